@@ -1,0 +1,55 @@
+// Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
+//
+// In:  keys (and values), tile_words[RADIX][tiles], histogram[RADIX].
+// Out: keys (and values) stably sorted by the digit, in the other arrays.
+// Groups: one a tile.
+// Progress: none needed.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lib/extensions.glsl"
+#include "lib/shared.glsl"
+#include "lib/memory.glsl"
+#include "lib/subgroup.glsl"
+#include "lib/scan.glsl"
+#include "sort/problem.glsl"
+#include "sort/tile.glsl"
+#include "sort/scatter.glsl"
+
+void main() {
+    Tile tile;
+    if (!find_tile(linear_group(), TILE, tile)) return;
+
+    // 1. Load and count.
+    clear_counts();
+    uint keys[ITEMS];
+    load_keys(Words(source_keys(tile.problem)), tile.index * TILE, tile.count, keys);
+    barrier();
+    count_digits(keys, args.shift);
+    barrier();
+
+    // 2. Where the tile's digits begin, in the tile and in the problem.
+    uint totals[MAX_DIGITS];
+    sum_rows(totals);
+    uint starts[MAX_DIGITS] = totals;
+    scan_digits(starts);
+    uint bases[MAX_DIGITS];
+    Words words = Words(tile.problem.tile_words);
+    Words histogram = Words(tile.problem.histogram);
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        bases[j] = digit < RADIX ? histogram.v[digit] : 0;
+    }
+    scan_digits(bases);
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        if (digit < RADIX) sh_offsets[digit] = bases[j] + words.v[digit * tile.tiles + tile.index] - starts[j];
+    }
+
+    // 3. Order the tile and let it go.
+    place_rows(starts);
+    barrier();
+    uint places[PLACE_WORDS];
+    rank_keys(keys, args.shift, places);
+    barrier();
+    scatter(tile, places);
+}

@@ -1,0 +1,192 @@
+//! Many problems recorded together: one barrier a level for all of them, and one dispatch for those that are alike.
+
+use crate::memory::Range;
+use crate::plan::Plan;
+use crate::record::{MAX_PLANS, Recorder, record};
+use crate::scratch::Layout;
+use crate::sort::{Class, SortInfo, SortSource, SortTable, Sorter, scratch_address};
+use crate::{Device, Error, Result, Scratch};
+use arrayvec::ArrayVec;
+use ash::vk;
+use ash::vk::Handle as _;
+
+/// Most problems of one batch.
+const MAX_REQUESTS: usize = 1 << 20;
+
+/// One problem of a batch. Its own scratch and timestamps are not used: the batch has scratch for all.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Request<'a> {
+    /// A sort.
+    Sort(&'a Sorter, SortInfo),
+}
+
+impl<'a> Request<'a> {
+    fn device(&self) -> &'a Device {
+        match self {
+            Self::Sort(sorter, _) => sorter.device(),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self {
+            Self::Sort(sorter, info) => sorter.check(info),
+        }
+    }
+
+    fn parts(&self) -> [(&'static str, Range); 4] {
+        match self {
+            Self::Sort(sorter, info) => sorter.parts(info),
+        }
+    }
+}
+
+/// The sorts of a batch that one sorter's kernels serve.
+struct SortsLike<'a> {
+    requests: &'a [Request<'a>],
+    sorter: &'a Sorter,
+}
+
+impl SortSource for SortsLike<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
+        for Request::Sort(sorter, info) in self.requests {
+            if std::ptr::eq(*sorter, self.sorter) || sorter.is_like(self.sorter) {
+                visit(info);
+            }
+        }
+    }
+}
+
+/// The kinds of problems in a batch, in order of first appearance.
+fn kinds<'a>(requests: &'a [Request<'a>]) -> Result<ArrayVec<(SortsLike<'a>, Class), MAX_PLANS>> {
+    let mut kinds = ArrayVec::<(SortsLike<'a>, Class), MAX_PLANS>::new();
+    for Request::Sort(sorter, info) in requests {
+        let class = sorter.kind().class(info.count.max);
+        let known = |(source, known): &(SortsLike<'a>, Class)| {
+            *known == class && (std::ptr::eq(source.sorter, *sorter) || source.sorter.is_like(sorter))
+        };
+        if !kinds.iter().any(known) && kinds.try_push((SortsLike { requests, sorter }, class)).is_err() {
+            return Err(Error::TooLarge {
+                argument: "batch",
+                value: MAX_PLANS as u64 + 1,
+                limit: MAX_PLANS as u64,
+                why: "the most kinds and sizes of problems together",
+            });
+        }
+    }
+    Ok(kinds)
+}
+
+fn tables<'a>(
+    kinds: &'a [(SortsLike<'a>, Class)],
+    scratch: u64,
+    layout: &mut Layout,
+) -> Result<ArrayVec<SortTable<'a>, MAX_PLANS>> {
+    kinds.iter().map(|(source, class)| SortTable::new(source.sorter.kind(), *class, source, scratch, layout)).collect()
+}
+
+/// Bytes of scratch that [`cmd_batch`] needs for these requests: their counts and kinds matter, their addresses do not.
+///
+/// # Errors
+/// What [`cmd_batch`] would refuse about counts and kinds.
+pub fn batch_scratch_size(requests: &[Request<'_>]) -> Result<u64> {
+    check_requests(requests)?;
+    let mut layout = Layout::default();
+    tables(&kinds(requests)?, 0, &mut layout)?;
+    Ok(layout.size())
+}
+
+/// Appends many problems to `command_buffer`: barriers grow with the passes of the longest, not with the number of problems,
+/// and problems that are alike share their dispatches. Small ones take a workgroup each.
+///
+/// Problems are independent: what one writes, no other may read or write. The first access may also be `ALL_TRANSFER`,
+/// `TRANSFER_WRITE` on scratch. Everything else is as [`Sorter::cmd_sort`] says.
+///
+/// # Errors
+/// Names the argument and the limit it breaks; nothing has been recorded then.
+///
+/// # Safety
+/// As for [`Sorter::cmd_sort`], for every request.
+pub unsafe fn cmd_batch(command_buffer: vk::CommandBuffer, requests: &[Request<'_>], scratch: Scratch) -> Result<()> {
+    if command_buffer.is_null() {
+        return Err(Error::Null { argument: "commandBuffer" });
+    }
+    let Some(first) = requests.first() else { return Ok(()) };
+    let device = first.device();
+    requests.iter().try_for_each(Request::check)?;
+    check_independent(requests)?;
+    let required = batch_scratch_size(requests)?;
+    // SAFETY: the caller promises a valid buffer with that usage.
+    let address = unsafe { scratch_address(device, scratch, required, 0) }?;
+    let scratch_range = Range::new(address, scratch.size);
+    requests.iter().try_for_each(|request| crate::sort::check_apart(&request.parts(), scratch_range))?;
+
+    let kinds = kinds(requests)?;
+    let tables = tables(&kinds, address, &mut Layout::default())?;
+    let plans: ArrayVec<Plan<'_>, MAX_PLANS> = tables.iter().map(SortTable::plan).collect();
+    let pipelines = |variant| device.pipeline(variant);
+    let mut recorder = Recorder::new(device, command_buffer, scratch, None, &plans, pipelines)?;
+    record(&plans, &mut recorder);
+    Ok(())
+}
+
+fn check_requests(requests: &[Request<'_>]) -> Result<()> {
+    if requests.len() > MAX_REQUESTS {
+        let (value, limit) = (requests.len() as u64, MAX_REQUESTS as u64);
+        return Err(Error::TooLarge { argument: "batch", value, limit, why: "the most problems together" });
+    }
+    let mut devices = requests.iter().map(Request::device);
+    if let Some(first) = devices.next()
+        && devices.any(|device| !device.is_same(first))
+    {
+        return Err(Error::ForeignDevice { argument: "batch" });
+    }
+    Ok(())
+}
+
+/// That no problem writes what another touches. Linear where the arrays come in the order of their addresses, as parts of
+/// larger ones do; otherwise every pair is compared.
+fn check_independent(requests: &[Request<'_>]) -> Result<()> {
+    const { assert!(MAX_REQUESTS <= 1 << 20, "pairs must stay countable") };
+    if comes_in_order(requests) {
+        return Ok(());
+    }
+    for (index, request) in requests.iter().enumerate() {
+        for (first, mine) in request.parts() {
+            for other in &requests[..index] {
+                for (second, theirs) in other.parts() {
+                    // Counts are only read: many problems may share one.
+                    if mine.overlaps(theirs) && !(first == "count" && second == "count") {
+                        return Err(Error::Overlap { first, second });
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether keys, values, counts and statuses each rise without overlap and keep apart from one another as wholes.
+fn comes_in_order(requests: &[Request<'_>]) -> bool {
+    let mut hulls: [Option<Range>; 4] = [None; 4];
+    for request in requests {
+        for (hull, (name, part)) in hulls.iter_mut().zip(request.parts()) {
+            if part.size == 0 {
+                continue;
+            }
+            match hull {
+                None => *hull = Some(part),
+                Some(hull) => {
+                    let end = hull.address + hull.size;
+                    let again = name == "count" && part.address + part.size == end;
+                    if part.address < end && !again {
+                        return false;
+                    }
+                    hull.size = part.address + part.size - hull.address;
+                }
+            }
+        }
+    }
+    let hulls: ArrayVec<Range, 4> = hulls.into_iter().flatten().collect();
+    hulls.iter().enumerate().all(|(index, hull)| hulls[..index].iter().all(|other| !hull.overlaps(*other)))
+}

@@ -1,0 +1,258 @@
+//! The engine's Vulkan, handed in: its handles, what its device can do, and the pipelines made on it.
+
+use crate::kernel::{Registry, Variant};
+use crate::requirements::Requirements;
+use crate::tuning::Profile;
+use crate::{Error, Result};
+use ash::vk;
+use ash::vk::Handle as _;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+/// What [`Device::new`] takes: handles that stay the engine's.
+#[derive(Clone, Debug)]
+pub struct DeviceInfo<'a> {
+    /// The loader's entry point: the library links to no loader.
+    pub get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    /// The instance, created for Vulkan 1.3 or later.
+    pub instance: vk::Instance,
+    /// The physical device.
+    pub physical_device: vk::PhysicalDevice,
+    /// The device.
+    pub device: vk::Device,
+    /// The features that the device was created with and the chain behind them: Vulkan cannot be asked afterwards.
+    pub enabled_features: &'a vk::PhysicalDeviceFeatures2<'a>,
+    /// The queue family that will execute, if known. A compute-only family is faster on some devices.
+    pub queue_family: Option<u32>,
+    /// Where pipelines are looked up and kept; null is allowed.
+    pub pipeline_cache: vk::PipelineCache,
+    /// Host memory for Vulkan's objects; they must live as long as the [`Device`].
+    pub allocation_callbacks: Option<vk::AllocationCallbacks<'static>>,
+    /// The instance has `VK_EXT_debug_utils`: pipelines get names and commands get labels.
+    pub debug_utils: bool,
+    /// Tile shapes and strategy other than the built-in ones for the device.
+    pub profile: Option<Profile>,
+    /// Flags added to every pipeline, such as `CAPTURE_STATISTICS_KHR`.
+    pub pipeline_flags: vk::PipelineCreateFlags,
+}
+
+impl<'a> DeviceInfo<'a> {
+    /// What must be given; the rest is left out.
+    pub fn new(
+        entry: &ash::StaticFn,
+        instance: vk::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: vk::Device,
+        enabled_features: &'a vk::PhysicalDeviceFeatures2<'a>,
+    ) -> Self {
+        Self {
+            get_instance_proc_addr: entry.get_instance_proc_addr,
+            instance,
+            physical_device,
+            device,
+            enabled_features,
+            queue_family: None,
+            pipeline_cache: vk::PipelineCache::null(),
+            allocation_callbacks: None,
+            debug_utils: false,
+            profile: None,
+            pipeline_flags: vk::PipelineCreateFlags::empty(),
+        }
+    }
+}
+
+/// What a device is and can do, as far as plans depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// PCI vendor.
+    pub vendor_id: u32,
+    /// A CPU that runs shaders.
+    pub is_cpu: bool,
+    /// The executing queue family has compute and no graphics.
+    pub compute_only: bool,
+    /// Fewest lanes of a subgroup.
+    pub min_lanes: u32,
+    /// Most lanes of a subgroup.
+    pub max_lanes: u32,
+    /// A compute pipeline may say how many lanes it wants.
+    pub lanes_selectable: bool,
+    /// Most invocations of a workgroup.
+    pub max_invocations: u32,
+    /// Most subgroups of a workgroup.
+    pub max_subgroups: u32,
+    /// Shared memory of a workgroup, in bytes.
+    pub shared_memory: u32,
+    /// Most workgroups of a dispatch in x.
+    pub max_groups_x: u32,
+}
+
+impl DeviceFacts {
+    /// Whether a pipeline can be told to run with so many lanes.
+    pub(crate) fn can_require(&self, lanes: u32) -> bool {
+        self.lanes_selectable && lanes.is_power_of_two() && (self.min_lanes..=self.max_lanes).contains(&lanes)
+    }
+}
+
+/// The library on an engine's device. Cheap to clone; immutable; record from any number of threads.
+#[derive(Clone)]
+pub struct Device(Arc<DeviceInner>);
+
+struct DeviceInner {
+    handles: DeviceHandles,
+    registry: Registry,
+    profile: Profile,
+}
+
+/// What pipelines and commands need of the device.
+pub(crate) struct DeviceHandles {
+    pub(crate) vk: ash::Device,
+    pub(crate) facts: DeviceFacts,
+    pub(crate) pipeline_cache: vk::PipelineCache,
+    pub(crate) pipeline_flags: vk::PipelineCreateFlags,
+    callbacks: Option<vk::AllocationCallbacks<'static>>,
+    debug: Option<ash::ext::debug_utils::Device>,
+}
+
+// SAFETY: the only member that is not Send and Sync by itself is the pointer in the allocation callbacks, which Vulkan
+// requires to be callable from any thread that calls Vulkan.
+unsafe impl Send for DeviceHandles {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceHandles {}
+
+impl DeviceHandles {
+    pub(crate) fn callbacks(&self) -> Option<&vk::AllocationCallbacks<'static>> {
+        self.callbacks.as_ref()
+    }
+
+    /// Names an object for debuggers. A name that cannot be given is not an error.
+    pub(crate) fn name<T: vk::Handle>(&self, object: T, name: &CStr) {
+        let Some(debug) = &self.debug else { return };
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(name);
+        // SAFETY: the object is alive, and being created by this thread.
+        let _ = unsafe { debug.set_debug_utils_object_name(&info) };
+    }
+
+    pub(crate) fn debug(&self) -> Option<&ash::ext::debug_utils::Device> {
+        self.debug.as_ref()
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("facts", self.facts()).field("profile", self.profile()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for DeviceInner {
+    fn drop(&mut self) {
+        self.registry.destroy(&self.handles);
+    }
+}
+
+impl Device {
+    /// The library on `info.device`.
+    ///
+    /// # Errors
+    /// [`Error::MissingFeature`] names what the device was not created with.
+    ///
+    /// # Safety
+    /// The handles are valid and belong together, and `enabled_features` tells the truth. The device outlives every clone of
+    /// this one and all that is created on it, and no command buffer that they recorded into is pending when the last goes.
+    pub unsafe fn new(info: &DeviceInfo<'_>) -> Result<Self> {
+        for (argument, null) in [
+            ("instance", info.instance.is_null()),
+            ("physicalDevice", info.physical_device.is_null()),
+            ("device", info.device.is_null()),
+        ] {
+            if null {
+                return Err(Error::Null { argument });
+            }
+        }
+        let entry = ash::StaticFn { get_instance_proc_addr: info.get_instance_proc_addr };
+        // SAFETY: the caller's handles are valid.
+        let (instance, device) = unsafe {
+            let instance = ash::Instance::load(&entry, info.instance);
+            let device = ash::Device::load(instance.fp_v1_0(), info.device);
+            (instance, device)
+        };
+        // SAFETY: the caller's handles are valid.
+        let requirements = unsafe { Requirements::of(&instance, info.physical_device) };
+        // SAFETY: the chain is the caller's, and valid.
+        let missing = unsafe { requirements.missing_from(info.enabled_features) };
+        if !missing.is_empty() {
+            return Err(Error::MissingFeature(missing.join(", ")));
+        }
+        // SAFETY: the caller's handles are valid.
+        let facts = unsafe { query_facts(&instance, info.physical_device, info.queue_family) };
+        let profile = match &info.profile {
+            Some(profile) => profile.clone().checked(&facts)?,
+            None => Profile::for_device(&facts),
+        };
+        let handles = DeviceHandles {
+            debug: info.debug_utils.then(|| ash::ext::debug_utils::Device::new(&instance, &device)),
+            vk: device,
+            facts,
+            pipeline_cache: info.pipeline_cache,
+            pipeline_flags: info.pipeline_flags,
+            callbacks: info.allocation_callbacks,
+        };
+        let registry = Registry::new(&handles)?;
+        Ok(Self(Arc::new(DeviceInner { handles, registry, profile })))
+    }
+
+    /// What the device can do.
+    pub fn facts(&self) -> &DeviceFacts {
+        &self.0.handles.facts
+    }
+
+    /// The tile shapes and strategy in use.
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    pub(crate) fn handles(&self) -> &DeviceHandles {
+        &self.0.handles
+    }
+
+    pub(crate) fn pipeline_layout(&self) -> vk::PipelineLayout {
+        self.0.registry.layout()
+    }
+
+    pub(crate) fn pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
+        self.0.registry.pipeline(self.handles(), variant)
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// # Safety
+/// The handles are valid.
+unsafe fn query_facts(
+    instance: &ash::Instance,
+    physical_device: vk::PhysicalDevice,
+    queue_family: Option<u32>,
+) -> DeviceFacts {
+    let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v13);
+    // SAFETY: the handles are valid, the chain is ours.
+    let families = unsafe {
+        instance.get_physical_device_properties2(physical_device, &mut properties);
+        instance.get_physical_device_queue_family_properties(physical_device)
+    };
+    let device = properties.properties;
+    let family = queue_family.and_then(|family| families.get(family as usize));
+    DeviceFacts {
+        vendor_id: device.vendor_id,
+        is_cpu: device.device_type == vk::PhysicalDeviceType::CPU,
+        compute_only: family.is_some_and(|family| !family.queue_flags.contains(vk::QueueFlags::GRAPHICS)),
+        min_lanes: v13.min_subgroup_size,
+        max_lanes: v13.max_subgroup_size,
+        lanes_selectable: v13.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE),
+        max_invocations: device.limits.max_compute_work_group_invocations.min(device.limits.max_compute_work_group_size[0]),
+        max_subgroups: v13.max_compute_workgroup_subgroups,
+        shared_memory: device.limits.max_compute_shared_memory_size,
+        max_groups_x: device.limits.max_compute_work_group_count[0],
+    }
+}

@@ -1,0 +1,277 @@
+//! Instance, device and queue of our own.
+
+use super::select;
+use super::validation::{LAYER, Messages, Messenger, Validation, messenger_info};
+use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
+use ash::{ext, khr, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What [`Context::with`] takes.
+#[derive(Clone, Debug, Default)]
+pub struct ContextInfo {
+    /// Index, or part of the name; without it, `TROMMEL_DEVICE`, and without that, the best there is.
+    pub device: Option<String>,
+    /// A queue family with graphics, rather than the compute-only one that is faster on some devices.
+    pub graphics_queue: bool,
+    /// The validation layer.
+    pub validation: Validation,
+    /// Instead of the built-in profile.
+    pub profile: Option<Profile>,
+    /// Pipelines keep the statistics of `VK_KHR_pipeline_executable_properties`, where the device has it.
+    pub pipeline_statistics: bool,
+}
+
+/// An instance, a device and a queue, with the library on them. Cheap to clone.
+#[derive(Clone)]
+pub struct Context(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    name: String,
+    queue: vk::Queue,
+    queue_family: u32,
+    physical_device: vk::PhysicalDevice,
+    /// One submission at a time: the pool and the fence are shared.
+    submission: Mutex<Submission>,
+    trommel: ManuallyDrop<Device>,
+    allocator: ManuallyDrop<Mutex<Allocator>>,
+    vk: ash::Device,
+    messenger: Option<Messenger>,
+    messages: Box<Messages>,
+    instance: ash::Instance,
+    _entry: ash::Entry,
+}
+
+struct Submission {
+    pool: vk::CommandPool,
+    commands: vk::CommandBuffer,
+    fence: vk::Fence,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("name", &self.0.name).field("device", self.device()).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// On the device that `TROMMEL_DEVICE` names, or the best there is.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is no Vulkan, or no device that will do.
+    pub fn new() -> Result<Self> {
+        Self::with(&ContextInfo::default())
+    }
+
+    /// As `info` says.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn with(info: &ContextInfo) -> Result<Self> {
+        // SAFETY: the loader is the system's own.
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoDevice(format!("no Vulkan loader: {error}")))?;
+        let messages = Box::<Messages>::default();
+        let validate = info.validation.is_on();
+        let instance = create_instance(&entry, validate, &messages)?;
+        let messenger = validate.then(|| Messenger::new(&entry, &instance, &messages)).transpose()?;
+
+        let from_environment = std::env::var("TROMMEL_DEVICE").ok().filter(|name| !name.is_empty());
+        let wanted = info.device.clone().or(from_environment);
+        let chosen = select::physical_device(&instance, wanted.as_deref())?;
+        let queue_family = select::queue_family(&instance, chosen.handle, info.graphics_queue)?;
+        let statistics = info.pipeline_statistics && has_statistics(&instance, chosen.handle);
+
+        // SAFETY: the handle comes from the instance.
+        let requirements = unsafe { Requirements::of(&instance, chosen.handle) };
+        if !requirements.missing().is_empty() {
+            return Err(Error::MissingFeature(requirements.missing().join(", ")));
+        }
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
+        requirements.enable(&mut v12, &mut v13);
+        let mut executables =
+            vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(statistics);
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
+        let mut extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
+        if statistics {
+            extensions.push(khr::pipeline_executable_properties::NAME.as_ptr());
+            features = features.push_next(&mut executables);
+        }
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
+        let device_info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&extensions)
+            .push_next(&mut features);
+        // SAFETY: the requirements have been checked.
+        let vk = unsafe { instance.create_device(chosen.handle, &device_info, None) }?;
+        // SAFETY: the device was created with one queue of the family.
+        let queue = unsafe { vk.get_device_queue(queue_family, 0) };
+
+        let mut library = DeviceInfo::new(entry.static_fn(), instance.handle(), chosen.handle, vk.handle(), &features);
+        library.queue_family = Some(queue_family);
+        library.profile.clone_from(&info.profile);
+        library.debug_utils = validate;
+        if statistics {
+            library.pipeline_flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
+        }
+        // SAFETY: the handles are ours and live in the same struct, which drops the library first.
+        let trommel = unsafe { Device::new(&library) }?;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: vk.clone(),
+            physical_device: chosen.handle,
+            debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
+            buffer_device_address: true,
+            allocation_sizes: gpu_allocator::AllocationSizes::default(),
+        });
+        let allocator = allocator.map_err(|error| Error::Allocation(error.to_string()))?;
+        Ok(Self(Arc::new(Inner {
+            name: chosen.name,
+            queue,
+            queue_family,
+            physical_device: chosen.handle,
+            submission: Mutex::new(Submission::new(&vk, queue_family)?),
+            trommel: ManuallyDrop::new(trommel),
+            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            vk,
+            messenger,
+            messages,
+            instance,
+            _entry: entry,
+        })))
+    }
+
+    /// The library on this context.
+    pub fn device(&self) -> &Device {
+        &self.0.trommel
+    }
+
+    /// The Vulkan device.
+    pub fn vk(&self) -> &ash::Device {
+        &self.0.vk
+    }
+
+    /// The instance.
+    pub fn instance(&self) -> &ash::Instance {
+        &self.0.instance
+    }
+
+    /// The physical device.
+    pub fn physical_device(&self) -> vk::PhysicalDevice {
+        self.0.physical_device
+    }
+
+    /// The family of the queue that [`Context::run`] submits to.
+    pub fn queue_family(&self) -> u32 {
+        self.0.queue_family
+    }
+
+    /// The physical device's name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What the validation layer has said so far.
+    pub fn messages(&self) -> Vec<String> {
+        self.0.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has `record` fill a command buffer, submits it and waits. Earlier runs' writes are visible to it, its own to the host and
+    /// later runs.
+    ///
+    /// # Errors
+    /// What `record` returns, in which case nothing is submitted, or Vulkan's answer.
+    pub fn run(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<()> {
+        let submission = self.0.submission.lock().unwrap_or_else(PoisonError::into_inner);
+        let (vk, commands) = (&self.0.vk, submission.commands);
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let everything = [vk::MemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+            .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS | vk::PipelineStageFlags2::HOST)
+            .dst_access_mask(
+                vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE | vk::AccessFlags2::HOST_READ,
+            )];
+        let barrier = vk::DependencyInfo::default().memory_barriers(&everything);
+        // SAFETY: the lock makes pool, buffer and fence ours, and nothing recorded before is pending.
+        unsafe {
+            vk.reset_command_pool(submission.pool, vk::CommandPoolResetFlags::empty())?;
+            vk.begin_command_buffer(commands, &begin)?;
+            record(commands)?;
+            vk.cmd_pipeline_barrier2(commands, &barrier);
+            vk.end_command_buffer(commands)?;
+            let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
+            let submit = [vk::SubmitInfo2::default().command_buffer_infos(&buffers)];
+            vk.queue_submit2(self.0.queue, &submit, submission.fence)?;
+            vk.wait_for_fences(&[submission.fence], true, u64::MAX)?;
+            vk.reset_fences(&[submission.fence])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn allocator(&self) -> MutexGuard<'_, Allocator> {
+        self.0.allocator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Submission {
+    fn new(vk: &ash::Device, queue_family: u32) -> Result<Self> {
+        let pool_info = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(queue_family)
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT);
+        // SAFETY: the device is alive; the pool is used under a lock.
+        unsafe {
+            let pool = vk.create_command_pool(&pool_info, None)?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = vk.allocate_command_buffers(&info)?.into_iter().next();
+            let commands = commands.ok_or(Error::Vulkan(vk::Result::ERROR_UNKNOWN))?;
+            let fence = vk.create_fence(&vk::FenceCreateInfo::default(), None)?;
+            Ok(Self { pool, commands, fence })
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let submission = self.submission.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: run() waits for what it submits, so nothing is pending; each thing goes before what it was made from, once.
+        unsafe {
+            self.vk.destroy_fence(submission.fence, None);
+            self.vk.destroy_command_pool(submission.pool, None);
+            ManuallyDrop::drop(&mut self.trommel);
+            ManuallyDrop::drop(&mut self.allocator);
+            self.vk.destroy_device(None);
+            if let Some(messenger) = &self.messenger {
+                messenger.destroy();
+            }
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+fn create_instance(entry: &ash::Entry, validate: bool, messages: &Messages) -> Result<ash::Instance> {
+    let application = vk::ApplicationInfo::default().application_name(c"trommel").api_version(vk::API_VERSION_1_3);
+    let mut messenger = messenger_info(messages);
+    let (layers, extensions): (&[_], &[_]) =
+        if validate { (&[LAYER.as_ptr()], &[ext::debug_utils::NAME.as_ptr()]) } else { (&[], &[]) };
+    let mut info = vk::InstanceCreateInfo::default()
+        .application_info(&application)
+        .enabled_layer_names(layers)
+        .enabled_extension_names(extensions);
+    if validate {
+        info = info.push_next(&mut messenger);
+    }
+    // SAFETY: the info is complete; the messages outlive the instance.
+    unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
+        vk::Result::ERROR_LAYER_NOT_PRESENT => Error::NoDevice("the Khronos validation layer is not installed".into()),
+        vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice("no Vulkan driver is installed".into()),
+        other => Error::Vulkan(other),
+    })
+}
+
+fn has_statistics(instance: &ash::Instance, device: vk::PhysicalDevice) -> bool {
+    // SAFETY: the handle comes from the instance.
+    let extensions = unsafe { instance.enumerate_device_extension_properties(device) }.unwrap_or_default();
+    extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(khr::pipeline_executable_properties::NAME))
+}

@@ -1,0 +1,76 @@
+//! Sorts in one call.
+
+use super::Context;
+use crate::{Count, Error, Range, Result, SortInfo, Sorter, SorterInfo};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+impl Context {
+    /// Sorts host memory: up, sort, down.
+    ///
+    /// # Errors
+    /// What the recording or Vulkan refuses; `keys` are as they were then.
+    pub fn sort(&self, keys: &mut [u32]) -> Result<()> {
+        self.sort_on_device(&SorterInfo::keys(), keys, &mut [])
+    }
+
+    /// Sorts host memory by key, values moved with their keys, stably.
+    ///
+    /// # Errors
+    /// As [`Context::sort`]; [`Error::TooSmall`] where there are fewer values than keys.
+    pub fn sort_pairs(&self, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
+        self.sort_on_device(&SorterInfo::pairs(), keys, values)
+    }
+
+    fn sort_on_device(&self, info: &SorterInfo, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
+        let limit = u64::from(u32::MAX);
+        let too_many = |_| Error::TooLarge { argument: "keys", value: keys.len() as u64, limit, why: "a 32-bit count" };
+        let count = u32::try_from(keys.len()).map_err(too_many)?;
+        let sorter = Sorter::new(self.device(), info)?;
+        let (on_device_keys, on_device_values) = (self.upload(keys)?, self.upload(values)?);
+        let scratch = self.buffer(sorter.scratch_size(count)?)?;
+        let sort = SortInfo {
+            count: Count::host(count),
+            keys: on_device_keys.range(),
+            values: if values.is_empty() { Range::NONE } else { on_device_values.range() },
+            scratch: scratch.scratch(),
+            ..SortInfo::default()
+        };
+        // SAFETY: the buffers outlive run(), which waits.
+        self.run(|commands| unsafe { sorter.cmd_sort(commands, &sort) })?;
+        let (sorted, moved) = (self.download(&on_device_keys, keys.len())?, self.download(&on_device_values, values.len())?);
+        keys.copy_from_slice(&sorted);
+        values.copy_from_slice(&moved);
+        Ok(())
+    }
+}
+
+/// Sorts host memory on a device that is opened on first use and kept.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::sort`].
+pub fn sort(keys: &mut [u32]) -> Result<()> {
+    shared()?.sort(keys)
+}
+
+/// Sorts host memory by key on a device that is opened on first use and kept.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::sort_pairs`].
+pub fn sort_pairs(keys: &mut [u32], values: &mut [u32]) -> Result<()> {
+    shared()?.sort_pairs(keys, values)
+}
+
+fn shared() -> Result<Context> {
+    static CONTEXT: OnceLock<Context> = OnceLock::new();
+    static OPENING: Mutex<()> = Mutex::new(());
+    if let Some(context) = CONTEXT.get() {
+        return Ok(context.clone());
+    }
+    // One opens, the others wait; a failure is told to the caller and tried again by the next.
+    let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(context) = CONTEXT.get() {
+        return Ok(context.clone());
+    }
+    let context = Context::new()?;
+    Ok(CONTEXT.get_or_init(|| context).clone())
+}

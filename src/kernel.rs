@@ -1,0 +1,231 @@
+//! Kernels: compiled modules and their specialisations, and the pipelines made of them.
+
+use crate::device::DeviceHandles;
+use crate::shared::Constant;
+use crate::{Error, Result};
+use arrayvec::ArrayVec;
+use ash::vk;
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of push constants that every Vulkan device takes.
+pub(crate) const MAX_PUSH_BYTES: usize = 128;
+pub(crate) const MAX_CONSTANTS: usize = 8;
+
+/// SPIR-V lies in memory as 32-bit words.
+#[repr(C, align(4))]
+struct Words<Bytes: ?Sized>(Bytes);
+
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $kernel:ident = $name:literal, [$($constant:ident),*];)*) => {
+        /// A compiled module. The text of each lies in `glsl/`, what it is made of in `glsl/VARIANTS`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kernel { $($(#[$doc])* $kernel,)* }
+
+        impl Kernel {
+            /// Every kernel.
+            pub const ALL: &[Self] = &[$(Self::$kernel),*];
+
+            /// The module's file name in `spirv/`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kernel => $name,)* }
+            }
+
+            /// The name that debuggers and profilers show.
+            pub(crate) const fn label(self) -> &'static CStr {
+                let label = match self { $(Self::$kernel => concat!("trommel ", $name, "\0"),)* };
+                match CStr::from_bytes_with_nul(label.as_bytes()) {
+                    Ok(label) => label,
+                    Err(_) => c"trommel",
+                }
+            }
+
+            /// The specialisation constants that the module declares.
+            pub const fn constants(self) -> &'static [Constant] {
+                match self { $(Self::$kernel => &[$(Constant::$constant),*],)* }
+            }
+
+            /// The module as SPIR-V 1.6.
+            pub fn spirv(self) -> &'static [u32] {
+                let bytes: &'static Words<[u8]> = match self {
+                    $(Self::$kernel => {
+                        const MODULE: &Words<[u8]> = &Words(*include_bytes!(concat!("../spirv/", $name, ".spv")));
+                        MODULE
+                    })*
+                };
+                bytemuck::cast_slice(&bytes.0)
+            }
+        }
+    };
+}
+
+kernels! {
+    /// Resolves counts, lays out tiles, writes indirect arguments, clears.
+    SortPrepare = "sort_prepare", [Threads, Lanes, Tile];
+    /// Histograms of all digits.
+    SortHistogram = "sort_histogram", [Threads, Lanes, Tile];
+    /// One digit, by look-back.
+    SortOnesweep = "sort_onesweep", [Threads, Lanes, Items, Histograms, ValueWords, SpinLimit, DelayEvery];
+    /// One digit's counts a tile.
+    SortCount = "sort_count", [Threads, Lanes, Tile];
+    /// One digit's sums over the tiles.
+    SortSpine = "sort_spine", [Threads, Lanes, Tile];
+    /// One digit, to the places that the sums tell.
+    SortReorder = "sort_reorder", [Threads, Lanes, Items, Histograms, ValueWords];
+    /// A whole problem in one workgroup.
+    SortSmall = "sort_small", [Threads, Lanes, Items, Histograms, ValueWords];
+    /// [`Kernel::SortOnesweep`] with subgroups out of shared memory.
+    SortOnesweepEmulated = "sort_onesweep_emulated", [Threads, Lanes, Items, Histograms, ValueWords, SpinLimit, DelayEvery];
+    /// [`Kernel::SortSpine`] with subgroups out of shared memory.
+    SortSpineEmulated = "sort_spine_emulated", [Threads, Lanes, Tile];
+    /// [`Kernel::SortReorder`] with subgroups out of shared memory.
+    SortReorderEmulated = "sort_reorder_emulated", [Threads, Lanes, Items, Histograms, ValueWords];
+    /// [`Kernel::SortSmall`] with subgroups out of shared memory.
+    SortSmallEmulated = "sort_small_emulated", [Threads, Lanes, Items, Histograms, ValueWords];
+}
+
+impl Kernel {
+    /// The same kernel with emulated subgroups, where it uses subgroups at all.
+    pub(crate) fn emulated(self, emulated: bool) -> Self {
+        match self {
+            Self::SortOnesweep if emulated => Self::SortOnesweepEmulated,
+            Self::SortSpine if emulated => Self::SortSpineEmulated,
+            Self::SortReorder if emulated => Self::SortReorderEmulated,
+            Self::SortSmall if emulated => Self::SortSmallEmulated,
+            other => other,
+        }
+    }
+}
+
+/// A kernel with its specialisation: what a pipeline is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The module.
+    pub kernel: Kernel,
+    /// Values in the order of [`Kernel::constants`]; the rest is zero.
+    constants: [u32; MAX_CONSTANTS],
+}
+
+impl Variant {
+    /// `value` tells the value of each constant that the kernel declares.
+    pub(crate) fn new(kernel: Kernel, value: impl Fn(Constant) -> u32) -> Self {
+        let mut constants = [0; MAX_CONSTANTS];
+        for (slot, constant) in constants.iter_mut().zip(kernel.constants()) {
+            *slot = value(*constant);
+        }
+        Self { kernel, constants }
+    }
+
+    /// Each constant with its value.
+    pub fn constants(&self) -> impl Iterator<Item = (Constant, u32)> + '_ {
+        self.kernel.constants().iter().copied().zip(self.constants)
+    }
+
+    fn constant(&self, wanted: Constant) -> Option<u32> {
+        self.constants().find(|(constant, _)| *constant == wanted).map(|(_, value)| value)
+    }
+}
+
+/// The pipelines of a device, made once each and kept until the device goes.
+pub(crate) struct Registry {
+    layout: vk::PipelineLayout,
+    pipelines: Mutex<HashMap<Variant, vk::Pipeline>>,
+}
+
+impl Registry {
+    pub(crate) fn new(device: &DeviceHandles) -> Result<Self> {
+        let push = [vk::PushConstantRange {
+            stage_flags: vk::ShaderStageFlags::COMPUTE,
+            offset: 0,
+            size: MAX_PUSH_BYTES as u32,
+        }];
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
+        // SAFETY: the device is alive and the info is complete.
+        let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
+        Ok(Self { layout, pipelines: Mutex::default() })
+    }
+
+    /// One layout for all kernels: push constants and nothing else.
+    pub(crate) fn layout(&self) -> vk::PipelineLayout {
+        self.layout
+    }
+
+    /// The pipeline of a variant, created on first use.
+    pub(crate) fn pipeline(&self, device: &DeviceHandles, variant: Variant) -> Result<vk::Pipeline> {
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = pipelines.get(&variant) {
+            return Ok(*pipeline);
+        }
+        let pipeline = create_pipeline(device, self.layout, variant)?;
+        pipelines.insert(variant, pipeline);
+        Ok(pipeline)
+    }
+
+    /// Called once, when the device goes.
+    pub(crate) fn destroy(&mut self, device: &DeviceHandles) {
+        let pipelines = self.pipelines.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (_, pipeline) in pipelines.drain() {
+            // SAFETY: the caller of Device::new promises that no command buffer in flight outlives the device.
+            unsafe { device.vk.destroy_pipeline(pipeline, device.callbacks()) };
+        }
+        // SAFETY: as above; every pipeline that used it is gone.
+        unsafe { device.vk.destroy_pipeline_layout(self.layout, device.callbacks()) };
+    }
+}
+
+fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant) -> Result<vk::Pipeline> {
+    let code = variant.kernel.spirv();
+    let module_info = vk::ShaderModuleCreateInfo::default().code(code);
+    // SAFETY: the code is a valid module: spirv-val has passed it.
+    let module = unsafe { device.vk.create_shader_module(&module_info, device.callbacks()) }?;
+
+    let entries: ArrayVec<vk::SpecializationMapEntry, MAX_CONSTANTS> = variant
+        .constants()
+        .zip(0u32..)
+        .map(|((constant, _), slot)| vk::SpecializationMapEntry {
+            constant_id: constant as u32,
+            offset: slot * 4,
+            size: 4,
+        })
+        .collect();
+    let specialisation =
+        vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&variant.constants));
+
+    let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+    let mut stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
+        .module(module)
+        .name(c"main")
+        .specialization_info(&specialisation);
+    let lanes = variant.constant(Constant::Lanes).unwrap_or(0);
+    if device.facts.can_require(lanes) {
+        required = required.required_subgroup_size(lanes);
+        stage = stage.push_next(&mut required);
+    }
+
+    let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).flags(device.pipeline_flags);
+    // SAFETY: module, layout and cache belong to the device.
+    let created = unsafe { device.vk.create_compute_pipelines(device.pipeline_cache, &[info], device.callbacks()) };
+    // SAFETY: pipelines do not need their module once they exist.
+    unsafe { device.vk.destroy_shader_module(module, device.callbacks()) };
+    let pipeline = created.map_err(|(_, result)| Error::Vulkan(result))?.into_iter().next();
+    let pipeline = pipeline.ok_or(Error::Vulkan(vk::Result::ERROR_UNKNOWN))?;
+    device.name(pipeline, variant.kernel.label());
+    Ok(pipeline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_spirv_1_6() {
+        for kernel in Kernel::ALL {
+            let words = kernel.spirv();
+            assert_eq!(words[0], 0x0723_0203, "{} is not SPIR-V", kernel.name());
+            assert_eq!(words[1], 0x0001_0600, "{} is not version 1.6: gl_SubgroupSize would lie", kernel.name());
+        }
+    }
+}

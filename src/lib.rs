@@ -1,0 +1,37 @@
+//! Sort passes that an engine records into its own Vulkan command buffers.
+//!
+//! The library takes the engine's device, creates compute pipelines on it, and appends dispatches and barriers to command
+//! buffers. It allocates no device memory, submits nothing and waits for nothing. Inputs and outputs are device addresses,
+//! scratch is a buffer range, and counts may lie on the device.
+//!
+//! - [`Requirements`]: what to enable, before `vkCreateDevice`.
+//! - [`Device`]: the engine's handles.
+//! - [`Sorter`]: sorts of one kind; [`Sorter::cmd_sort`] records one, [`cmd_batch`] many.
+//! - [`host`]: for those who bring no Vulkan.
+
+mod batch;
+#[doc(hidden)]
+pub mod kernel;
+mod device;
+mod error;
+mod memory;
+mod plan;
+mod record;
+mod requirements;
+mod scratch;
+#[doc(hidden)]
+pub mod shared;
+pub mod sort;
+pub mod tuning;
+
+#[cfg(feature = "host")]
+pub mod host;
+
+pub use batch::{Request, batch_scratch_size, cmd_batch};
+pub use device::{Device, DeviceFacts, DeviceInfo};
+pub use error::{Error, Result};
+pub use memory::{Count, Range, Scratch, Timestamps};
+pub use requirements::Requirements;
+pub use shared::STATUS_COUNT_CLAMPED;
+pub use sort::{KeyType, SortInfo, Sorter, SorterInfo, ValueType};
+pub use tuning::{Profile, Strategy};

@@ -1,0 +1,230 @@
+//! What a device must have and be created with, asked before `vkCreateDevice`.
+
+use crate::{Error, Result};
+use ash::vk;
+use ash::vk::Handle as _;
+use std::ffi::CStr;
+
+/// Shared memory of a workgroup that the default tile shapes need, in bytes.
+const SHARED_MEMORY: u32 = 16 * 1024;
+
+bitflags::bitflags! {
+    /// The features that every kernel relies on. Names are Vulkan's.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Features: u32 {
+        const bufferDeviceAddress = 1;
+        const vulkanMemoryModel = 1 << 1;
+        const vulkanMemoryModelDeviceScope = 1 << 2;
+        const scalarBlockLayout = 1 << 3;
+        const synchronization2 = 1 << 4;
+        const subgroupSizeControl = 1 << 5;
+        const computeFullSubgroups = 1 << 6;
+        const maintenance4 = 1 << 7;
+    }
+}
+
+impl Features {
+    /// What a chain enables or supports: by the version structs, or by the single ones that preceded them.
+    ///
+    /// # Safety
+    /// The chain is valid.
+    unsafe fn of_chain(first: *const std::ffi::c_void) -> Self {
+        let mut found = Self::empty();
+        let mut add = |feature: Self, on: vk::Bool32| found.set(feature, found.contains(feature) || on == vk::TRUE);
+        let mut next = first.cast::<vk::BaseInStructure>();
+        // SAFETY: each struct of a valid chain begins with its type and the next one's address.
+        while let Some(base) = unsafe { next.as_ref() } {
+            macro_rules! read {
+                ($structure:ident: $($feature:ident = $field:ident),*) => {{
+                    // SAFETY: the type says what the struct is.
+                    let features = unsafe { &*next.cast::<vk::$structure>() };
+                    $(add(Self::$feature, features.$field);)*
+                }};
+            }
+            match base.s_type {
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => read!(PhysicalDeviceVulkan12Features:
+                    bufferDeviceAddress = buffer_device_address, vulkanMemoryModel = vulkan_memory_model,
+                    vulkanMemoryModelDeviceScope = vulkan_memory_model_device_scope, scalarBlockLayout = scalar_block_layout),
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => read!(PhysicalDeviceVulkan13Features:
+                    synchronization2 = synchronization2, subgroupSizeControl = subgroup_size_control,
+                    computeFullSubgroups = compute_full_subgroups, maintenance4 = maintenance4),
+                vk::StructureType::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES => {
+                    read!(PhysicalDeviceBufferDeviceAddressFeatures: bufferDeviceAddress = buffer_device_address);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES => {
+                    read!(PhysicalDeviceVulkanMemoryModelFeatures: vulkanMemoryModel = vulkan_memory_model,
+                        vulkanMemoryModelDeviceScope = vulkan_memory_model_device_scope);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES => {
+                    read!(PhysicalDeviceScalarBlockLayoutFeatures: scalarBlockLayout = scalar_block_layout);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES => {
+                    read!(PhysicalDeviceSynchronization2Features: synchronization2 = synchronization2);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES => {
+                    read!(PhysicalDeviceSubgroupSizeControlFeatures: subgroupSizeControl = subgroup_size_control,
+                        computeFullSubgroups = compute_full_subgroups);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES => {
+                    read!(PhysicalDeviceMaintenance4Features: maintenance4 = maintenance4);
+                }
+                _ => {}
+            }
+            next = base.p_next;
+        }
+        found
+    }
+}
+
+/// What the library needs of a physical device: what to enable, and what it does not have.
+///
+/// No extension is needed: the floor is Vulkan 1.3.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requirements {
+    missing: Vec<String>,
+}
+
+impl Requirements {
+    /// Asks a physical device.
+    ///
+    /// # Errors
+    /// [`Error::Null`] for a null handle. A device that falls short is not an error: see [`Requirements::missing`].
+    ///
+    /// # Safety
+    /// The handles are valid and belong together.
+    pub unsafe fn query(
+        get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+        instance: vk::Instance,
+        physical_device: vk::PhysicalDevice,
+    ) -> Result<Self> {
+        for (argument, null) in [("instance", instance.is_null()), ("physicalDevice", physical_device.is_null())] {
+            if null {
+                return Err(Error::Null { argument });
+            }
+        }
+        // SAFETY: the caller's handles are valid.
+        unsafe {
+            let instance = ash::Instance::load(&ash::StaticFn { get_instance_proc_addr }, instance);
+            Ok(Self::of(&instance, physical_device))
+        }
+    }
+
+    /// # Safety
+    /// The handles are valid and belong together.
+    pub(crate) unsafe fn of(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Self {
+        // SAFETY: the caller's handles are valid.
+        let version = unsafe { instance.get_physical_device_properties(physical_device) }.api_version;
+        if version < vk::API_VERSION_1_3 {
+            let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
+            return Self { missing: vec![format!("Vulkan 1.3 (the device has {major}.{minor})")] };
+        }
+
+        let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v11);
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
+        // SAFETY: the handles are valid, the chains are ours.
+        let supported = unsafe {
+            instance.get_physical_device_properties2(physical_device, &mut properties);
+            instance.get_physical_device_features2(physical_device, &mut features);
+            Features::of_chain(features.p_next)
+        };
+        let shared_memory = properties.properties.limits.max_compute_shared_memory_size;
+        let push_constants = properties.properties.limits.max_push_constants_size;
+
+        let mut missing = names(Features::all() - supported);
+        for (operation, name) in [
+            (vk::SubgroupFeatureFlags::BASIC, "basic"),
+            (vk::SubgroupFeatureFlags::VOTE, "vote"),
+            (vk::SubgroupFeatureFlags::BALLOT, "ballot"),
+            (vk::SubgroupFeatureFlags::ARITHMETIC, "arithmetic"),
+            (vk::SubgroupFeatureFlags::SHUFFLE, "shuffle"),
+        ] {
+            if !v11.subgroup_supported_operations.contains(operation) {
+                missing.push(format!("subgroup {name} operations"));
+            }
+        }
+        if !v11.subgroup_supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
+            missing.push("subgroup operations in compute shaders".into());
+        }
+        if shared_memory < SHARED_MEMORY {
+            missing.push(format!("{SHARED_MEMORY} bytes of shared memory a workgroup (the device has {shared_memory})"));
+        }
+        if push_constants < crate::kernel::MAX_PUSH_BYTES as u32 {
+            missing.push(format!("128 bytes of push constants (the device has {push_constants})"));
+        }
+        Self { missing }
+    }
+
+    /// What the device does not have, in words; empty when it will do.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
+    /// Device extensions to enable.
+    pub fn extensions(&self) -> &'static [&'static CStr] {
+        &[]
+    }
+
+    /// Switches on what is needed and leaves everything else as it is, so that several libraries can add to one device.
+    pub fn enable(
+        &self,
+        v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
+        v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,
+    ) {
+        v12.buffer_device_address = vk::TRUE;
+        v12.vulkan_memory_model = vk::TRUE;
+        v12.vulkan_memory_model_device_scope = vk::TRUE;
+        v12.scalar_block_layout = vk::TRUE;
+        v13.synchronization2 = vk::TRUE;
+        v13.subgroup_size_control = vk::TRUE;
+        v13.compute_full_subgroups = vk::TRUE;
+        v13.maintenance4 = vk::TRUE;
+    }
+
+    /// What the device lacks, and what it was created without.
+    ///
+    /// # Safety
+    /// The chain is valid.
+    pub(crate) unsafe fn missing_from(&self, enabled: &vk::PhysicalDeviceFeatures2<'_>) -> Vec<String> {
+        // SAFETY: the caller's promise.
+        let enabled = unsafe { Features::of_chain(enabled.p_next) };
+        let mut missing = self.missing.clone();
+        for name in names(Features::all() - enabled) {
+            if !missing.contains(&name) {
+                missing.push(format!("{name} (supported, but not enabled)"));
+            }
+        }
+        missing
+    }
+}
+
+fn names(features: Features) -> Vec<String> {
+    features.iter_names().map(|(name, _)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_enabled_is_found_in_either_kind_of_struct() {
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
+        Requirements::default().enable(&mut v12, &mut v13);
+        let chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
+        // SAFETY: the chain is built above.
+        assert_eq!(unsafe { Features::of_chain(chain.p_next) }, Features::all(), "enable() switches on all that is needed");
+
+        let mut alone = vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true);
+        let chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut alone);
+        // SAFETY: the chain is built above.
+        let found = unsafe { Features::of_chain(chain.p_next) };
+        assert_eq!(found, Features::synchronization2, "single structs count as well");
+
+        // SAFETY: the chain is built above.
+        let missing = unsafe { Requirements::default().missing_from(&chain) };
+        assert_eq!(missing.len(), 7, "everything else is reported: {missing:?}");
+    }
+}

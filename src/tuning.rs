@@ -1,0 +1,372 @@
+//! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
+
+use crate::device::DeviceFacts;
+use crate::{Error, Result};
+use arrayvec::ArrayVec;
+use std::fmt;
+use std::str::FromStr;
+
+const VENDOR_NVIDIA: u32 = 0x10de;
+const VENDOR_AMD: u32 = 0x1002;
+const VENDOR_INTEL: u32 = 0x8086;
+
+/// Vendors whose devices are known to run every workgroup that has started until it ends (Smith, Levien, Owens, "Decoupled
+/// fallback", SPAA 2025), so that waiting for an earlier one pays. Elsewhere the default does not wait.
+const VENDORS_WITH_PROGRESS: &[u32] = &[VENDOR_NVIDIA, VENDOR_AMD, VENDOR_INTEL];
+
+/// Shared memory that every device gives a workgroup, in bytes.
+const PORTABLE_SHARED_MEMORY: u32 = 16 * 1024;
+/// Shared memory that a kernel needs beside counters and keys: offsets, partial sums, single words.
+const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
+/// Below this, a row of counters for each subgroup costs more than it saves.
+const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
+/// Fewest threads: each holds at most four of the 256 digits.
+const MIN_THREADS: u32 = 64;
+/// Places within a tile are kept in 16 bits.
+const MAX_TILE: u32 = 1 << 16;
+
+/// How a sort finds where each tile's keys go. Both give the same bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// What the device's profile says.
+    #[default]
+    Auto,
+    /// One read and one write a digit: each tile waits for what the tiles before it publish (onesweep). Waiting is bounded;
+    /// a tile that has waited long enough counts for itself, so the result never depends on progress.
+    Lookback,
+    /// Count, scan, reorder: two reads and one write a digit, no waiting at all.
+    ReduceThenScan,
+}
+
+/// Threads of a workgroup, and items a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Invocations a workgroup.
+    pub threads: u32,
+    /// Items an invocation.
+    pub items: u32,
+}
+
+impl Shape {
+    /// Items a workgroup.
+    pub const fn tile(self) -> u32 {
+        self.threads * self.items
+    }
+}
+
+/// A shape for problems up to a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizedShape {
+    /// The largest maximum count that uses it.
+    pub up_to: u32,
+    /// The shape.
+    pub shape: Shape,
+}
+
+/// The shapes of one kind of sort.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SortShapes {
+    /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
+    pub small: ArrayVec<Shape, 4>,
+    /// Tiles of larger problems, by rising size; the last serves all that is larger still.
+    pub tiles: ArrayVec<SizedShape, 4>,
+}
+
+/// How the library runs on a device. [`Profile::for_device`] gives the built-in one; its text form (`Display`, `FromStr`) is
+/// what a tuning run writes and device creation loads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Lanes a subgroup; 0: as the device chooses.
+    pub lanes: u32,
+    /// Subgroups of `lanes` lanes are made of shared memory: for devices whose own do not do.
+    pub emulated_subgroups: bool,
+    /// What [`Strategy::Auto`] means.
+    pub strategy: Strategy,
+    /// Sorting keys alone.
+    pub sort_keys: SortShapes,
+    /// Sorting keys with 4-byte values.
+    pub sort_pairs: SortShapes,
+    /// Threads of kernels that hold no tile.
+    pub plain_threads: u32,
+    /// Workgroups that the histogram aims at: enough to fill the device.
+    pub histogram_groups: u32,
+    /// Turns that a look-back waits before it counts for itself.
+    pub spin_limit: u32,
+    /// Tests only: every so many tiles, one is late; 0: none.
+    pub delay_every: u32,
+    /// Most workgroups of a dispatch in x.
+    pub max_groups_x: u32,
+}
+
+impl Profile {
+    /// The built-in profile of a device.
+    pub fn for_device(facts: &DeviceFacts) -> Self {
+        let mut profile = Self::portable(facts);
+        let nvidia = facts.vendor_id == VENDOR_NVIDIA && profile.lanes == 32 && facts.shared_memory >= 48 * 1024;
+        if nvidia && facts.max_invocations >= 512 {
+            profile.sort_keys = shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_KEYS } else { NVIDIA_GRAPHICS_KEYS });
+            profile.sort_pairs =
+                shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_PAIRS } else { NVIDIA_GRAPHICS_PAIRS });
+            profile.plain_threads = 512;
+            profile.histogram_groups = 528;
+        }
+        profile
+    }
+
+    /// What is right for any device of the feature floor: 16 KiB of shared memory, at most 256 threads.
+    fn portable(facts: &DeviceFacts) -> Self {
+        let lanes = if facts.can_require(32) {
+            32
+        } else if facts.can_require(facts.min_lanes) || facts.min_lanes == facts.max_lanes {
+            facts.min_lanes
+        } else {
+            0
+        };
+        let narrowest = if lanes == 0 { facts.min_lanes } else { lanes };
+        let widest = if lanes == 0 { facts.max_lanes } else { lanes };
+        let most = facts.max_invocations.min(facts.max_subgroups * narrowest).min(256);
+        // Half as many threads leave each subgroup its own counters in 16 KiB.
+        let threads = if (MIN_LANES_FOR_OWN_HISTOGRAM..64).contains(&narrowest) { most.min(128) } else { most };
+        let threads = (threads / widest * widest).max(MIN_THREADS);
+        let counters = histogram_rows(threads, narrowest, PORTABLE_SHARED_MEMORY) * 1024;
+        let items = (PORTABLE_SHARED_MEMORY - SHARED_MEMORY_OVERHEAD - counters) / (4 * threads);
+        let items = items.min(if facts.is_cpu { 8 } else { 16 });
+        let small = [Shape { threads, items: items.min(4) }, Shape { threads, items }];
+        let tiles = [SizedShape { up_to: u32::MAX, shape: Shape { threads, items } }];
+        let progress = VENDORS_WITH_PROGRESS.contains(&facts.vendor_id) && !facts.is_cpu;
+        Self {
+            lanes,
+            emulated_subgroups: false,
+            strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
+            sort_keys: shapes(&small, &tiles),
+            sort_pairs: shapes(&small, &tiles),
+            plain_threads: threads,
+            histogram_groups: if facts.is_cpu { 32 } else { 256 },
+            spin_limit: if facts.is_cpu { 256 } else { 4096 },
+            delay_every: 0,
+            max_groups_x: facts.max_groups_x,
+        }
+    }
+
+    /// This profile, if the device can run it.
+    pub(crate) fn checked(self, facts: &DeviceFacts) -> Result<Self> {
+        let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
+        let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
+        if !self.emulated_subgroups {
+            let runs = self.lanes == 0 || facts.can_require(self.lanes);
+            if !runs && !(facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes) {
+                return refuse(format!("the device has no subgroups of {} lanes", self.lanes));
+            }
+        } else if !(4..=128).contains(&self.lanes) || !self.lanes.is_power_of_two() {
+            return refuse(format!("subgroups of {} lanes cannot be emulated", self.lanes));
+        }
+        if self.strategy == Strategy::Auto {
+            return refuse("strategy must be lookback or reduce_then_scan".into());
+        }
+        if self.max_groups_x == 0 || self.max_groups_x > facts.max_groups_x || self.histogram_groups == 0 {
+            return refuse(format!("max_groups_x must be 1 to {}, histogram_groups at least 1", facts.max_groups_x));
+        }
+        let hardware = facts.max_invocations.min(facts.max_subgroups * facts.min_lanes.max(narrowest.min(facts.max_lanes)));
+        let widest = if self.lanes == 0 { facts.max_lanes } else { self.lanes };
+        for shapes in [&self.sort_keys, &self.sort_pairs] {
+            if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
+                return refuse("the last tile shape must serve every size".into());
+            }
+            let all = shapes.small.iter().copied().chain(shapes.tiles.iter().map(|sized| sized.shape));
+            for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }]) {
+                if threads < MIN_THREADS || threads > hardware || !threads.is_power_of_two() && threads < 256 {
+                    return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
+                }
+                if !threads.is_multiple_of(widest) {
+                    return refuse(format!("{threads} threads are not whole subgroups of {widest}"));
+                }
+                let rows = self.histogram_rows(threads, facts);
+                let bytes = rows * 1024 + threads * items * 4 + SHARED_MEMORY_OVERHEAD;
+                if items == 0 || threads * items > MAX_TILE || bytes > facts.shared_memory {
+                    return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Rows of digit counters that a workgroup keeps.
+    pub(crate) fn histogram_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
+        let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
+        if self.emulated_subgroups { threads / narrowest } else { histogram_rows(threads, narrowest, facts.shared_memory) }
+    }
+}
+
+/// One for each subgroup, unless subgroups are narrow or the rows would take more than half of what there is.
+fn histogram_rows(threads: u32, lanes: u32, shared_memory: u32) -> u32 {
+    let rows = threads / lanes.max(1);
+    if lanes >= MIN_LANES_FOR_OWN_HISTOGRAM && rows * 1024 <= shared_memory / 2 { rows } else { 1 }
+}
+
+const fn shape(threads: u32, items: u32) -> Shape {
+    Shape { threads, items }
+}
+
+const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
+    SizedShape { up_to, shape: shape(threads, items) }
+}
+
+fn shapes(small: &[Shape], tiles: &[SizedShape]) -> SortShapes {
+    SortShapes { small: small.iter().copied().collect(), tiles: tiles.iter().copied().collect() }
+}
+
+// Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
+// of an SM that the graphics family gives, hence two tables.
+const NVIDIA_SMALL: &[Shape] = &[shape(256, 4), shape(512, 4), shape(512, 8), shape(512, 16)];
+const NVIDIA_COMPUTE_KEYS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 384, 22)];
+const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 256, 34)];
+const NVIDIA_GRAPHICS_KEYS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 128, 36)];
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "lanes = {}", self.lanes)?;
+        writeln!(f, "emulated_subgroups = {}", self.emulated_subgroups)?;
+        let strategy = if self.strategy == Strategy::Lookback { "lookback" } else { "reduce_then_scan" };
+        writeln!(f, "strategy = {strategy}")?;
+        for (name, shapes) in [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs)] {
+            write!(f, "{name}.small =")?;
+            for Shape { threads, items } in &shapes.small {
+                write!(f, " {threads}x{items}")?;
+            }
+            write!(f, "\n{name}.tiles =")?;
+            for SizedShape { up_to, shape } in &shapes.tiles {
+                write!(f, " {up_to}:{}x{}", shape.threads, shape.items)?;
+            }
+            writeln!(f)?;
+        }
+        writeln!(f, "plain_threads = {}", self.plain_threads)?;
+        writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
+        writeln!(f, "spin_limit = {}", self.spin_limit)?;
+        writeln!(f, "delay_every = {}", self.delay_every)?;
+        writeln!(f, "max_groups_x = {}", self.max_groups_x)
+    }
+}
+
+impl FromStr for Profile {
+    type Err = Error;
+
+    /// Reads what `Display` writes: `name = value` lines, `#` comments. Every name must be there once.
+    fn from_str(text: &str) -> Result<Self> {
+        let lookup = |name: &str| {
+            let mut values = text
+                .lines()
+                .map(|line| line.split('#').next().unwrap_or(""))
+                .filter_map(|line| line.split_once('='))
+                .filter(|(found, _)| found.trim() == name)
+                .map(|(_, value)| value.trim());
+            match (values.next(), values.next()) {
+                (Some(value), None) => Ok(value),
+                (None, _) => Err(malformed(format!("{name} is missing"))),
+                (Some(_), Some(_)) => Err(malformed(format!("{name} is given twice"))),
+            }
+        };
+        let shapes = |name: &str| -> Result<SortShapes> {
+            let small = lookup(&format!("{name}.small"))?.split_whitespace().map(parse_shape).collect::<Result<Vec<_>>>()?;
+            let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(parse_sized).collect::<Result<Vec<_>>>()?;
+            let too_many = |_| malformed(format!("{name}: at most four shapes"));
+            Ok(SortShapes {
+                small: small.as_slice().try_into().map_err(too_many)?,
+                tiles: tiles.as_slice().try_into().map_err(too_many)?,
+            })
+        };
+        let number = |name: &str| parse_number(lookup(name)?);
+        Ok(Self {
+            lanes: number("lanes")?,
+            emulated_subgroups: lookup("emulated_subgroups")? == "true",
+            strategy: match lookup("strategy")? {
+                "lookback" => Strategy::Lookback,
+                "reduce_then_scan" => Strategy::ReduceThenScan,
+                other => return Err(malformed(format!("strategy {other} is unknown"))),
+            },
+            sort_keys: shapes("sort_keys")?,
+            sort_pairs: shapes("sort_pairs")?,
+            plain_threads: number("plain_threads")?,
+            histogram_groups: number("histogram_groups")?,
+            spin_limit: number("spin_limit")?,
+            delay_every: number("delay_every")?,
+            max_groups_x: number("max_groups_x")?,
+        })
+    }
+}
+
+fn malformed(why: String) -> Error {
+    Error::Malformed { argument: "profile", why }
+}
+
+fn parse_number(text: &str) -> Result<u32> {
+    text.parse().map_err(|_| malformed(format!("\"{text}\" is not a number")))
+}
+
+fn parse_shape(text: &str) -> Result<Shape> {
+    let (threads, items) = text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
+    Ok(Shape { threads: parse_number(threads)?, items: parse_number(items)? })
+}
+
+fn parse_sized(text: &str) -> Result<SizedShape> {
+    let (up_to, shape) = text.split_once(':').ok_or_else(|| malformed(format!("\"{text}\" is not size:shape")))?;
+    Ok(SizedShape { up_to: parse_number(up_to)?, shape: parse_shape(shape)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(vendor_id: u32, lanes: (u32, u32), max_invocations: u32, max_subgroups: u32) -> DeviceFacts {
+        DeviceFacts {
+            vendor_id,
+            is_cpu: false,
+            compute_only: false,
+            min_lanes: lanes.0,
+            max_lanes: lanes.1,
+            lanes_selectable: true,
+            max_invocations,
+            max_subgroups,
+            shared_memory: 16 * 1024,
+            max_groups_x: 65535,
+        }
+    }
+
+    #[test]
+    fn every_kind_of_device_gets_a_profile_that_it_can_run() {
+        for lanes in [(4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (128, 128), (8, 32), (32, 64), (4, 128), (64, 128)] {
+            for (invocations, subgroups) in [(128, 32), (256, 64), (1024, 32), (1024, 64), (512, 16)] {
+                for selectable in [false, true] {
+                    let facts = DeviceFacts { lanes_selectable: selectable, ..facts(1, lanes, invocations, subgroups) };
+                    let profile = Profile::for_device(&facts);
+                    let checked = profile.clone().checked(&facts);
+                    // The floor: 128 invocations at least, which narrow subgroups must be able to fill.
+                    if subgroups * lanes.0 >= 128 && (selectable || lanes.1 <= 128) {
+                        assert_eq!(checked.as_ref(), Ok(&profile), "{facts:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_form_comes_back_the_same() {
+        let profile = Profile::for_device(&facts(VENDOR_NVIDIA, (32, 32), 1024, 32));
+        assert_eq!(profile.to_string().parse(), Ok(profile));
+    }
+
+    #[test]
+    fn malformed_text_is_refused_with_the_reason() {
+        let text = Profile::for_device(&facts(1, (32, 32), 256, 32)).to_string();
+        for (from, to, why) in [
+            ("spin_limit", "spin_limits", "spin_limit is missing"),
+            ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
+            ("lanes = 32", "lanes = many", "\"many\" is not a number"),
+            ("128x", "128*", "is not threads x items"),
+        ] {
+            let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();
+            assert!(error.contains(why), "{error} should say: {why}");
+        }
+    }
+}
