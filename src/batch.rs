@@ -4,7 +4,7 @@ use crate::memory::Range;
 use crate::plan::Plan;
 use crate::record::{MAX_PLANS, Recorder, record};
 use crate::scratch::Layout;
-use crate::sort::{Class, SortInfo, SortSource, SortTable, Sorter, scratch_address};
+use crate::sort::{Class, SortInfo, SortSource, SortTable, Sorter, check_apart, check_count, scratch_range};
 use crate::{Device, Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -41,29 +41,51 @@ impl<'a> Request<'a> {
     }
 }
 
+/// Where the problems of a batch come from: a slice, or what C gives, converted one at a time.
+pub(crate) trait Requests {
+    fn len(&self) -> usize;
+
+    /// The same each time it is asked for.
+    fn get(&self, index: usize) -> Request<'_>;
+
+    fn iter(&self) -> impl Iterator<Item = Request<'_>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+impl Requests for [Request<'_>] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, index: usize) -> Request<'_> {
+        self[index]
+    }
+}
+
 /// The sorts of a batch that one sorter's kernels serve.
-struct SortsLike<'a> {
-    requests: &'a [Request<'a>],
+struct SortsLike<'a, R: ?Sized> {
+    requests: &'a R,
     sorter: &'a Sorter,
 }
 
-impl SortSource for SortsLike<'_> {
+impl<R: Requests + ?Sized> SortSource for SortsLike<'_, R> {
     fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
-        for Request::Sort(sorter, info) in self.requests {
-            if std::ptr::eq(*sorter, self.sorter) || sorter.is_like(self.sorter) {
-                visit(info);
+        for Request::Sort(sorter, info) in self.requests.iter() {
+            if std::ptr::eq(sorter, self.sorter) || sorter.is_like(self.sorter) {
+                visit(&info);
             }
         }
     }
 }
 
 /// The kinds of problems in a batch, in order of first appearance.
-fn kinds<'a>(requests: &'a [Request<'a>]) -> Result<ArrayVec<(SortsLike<'a>, Class), MAX_PLANS>> {
-    let mut kinds = ArrayVec::<(SortsLike<'a>, Class), MAX_PLANS>::new();
-    for Request::Sort(sorter, info) in requests {
+fn kinds<R: Requests + ?Sized>(requests: &R) -> Result<ArrayVec<(SortsLike<'_, R>, Class), MAX_PLANS>> {
+    let mut kinds = ArrayVec::<(SortsLike<'_, R>, Class), MAX_PLANS>::new();
+    for Request::Sort(sorter, info) in requests.iter() {
         let class = sorter.kind().class(info.count.max);
-        let known = |(source, known): &(SortsLike<'a>, Class)| {
-            *known == class && (std::ptr::eq(source.sorter, *sorter) || source.sorter.is_like(sorter))
+        let known = |(source, known): &(SortsLike<'_, R>, Class)| {
+            *known == class && (std::ptr::eq(source.sorter, sorter) || source.sorter.is_like(sorter))
         };
         if !kinds.iter().any(known) && kinds.try_push((SortsLike { requests, sorter }, class)).is_err() {
             return Err(Error::TooLarge {
@@ -77,8 +99,8 @@ fn kinds<'a>(requests: &'a [Request<'a>]) -> Result<ArrayVec<(SortsLike<'a>, Cla
     Ok(kinds)
 }
 
-fn tables<'a>(
-    kinds: &'a [(SortsLike<'a>, Class)],
+fn tables<'a, R: Requests + ?Sized>(
+    kinds: &'a [(SortsLike<'a, R>, Class)],
     scratch: u64,
     layout: &mut Layout,
 ) -> Result<ArrayVec<SortTable<'a>, MAX_PLANS>> {
@@ -90,6 +112,10 @@ fn tables<'a>(
 /// # Errors
 /// What [`cmd_batch`] would refuse about counts and kinds.
 pub fn batch_scratch_size(requests: &[Request<'_>]) -> Result<u64> {
+    scratch_size(requests)
+}
+
+pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
     check_requests(requests)?;
     let mut layout = Layout::default();
     tables(&kinds(requests)?, 0, &mut layout)?;
@@ -108,21 +134,31 @@ pub fn batch_scratch_size(requests: &[Request<'_>]) -> Result<u64> {
 /// # Safety
 /// As for [`Sorter::cmd_sort`], for every request.
 pub unsafe fn cmd_batch(command_buffer: vk::CommandBuffer, requests: &[Request<'_>], scratch: Scratch) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { record_batch(command_buffer, requests, scratch) }
+}
+
+/// # Safety
+/// As [`cmd_batch`].
+pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
+    command_buffer: vk::CommandBuffer,
+    requests: &R,
+    scratch: Scratch,
+) -> Result<()> {
     if command_buffer.is_null() {
         return Err(Error::Null { argument: "commandBuffer" });
     }
-    let Some(first) = requests.first() else { return Ok(()) };
+    let Some(first) = requests.iter().next() else { return Ok(()) };
     let device = first.device();
-    requests.iter().try_for_each(Request::check)?;
+    requests.iter().try_for_each(|request| request.check())?;
     check_independent(requests)?;
-    let required = batch_scratch_size(requests)?;
+    let required = scratch_size(requests)?;
     // SAFETY: the caller promises a valid buffer with that usage.
-    let address = unsafe { scratch_address(device, scratch, required, 0) }?;
-    let scratch_range = Range::new(address, scratch.size);
-    requests.iter().try_for_each(|request| crate::sort::check_apart(&request.parts(), scratch_range))?;
+    let in_use = unsafe { scratch_range(device, scratch, required, 0) }?;
+    requests.iter().try_for_each(|request| check_apart(&request.parts(), in_use))?;
 
     let kinds = kinds(requests)?;
-    let tables = tables(&kinds, address, &mut Layout::default())?;
+    let tables = tables(&kinds, in_use.address, &mut Layout::default())?;
     let plans: ArrayVec<Plan<'_>, MAX_PLANS> = tables.iter().map(SortTable::plan).collect();
     let pipelines = |variant| device.pipeline(variant);
     let mut recorder = Recorder::new(device, command_buffer, scratch, None, &plans, pipelines)?;
@@ -130,12 +166,18 @@ pub unsafe fn cmd_batch(command_buffer: vk::CommandBuffer, requests: &[Request<'
     Ok(())
 }
 
-fn check_requests(requests: &[Request<'_>]) -> Result<()> {
-    if requests.len() > MAX_REQUESTS {
-        let (value, limit) = (requests.len() as u64, MAX_REQUESTS as u64);
+pub(crate) fn check_len(len: usize) -> Result<()> {
+    if len > MAX_REQUESTS {
+        let (value, limit) = (len as u64, MAX_REQUESTS as u64);
         return Err(Error::TooLarge { argument: "batch", value, limit, why: "the most problems together" });
     }
-    let mut devices = requests.iter().map(Request::device);
+    Ok(())
+}
+
+fn check_requests(requests: &(impl Requests + ?Sized)) -> Result<()> {
+    check_len(requests.len())?;
+    requests.iter().try_for_each(|Request::Sort(_, info)| check_count(info.count.max))?;
+    let mut devices = requests.iter().map(|request| request.device());
     if let Some(first) = devices.next()
         && devices.any(|device| !device.is_same(first))
     {
@@ -146,14 +188,14 @@ fn check_requests(requests: &[Request<'_>]) -> Result<()> {
 
 /// That no problem writes what another touches. Linear where the arrays come in the order of their addresses, as parts of
 /// larger ones do; otherwise every pair is compared.
-fn check_independent(requests: &[Request<'_>]) -> Result<()> {
+fn check_independent(requests: &(impl Requests + ?Sized)) -> Result<()> {
     const { assert!(MAX_REQUESTS <= 1 << 20, "pairs must stay countable") };
     if comes_in_order(requests) {
         return Ok(());
     }
     for (index, request) in requests.iter().enumerate() {
         for (first, mine) in request.parts() {
-            for other in &requests[..index] {
+            for other in requests.iter().take(index) {
                 for (second, theirs) in other.parts() {
                     // Counts are only read: many problems may share one.
                     if mine.overlaps(theirs) && !(first == "count" && second == "count") {
@@ -167,9 +209,9 @@ fn check_independent(requests: &[Request<'_>]) -> Result<()> {
 }
 
 /// Whether keys, values, counts and statuses each rise without overlap and keep apart from one another as wholes.
-fn comes_in_order(requests: &[Request<'_>]) -> bool {
+fn comes_in_order(requests: &(impl Requests + ?Sized)) -> bool {
     let mut hulls: [Option<Range>; 4] = [None; 4];
-    for request in requests {
+    for request in requests.iter() {
         for (hull, (name, part)) in hulls.iter_mut().zip(request.parts()) {
             if part.size == 0 {
                 continue;

@@ -222,6 +222,12 @@ impl Device {
         self.0.registry.pipeline(self.handles(), variant)
     }
 
+    /// Every pipeline so far, for those who read their statistics.
+    #[doc(hidden)]
+    pub fn pipelines(&self) -> Vec<(Variant, vk::Pipeline)> {
+        self.0.registry.all()
+    }
+
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -229,11 +235,7 @@ impl Device {
 
 /// # Safety
 /// The handles are valid.
-unsafe fn query_facts(
-    instance: &ash::Instance,
-    physical_device: vk::PhysicalDevice,
-    queue_family: Option<u32>,
-) -> DeviceFacts {
+unsafe fn query_facts(instance: &ash::Instance, physical_device: vk::PhysicalDevice, queue_family: Option<u32>) -> DeviceFacts {
     let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v13);
     // SAFETY: the handles are valid, the chain is ours.

@@ -10,7 +10,7 @@ use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of push constants that every Vulkan device takes.
-pub(crate) const MAX_PUSH_BYTES: usize = 128;
+pub(crate) const MAX_PUSH_BYTES: u32 = 128;
 pub(crate) const MAX_CONSTANTS: usize = 8;
 
 /// SPIR-V lies in memory as 32-bit words.
@@ -135,11 +135,7 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub(crate) fn new(device: &DeviceHandles) -> Result<Self> {
-        let push = [vk::PushConstantRange {
-            stage_flags: vk::ShaderStageFlags::COMPUTE,
-            offset: 0,
-            size: MAX_PUSH_BYTES as u32,
-        }];
+        let push = [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: MAX_PUSH_BYTES }];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
@@ -160,6 +156,12 @@ impl Registry {
         let pipeline = create_pipeline(device, self.layout, variant)?;
         pipelines.insert(variant, pipeline);
         Ok(pipeline)
+    }
+
+    /// Every pipeline there is.
+    pub(crate) fn all(&self) -> Vec<(Variant, vk::Pipeline)> {
+        let pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        pipelines.iter().map(|(variant, pipeline)| (*variant, *pipeline)).collect()
     }
 
     /// Called once, when the device goes.
@@ -183,14 +185,9 @@ fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: 
     let entries: ArrayVec<vk::SpecializationMapEntry, MAX_CONSTANTS> = variant
         .constants()
         .zip(0u32..)
-        .map(|((constant, _), slot)| vk::SpecializationMapEntry {
-            constant_id: constant as u32,
-            offset: slot * 4,
-            size: 4,
-        })
+        .map(|((constant, _), slot)| vk::SpecializationMapEntry { constant_id: constant as u32, offset: slot * 4, size: 4 })
         .collect();
-    let specialisation =
-        vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&variant.constants));
+    let specialisation = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&variant.constants));
 
     let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
     let mut stage = vk::PipelineShaderStageCreateInfo::default()

@@ -9,11 +9,16 @@
 //! - [`Sorter`]: sorts of one kind; [`Sorter::cmd_sort`] records one, [`cmd_batch`] many.
 //! - [`host`]: for those who bring no Vulkan.
 
+#![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "without a primitive, what primitives share has no user"))]
+
+#[cfg(feature = "sort")]
 mod batch;
 #[doc(hidden)]
-pub mod kernel;
+pub mod capi;
 mod device;
 mod error;
+#[doc(hidden)]
+pub mod kernel;
 mod memory;
 mod plan;
 mod record;
@@ -21,17 +26,20 @@ mod requirements;
 mod scratch;
 #[doc(hidden)]
 pub mod shared;
+#[cfg(feature = "sort")]
 pub mod sort;
 pub mod tuning;
 
 #[cfg(feature = "host")]
 pub mod host;
 
+#[cfg(feature = "sort")]
 pub use batch::{Request, batch_scratch_size, cmd_batch};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 pub use memory::{Count, Range, Scratch, Timestamps};
 pub use requirements::Requirements;
 pub use shared::STATUS_COUNT_CLAMPED;
+#[cfg(feature = "sort")]
 pub use sort::{KeyType, SortInfo, Sorter, SorterInfo, ValueType};
 pub use tuning::{Profile, Strategy};

@@ -50,24 +50,21 @@ pub(crate) enum Groups {
     Indirect { offset: u64, resource: usize },
 }
 
-/// Push constants of a pass.
+/// Push constants of a pass: all that the layout declares, so that no byte of it is ever undefined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Push {
-    bytes: [u8; MAX_PUSH_BYTES],
-    len: usize,
-}
+pub(crate) struct Push([u8; MAX_PUSH_BYTES as usize]);
 
 impl Push {
     pub(crate) fn new<T: SharedStruct>(value: &T) -> Self {
-        const { assert!(size_of::<T>() <= MAX_PUSH_BYTES, "push constants exceed what every device takes") };
+        const { assert!(size_of::<T>() <= MAX_PUSH_BYTES as usize, "push constants exceed what every device takes") };
         let source = bytemuck::bytes_of(value);
-        let mut bytes = [0; MAX_PUSH_BYTES];
+        let mut bytes = [0; MAX_PUSH_BYTES as usize];
         bytes[..source.len()].copy_from_slice(source);
-        Self { bytes, len: source.len() }
+        Self(bytes)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        &self.0
     }
 }
 
@@ -130,8 +127,7 @@ impl fmt::Display for Plan<'_> {
                 Groups::Indirect { offset, .. } => format!("at scratch+{offset}"),
             };
             writeln!(f, "  {:<17} groups {groups}: {} -> {}", pass.variant.kernel.name(), names(pass.reads), names(pass.writes))?;
-            let constants: Vec<_> =
-                pass.variant.constants().map(|(constant, value)| format!("{constant:?}={value}")).collect();
+            let constants: Vec<_> = pass.variant.constants().map(|(constant, value)| format!("{constant:?}={value}")).collect();
             writeln!(f, "    {}", constants.join(" "))?;
         }
         Ok(())

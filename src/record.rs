@@ -43,7 +43,6 @@ struct Hazards {
 }
 
 impl Pending {
-
     /// Which barrier `pass` needs.
     fn before_pass(&self, pass: &Pass) -> Hazards {
         let mut hazards = Hazards::default();
@@ -89,19 +88,17 @@ impl Pending {
 }
 
 /// Records plans side by side: their first passes, one barrier at most, their second passes, and so on. Plans are independent.
-pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) {
+/// Tells how many marks it has set.
+pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
     debug_assert!(plans.len() <= MAX_PLANS, "kinds of requests are checked before plans are made");
     let mut pending: ArrayVec<Pending, MAX_PLANS> = plans.iter().map(|_| Pending::default()).collect();
     let levels = plans.iter().map(Plan::levels).max().unwrap_or(0);
     commands.mark(0);
+    let mut marks = 1;
     for (level, mark) in (0..levels).zip(1..) {
-        let hazards = plans.iter().zip(&pending).filter_map(|(plan, pending)| {
-            Some(pending.before_pass(pass_at(plan, level)?))
-        });
-        let hazards = hazards.fold(Hazards::default(), |all, one| Hazards {
-            source: all.source | one.source,
-            target: all.target | one.target,
-        });
+        let hazards = plans.iter().zip(&pending).filter_map(|(plan, pending)| Some(pending.before_pass(pass_at(plan, level)?)));
+        let hazards = hazards
+            .fold(Hazards::default(), |all, one| Hazards { source: all.source | one.source, target: all.target | one.target });
         if !hazards.source.is_empty() {
             commands.barrier(hazards.source, hazards.target);
             for pending in &mut pending {
@@ -118,7 +115,9 @@ pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) {
             }
         }
         commands.mark(mark);
+        marks = mark + 1;
     }
+    marks
 }
 
 /// The upload, where there is one, is level 0.

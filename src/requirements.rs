@@ -1,5 +1,6 @@
 //! What a device must have and be created with, asked before `vkCreateDevice`.
 
+use crate::kernel::MAX_PUSH_BYTES;
 use crate::{Error, Result};
 use ash::vk;
 use ash::vk::Handle as _;
@@ -151,8 +152,8 @@ impl Requirements {
         if shared_memory < SHARED_MEMORY {
             missing.push(format!("{SHARED_MEMORY} bytes of shared memory a workgroup (the device has {shared_memory})"));
         }
-        if push_constants < crate::kernel::MAX_PUSH_BYTES as u32 {
-            missing.push(format!("128 bytes of push constants (the device has {push_constants})"));
+        if push_constants < MAX_PUSH_BYTES {
+            missing.push(format!("{MAX_PUSH_BYTES} bytes of push constants (the device has {push_constants})"));
         }
         Self { missing }
     }
@@ -168,11 +169,7 @@ impl Requirements {
     }
 
     /// Switches on what is needed and leaves everything else as it is, so that several libraries can add to one device.
-    pub fn enable(
-        &self,
-        v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
-        v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,
-    ) {
+    pub fn enable(&self, v12: &mut vk::PhysicalDeviceVulkan12Features<'_>, v13: &mut vk::PhysicalDeviceVulkan13Features<'_>) {
         v12.buffer_device_address = vk::TRUE;
         v12.vulkan_memory_model = vk::TRUE;
         v12.vulkan_memory_model_device_scope = vk::TRUE;

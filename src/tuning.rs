@@ -1,6 +1,7 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
 use crate::device::DeviceFacts;
+use crate::shared::RADIX;
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -129,8 +130,10 @@ impl Profile {
         // Half as many threads leave each subgroup its own counters in 16 KiB.
         let threads = if (MIN_LANES_FOR_OWN_HISTOGRAM..64).contains(&narrowest) { most.min(128) } else { most };
         let threads = (threads / widest * widest).max(MIN_THREADS);
+        let available = PORTABLE_SHARED_MEMORY - SHARED_MEMORY_OVERHEAD;
         let counters = histogram_rows(threads, narrowest, PORTABLE_SHARED_MEMORY) * 1024;
-        let items = (PORTABLE_SHARED_MEMORY - SHARED_MEMORY_OVERHEAD - counters) / (4 * threads);
+        // Keys need 4 bytes, and either the counters theirs or, later, each place a byte in the same memory.
+        let items = ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4);
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
         let small = [Shape { threads, items: items.min(4) }, Shape { threads, items }];
         let tiles = [SizedShape { up_to: u32::MAX, shape: Shape { threads, items } }];
@@ -154,8 +157,8 @@ impl Profile {
         let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
         let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
         if !self.emulated_subgroups {
-            let runs = self.lanes == 0 || facts.can_require(self.lanes);
-            if !runs && !(facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes) {
+            let always = facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes;
+            if self.lanes != 0 && !facts.can_require(self.lanes) && !always {
                 return refuse(format!("the device has no subgroups of {} lanes", self.lanes));
             }
         } else if !(4..=128).contains(&self.lanes) || !self.lanes.is_power_of_two() {
@@ -175,14 +178,17 @@ impl Profile {
             }
             let all = shapes.small.iter().copied().chain(shapes.tiles.iter().map(|sized| sized.shape));
             for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }]) {
-                if threads < MIN_THREADS || threads > hardware || !threads.is_power_of_two() && threads < 256 {
+                if threads < MIN_THREADS || threads > hardware {
                     return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
                 }
                 if !threads.is_multiple_of(widest) {
                     return refuse(format!("{threads} threads are not whole subgroups of {widest}"));
                 }
                 let rows = self.histogram_rows(threads, facts);
-                let bytes = rows * 1024 + threads * items * 4 + SHARED_MEMORY_OVERHEAD;
+                // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
+                let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
+                let emulation = if self.emulated_subgroups { threads * 8 } else { 0 };
+                let bytes = counters + (threads * items).max(RADIX) * 4 + emulation + SHARED_MEMORY_OVERHEAD;
                 if items == 0 || threads * items > MAX_TILE || bytes > facts.shared_memory {
                     return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
                 }
@@ -217,12 +223,12 @@ fn shapes(small: &[Shape], tiles: &[SizedShape]) -> SortShapes {
 }
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
-// of an SM that the graphics family gives, hence two tables.
-const NVIDIA_SMALL: &[Shape] = &[shape(256, 4), shape(512, 4), shape(512, 8), shape(512, 16)];
-const NVIDIA_COMPUTE_KEYS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 384, 22)];
-const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 256, 34)];
-const NVIDIA_GRAPHICS_KEYS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] = &[sized(1 << 19, 512, 4), sized(u32::MAX, 128, 36)];
+// of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
+const NVIDIA_SMALL: &[Shape] = &[shape(256, 4), shape(512, 4), shape(512, 8), shape(256, 32)];
+const NVIDIA_COMPUTE_KEYS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(1 << 22, 384, 22), sized(u32::MAX, 256, 32)];
+const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_KEYS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(u32::MAX, 384, 22)];
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -347,6 +353,16 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn tables_of_measured_devices_fit_them() {
+        for compute_only in [false, true] {
+            let facts = DeviceFacts { compute_only, shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
+            let profile = Profile::for_device(&facts);
+            assert_eq!(profile.sort_keys.small.len(), 4, "the measured table is in use");
+            assert_eq!(profile.clone().checked(&facts), Ok(profile));
         }
     }
 

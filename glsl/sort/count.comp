@@ -12,6 +12,7 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "sort/problem.glsl"
+#include "sort/stream.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
@@ -27,12 +28,16 @@ void main() {
     Words keys = Words(source_keys(tile.problem));
     uint first = tile.index * TILE;
     uint end = min(first + TILE, tile.count);
-    for (uint i = first + thread_id(); i < end; i += THREADS) {
-        atomicAdd(sh_histogram[keys.v[i] >> args.shift & (RADIX - 1)], 1);
+    for (uint from = first; from < end; from += BATCH_KEYS) {
+        uint batch[BATCH];
+        load_batch(keys, from, end, batch);
+        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+            if (batch_index(from, k) < end) atomicAdd(sh_histogram[batch[k] >> args.shift & (RADIX - 1)], 1);
+        }
     }
     barrier();
 
     // 2. Store.
-    Words counts = Words(tile.problem.tile_words);
+    Words counts = Words(problem_tile_words(tile.problem));
     for (uint d = thread_id(); d < RADIX; d += THREADS) counts.v[d * tile.tiles + tile.index] = sh_histogram[d];
 }

@@ -11,11 +11,9 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "sort/problem.glsl"
+#include "sort/stream.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
-
-// Keys in flight a thread: enough to cover memory latency, few enough to stay in registers.
-const uint BATCH = 8;
 
 shared uint sh_histogram[PASSES * RADIX];
 
@@ -30,26 +28,26 @@ void count_key(uint key) {
 }
 
 void count_tile(Tile tile) {
-    Words keys = Words(tile.problem.keys);
+    Words keys = Words(problem_keys(tile.problem));
     uint first = tile.index * TILE;
     uint end = min(first + TILE, tile.count);
-    uint i = first + thread_id();
-    for (; i + (BATCH - 1) * THREADS < end; i += BATCH * THREADS) {
+    for (uint from = first; from < end; from += BATCH_KEYS) {
         uint batch[BATCH];
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) batch[k] = keys.v[i + k * THREADS];
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) count_key(batch[k]);
+        load_batch(keys, from, end, batch);
+        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+            if (batch_index(from, k) < end) count_key(batch[k]);
+        }
     }
-    for (; i < end; i += THREADS) count_key(keys.v[i]);
 }
 
 void clear_look_back(Tile tile) {
-    Words words = Words(tile.problem.tile_words);
+    Words words = Words(problem_tile_words(tile.problem));
     for (uint d = thread_id(); d < RADIX; d += THREADS) words.v[tile.index * RADIX + d] = 0;
 }
 
-void hand_over(SortProblem problem) {
+void hand_over(uint p) {
     barrier();
-    Words histogram = Words(problem.histogram);
+    Words histogram = Words(problem_histogram(p));
     for (uint i = thread_id(); i < PASSES * RADIX; i += THREADS) {
         uint count = sh_histogram[i];
         if (count != 0) atomicAdd(histogram.v[i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);

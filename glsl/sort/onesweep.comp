@@ -32,8 +32,8 @@ uint take_ticket() {
 }
 
 // Where each digit of the whole problem begins.
-void load_bases(SortProblem problem, out uint bases[MAX_DIGITS]) {
-    Words histogram = Words(problem.histogram);
+void load_bases(uint p, out uint bases[MAX_DIGITS]) {
+    Words histogram = Words(problem_histogram(p));
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         bases[j] = digit < RADIX ? histogram.v[args.pass_index * RADIX + digit] : 0;
@@ -71,7 +71,7 @@ void count_predecessors(Tile tile, out uint exclusive[MAX_DIGITS]) {
         exclusive[j] = 0;
         open[j] = digit_of_thread(j) < RADIX;
     }
-    Words words = Words(tile.problem.tile_words);
+    Words words = Words(problem_tile_words(tile.problem));
     for (uint t = tile.index; t-- > 0;) {
         uint seen[MAX_DIGITS];
         bool missing = false;
@@ -98,10 +98,10 @@ void count_predecessors(Tile tile, out uint exclusive[MAX_DIGITS]) {
 void main() {
     Tile tile;
     if (!find_tile(take_ticket(), TILE, tile)) return;
-    Words words = Words(tile.problem.tile_words);
+    Words words = Words(problem_tile_words(tile.problem));
 
     // 1. Load and count.
-    clear_counts();
+    begin_digit(args.shift);
     uint keys[ITEMS];
     load_keys(Words(source_keys(tile.problem)), tile.index * TILE, tile.count, keys);
     barrier();
@@ -134,7 +134,7 @@ void main() {
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, args.shift, places);
+    rank_keys(keys, places);
     barrier();
     scatter(tile, places);
 }

@@ -18,13 +18,17 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
 shared uint sh_sums[THREADS];
 
-uint resolve_count(SortProblem problem) {
-    return is_null(problem.count) ? problem.max_count : min(Words(problem.count).v[0], problem.max_count);
+uint resolve_count(uint p) {
+    uvec2 address = problem_count(p);
+    uint most = problem_max_count(p);
+    if (is_null(address)) return most;
+    return min(Words(address).v[0], most);
 }
 
-uint resolve_status(SortProblem problem) {
-    bool above = !is_null(problem.count) && Words(problem.count).v[0] > problem.max_count;
-    return above ? STATUS_COUNT_CLAMPED : 0;
+uint resolve_status(uint p) {
+    uvec2 address = problem_count(p);
+    if (is_null(address)) return 0;
+    return Words(address).v[0] > problem_max_count(p) ? STATUS_COUNT_CLAMPED : 0;
 }
 
 // Exclusive sum over the workgroup, which this kernel needs once for every THREADS problems.
@@ -49,7 +53,8 @@ uint lay_out_line() {
     uint line = 0;
     for (uint first = 0; first < args.problem_count; first += THREADS) {
         uint p = first + thread_id();
-        uint count = p < args.problem_count ? resolve_count(load_problem(p)) : 0;
+        uint count = 0;
+        if (p < args.problem_count) count = resolve_count(p);
         uint total;
         uint before = scan_threads(tiles_of(count, TILE), total);
         if (p < args.problem_count) states.v[p] = SortState(count, line + before);
@@ -70,15 +75,15 @@ void write_arguments(Words arguments, uint index, uint groups) {
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
-    SortProblem problem = load_problem(p);
 
     // 1. This group's problem.
     bool look_back = !is_null(args.tickets);
     if (look_back) {
-        Words histogram = Words(problem.histogram);
+        Words histogram = Words(problem_histogram(p));
         for (uint i = thread_id(); i < PASSES * RADIX; i += THREADS) histogram.v[i] = 0;
     }
-    if (thread_id() == 0 && !is_null(problem.status)) Words(problem.status).v[0] = resolve_status(problem);
+    uvec2 status = problem_status(p);
+    if (thread_id() == 0 && !is_null(status)) Words(status).v[0] = resolve_status(p);
     if (p != 0) return;
 
     // 2. The line of tiles, and what follows from its length.

@@ -16,7 +16,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer SortStates {
 };
 
 struct Tile {
-    SortProblem problem;
+    uint problem;
     uint index;  // within the problem
     uint count;  // keys in the problem
     uint tiles;  // tiles in the problem
@@ -24,10 +24,22 @@ struct Tile {
 
 uint tiles_of(uint count, uint tile_size) { return (count + tile_size - 1) / tile_size; }
 
-SortProblem load_problem(uint p) {
-    if (args.problem_count == 1) return args.problem;
-    return SortProblems(args.problems).v[p];
-}
+// A problem's members, each read where it is used: a whole problem would stay in registers.
+#define PROBLEM_MEMBER(type, member)                            \
+    type problem_##member(uint p) {                             \
+        if (args.problem_count == 1) return args.problem.member; \
+        return SortProblems(args.problems).v[p].member;         \
+    }
+
+PROBLEM_MEMBER(uvec2, keys)
+PROBLEM_MEMBER(uvec2, alternate_keys)
+PROBLEM_MEMBER(uvec2, values)
+PROBLEM_MEMBER(uvec2, alternate_values)
+PROBLEM_MEMBER(uvec2, histogram)
+PROBLEM_MEMBER(uvec2, tile_words)
+PROBLEM_MEMBER(uvec2, count)
+PROBLEM_MEMBER(uvec2, status)
+PROBLEM_MEMBER(uint, max_count)
 
 // The last problem whose first tile is not beyond `tile`; empty problems own no tile and are passed over.
 uint find_problem(uint tile) {
@@ -45,7 +57,7 @@ uint find_problem(uint tile) {
 // False when the line is shorter than `tile`: the dispatch was rounded up.
 bool find_tile(uint tile, uint tile_size, out Tile found) {
     if (args.problem_count == 1) {
-        found.problem = args.problem;
+        found.problem = 0;
         found.index = tile;
         found.count = is_null(args.problem.count) ? args.problem.max_count : SortStates(args.states).v[0].count;
         found.tiles = tiles_of(found.count, tile_size);
@@ -54,7 +66,7 @@ bool find_tile(uint tile, uint tile_size, out Tile found) {
     SortStates states = SortStates(args.states);
     if (tile >= states.v[args.problem_count].first_tile) return false;
     uint p = find_problem(tile);
-    found.problem = SortProblems(args.problems).v[p];
+    found.problem = p;
     found.index = tile - states.v[p].first_tile;
     found.count = states.v[p].count;
     found.tiles = tiles_of(found.count, tile_size);
@@ -62,7 +74,8 @@ bool find_tile(uint tile, uint tile_size, out Tile found) {
 }
 
 // Even passes read the caller's arrays and write the alternate ones, odd passes go back.
-uvec2 source_keys(SortProblem p) { return (args.pass_index & 1) == 0 ? p.keys : p.alternate_keys; }
-uvec2 target_keys(SortProblem p) { return (args.pass_index & 1) == 0 ? p.alternate_keys : p.keys; }
-uvec2 source_values(SortProblem p) { return (args.pass_index & 1) == 0 ? p.values : p.alternate_values; }
-uvec2 target_values(SortProblem p) { return (args.pass_index & 1) == 0 ? p.alternate_values : p.values; }
+bool goes_back() { return (args.pass_index & 1) != 0; }
+uvec2 source_keys(uint p) { if (goes_back()) return problem_alternate_keys(p); return problem_keys(p); }
+uvec2 target_keys(uint p) { if (goes_back()) return problem_keys(p); return problem_alternate_keys(p); }
+uvec2 source_values(uint p) { if (goes_back()) return problem_alternate_values(p); return problem_values(p); }
+uvec2 target_values(uint p) { if (goes_back()) return problem_values(p); return problem_alternate_values(p); }

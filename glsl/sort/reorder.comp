@@ -20,7 +20,7 @@ void main() {
     if (!find_tile(linear_group(), TILE, tile)) return;
 
     // 1. Load and count.
-    clear_counts();
+    begin_digit(args.shift);
     uint keys[ITEMS];
     load_keys(Words(source_keys(tile.problem)), tile.index * TILE, tile.count, keys);
     barrier();
@@ -33,8 +33,8 @@ void main() {
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
     uint bases[MAX_DIGITS];
-    Words words = Words(tile.problem.tile_words);
-    Words histogram = Words(tile.problem.histogram);
+    Words words = Words(problem_tile_words(tile.problem));
+    Words histogram = Words(problem_histogram(tile.problem));
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         bases[j] = digit < RADIX ? histogram.v[digit] : 0;
@@ -49,7 +49,7 @@ void main() {
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, args.shift, places);
+    rank_keys(keys, places);
     barrier();
     scatter(tile, places);
 }

@@ -16,7 +16,7 @@
 
 // Orders the tile by one digit: keys to their places in sh_keys, places told for the values.
 void order_by_digit(uint keys[ITEMS], uint shift, out uint places[PLACE_WORDS]) {
-    clear_counts();
+    begin_digit(shift);
     barrier();
     count_digits(keys, shift);
     barrier();
@@ -25,29 +25,30 @@ void order_by_digit(uint keys[ITEMS], uint shift, out uint places[PLACE_WORDS]) 
     scan_digits(totals);
     place_rows(totals);
     barrier();
-    rank_keys(keys, shift, places);
+    rank_keys(keys, places);
     barrier();
 }
 
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
-    SortProblem problem = load_problem(p);
-    uint count = problem.max_count;
-    uint status = 0;
-    if (!is_null(problem.count)) {
-        uint device_count = Words(problem.count).v[0];
-        if (device_count > count) status = STATUS_COUNT_CLAMPED;
-        count = min(device_count, count);
+    uint count = problem_max_count(p);
+    uint clamped = 0;
+    uvec2 count_address = problem_count(p);
+    if (!is_null(count_address)) {
+        uint found = Words(count_address).v[0];
+        if (found > count) clamped = STATUS_COUNT_CLAMPED;
+        count = min(found, count);
     }
-    if (thread_id() == 0 && !is_null(problem.status)) Words(problem.status).v[0] = status;
+    uvec2 status = problem_status(p);
+    if (thread_id() == 0 && !is_null(status)) Words(status).v[0] = clamped;
     if (count == 0) return;
 
     // 1. Load.
     uint keys[ITEMS];
-    load_keys(Words(problem.keys), 0, count, keys);
+    load_keys(Words(problem_keys(p)), 0, count, keys);
     uint values[ITEMS];
-    if (VALUE_WORDS != 0) load_keys(Words(problem.values), 0, count, values);
+    if (VALUE_WORDS != 0) load_keys(Words(problem_values(p)), 0, count, values);
 
     // 2. Every digit, through shared memory. The pads sort behind the last key and stay there.
     for (uint shift = 0; shift < 32; shift += RADIX_BITS) {
@@ -64,11 +65,13 @@ void main() {
     }
 
     // 3. Store.
+    Words to_keys = Words(problem_keys(p));
+    Words to_values = Words(problem_values(p));
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = striped(k);
         if (i < count) {
-            Words(problem.keys).v[i] = keys[k];
-            if (VALUE_WORDS != 0) Words(problem.values).v[i] = values[k];
+            to_keys.v[i] = keys[k];
+            if (VALUE_WORDS != 0) to_values.v[i] = values[k];
         }
     }
 }

@@ -40,10 +40,10 @@ void main() {
     uint digit = group % RADIX;
     if (p >= args.problem_count) return;
 
-    SortProblem problem = load_problem(p);
-    uint count = is_null(problem.count) ? problem.max_count : SortStates(args.states).v[p].count;
+    uint count = problem_max_count(p);
+    if (!is_null(problem_count(p))) count = SortStates(args.states).v[p].count;
     uint tiles = tiles_of(count, TILE);
-    Words row = Words(problem.tile_words);
+    Words row = Words(problem_tile_words(p));
     uint base = digit * tiles;
 
     uint sum = 0;
@@ -63,5 +63,5 @@ void main() {
         }
         sum += total;
     }
-    if (thread_id() == 0) Words(problem.histogram).v[digit] = sum;
+    if (thread_id() == 0) Words(problem_histogram(p)).v[digit] = sum;
 }

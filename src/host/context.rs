@@ -190,9 +190,7 @@ impl Context {
             .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
             .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
             .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS | vk::PipelineStageFlags2::HOST)
-            .dst_access_mask(
-                vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE | vk::AccessFlags2::HOST_READ,
-            )];
+            .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE | vk::AccessFlags2::HOST_READ)];
         let barrier = vk::DependencyInfo::default().memory_barriers(&everything);
         // SAFETY: the lock makes pool, buffer and fence ours, and nothing recorded before is pending.
         unsafe {
@@ -217,9 +215,8 @@ impl Context {
 
 impl Submission {
     fn new(vk: &ash::Device, queue_family: u32) -> Result<Self> {
-        let pool_info = vk::CommandPoolCreateInfo::default()
-            .queue_family_index(queue_family)
-            .flags(vk::CommandPoolCreateFlags::TRANSIENT);
+        let pool_info =
+            vk::CommandPoolCreateInfo::default().queue_family_index(queue_family).flags(vk::CommandPoolCreateFlags::TRANSIENT);
         // SAFETY: the device is alive; the pool is used under a lock.
         unsafe {
             let pool = vk.create_command_pool(&pool_info, None)?;

@@ -12,10 +12,12 @@
 mod buffer;
 mod context;
 mod select;
+#[cfg(feature = "sort")]
 mod sort;
 mod validation;
 
 pub use buffer::Buffer;
 pub use context::{Context, ContextInfo};
+#[cfg(feature = "sort")]
 pub use sort::{sort, sort_pairs};
 pub use validation::Validation;

@@ -64,8 +64,7 @@ fn rank(kind: vk::PhysicalDeviceType) -> u32 {
 pub(super) fn queue_family(instance: &ash::Instance, device: vk::PhysicalDevice, graphics: bool) -> Result<u32> {
     // SAFETY: the handle comes from the instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(device) };
-    let with_compute =
-        (0u32..).zip(&families).filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let with_compute = (0u32..).zip(&families).filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
     with_compute
         .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS) != graphics)
         .map(|(index, _)| index)

@@ -10,7 +10,7 @@ mod plan;
 pub(crate) use plan::{Class, SortKind, SortSource, SortTable};
 
 use crate::memory::{RangeNames, check_alignment};
-use crate::record::{Recorder, record};
+use crate::record::{Commands as _, Recorder, record};
 use crate::scratch::Layout;
 use crate::{Count, Device, Error, Range, Result, Scratch, Strategy, Timestamps};
 use ash::vk;
@@ -152,8 +152,8 @@ impl Sorter {
         kind.shape_ends().filter(|end| *end < max_count).try_fold(size(max_count)?, |most, end| Ok(most.max(size(end)?)))
     }
 
-    /// Queries that [`SortInfo::timestamps`] needs for a sort of at most `max_count` keys: one before the first pass and one
-    /// after each.
+    /// Queries that [`SortInfo::timestamps`] needs for a sort of exactly `max_count`: one before the first pass and one after
+    /// each. All are written; those of passes that the sort does without get the time of its end.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above 2^30 keys.
@@ -197,14 +197,18 @@ impl Sorter {
         }
         self.check(info)?;
         // SAFETY: the caller promises a valid buffer with that usage.
-        let scratch = unsafe { scratch_address(&self.device, info.scratch, self.scratch_size(info.count.max)?, info.count.max) }?;
-        check_apart(&self.parts(info), Range::new(scratch, info.scratch.size))?;
+        let scratch = unsafe { scratch_range(&self.device, info.scratch, self.scratch_size(info.count.max)?, info.count.max) }?;
+        check_apart(&self.parts(info), scratch)?;
         let mut layout = Layout::default();
-        let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, scratch, &mut layout)?;
+        let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, scratch.address, &mut layout)?;
         let plans = [table.plan()];
         let pipelines = |variant| self.device.pipeline(variant);
         let mut recorder = Recorder::new(&self.device, command_buffer, info.scratch, info.timestamps, &plans, pipelines)?;
-        record(&plans, &mut recorder);
+        let written = record(&plans, &mut recorder);
+        // A sort may have a pass less than the largest of its kind; whoever waits for all the queries shall not wait forever.
+        for unused in written..self.timestamp_count(info.count.max)? {
+            recorder.mark(unused);
+        }
         Ok(())
     }
 
@@ -253,7 +257,7 @@ impl Sorter {
     }
 }
 
-fn check_count(max_count: u32) -> Result<()> {
+pub(crate) fn check_count(max_count: u32) -> Result<()> {
     if max_count > MAX_COUNT {
         let limit = u64::from(MAX_COUNT);
         return Err(Error::TooLarge { argument: "count.max", value: max_count.into(), limit, why: "the most keys of one sort" });
@@ -269,23 +273,24 @@ pub(crate) fn check_apart(parts: &[(&'static str, Range)], other: Range) -> Resu
     }
 }
 
-/// Checks a scratch range and tells its device address; 0 where none is needed.
+/// Checks a scratch range and tells which bytes of device memory will be used; none where none are needed.
 ///
 /// # Safety
 /// The buffer, unless null, is a valid one of the device with usage `SHADER_DEVICE_ADDRESS`.
-pub(crate) unsafe fn scratch_address(device: &Device, scratch: Scratch, required: u64, max_count: u32) -> Result<u64> {
+pub(crate) unsafe fn scratch_range(device: &Device, scratch: Scratch, required: u64, max_count: u32) -> Result<Range> {
     check_alignment("scratch.offset", scratch.offset)?;
     if scratch.size < required {
         let (argument, value) = ("scratch.size", scratch.size);
         return Err(Error::TooSmall { argument, value, required, max_count: max_count.into() });
     }
     if required == 0 {
-        return Ok(0);
+        return Ok(Range::NONE);
     }
     if scratch.buffer.is_null() {
         return Err(Error::Null { argument: "scratch.buffer" });
     }
     let info = vk::BufferDeviceAddressInfo::default().buffer(scratch.buffer);
     // SAFETY: the caller's promise.
-    Ok(unsafe { device.handles().vk.get_buffer_device_address(&info) } + scratch.offset)
+    let base = unsafe { device.handles().vk.get_buffer_device_address(&info) };
+    Ok(Range::new(base + scratch.offset, required))
 }

@@ -6,7 +6,9 @@ use crate::kernel::{Kernel, Variant};
 use crate::memory::Range;
 use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Table, Upload};
 use crate::scratch::Layout;
-use crate::shared::{ARGUMENTS_CHUNKS, ARGUMENTS_TILES, Address, Constant, PASSES, RADIX, RADIX_BITS, SortProblem, SortPush, SortState};
+use crate::shared::{
+    ARGUMENTS_CHUNKS, ARGUMENTS_TILES, Address, Constant, PASSES, RADIX, RADIX_BITS, SortProblem, SortPush, SortState,
+};
 use crate::tuning::{Profile, Shape, SortShapes, Strategy};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
@@ -84,9 +86,12 @@ impl<'a> SortKind<'a> {
     fn variant(&self, kernel: Kernel, shape: Shape) -> Variant {
         let holds_tile = matches!(kernel, Kernel::SortSmall | Kernel::SortOnesweep | Kernel::SortReorder);
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
-        Variant::new(kernel.emulated(self.profile.emulated_subgroups), |constant| match constant {
+        let emulated = self.profile.emulated_subgroups;
+        // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
+        let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
+        Variant::new(kernel.emulated(emulated), |constant| match constant {
             Constant::Threads => threads,
-            Constant::Lanes => self.profile.lanes,
+            Constant::Lanes => lanes,
             Constant::Items => shape.items,
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => self.value_words,

@@ -1,0 +1,87 @@
+//! Many problems together.
+
+use super::border::{border, if_built, write};
+use super::types::*;
+#[cfg(feature = "sort")]
+use {
+    super::border::{checked, object},
+    super::info::{check, read, read_checked},
+    super::sort::sort_info,
+    crate::batch::{Requests, check_len, record_batch, scratch_size},
+    crate::{Request, Result, Scratch},
+    std::slice,
+};
+
+/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters and maximum counts matter, their addresses do
+/// not, nor does info->scratch.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mut VkDeviceSize) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers are null or valid.
+        unsafe { write("size", size, || if_built!("sort", (info), scratch_size(&Infos::of(&read("info", info)?)?))) }
+    })
+}
+
+/// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
+/// and problems that are alike share their dispatches. Small ones take a workgroup each.
+///
+/// Problems are independent: what one writes, no other may read or write; counts may be shared. The first access may also be
+/// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
+/// timestamps are not used.
+///
+/// @param info Nothing is recorded for an infoCount of 0. All sorters are of one device.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
+    border(|| {
+        if_built!("sort", (command_buffer, info), {
+            // SAFETY: the caller's pointers and handles are null or valid.
+            unsafe {
+                let info = read("info", info)?;
+                let scratch = Scratch { buffer: info.scratch.buffer, offset: info.scratch.offset, size: info.scratch.size };
+                record_batch(command_buffer, &Infos::of(&info)?, scratch)
+            }
+        })
+    })
+}
+
+/// Infos that have been checked; each is converted when it is asked for, so that a batch of any size takes no heap.
+#[cfg(feature = "sort")]
+struct Infos<'a>(&'a [*const TrmInfoHeader]);
+
+#[cfg(feature = "sort")]
+impl Infos<'_> {
+    /// # Safety
+    /// The pointers that `batch` leads to are null or valid, for as long as this lives.
+    unsafe fn of(batch: &TrmBatchInfo) -> Result<Self> {
+        if batch.info_count == 0 {
+            return Ok(Self(&[]));
+        }
+        check_len(batch.info_count as usize)?;
+        checked("infos", batch.infos)?;
+        // SAFETY: the caller's promise.
+        let infos = unsafe { slice::from_raw_parts(batch.infos, batch.info_count as usize) };
+        for info in infos {
+            // SAFETY: the caller's promise.
+            unsafe {
+                check::<TrmSortInfo>("infos", *info)?;
+                object("sorter", read_checked::<TrmSortInfo>(*info).sorter)?;
+            }
+        }
+        Ok(Self(infos))
+    }
+}
+
+#[cfg(feature = "sort")]
+impl Requests for Infos<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, index: usize) -> Request<'_> {
+        // SAFETY: of() has checked the info and its sorter.
+        unsafe {
+            let info = read_checked::<TrmSortInfo>(self.0[index]);
+            Request::Sort(&(*info.sorter).0, sort_info(&info))
+        }
+    }
+}

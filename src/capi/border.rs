@@ -1,0 +1,156 @@
+//! The border itself: no panic crosses it, errors become codes, and pointers are looked at before they are followed.
+
+use super::result::{TrmResult, code};
+use super::types::raw;
+use crate::{Error, Result};
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    static DETAIL: RefCell<CString> = RefCell::default();
+}
+
+/// The body of every exported function that can fail.
+pub(super) fn border(call: impl FnOnce() -> Result<()>) -> raw::TrmResult {
+    // Handles are immutable and outputs are written last, so a panic leaves nothing half done behind.
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(())) => TrmResult::TrmSuccess as raw::TrmResult,
+        Ok(Err(error)) => {
+            remember(error.to_string());
+            code(&error)
+        }
+        Err(panic) => {
+            remember(panic_text(&*panic).to_owned());
+            TrmResult::TrmErrorInternal as raw::TrmResult
+        }
+    }
+}
+
+/// The body of every other one: `otherwise` stands for what a panic would have kept from being returned.
+pub(super) fn shielded<T>(otherwise: T, call: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or(otherwise)
+}
+
+/// The parts of a primitive that are left out with its feature.
+macro_rules! if_built {
+    ($feature:literal, ($($unused:expr),*), $body:expr) => {{
+        #[cfg(feature = $feature)]
+        let result = $body;
+        #[cfg(not(feature = $feature))]
+        let result = {
+            let _ = ($($unused),*);
+            Err($crate::Error::NotBuilt($feature))
+        };
+        result
+    }};
+}
+pub(super) use if_built;
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic")
+}
+
+fn remember(detail: String) {
+    let detail = CString::new(detail.replace('\0', " ")).unwrap_or_default();
+    // A thread that ends has no use for it.
+    let _ = DETAIL.try_with(|last| last.replace(detail));
+}
+
+pub(super) fn last_detail() -> *const c_char {
+    DETAIL.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// `pointer`, if it is one.
+pub(super) fn checked<T>(argument: &'static str, pointer: *const T) -> Result<*const T> {
+    if pointer.is_null() {
+        return Err(Error::Null { argument });
+    }
+    if !pointer.is_aligned() {
+        let (value, alignment) = (pointer.addr() as u64, align_of::<T>() as u64);
+        return Err(Error::Misaligned { argument, value, alignment });
+    }
+    Ok(pointer)
+}
+
+/// Writes a result.
+///
+/// # Safety
+/// `output`, unless null or misaligned, may be written.
+pub(super) unsafe fn write<T>(argument: &'static str, output: *mut T, make: impl FnOnce() -> Result<T>) -> Result<()> {
+    checked(argument, output)?;
+    let value = make()?;
+    // SAFETY: the caller's promise.
+    unsafe { output.write(value) };
+    Ok(())
+}
+
+/// Writes a new handle, or NULL if there is none.
+///
+/// # Safety
+/// As [`write`].
+pub(super) unsafe fn create<T>(argument: &'static str, output: *mut *mut T, make: impl FnOnce() -> Result<T>) -> Result<()> {
+    checked(argument, output)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        output.write(std::ptr::null_mut());
+        write(argument, output, || Ok(Box::into_raw(Box::new(make()?))))
+    }
+}
+
+/// What a handle stands for.
+///
+/// # Safety
+/// A handle of this kind that has not been destroyed, or null, or misaligned.
+pub(super) unsafe fn object<'a, T>(argument: &'static str, handle: *mut T) -> Result<&'a T> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { &*checked(argument, handle)? })
+}
+
+/// Ends a handle; null is none.
+///
+/// # Safety
+/// As [`object`]; nobody uses it any more.
+pub(super) unsafe fn destroy<T>(handle: *mut T) {
+    shielded((), || {
+        if checked("handle", handle).is_ok() {
+            // SAFETY: handles come from create().
+            drop(unsafe { Box::from_raw(handle) });
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    fn detail() -> String {
+        // SAFETY: a C string that stays as it is until the next failure on this thread.
+        unsafe { CStr::from_ptr(last_detail()) }.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_panic_becomes_a_code() {
+        assert_eq!(border(|| panic!("one is {}", 1)), TrmResult::TrmErrorInternal as i32);
+        assert_eq!(detail(), "one is 1");
+        assert_eq!(shielded(7, || panic!("again")), 7);
+    }
+
+    #[test]
+    fn an_error_leaves_its_detail_and_a_success_keeps_it() {
+        assert_eq!(border(|| Err(Error::Null { argument: "a\0b" })), TrmResult::TrmErrorNull as i32);
+        assert_eq!(border(|| Ok(())), 0);
+        assert_eq!(detail(), "a b is null");
+    }
+
+    #[test]
+    fn a_handle_that_cannot_be_made_is_null() {
+        let mut handle = std::ptr::dangling_mut::<u32>();
+        // SAFETY: a valid place.
+        let result = unsafe { create("handle", &raw mut handle, || Err(Error::NotBuilt("x"))) };
+        assert!(result.is_err() && handle.is_null());
+    }
+}

@@ -1,0 +1,124 @@
+//! Info structs: how one of another version is read.
+
+use super::border::checked;
+use super::layout::Layout;
+use super::types::*;
+use crate::{Error, Result};
+use ash::vk;
+use std::mem::MaybeUninit;
+
+/// Larger than any struct will become: a size beyond it was never set.
+const MAX_SIZE: usize = 4096;
+/// sType, structSize, pNext.
+const HEADER_MEMBERS: usize = 3;
+
+/// A struct that begins with [`TrmInfoHeader`]'s members.
+///
+/// # Safety
+/// `repr(C)`, begins so, and holds numbers and pointers only, so that any bytes make one.
+pub(super) unsafe trait Info: Layout + Copy {
+    const TYPE: TrmStructureType;
+    /// What members are where the caller's struct has none.
+    // SAFETY: any bytes make one.
+    const DEFAULT: Self = unsafe { MaybeUninit::zeroed().assume_init() };
+}
+
+// SAFETY: declared so.
+unsafe impl Info for TrmDeviceRequirementsInfo {
+    const TYPE: TrmStructureType = TrmStructureType::DeviceRequirementsInfo;
+}
+
+// SAFETY: declared so.
+unsafe impl Info for TrmDeviceCreateInfo {
+    const TYPE: TrmStructureType = TrmStructureType::DeviceCreateInfo;
+    const DEFAULT: Self = Self {
+        queue_family_index: vk::QUEUE_FAMILY_IGNORED,
+        // SAFETY: any bytes make one.
+        ..unsafe { MaybeUninit::zeroed().assume_init() }
+    };
+}
+
+// SAFETY: declared so.
+unsafe impl Info for TrmSorterCreateInfo {
+    const TYPE: TrmStructureType = TrmStructureType::SorterCreateInfo;
+}
+
+// SAFETY: declared so.
+unsafe impl Info for TrmSortInfo {
+    const TYPE: TrmStructureType = TrmStructureType::SortInfo;
+}
+
+// SAFETY: declared so.
+unsafe impl Info for TrmBatchInfo {
+    const TYPE: TrmStructureType = TrmStructureType::BatchInfo;
+}
+
+/// Reads an info of whatever version.
+///
+/// # Safety
+/// `info`, unless null or misaligned, points to a header, and to as many bytes as it says.
+pub(super) unsafe fn read<T: Info>(argument: &'static str, info: *const T) -> Result<T> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        check::<T>(argument, info.cast())?;
+        Ok(read_checked(info.cast()))
+    }
+}
+
+/// Whether [`read_checked`] may read a `T` there.
+///
+/// # Safety
+/// As [`read`].
+pub(super) unsafe fn check<T: Info>(argument: &'static str, info: *const TrmInfoHeader) -> Result<()> {
+    const {
+        let last = &T::STRUCT.members[T::STRUCT.members.len() - 1];
+        assert!(last.offset + last.size == T::STRUCT.size, "padding at the end would hide a later member");
+    }
+    // SAFETY: the caller's promise.
+    let header = unsafe { *checked(argument, info)? };
+    if header.s_type != T::TYPE as i32 {
+        return Err(Error::UnknownValue { argument: "sType", value: header.s_type.into() });
+    }
+    let size = header.struct_size as usize;
+    let malformed = |argument, why| Err(Error::Malformed { argument, why });
+    if !could_be_a_size::<T>(size) {
+        return malformed("structSize", format!("{size} is not a size of {}, which is {} here", T::STRUCT.name, T::STRUCT.size));
+    }
+    if !header.p_next.is_null() {
+        return malformed("pNext", "it is reserved and must be NULL".into());
+    }
+    // SAFETY: the caller's promise covers `size` bytes.
+    let mut beyond = (T::STRUCT.size..size).map(|offset| unsafe { *info.cast::<u8>().add(offset) });
+    if beyond.any(|byte| byte != 0) {
+        let why = format!("of {size} bytes, those past {} are of a later version and not zero", T::STRUCT.size);
+        return malformed(T::STRUCT.name, why);
+    }
+    Ok(())
+}
+
+/// Older versions end where a member begins, newer ones wherever their alignment lets them.
+fn could_be_a_size<T: Info>(size: usize) -> bool {
+    let older = T::STRUCT.members.iter().skip(HEADER_MEMBERS).any(|member| member.offset == size);
+    older || (T::STRUCT.size..=MAX_SIZE).contains(&size) && size.is_multiple_of(align_of::<T>())
+}
+
+/// # Safety
+/// [`check`] has found a `T` there.
+pub(super) unsafe fn read_checked<T: Info>(info: *const TrmInfoHeader) -> T {
+    let mut value = T::DEFAULT;
+    // SAFETY: so many bytes are there, and any bytes make a `T`.
+    unsafe {
+        let size = ((*info).struct_size as usize).min(size_of::<T>());
+        std::ptr::copy_nonoverlapping(info.cast::<u8>(), (&raw mut value).cast::<u8>(), size);
+    }
+    value
+}
+
+/// A `VkBool32`.
+pub(super) fn boolean(argument: &'static str, value: VkBool32) -> Result<bool> {
+    match value {
+        vk::FALSE => Ok(false),
+        vk::TRUE => Ok(true),
+        other => Err(Error::UnknownValue { argument, value: other.into() }),
+    }
+}

@@ -1,0 +1,104 @@
+//! The ABI as numbers: what C's compilers must find in the header. The test of the header is made of these tables.
+
+use super::*;
+use std::mem::{offset_of, size_of};
+
+/// A member of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// As Rust spells it.
+    pub name: &'static str,
+    pub offset: usize,
+    pub size: usize,
+}
+
+/// A struct of the header.
+#[derive(Clone, Copy, Debug)]
+pub struct Struct {
+    pub name: &'static str,
+    pub size: usize,
+    pub alignment: usize,
+    pub members: &'static [Member],
+}
+
+/// A struct that crosses.
+pub trait Layout {
+    const STRUCT: Struct;
+}
+
+const fn size_of_member<S, M>(_: fn(&S) -> &M) -> usize {
+    size_of::<M>()
+}
+
+macro_rules! structs {
+    ($($name:ident { $($member:ident),* })*) => {
+        $(impl Layout for $name {
+            const STRUCT: Struct = Struct {
+                name: stringify!($name),
+                size: size_of::<$name>(),
+                alignment: align_of::<$name>(),
+                members: &[$(Member {
+                    name: stringify!($member),
+                    offset: offset_of!($name, $member),
+                    size: size_of_member(|s: &$name| &s.$member),
+                }),*],
+            };
+        })*
+
+        /// Every struct of the header.
+        pub const STRUCTS: &[Struct] = &[$($name::STRUCT),*];
+    };
+}
+
+structs! {
+    TrmInfoHeader { s_type, struct_size, p_next }
+    TrmCount { max, address }
+    TrmRange { address, size }
+    TrmScratch { buffer, offset, size }
+    TrmTimestamps { pool, first }
+    TrmDeviceRequirementsInfo { s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device }
+    TrmDeviceCreateInfo {
+        s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, device, enabled_features,
+        queue_family_index, debug_utils, pipeline_cache, allocation_callbacks, profile
+    }
+    TrmSorterCreateInfo { s_type, struct_size, p_next, key_type, value_type, strategy, flags }
+    TrmSortInfo { s_type, struct_size, p_next, count, keys, values, scratch, status, timestamps, sorter }
+    TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
+}
+
+macro_rules! values {
+    ($($name:literal = $value:expr,)*) => {
+        /// Every enum value and constant of the header.
+        pub const VALUES: &[(&str, i64)] = &[$(($name, $value as i64)),*];
+    };
+}
+
+values! {
+    "TRM_VERSION_MAJOR" = TRM_VERSION_MAJOR,
+    "TRM_VERSION_MINOR" = TRM_VERSION_MINOR,
+    "TRM_VERSION_PATCH" = TRM_VERSION_PATCH,
+    "TRM_STATUS_COUNT_CLAMPED" = TRM_STATUS_COUNT_CLAMPED,
+    "TRM_SUCCESS" = TrmResult::TrmSuccess,
+    "TRM_ERROR_NULL" = TrmResult::TrmErrorNull,
+    "TRM_ERROR_MALFORMED" = TrmResult::TrmErrorMalformed,
+    "TRM_ERROR_UNKNOWN_VALUE" = TrmResult::TrmErrorUnknownValue,
+    "TRM_ERROR_TOO_LARGE" = TrmResult::TrmErrorTooLarge,
+    "TRM_ERROR_TOO_SMALL" = TrmResult::TrmErrorTooSmall,
+    "TRM_ERROR_MISALIGNED" = TrmResult::TrmErrorMisaligned,
+    "TRM_ERROR_OVERLAP" = TrmResult::TrmErrorOverlap,
+    "TRM_ERROR_MISSING_FEATURE" = TrmResult::TrmErrorMissingFeature,
+    "TRM_ERROR_FOREIGN_DEVICE" = TrmResult::TrmErrorForeignDevice,
+    "TRM_ERROR_NOT_BUILT" = TrmResult::TrmErrorNotBuilt,
+    "TRM_ERROR_INTERNAL" = TrmResult::TrmErrorInternal,
+    "TRM_STRUCTURE_TYPE_DEVICE_REQUIREMENTS_INFO" = TrmStructureType::DeviceRequirementsInfo,
+    "TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO" = TrmStructureType::DeviceCreateInfo,
+    "TRM_STRUCTURE_TYPE_BATCH_INFO" = TrmStructureType::BatchInfo,
+    "TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO" = TrmStructureType::SorterCreateInfo,
+    "TRM_STRUCTURE_TYPE_SORT_INFO" = TrmStructureType::SortInfo,
+    "TRM_KEY_TYPE_U32" = TrmKeyType::U32,
+    "TRM_VALUE_TYPE_NONE" = TrmValueType::None,
+    "TRM_VALUE_TYPE_U32" = TrmValueType::U32,
+    "TRM_STRATEGY_AUTO" = TrmStrategy::Auto,
+    "TRM_STRATEGY_LOOKBACK" = TrmStrategy::Lookback,
+    "TRM_STRATEGY_REDUCE_THEN_SCAN" = TrmStrategy::ReduceThenScan,
+}
