@@ -1,7 +1,6 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
 use crate::device::DeviceFacts;
-use crate::shared::RADIX;
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -188,7 +187,7 @@ impl Profile {
                 // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
                 let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
                 let emulation = if self.emulated_subgroups { threads * 8 } else { 0 };
-                let bytes = counters + (threads * items).max(RADIX) * 4 + emulation + SHARED_MEMORY_OVERHEAD;
+                let bytes = counters + threads * items * 4 + emulation + SHARED_MEMORY_OVERHEAD;
                 if items == 0 || threads * items > MAX_TILE || bytes > facts.shared_memory {
                     return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
                 }

@@ -49,14 +49,14 @@ void delay(uint tile) {
     }
 }
 
-// What tile `t` would have published for each digit, left in sh_keys[0, RADIX).
+// What tile `t` would have published for each digit, left in sh_counts[0, RADIX), which is free once the own tile is ordered.
 void recount_tile(Tile tile, uint t) {
     Words source = Words(source_keys(tile.problem));
-    for (uint d = thread_id(); d < RADIX; d += THREADS) sh_keys[d] = 0;
+    for (uint d = thread_id(); d < RADIX; d += THREADS) sh_counts[d] = 0;
     barrier();
     uint first = t * TILE;
     for (uint i = first + thread_id(); i < min(first + TILE, tile.count); i += THREADS) {
-        atomicAdd(sh_keys[digit_of(source.v[i], args.shift)], 1);
+        atomicAdd(sh_counts[digit_of(source.v[i], args.shift)], 1);
     }
     barrier();
 }
@@ -87,7 +87,7 @@ void count_predecessors(Tile tile, out uint exclusive[MAX_DIGITS]) {
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
             uint state = look_back_state(seen[j]);
-            exclusive[j] += state == LOOK_BACK_EMPTY ? sh_keys[digit_of_thread(j)] : look_back_count(seen[j]);
+            exclusive[j] += state == LOOK_BACK_EMPTY ? sh_counts[digit_of_thread(j)] : look_back_count(seen[j]);
             if (t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += bases[j];
             open[j] = state != LOOK_BACK_PREFIX;
         }
@@ -114,9 +114,15 @@ void main() {
     delay(tile.index);
     if (tile.index != 0) publish(words, tile.index, totals, LOOK_BACK_COUNT);
 
-    // 3. Look back for the keys of each digit before this tile; tile 0 begins at the digits' bases.
+    // 3. Order the tile, while the tiles before this one publish theirs.
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
+    place_rows(starts);
+    barrier();
+    uint places[PLACE_WORDS];
+    rank_keys(keys, places);
+
+    // 4. Look back for the keys of each digit before this tile; tile 0 begins at the digits' bases.
     uint exclusive[MAX_DIGITS];
     if (tile.index == 0) {
         load_bases(tile.problem, exclusive);
@@ -129,12 +135,8 @@ void main() {
         if (digit_of_thread(j) < RADIX) sh_offsets[digit_of_thread(j)] = exclusive[j] - starts[j];
     }
     publish(words, tile.index, prefix, LOOK_BACK_PREFIX);
+    barrier();
 
-    // 4. Order the tile and let it go.
-    place_rows(starts);
-    barrier();
-    uint places[PLACE_WORDS];
-    rank_keys(keys, places);
-    barrier();
+    // 5. Let it go.
     scatter(tile, places);
 }

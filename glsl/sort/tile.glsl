@@ -25,8 +25,7 @@ const uint DIGIT_WORDS = VALUE_WORDS == 0 ? 0 : (ITEMS + 3) / 4 * THREADS;
 
 shared uint sh_counts[COUNTER_WORDS > DIGIT_WORDS ? COUNTER_WORDS : DIGIT_WORDS];
 shared uint sh_shift;
-// The tile, or, for a look-back that has waited long enough, a count for each digit of another one.
-shared uint sh_keys[TILE > RADIX ? TILE : RADIX];
+shared uint sh_keys[TILE];
 
 uint histogram_row() { return HISTOGRAMS == 1 ? 0 : subgroup_id(); }
 uint digit_of(uint key, uint shift) { return (key >> shift) & (RADIX - 1); }

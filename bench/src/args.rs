@@ -1,0 +1,186 @@
+//! The command line.
+
+use clap::{Parser, ValueEnum};
+use std::path::PathBuf;
+use trommel::tuning::Shape;
+use trommel::{Profile, Strategy};
+
+/// Times sorts on the GPU and prints one line a case.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+pub(crate) struct Args {
+    /// Only cases of these names, or whose names contain what names none.
+    pub(crate) filter: Vec<String>,
+    /// Index of the device, or part of its name.
+    #[arg(long)]
+    pub(crate) device: Option<String>,
+    /// The queue family: compute without graphics where there is one, or with graphics.
+    #[arg(long, value_enum, default_value_t = Queue::Compute)]
+    pub(crate) queue: Queue,
+    /// Items, as `1048576` or `2^20`, instead of each case's own sizes.
+    #[arg(long, value_delimiter = ',', value_parser = parse_count)]
+    pub(crate) n: Vec<u32>,
+    /// How sorts find where keys go.
+    #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
+    pub(crate) strategy: StrategyArg,
+    /// Tiles of every size, as `THREADSxITEMS`.
+    #[arg(long, value_parser = parse_shape)]
+    pub(crate) shape: Option<Shape>,
+    /// Single-workgroup sorts by rising tile, as `256x4,512x8`; `none` for none.
+    #[arg(long, value_parser = parse_shapes)]
+    pub(crate) small: Option<Shapes>,
+    /// A profile, such as `--tune` writes, instead of the device's built-in one.
+    #[arg(long)]
+    pub(crate) profile: Option<PathBuf>,
+    /// Writes a record of everything.
+    #[arg(long)]
+    pub(crate) json: Option<PathBuf>,
+    /// Verifies every size; without it, those up to 2^26.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Verifies nothing.
+    #[arg(long, conflicts_with = "verify")]
+    pub(crate) no_verify: bool,
+    /// Times each pass as well, in runs of their own.
+    #[arg(long)]
+    pub(crate) passes: bool,
+    /// Prints what the driver tells of each pipeline: registers, shared memory and the like.
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Searches tile shapes and writes the profile found.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tune: Option<PathBuf>,
+    /// Names the cases and their sizes, and ends.
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Queue {
+    Compute,
+    Graphics,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum StrategyArg {
+    Auto,
+    Lookback,
+    ReduceThenScan,
+}
+
+impl From<StrategyArg> for Strategy {
+    fn from(strategy: StrategyArg) -> Self {
+        match strategy {
+            StrategyArg::Auto => Self::Auto,
+            StrategyArg::Lookback => Self::Lookback,
+            StrategyArg::ReduceThenScan => Self::ReduceThenScan,
+        }
+    }
+}
+
+/// Shapes as one argument: clap takes a bare `Vec` for an argument given several times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shapes(pub(crate) Vec<Shape>);
+
+impl Args {
+    /// `profile` with the shapes that the command line asks for.
+    pub(crate) fn reshape(&self, mut profile: Profile) -> Profile {
+        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs] {
+            if let Some(shape) = self.shape {
+                let last = shapes.tiles.pop();
+                shapes.tiles.clear();
+                shapes.tiles.extend(last.map(|last| trommel::tuning::SizedShape { shape, ..last }));
+            }
+            if let Some(small) = &self.small {
+                shapes.small = small.0.iter().copied().collect();
+            }
+        }
+        profile
+    }
+
+    /// Whether the output of a case is compared with the CPU's.
+    pub(crate) fn verifies(&self, n: u32) -> bool {
+        !self.no_verify && (self.verify || n <= 1 << 26)
+    }
+}
+
+fn parse_count(text: &str) -> Result<u32, String> {
+    let count = match text.split_once('^') {
+        Some((base, exponent)) => base.parse().ok().zip(exponent.parse().ok()).and_then(|(b, e)| u32::checked_pow(b, e)),
+        None => text.parse().ok(),
+    };
+    count.filter(|count| (1..=1 << 30).contains(count)).ok_or_else(|| "a count is 1 to 2^30".into())
+}
+
+fn parse_shape(text: &str) -> Result<Shape, String> {
+    let numbers = text.split_once('x').and_then(|(threads, items)| threads.parse().ok().zip(items.parse().ok()));
+    let shape = numbers.map(|(threads, items)| Shape { threads, items });
+    shape.ok_or_else(|| "a shape is THREADSxITEMS, such as 256x8".into())
+}
+
+fn parse_shapes(text: &str) -> Result<Shapes, String> {
+    if text == "none" {
+        return Ok(Shapes(Vec::new()));
+    }
+    let shapes = text.split(',').map(parse_shape).collect::<Result<Vec<_>, _>>()?;
+    if shapes.len() > 4 {
+        return Err("a profile holds four small shapes".into());
+    }
+    Ok(Shapes(shapes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Args, clap::Error> {
+        Args::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn a_full_line_is_understood() {
+        let args = parse(
+            "trommel-bench sort_keys batch --queue graphics --n 1024,2^20 --strategy reduce_then_scan --shape 384x22 \
+             --small 256x4,512x8 --device 1 --json a.json --profile p --passes --stats --no-verify",
+        )
+        .unwrap();
+        assert_eq!(args.filter, ["sort_keys", "batch"]);
+        assert_eq!(args.queue, Queue::Graphics);
+        assert_eq!(args.n, [1024, 1 << 20]);
+        assert_eq!(Strategy::from(args.strategy), Strategy::ReduceThenScan);
+        assert_eq!(args.shape, Some(Shape { threads: 384, items: 22 }));
+        assert_eq!(args.small.as_ref().unwrap().0[1], Shape { threads: 512, items: 8 });
+        assert!(args.passes && args.stats && !args.verifies(1));
+    }
+
+    #[test]
+    fn without_arguments_everything_is_measured_and_most_is_verified() {
+        let args = parse("trommel-bench").unwrap();
+        assert!(args.filter.is_empty() && args.n.is_empty());
+        assert!(args.verifies(1 << 26) && !args.verifies(1 << 28));
+        assert!(parse("trommel-bench --verify").unwrap().verifies(1 << 28));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for line in ["--n 0", "--n 2^31", "--n many", "--shape 256", "--shape ax4", "--small 1x1,1x1,1x1,1x1,1x1", "--queue gpu"] {
+            assert!(parse(&format!("trommel-bench {line}")).is_err(), "{line} should be refused");
+        }
+        assert!(parse("trommel-bench --verify --no-verify").is_err(), "one contradicts the other");
+    }
+
+    #[test]
+    fn shapes_replace_those_of_the_profile() {
+        let text = "lanes = 4\nemulated_subgroups = false\nstrategy = lookback\nsort_keys.small = 64x4\n\
+                    sort_keys.tiles = 1024:64x4 4294967295:64x8\nsort_pairs.small = 64x4\nsort_pairs.tiles = 4294967295:64x8\n\
+                    plain_threads = 64\nhistogram_groups = 4\nspin_limit = 4\ndelay_every = 0\nmax_groups_x = 4\n";
+        let profile = parse("trommel-bench --shape 128x6 --small none").unwrap().reshape(text.parse().unwrap());
+        for shapes in [&profile.sort_keys, &profile.sort_pairs] {
+            assert!(shapes.small.is_empty());
+            assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
+            assert_eq!(shapes.tiles[0].up_to, u32::MAX);
+            assert_eq!(shapes.tiles[0].shape, Shape { threads: 128, items: 6 });
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Searches tile shapes: every candidate at every size, then the fewest shapes that serve all sizes well.
+
+use crate::cases::{Case, Keys, Work};
+use crate::gpu::Gpu;
+use crate::inputs::Sources;
+use crate::job::{self, Job};
+use crate::report::Report;
+use crate::timing::Timer;
+use serde_json::json;
+use std::thread;
+use trommel::tuning::{Shape, SizedShape, SortShapes};
+use trommel::{Error, Profile, Sorter, SorterInfo, Strategy};
+
+/// Sizes that a workgroup may sort alone.
+const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
+/// Sizes that tiles are tried at, after the small ones.
+const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
+/// On a CPU only the search itself can be tried.
+const MAX_ON_CPU: u32 = 1 << 14;
+
+const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
+const ITEMS: &[u32] = &[4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
+const TILES: std::ops::RangeInclusive<u32> = 1 << 10..=12 << 10;
+
+/// Shapes that a profile holds of either kind.
+const MOST_SHAPES: usize = 4;
+/// What one more shape must gain, as the logarithm of a time, summed over the sizes: less is noise.
+const SHAPE_COST: f64 = 0.03;
+
+/// `profile` with the best shapes found on the device, for keys and for pairs.
+pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mut Report) -> anyhow::Result<Profile> {
+    let mut found = profile.clone();
+    for (name, info) in [("keys", SorterInfo::keys()), ("pairs", SorterInfo::pairs())] {
+        let mut search = Search::new(gpu, profile, info.strategy(strategy), name)?;
+        let shapes = search.run(report)?;
+        *shapes_of(&mut found, &info) = shapes;
+    }
+    Ok(found)
+}
+
+fn shapes_of<'a>(profile: &'a mut Profile, info: &SorterInfo) -> &'a mut SortShapes {
+    if info.value == trommel::ValueType::None { &mut profile.sort_keys } else { &mut profile.sort_pairs }
+}
+
+/// A shape with its sorter, and its time at each size.
+struct Candidate {
+    shape: Shape,
+    sorter: Sorter,
+    times: Vec<f64>,
+}
+
+struct Search<'a> {
+    gpu: &'a Gpu,
+    name: &'static str,
+    has_values: bool,
+    sizes: Vec<u32>,
+    small: Vec<Candidate>,
+    tiles: Vec<Candidate>,
+    timer: Timer<'a>,
+    sources: Sources,
+}
+
+impl<'a> Search<'a> {
+    fn new(gpu: &'a Gpu, profile: &Profile, info: SorterInfo, name: &'static str) -> anyhow::Result<Self> {
+        let is_cpu = gpu.context.device().facts().is_cpu;
+        let has_values = info.value != trommel::ValueType::None;
+        let fits = |n: &u32| job::memory(&case(*n, has_values), *n) <= gpu.about.memory && !(is_cpu && *n > MAX_ON_CPU);
+        let all: Vec<Shape> =
+            THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
+        let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).copied();
+        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128)).copied();
+        let small = candidates(gpu, profile, info, alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
+        let tiles = candidates(gpu, profile, info, tiled, |shapes, shape| {
+            shapes.small.clear();
+            shapes.tiles = [SizedShape { up_to: u32::MAX, shape }].into_iter().collect();
+        })?;
+        let heater = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
+        let timer = Timer::new(gpu, &heater.sorter)?;
+        let sizes = SMALL.iter().chain(LARGE).copied().filter(fits).collect();
+        Ok(Self { gpu, name, has_values, sizes, small, tiles, timer, sources: Sources::default() })
+    }
+
+    fn run(&mut self, report: &mut Report) -> anyhow::Result<SortShapes> {
+        report.step("tuning");
+        let (mut small, mut tiles) = (std::mem::take(&mut self.small), std::mem::take(&mut self.tiles));
+        for candidate in &mut small {
+            let n = candidate.shape.tile();
+            candidate.times =
+                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorter, n, size)).collect::<Result<_, _>>()?;
+        }
+        for candidate in &mut tiles {
+            candidate.times =
+                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorter, size, size)).collect::<Result<_, _>>()?;
+        }
+        self.tell(report, "small", &small);
+        self.tell(report, "tiles", &tiles);
+        let mut shapes = SortShapes::default();
+        let mut first = 0;
+        for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
+            let alone = best(small.iter().filter(|candidate| candidate.shape.tile() == *size), index);
+            let tiled = best(tiles.iter(), index);
+            if let Some((shape, time)) = alone
+                && tiled.is_none_or(|(_, tiled)| time < tiled)
+                && shapes.small.try_push(shape).is_ok()
+            {
+                first = index + 1;
+            }
+        }
+        // Where a workgroup alone serves every size tried, the largest still decides about what is larger.
+        let first = first.min(self.sizes.len() - 1);
+        let times: Vec<&[f64]> = tiles.iter().map(|candidate| &candidate.times[first..]).collect();
+        for Span { end, choice } in spans(&times, MOST_SHAPES) {
+            let next = self.sizes.get(first + end);
+            // Half way, in powers of two, to the next size.
+            let up_to = next.map_or(u32::MAX, |next| self.sizes[first + end - 1].isqrt() * next.isqrt());
+            shapes.tiles.push(SizedShape { up_to, shape: tiles[choice].shape });
+        }
+        Ok(shapes)
+    }
+
+    /// The median time at `size`; infinite where the sorter is for `n` alone and that is another.
+    fn time(&mut self, sorter: &Sorter, n: u32, size: u32) -> trommel::Result<f64> {
+        if n != size {
+            return Ok(f64::INFINITY);
+        }
+        let most = self.sizes.last().copied().unwrap_or(size);
+        let job = Job::new(&self.gpu.context, sorter, &mut self.sources, case(size, self.has_values), most)?;
+        Ok(self.timer.measure(&job)?.median())
+    }
+
+    /// All times go into the record, the best into the text.
+    fn tell(&self, report: &mut Report, what: &str, candidates: &[Candidate]) {
+        for (index, size) in self.sizes.iter().enumerate() {
+            let mut ranked: Vec<_> = candidates.iter().filter(|candidate| candidate.times[index].is_finite()).collect();
+            ranked.sort_by(|a, b| a.times[index].total_cmp(&b.times[index]));
+            let ranked = ranked.iter().take(5).map(|c| format!("{} {:.1}", name(c.shape), c.times[index] * 1e3));
+            let ranked: Vec<_> = ranked.collect();
+            if !ranked.is_empty() {
+                report.comment(&format!("tune {} {what} {size}: {} us", self.name, ranked.join(", ")));
+            }
+        }
+        let times = candidates.iter().map(|c| json!({ "shape": name(c.shape), "median_ms": c.times })).collect::<Vec<_>>();
+        report.keep(&format!("tune_{}_{what}", self.name), json!({ "n": self.sizes, "candidates": times }));
+    }
+}
+
+fn name(shape: Shape) -> String {
+    format!("{}x{}", shape.threads, shape.items)
+}
+
+fn case(n: u32, values: bool) -> Case {
+    Case { name: "tune", work: Work::Sort { keys: Keys::Random, values, count_on_device: false }, n }
+}
+
+fn best<'a>(candidates: impl Iterator<Item = &'a Candidate>, index: usize) -> Option<(Shape, f64)> {
+    candidates.map(|candidate| (candidate.shape, candidate.times[index])).min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Sorters of all shapes that the device can run, made on all cores: most of the time of a search goes into pipelines.
+fn candidates(
+    gpu: &Gpu,
+    profile: &Profile,
+    info: SorterInfo,
+    shapes: impl Iterator<Item = Shape>,
+    set: impl Fn(&mut SortShapes, Shape) + Sync,
+) -> trommel::Result<Vec<Candidate>> {
+    let make = |shape: Shape| -> trommel::Result<Option<Candidate>> {
+        let mut profile = profile.clone();
+        set(shapes_of(&mut profile, &info), shape);
+        match gpu.library(&profile).and_then(|library| Sorter::new(&library, &info)) {
+            Ok(sorter) => Ok(Some(Candidate { shape, sorter, times: Vec::new() })),
+            // A shape that the device cannot run.
+            Err(Error::Malformed { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let shapes: Vec<Shape> = shapes.collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let made: Vec<_> = thread::scope(|scope| {
+        let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));
+        let threads: Vec<_> = parts.map(|part| scope.spawn(|| part.iter().map(|shape| make(*shape)).collect::<Vec<_>>())).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    made.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// Sizes up to, not including, the `end`th take one choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    end: usize,
+    choice: usize,
+}
+
+/// Cuts the sizes into at most `most` spans with a choice each, so that the product of all times is least; a span more must pay for
+/// itself. `times[choice][size]`.
+fn spans(times: &[&[f64]], most: usize) -> Vec<Span> {
+    let sizes = times.first().map_or(0, |times| times.len());
+    // The best cut of the sizes before `end` into any number of spans, for each number in turn.
+    let mut plans: Vec<Option<(f64, Vec<Span>)>> = vec![None; sizes + 1];
+    plans[0] = Some((0.0, Vec::new()));
+    let mut answer: Option<(f64, Vec<Span>)> = None;
+    for _ in 0..most {
+        let mut longer = vec![None; sizes + 1];
+        for (start, plan) in plans.iter().enumerate() {
+            let Some((cost, cut)) = plan else { continue };
+            for end in start + 1..=sizes {
+                let costs = times.iter().map(|times| times[start..end].iter().map(|time| time.ln()).sum::<f64>());
+                let Some((choice, span)) = costs.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+                let total = cost + span + SHAPE_COST;
+                if longer[end].as_ref().is_none_or(|(least, _)| total < *least) {
+                    longer[end] = Some((total, cut.iter().copied().chain([Span { end, choice }]).collect()));
+                }
+            }
+        }
+        plans = longer;
+        if let Some((cost, cut)) = &plans[sizes]
+            && answer.as_ref().is_none_or(|(least, _)| cost < least)
+        {
+            answer = Some((*cost, cut.clone()));
+        }
+    }
+    answer.map(|(_, cut)| cut).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_span_takes_its_best_choice() {
+        let times: &[&[f64]] = &[&[1.0, 1.0, 9.0, 9.0], &[2.0, 2.0, 2.0, 9.0], &[9.0, 9.0, 9.0, 3.0]];
+        let found = spans(times, 4);
+        assert_eq!(found, [Span { end: 2, choice: 0 }, Span { end: 3, choice: 1 }, Span { end: 4, choice: 2 }]);
+    }
+
+    #[test]
+    fn fewer_spans_are_kept_to() {
+        let times: &[&[f64]] = &[&[1.0, 2.0, 2.0], &[2.0, 1.0, 2.0], &[2.0, 2.0, 1.0]];
+        assert_eq!(spans(times, 3).len(), 3);
+        assert_eq!(spans(times, 2).len(), 2);
+        assert_eq!(spans(times, 2).last().map(|span| span.end), Some(3), "every size is served");
+    }
+
+    #[test]
+    fn noise_makes_no_span() {
+        let times: &[&[f64]] = &[&[1.00, 1.01, 1.00], &[1.01, 1.00, 1.01]];
+        assert_eq!(spans(times, 4), [Span { end: 3, choice: 0 }]);
+    }
+}

@@ -1,0 +1,58 @@
+# Target trommel_cargo, which leaves both libraries in TROMMEL_LIBRARY_DIR; trommel::trommel and trommel::static on top.
+
+find_program(CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
+find_program(RUSTC rustc HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
+
+if(DEFINED ENV{CARGO_TARGET_DIR})
+    set(TROMMEL_CARGO_DIR "$ENV{CARGO_TARGET_DIR}" CACHE PATH "Cargo's target folder")
+else()
+    set(TROMMEL_CARGO_DIR "${PROJECT_BINARY_DIR}/cargo" CACHE PATH "Cargo's target folder")
+endif()
+
+set(TROMMEL_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib")
+set(TROMMEL_SONAME "libtrommel.so.${PROJECT_VERSION_MAJOR}")
+set(TROMMEL_SHARED "libtrommel.so.${PROJECT_VERSION}")
+set(TROMMEL_STATIC "libtrommel.a")
+
+# Cargo knows what is fresh, so it is asked every time. The libraries are taken out of its folder at once: another
+# build there may put one without the SONAME in their place.
+add_custom_target(trommel_cargo ALL
+    COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${TROMMEL_CARGO_DIR}"
+        "${CARGO}" rustc --release --locked --package trommel --lib --crate-type cdylib,staticlib
+        -- -C "link-arg=-Wl,-soname,${TROMMEL_SONAME}"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${TROMMEL_LIBRARY_DIR}"
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different
+        "${TROMMEL_CARGO_DIR}/release/libtrommel.so" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}"
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different
+        "${TROMMEL_CARGO_DIR}/release/libtrommel.a" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
+    COMMAND "${CMAKE_COMMAND}" -E create_symlink "${TROMMEL_SHARED}" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SONAME}"
+    COMMAND "${CMAKE_COMMAND}" -E create_symlink "${TROMMEL_SONAME}" "${TROMMEL_LIBRARY_DIR}/libtrommel.so"
+    BYPRODUCTS "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    COMMENT "Building trommel with cargo"
+    USES_TERMINAL VERBATIM)
+
+# What a static library of Rust links to. The library itself adds nothing: it calls Vulkan through the engine's pointers.
+execute_process(
+    COMMAND "${RUSTC}" --crate-type staticlib --print native-static-libs -o "${CMAKE_CURRENT_BINARY_DIR}/empty.a" -
+    INPUT_FILE "${CMAKE_CURRENT_LIST_DIR}/empty.rs"
+    ERROR_VARIABLE native COMMAND_ERROR_IS_FATAL ANY)
+if(NOT native MATCHES "native-static-libs: ([^\n]*)")
+    message(FATAL_ERROR "rustc names no native libraries: ${native}")
+endif()
+string(STRIP "${CMAKE_MATCH_1}" TROMMEL_NATIVE_FLAGS)
+string(REPLACE " " ";" TROMMEL_NATIVE_LIBRARIES "${TROMMEL_NATIVE_FLAGS}")
+
+# For add_subdirectory.
+add_library(trommel::trommel SHARED IMPORTED GLOBAL)
+set_target_properties(trommel::trommel PROPERTIES
+    IMPORTED_LOCATION "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}"
+    IMPORTED_SONAME "${TROMMEL_SONAME}"
+    INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/include")
+add_library(trommel::static STATIC IMPORTED GLOBAL)
+set_target_properties(trommel::static PROPERTIES
+    IMPORTED_LOCATION "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
+    INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/include"
+    INTERFACE_LINK_LIBRARIES "${TROMMEL_NATIVE_LIBRARIES}")
+add_dependencies(trommel::trommel trommel_cargo)
+add_dependencies(trommel::static trommel_cargo)

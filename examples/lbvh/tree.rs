@@ -1,0 +1,151 @@
+//! The downloaded tree: whether it is right, how deep it is and what a ray through it is expected to cost.
+
+use crate::mesh::{Mesh, Vec3, add, scale, sub, zip};
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// The twin of `Node` in glsl/args.glsl. In a leaf `left` is the triangle and `right` is `NONE`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Node {
+    pub(crate) lo: Vec3,
+    pub(crate) left: u32,
+    pub(crate) hi: Vec3,
+    pub(crate) right: u32,
+}
+
+impl Node {
+    fn area(&self) -> f64 {
+        let [x, y, z] = sub(self.hi, self.lo).map(f64::from);
+        2.0 * (x * y + y * z + z * x)
+    }
+}
+
+/// What came back from the device.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// Internal nodes, the root first, then the leaves in Morton order.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) parents: Vec<u32>,
+    /// Sorted.
+    pub(crate) codes: Vec<u32>,
+    /// The triangle of each code.
+    pub(crate) ids: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stats {
+    /// Edges from the root to the deepest leaf.
+    pub(crate) depth: u32,
+    /// Expected nodes visited by a random ray that hits the root's box, a triangle test costing as much as a node:
+    /// the surface area heuristic of MacDonald and Booth, 1990.
+    pub(crate) sah_cost: f64,
+}
+
+/// Proves the tree: codes sorted stably and each beside its own triangle, every triangle in one leaf, every node
+/// reached once and linked both ways, every box exactly that of what lies below.
+pub(crate) fn check(mesh: &Mesh, tree: &Tree) -> Result<Stats, String> {
+    check_codes(mesh, tree)?;
+    check_leaves(mesh, tree)?;
+    let depth = check_links(tree)?;
+    for (i, node) in tree.nodes.iter().take(tree.codes.len() - 1).enumerate() {
+        let [left, right] = [node.left, node.right].map(|child| tree.nodes[child as usize]);
+        if node.lo != zip(left.lo, right.lo, f32::min) || node.hi != zip(left.hi, right.hi, f32::max) {
+            return Err(format!("the box of node {i} is not that of its children"));
+        }
+    }
+    let root = tree.nodes[0].area();
+    let sum: f64 = tree.nodes.iter().map(Node::area).sum();
+    // All triangles in one point or line: every ray that meets the root meets all.
+    let sah_cost = if root > 0.0 { sum / root } else { tree.nodes.len() as f64 };
+    Ok(Stats { depth, sah_cost })
+}
+
+fn check_codes(mesh: &Mesh, tree: &Tree) -> Result<(), String> {
+    let ordered = |i: &usize| (tree.codes[*i], tree.ids[*i]) < (tree.codes[i + 1], tree.ids[i + 1]);
+    if let Some(i) = (0..tree.codes.len() - 1).find(|i| !ordered(i)) {
+        return Err(format!("the sort is wrong or not stable at {i}"));
+    }
+    let mut seen = vec![false; mesh.triangles.len()];
+    for id in &tree.ids {
+        match seen.get_mut(*id as usize) {
+            Some(seen) if !*seen => *seen = true,
+            _ => return Err(format!("triangle {id} came out of the sort twice, or is none")),
+        }
+    }
+
+    // The device may round the last bit of a centroid otherwise, so that a cell may differ by one.
+    let centroid = |id: u32| {
+        let [a, b, c] = mesh.triangles[id as usize].map(|i| mesh.points[i as usize]);
+        scale(add(add(a, b), c), 1.0 / 3.0)
+    };
+    let (lo, hi) = tree
+        .ids
+        .iter()
+        .map(|id| centroid(*id))
+        .fold(([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]), |(lo, hi), c| (zip(lo, c, f32::min), zip(hi, c, f32::max)));
+    let magnitude = |axis: usize| lo[axis].abs().max(hi[axis].abs());
+    for (code, id) in tree.codes.iter().zip(&tree.ids) {
+        let c = centroid(*id);
+        for axis in 0..3 {
+            let extent = hi[axis] - lo[axis];
+            // Where the cells are no larger than the rounding of a coordinate, the cell says nothing.
+            if extent < magnitude(axis) * 1e-3 {
+                continue;
+            }
+            let cell = gather_bits(code >> (2 - axis));
+            let expected = ((c[axis] - lo[axis]) / extent * 1024.0).clamp(0.0, 1023.0);
+            if (expected - 0.5 - cell as f32).abs() > 1.6 {
+                return Err(format!("the code of triangle {id} says cell {cell} of axis {axis}, not {expected}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every third bit of ten, packed.
+fn gather_bits(code: u32) -> u32 {
+    (0..10).map(|bit| (code >> (3 * bit) & 1) << bit).sum()
+}
+
+fn check_leaves(mesh: &Mesh, tree: &Tree) -> Result<(), String> {
+    let leaves = &tree.nodes[tree.codes.len() - 1..];
+    for (i, (leaf, id)) in leaves.iter().zip(&tree.ids).enumerate() {
+        if leaf.left != *id || leaf.right != NONE {
+            return Err(format!("leaf {i} does not hold triangle {id}"));
+        }
+        let [a, b, c] = mesh.triangles[*id as usize].map(|i| mesh.points[i as usize]);
+        if leaf.lo != zip(zip(a, b, f32::min), c, f32::min) || leaf.hi != zip(zip(a, b, f32::max), c, f32::max) {
+            return Err(format!("the box of leaf {i} is not that of its triangle"));
+        }
+    }
+    Ok(())
+}
+
+/// Walks from the root; the depth.
+fn check_links(tree: &Tree) -> Result<u32, String> {
+    let internal = tree.codes.len() - 1;
+    let mut seen = vec![false; tree.nodes.len()];
+    let mut depth = 0;
+    let mut open = vec![(0u32, NONE, 0u32)];
+    while let Some((node, parent, level)) = open.pop() {
+        let i = node as usize;
+        match seen.get_mut(i) {
+            Some(seen) if !*seen => *seen = true,
+            Some(_) => return Err(format!("node {node} is reached twice")),
+            None => return Err(format!("node {parent} has a child {node} that does not exist")),
+        }
+        if tree.parents[i] != parent {
+            return Err(format!("node {node} is a child of {parent}, but its parent is {}", tree.parents[i]));
+        }
+        depth = depth.max(level);
+        if i < internal {
+            open.extend([(tree.nodes[i].left, node, level + 1), (tree.nodes[i].right, node, level + 1)]);
+        }
+    }
+    match seen.iter().position(|seen| !seen) {
+        Some(node) => Err(format!("node {node} is not reached from the root")),
+        None => Ok(depth),
+    }
+}

@@ -1,0 +1,191 @@
+//! The main job, run as a user runs it: the built example on small meshes, on real ones, and on files that it must refuse.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+/// `target/<profile>/examples/lbvh`. A run of all tests builds the examples first, a run of this one alone does not.
+fn example() -> &'static Path {
+    static EXAMPLE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let test = std::env::current_exe().expect("a test knows its own path");
+        let profile = test.parent().and_then(Path::parent).expect("the test lies in target/<profile>/deps");
+        let example = profile.join("examples").join(format!("lbvh{}", std::env::consts::EXE_SUFFIX));
+        if !example.exists() {
+            let mut build = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()));
+            build.args(["build", "--quiet", "--example", "lbvh", "--target-dir"]).arg(profile.join(".."));
+            if profile.ends_with("release") {
+                build.arg("--release");
+            }
+            assert!(build.status().is_ok_and(|status| status.success()), "the example must build");
+        }
+        example
+    });
+    &EXAMPLE
+}
+
+fn run(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(example()).args(arguments).current_dir(folder).output().expect("the example was built and starts")
+}
+
+/// A picture's size, its RGB bytes, and the share of the pixels that `counts` accepts.
+fn survey(file: &Path, counts: impl Fn(&[u8]) -> bool) -> ([u32; 2], Vec<u8>, f64) {
+    let reader = std::io::BufReader::new(std::fs::File::open(file).expect("the picture was written"));
+    let mut reader = png::Decoder::new(reader).read_info().expect("a PNG header");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut pixels).expect("pixels");
+    pixels.truncate(info.buffer_size());
+    assert_eq!(info.color_type, png::ColorType::Rgb, "{}", file.display());
+    let counted = pixels.chunks_exact(3).filter(|pixel| counts(pixel)).count();
+    let share = counted as f64 / f64::from(info.width * info.height);
+    ([info.width, info.height], pixels, share)
+}
+
+/// Runs the job on a mesh, checks its numbers and both pictures, and returns the numbers and how much of the picture
+/// the mesh covers.
+fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
+    let mut arguments = vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json"];
+    arguments.extend(["--out", "p.png", "--heat", "h.png"]);
+    arguments.extend(mesh.iter().flat_map(|mesh| ["--mesh", mesh]));
+    let output = run(&arguments, folder);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{mesh:?}: {printed}");
+    for heading in ["triangles", "sort ms", "build ms", "total ms", "Mtris/s", "SAH cost", "depth", "valid"] {
+        assert!(printed.contains(heading), "{heading} is missing from the table:\n{printed}");
+    }
+
+    let numbers = std::fs::read_to_string(folder.join("n.json")).expect("the numbers were written");
+    let numbers: Value = serde_json::from_str(&numbers).expect("JSON");
+    assert_eq!(numbers["valid"], true, "{mesh:?}: {numbers}");
+    assert_eq!(numbers["morton_bits"], 30);
+    assert!(numbers["device"].as_str().is_some_and(|name| !name.is_empty()), "{numbers}");
+    for time in ["sort_ms", "build_ms"] {
+        // Null where the queue has no timestamps.
+        assert!(numbers[time].is_null() || numbers[time].as_f64().is_some_and(|ms| ms >= 0.0), "{numbers}");
+    }
+
+    for file in ["p.png", "h.png"] {
+        let (extent, pixels, _) = survey(&folder.join(file), |_| true);
+        assert_eq!(extent, [96, 72], "{file} has the size asked for");
+        for channel in 0..3 {
+            let values = pixels.iter().skip(channel).step_by(3);
+            let range = values.clone().max().expect("pixels") - values.min().expect("pixels");
+            assert!(range > 40, "{mesh:?}: {file} is nearly constant");
+        }
+    }
+    // The meshes without colours are of clay, and nothing else is: far more red than blue.
+    let (_, _, covered) = survey(&folder.join("p.png"), |p| i32::from(p[0]) - i32::from(p[2]) > 24);
+    (numbers, covered)
+}
+
+fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for this test");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("a file in it");
+    }
+    folder
+}
+
+const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0.5 0 1\nv 0.5 1 0.5\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+
+#[test]
+fn small_meshes_are_built_and_seen() {
+    let identical = format!("v 0 0 0\nv 1 0 0\nv 0 1 0\n{}", "f 1 2 3\n".repeat(300));
+    let folder = folder_with(&[
+        ("tetrahedron.obj", TETRAHEDRON),
+        ("one.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
+        ("two.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf -3 -1 -2\n"),
+        ("quad.obj", "o a\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\no b\nf 1 2 3 4\n"),
+        ("identical.obj", &identical),
+    ]);
+    for (mesh, triangles, depth) in
+        [("tetrahedron", 4, 2..=3), ("one", 1, 0..=0), ("two", 2, 1..=1), ("quad", 2, 1..=1), ("identical", 300, 9..=9)]
+    {
+        let (numbers, covered) = build(Some(&format!("{mesh}.obj")), folder.path());
+        assert_eq!(numbers["triangles"], triangles, "{mesh}");
+        let found = numbers["depth"].as_u64().expect("a depth");
+        assert!(depth.contains(&found), "{mesh}: depth {found}");
+        assert!(numbers["sah_cost"].as_f64().is_some_and(|cost| cost >= 1.0), "{mesh}: {numbers}");
+        assert!((0.08..0.9).contains(&covered), "{mesh}: covers {covered} of its picture");
+    }
+}
+
+#[test]
+fn a_mesh_of_one_point_is_built() {
+    let folder = folder_with(&[("point.obj", "v 1 2 3\nf 1 1 1\nf 1 1 1\nf 1 1 1\n")]);
+    let output = run(&["--mesh", "point.obj", "--size", "16x16", "--samples", "1", "--json", "n.json"], folder.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let numbers = std::fs::read_to_string(folder.path().join("n.json")).expect("the numbers were written");
+    let numbers: Value = serde_json::from_str(&numbers).expect("JSON");
+    assert_eq!((&numbers["valid"], &numbers["triangles"]), (&true.into(), &3.into()));
+}
+
+#[test]
+fn real_meshes_are_built_and_seen() {
+    let data = std::env::var("TROMMEL_DATA").map_or_else(|_| PathBuf::from("../shared/data"), PathBuf::from);
+    let Ok(meshes) = data.join("meshes").canonicalize() else {
+        println!("left out: {} holds no meshes (set TROMMEL_DATA)", data.display());
+        return;
+    };
+    let folder = folder_with(&[]);
+    for (mesh, triangles, covered_at_least) in
+        [("stanford-bunny", 69_451, 0.15), ("nefertiti", 99_938, 0.08), ("spot", 5_856, 0.12)]
+    {
+        let path = meshes.join(format!("{mesh}.obj"));
+        let (numbers, covered) = build(path.to_str(), folder.path());
+        assert_eq!(numbers["triangles"], triangles, "{mesh}");
+        let cost = numbers["sah_cost"].as_f64().expect("a cost");
+        assert!((10.0..200.0).contains(&cost), "{mesh}: the tree is no better than a list: {cost}");
+        assert!((covered_at_least..0.6).contains(&covered), "{mesh}: covers {covered} of its picture");
+    }
+}
+
+#[test]
+fn without_a_file_a_large_scene_is_built() {
+    let folder = folder_with(&[]);
+    let (numbers, _) = build(None, folder.path());
+    assert!(numbers["triangles"].as_u64().is_some_and(|n| n > 200_000), "{numbers}");
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    let folder = folder_with(&[
+        ("empty.obj", ""),
+        ("no-faces.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n"),
+        ("points.obj", "v 0 0 0\nv 1 0 0\np 1\nl 1 2\n"),
+        ("nan.obj", "v 0 0 0\nv nan 0 0\nv 0 1 0\nf 1 2 3\n"),
+        ("infinite.obj", "v 0 0 0\nv inf 0 0\nv 0 1 0\nf 1 2 3\n"),
+        ("far.obj", "v 0 0 0\nv 1e30 0 0\nv 0 1 0\nf 1 2 3\n"),
+        ("beyond.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"),
+        ("zero.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n"),
+        ("negative.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -9\n"),
+        ("huge.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9223372036854775807\n"),
+        ("words.obj", "v 0 0 zero\nf 1 1 1\n"),
+        ("tetrahedron.obj", TETRAHEDRON),
+    ]);
+    std::fs::write(folder.path().join("bytes.obj"), [0xff, 0xfe, 0x00, 0x80]).expect("a file");
+    for (arguments, said) in [
+        (&["--mesh", "missing.obj"][..], "cannot open missing.obj"),
+        (&["--mesh", "."], "cannot read ."),
+        (&["--mesh", "empty.obj"], "empty"),
+        (&["--mesh", "no-faces.obj"], "empty"),
+        (&["--mesh", "points.obj"], "empty"),
+        (&["--mesh", "nan.obj"], "NaN"),
+        (&["--mesh", "infinite.obj"], "finite"),
+        (&["--mesh", "far.obj"], "not supported"),
+        (&["--mesh", "beyond.obj"], "out of range"),
+        (&["--mesh", "zero.obj"], "out of range"),
+        (&["--mesh", "negative.obj"], "out of range"),
+        (&["--mesh", "huge.obj"], "out of range"),
+        (&["--mesh", "words.obj"], "cannot read words.obj"),
+        (&["--mesh", "bytes.obj"], "bytes.obj"),
+        (&["--mesh", "tetrahedron.obj", "--morton", "63"], "not available yet"),
+        (&["--mesh", "tetrahedron.obj", "--size", "8x8", "--out", "no/such/folder.png"], "cannot write"),
+    ] {
+        let output = run(arguments, folder.path());
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
+        assert!(error.starts_with("error: ") && error.trim_end().lines().count() == 1, "{arguments:?}: {error}");
+        assert!(error.contains(said), "{arguments:?}: {said:?} is not in {error}");
+    }
+}

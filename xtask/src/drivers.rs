@@ -1,0 +1,164 @@
+//! The Vulkan drivers and validation layers of this machine.
+
+use crate::workspace;
+use anyhow::Result;
+use serde_json::json;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// Environment of a child process.
+pub(crate) type Env = Vec<(&'static str, String)>;
+
+/// Where the manifests of drivers and layers lie, one `vulkan` folder each.
+const MANIFESTS: [&str; 4] = ["/etc/vulkan", "/usr/local/etc/vulkan", "/usr/local/share/vulkan", "/usr/share/vulkan"];
+
+/// Debian's chromium-common: SwiftShader and a current validation layer.
+const CHROMIUM: &str = "/usr/lib/chromium";
+
+/// What the validation layer looks for.
+#[derive(Clone, Copy)]
+pub(crate) enum Validation {
+    /// Core checks, on by default in every layer, synchronisation and best practices.
+    CoreSyncBest,
+    /// Addresses are looked up before they are used. Core checks have a run of their own. The layer needs shaderInt64 for this, so
+    /// it is of no use on SwiftShader.
+    GpuAssisted,
+}
+
+impl Validation {
+    /// Value of `TROMMEL_VALIDATION`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::CoreSyncBest => "1",
+            Self::GpuAssisted => "gpu",
+        }
+    }
+
+    /// For a current layer, which has a key a check and warns of the old `enables`.
+    ///
+    /// Tried on lavapipe and SwiftShader with a copy after a fill without a barrier and with a buffer alone in a small allocation:
+    /// both are reported with the first two keys, and neither without. A store past the end of a buffer is reported on lavapipe
+    /// by the second set, and kept from happening in safe mode. The detector of races on shared memory takes a subgroup's barrier
+    /// for none. The layer tells of features that it enables for itself, which is no fault of the caller.
+    fn settings(self) -> &'static str {
+        match self {
+            Self::CoreSyncBest => "khronos_validation.validate_sync = true\nkhronos_validation.validate_best_practices = true\n",
+            Self::GpuAssisted => {
+                "khronos_validation.validate_core = false\n\
+                 khronos_validation.gpuav_enable = true\n\
+                 khronos_validation.gpuav_safe_mode = true\n\
+                 khronos_validation.gpuav_validate_trace_ray = false\n\
+                 khronos_validation.gpuav_shared_memory_data_race = false\n\
+                 khronos_validation.message_id_filter = WARNING-Setting-Limit-Adjusted\n"
+            }
+        }
+    }
+
+    /// For a layer as old as Debian 12's (1.3.239), where the same trials gave the same; it takes debug-utils itself for a bad practice.
+    fn old_settings(self) -> &'static str {
+        match self {
+            Self::CoreSyncBest => {
+                "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,\
+                 VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT\n\
+                 khronos_validation.message_id_filter = UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging\n"
+            }
+            Self::GpuAssisted => "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT\n",
+        }
+    }
+}
+
+/// Puts a driver first and alone. The second name is the one that loaders before 1.3.207 know.
+pub(crate) fn select(manifest: &Path) -> Env {
+    let manifest = manifest.display().to_string();
+    vec![("VK_DRIVER_FILES", manifest.clone()), ("VK_ICD_FILENAMES", manifest)]
+}
+
+/// Switches validation on, with the most current layer that is here.
+pub(crate) fn validate(validation: Validation) -> Result<Env> {
+    let current = chromium_layer().exists();
+    let layers = workspace::target().join("validation");
+    let settings = layers.join(validation.name());
+    fs::create_dir_all(&settings)?;
+    let text = if current { validation.settings() } else { validation.old_settings() };
+    fs::write(settings.join("vk_layer_settings.txt"), text)?;
+    let mut env =
+        vec![("TROMMEL_VALIDATION", validation.name().to_owned()), ("VK_LAYER_SETTINGS_PATH", settings.display().to_string())];
+    if current {
+        fs::write(layers.join("VkLayer_khronos_validation.json"), chromium_layer_manifest())?;
+        // In place of the system's folders, or else the old layer of the same name would come first.
+        env.push(("VK_LAYER_PATH", layers.display().to_string()));
+    }
+    Ok(env)
+}
+
+/// chromium-common has the layer without the manifest that makes a loader find it.
+fn chromium_layer_manifest() -> String {
+    let extension = |name, version| json!({ "name": name, "spec_version": version });
+    let manifest = json!({
+        "file_format_version": "1.2.0",
+        "layer": {
+            "name": "VK_LAYER_KHRONOS_validation",
+            "type": "GLOBAL",
+            "library_path": chromium_layer(),
+            // The loader wants at least the version of the instance; the library says no version by itself.
+            "api_version": "1.4.300",
+            "implementation_version": "1",
+            "description": "Khronos validation layer",
+            "instance_extensions": [
+                extension("VK_EXT_debug_report", "9"),
+                extension("VK_EXT_debug_utils", "1"),
+                extension("VK_EXT_validation_features", "6"),
+                extension("VK_EXT_layer_settings", "2"),
+            ],
+        },
+    });
+    format!("{manifest:#}\n")
+}
+
+fn chromium_layer() -> PathBuf {
+    Path::new(CHROMIUM).join("libVkLayer_khronos_validation.so")
+}
+
+/// The manifest of the packaged layer.
+pub(crate) fn debian_layer() -> PathBuf {
+    "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json".into()
+}
+
+/// The manifest of Mesa's CPU driver.
+pub(crate) fn lavapipe() -> Option<PathBuf> {
+    manifests().into_iter().find(|path| name(path).starts_with("lvp_icd"))
+}
+
+/// The manifest of Google's CPU driver.
+pub(crate) fn swiftshader() -> Option<PathBuf> {
+    Some(Path::new(CHROMIUM).join("vk_swiftshader_icd.json")).filter(|path| path.exists())
+}
+
+/// Whether this machine shows a GPU to user programs: a DRM render node, NVIDIA's or WSL's own.
+pub(crate) fn gpu_exists() -> bool {
+    let render_node = fs::read_dir("/dev/dri").is_ok_and(|nodes| nodes.flatten().any(|n| name(&n.path()).starts_with("renderD")));
+    render_node || ["/dev/nvidia0", "/dev/dxg"].iter().any(|node| Path::new(node).exists())
+}
+
+/// Whether a driver for the GPU, or without one for the CPU, is installed or named in the environment.
+pub(crate) fn any_device_has_one() -> bool {
+    let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| env::var_os(name).is_some());
+    named || lavapipe().is_some() || gpu_exists() && !manifests().is_empty()
+}
+
+/// Whether the loader, libvulkan.so.1, is in a folder of shared libraries.
+pub(crate) fn loader_exists() -> bool {
+    let triplet = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
+    ["/usr/lib", "/usr/lib64", "/usr/local/lib", &triplet].iter().any(|folder| Path::new(folder).join("libvulkan.so.1").exists())
+}
+
+fn manifests() -> Vec<PathBuf> {
+    let folders = MANIFESTS.iter().map(|folder| Path::new(folder).join("icd.d"));
+    folders.filter_map(|folder| workspace::files(&folder, "json").ok()).flatten().collect()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

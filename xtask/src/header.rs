@@ -1,0 +1,50 @@
+//! `cargo xtask header`: include/trommel.h out of src/capi.
+
+use crate::workspace;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::{fs, path::Path};
+
+pub(crate) fn run(check: bool) -> Result<()> {
+    let path = workspace::root().join("include/trommel.h");
+    let text = generate()?;
+    if fs::read(&path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    ensure!(!check, "include/trommel.h is not that of src/capi: run `cargo xtask header`");
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("updated include/trommel.h");
+    Ok(())
+}
+
+fn generate() -> Result<Vec<u8>> {
+    let root = workspace::root();
+    let folder = root.join("src/capi");
+    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).map_err(|e| anyhow!("cbindgen.toml: {e}"))?;
+    // The aliases of ash's types stand for the real ones, which <vulkan/vulkan_core.h> declares.
+    for source in workspace::files(&folder, "rs")? {
+        config.export.exclude.extend(vulkan_aliases(&fs::read_to_string(source)?));
+    }
+    // From mod.rs on and not from lib.rs: of the rest of the crate, no constant or type is C's business.
+    let builder = cbindgen::Builder::new().with_config(config).with_src(folder.join("mod.rs"));
+    let mut text = Vec::new();
+    builder.generate().context("cbindgen cannot read src/capi")?.write(&mut text);
+    Ok(text)
+}
+
+/// Names of `pub type Vk... =` and `pub type PFN_vk... =`.
+fn vulkan_aliases(source: &str) -> impl Iterator<Item = String> {
+    source.lines().filter_map(|line| {
+        let name = line.trim().strip_prefix("pub type ")?.split([' ', '=', '<']).next()?;
+        (name.starts_with("Vk") || name.starts_with("PFN_vk")).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_vulkan_aliases_are_excluded() {
+        let source = "pub type VkBuffer = vk::Buffer;\npub type TrmSorter = *mut Sorter;\npub type PFN_vkX = Option<vk::X>;";
+        assert_eq!(super::vulkan_aliases(source).collect::<Vec<_>>(), ["VkBuffer", "PFN_vkX"]);
+    }
+}

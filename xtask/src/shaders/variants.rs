@@ -1,0 +1,87 @@
+//! What is compiled: the rows of glsl/VARIANTS, and each kernel of the example as it is.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+/// A folder of modules, and the kernels they come from.
+pub(crate) struct Set {
+    pub(crate) glsl: PathBuf,
+    pub(crate) spirv: PathBuf,
+    pub(crate) variants: Vec<Variant>,
+}
+
+/// One module: a kernel under some macro definitions.
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    /// Relative to the set's `glsl`.
+    pub(crate) file: String,
+    /// `NAME` or `NAME=VALUE`.
+    pub(crate) defines: Vec<String>,
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.file)?;
+        self.defines.iter().try_for_each(|define| write!(f, " {define}"))
+    }
+}
+
+/// The library's set, then the example's.
+pub(crate) fn sets() -> Result<Vec<Set>> {
+    let root = workspace::root();
+    let glsl = root.join("glsl");
+    let table = glsl.join("VARIANTS");
+    let text = fs::read_to_string(&table).with_context(|| format!("cannot read {}", table.display()))?;
+    let library = Set { variants: parse(&text)?, glsl, spirv: root.join("spirv") };
+
+    let folder = root.join("examples/lbvh");
+    let glsl = folder.join("glsl");
+    let variants = workspace::files(&glsl, "comp")?.iter().map(|path| of_file(path)).collect::<Result<_>>()?;
+    let example = Set { variants, glsl, spirv: folder.join("spirv") };
+    Ok([library, example].into_iter().filter(|set| !set.variants.is_empty()).collect())
+}
+
+/// Rows `name file DEFINE=VALUE ...`; `#` begins a comment.
+fn parse(text: &str) -> Result<Vec<Variant>> {
+    let mut variants: Vec<Variant> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default();
+        let mut words = line.split_whitespace().map(str::to_owned);
+        let Some(name) = words.next() else { continue };
+        let Some(file) = words.next() else { bail!("glsl/VARIANTS:{number}: {name} has no file") };
+        ensure!(variants.iter().all(|v| v.name != name), "glsl/VARIANTS:{number}: {name} is there twice");
+        variants.push(Variant { name, file, defines: words.collect() });
+    }
+    Ok(variants)
+}
+
+fn of_file(path: &Path) -> Result<Variant> {
+    let text = |part: Option<&std::ffi::OsStr>| {
+        let part = part.and_then(|p| p.to_str());
+        part.map(str::to_owned).with_context(|| format!("{} is no name for a kernel", path.display()))
+    };
+    Ok(Variant { name: text(path.file_stem())?, file: text(path.file_name())?, defines: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn rows_are_read() {
+        let rows = parse("# a comment\n\na  sort/a.comp  X=1 Y # why\nb b.comp\n").unwrap();
+        assert_eq!(rows.iter().map(|v| v.to_string()).collect::<Vec<_>>(), ["a sort/a.comp X=1 Y", "b b.comp"]);
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        for (text, word) in [("a", "VARIANTS:1: a has no file"), ("a a.comp\n\na b.comp", "VARIANTS:3: a is there twice")] {
+            let error = parse(text).err().unwrap().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

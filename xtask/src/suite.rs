@@ -1,0 +1,205 @@
+//! `cargo xtask test`: the steps.
+
+use crate::{
+    apt,
+    drivers::{self, Env, Validation},
+    runner::{Runner, Step},
+    workspace,
+};
+use anyhow::{Context, Result};
+use std::{
+    env,
+    path::Path,
+    process::{Command, ExitCode},
+};
+
+const INSTALL: &str = "install";
+const BUILD: &str = "build tests";
+/// The test that runs the example of the same name.
+const EXAMPLE: &str = "lbvh";
+
+pub(crate) fn run(full: bool, filter: Option<&str>) -> Result<ExitCode> {
+    // This program, by its name of now: `shaders` puts another build of it in its place.
+    let this = env::current_exe().context("who am I?")?;
+    let mut runner = Runner::new()?;
+    // By itself, because what the other steps do depends on what is there then.
+    runner.run(vec![Step::new(INSTALL, 15, [xtask(&this, &["install"]), components()])])?;
+    let mut steps = steps(&this, full)?;
+    if let Some(filter) = filter {
+        select(&mut steps, filter);
+    }
+    runner.run(steps)?;
+    let count = runner.finish();
+    if filter.is_none() {
+        omissions().iter().for_each(|omission| println!("left out: {omission}"));
+    }
+    println!("{} passed, {} failed", count.passed, count.failed);
+    Ok(if count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn xtask(this: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(this);
+    command.args(arguments).current_dir(workspace::root());
+    command
+}
+
+fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
+    let mut steps = vec![
+        Step::new("format", 2, [cargo(&["fmt", "--all", "--check"])]),
+        Step::new("clippy", 15, [clippy(&["--workspace", "--all-targets"])]),
+        Step::new("clippy, no features", 10, [clippy(&["--package", "trommel", "--no-default-features"])]),
+        Step::new("docs", 10, [docs()]),
+        Step::new("header", 2, [xtask(this, &["header", "--check"])]),
+        Step::new("spirv-val", 5, spirv_val()?).needs(&[INSTALL]),
+        Step::new(BUILD, 20, [cargo(&["test", "--workspace", "--no-run"])]),
+        Step::new("unit tests", 15, [on_lavapipe(cargo_test(&["--workspace", "--lib", "--bins"], full))]).needs(&[INSTALL, BUILD]),
+        Step::new("doctests", 15, [on_lavapipe(cargo_test(&["--workspace", "--doc"], full))]).needs(&[INSTALL, BUILD]),
+    ];
+    steps.extend(gpu_steps(full)?);
+    steps.push(
+        Step::new("example", 20, [validated(&["--workspace", "--exclude", "ffi-tests", "--test", EXAMPLE], full)?])
+            .needs(&[INSTALL, BUILD]),
+    );
+    steps.push(
+        Step::new("C, C++, Python and the package", 20, [validated(&["--package", "ffi-tests"], full)?]).needs(&[INSTALL, BUILD]),
+    );
+    if cargo_deny_exists() {
+        steps.push(Step::new("licences", 5, [cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"])]));
+    }
+    let with_compiler = ["--package", "xtask", "--features", "shaders"];
+    let shaders = [
+        xtask(this, &["shaders", "--check"]),
+        clippy(&[&with_compiler[..], &["--all-targets"]].concat()),
+        cargo_test(&with_compiler, full),
+    ];
+    // Last, because the first time it builds the compiler.
+    steps.push(Step::new("shaders", 25, shaders).needs(&[INSTALL]));
+    Ok(steps)
+}
+
+fn omissions() -> Vec<&'static str> {
+    let mut omissions = Vec::new();
+    if drivers::swiftshader().is_none() {
+        omissions.push("SwiftShader, which is in Debian's chromium-common and nowhere in Ubuntu's archive");
+    }
+    if !cargo_deny_exists() {
+        omissions.push("licences, since cargo-deny is not installed");
+    }
+    omissions
+}
+
+/// Those whose names contain the filter and what they need; where there is none, the tests whose names do.
+fn select(steps: &mut Vec<Step>, filter: &str) {
+    let mut wanted: Vec<String> = steps.iter().map(|s| s.name.clone()).filter(|name| name.contains(filter)).collect();
+    if wanted.is_empty() {
+        for step in steps.iter_mut().filter(|s| s.needs.iter().any(|need| need == BUILD)) {
+            for command in &mut step.commands {
+                command.arg(filter);
+            }
+            wanted.push(step.name.clone());
+        }
+    }
+    let needed: Vec<_> = steps.iter().filter(|s| wanted.contains(&s.name)).flat_map(|s| s.needs.clone()).collect();
+    steps.retain(|s| wanted.contains(&s.name) || needed.contains(&s.name));
+}
+
+/// The GPU suite, once a driver configuration.
+fn gpu_steps(full: bool) -> Result<Vec<Step>> {
+    let minutes = if full { 240 } else { 15 };
+    let mut steps = Vec::new();
+    let mut step = |name: &str, validation: Validation, env: Env| -> Result<()> {
+        let mut command = cargo_test(&["--workspace", "--exclude", "ffi-tests"], full);
+        for test in workspace::files(&workspace::root().join("tests"), "rs")? {
+            let name = test.file_stem().unwrap_or_default();
+            // The example has a step of its own.
+            if name != EXAMPLE {
+                command.arg("--test").arg(name);
+            }
+        }
+        command.envs(drivers::validate(validation)?).envs(env);
+        steps.push(Step::new(name, minutes, [command]).needs(&[INSTALL, BUILD]));
+        Ok(())
+    };
+    for lanes in [4, 8, 16] {
+        step(&format!("lavapipe, {lanes} lanes"), Validation::CoreSyncBest, lavapipe(lanes))?;
+    }
+    if let Some(swiftshader) = drivers::swiftshader() {
+        step("SwiftShader", Validation::CoreSyncBest, drivers::select(&swiftshader))?;
+    }
+    step("lavapipe, GPU-assisted", Validation::GpuAssisted, lavapipe(8))?;
+    Ok(steps)
+}
+
+/// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in earnest. It cuts
+/// off loops of more than 65,535 turns, which no look-back here reaches.
+fn lavapipe(lanes: u32) -> Env {
+    let mut env = drivers::lavapipe().map(|manifest| drivers::select(&manifest)).unwrap_or_default();
+    env.push(("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string()));
+    env
+}
+
+fn on_lavapipe(mut command: Command) -> Command {
+    command.envs(lavapipe(8));
+    command
+}
+
+fn validated(arguments: &[&str], full: bool) -> Result<Command> {
+    let mut command = on_lavapipe(cargo_test(arguments, full));
+    command.envs(drivers::validate(Validation::CoreSyncBest)?);
+    Ok(command)
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = workspace::cargo();
+    // One target folder for all, the CMake package included.
+    cargo.args(arguments).env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace::target());
+    cargo
+}
+
+fn cargo_test(arguments: &[&str], full: bool) -> Command {
+    let mut command = cargo(&["test", "--no-fail-fast"]);
+    command.args(arguments);
+    if full {
+        command.env("TROMMEL_TEST_FULL", "1");
+    }
+    command
+}
+
+fn clippy(arguments: &[&str]) -> Command {
+    let mut command = cargo(&["clippy"]);
+    command.args(arguments).args(["--", "--deny", "warnings"]);
+    command
+}
+
+fn docs() -> Command {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "--deny warnings");
+    command
+}
+
+/// One command a module, because spirv-val takes one file.
+fn spirv_val() -> Result<Vec<Command>> {
+    let mut commands = Vec::new();
+    for folder in ["spirv", "examples/lbvh/spirv"] {
+        for module in workspace::files(&workspace::root().join(folder), "spv")? {
+            let mut command = Command::new("spirv-val");
+            command.args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(module);
+            commands.push(command);
+        }
+    }
+    Ok(commands)
+}
+
+/// A toolchain of rustup's minimal profile lacks these two.
+fn components() -> Command {
+    let mut command = Command::new("sh");
+    command
+        .current_dir(workspace::root())
+        .arg("-c")
+        .arg("{ cargo fmt --version && cargo clippy --version; } || rustup component add rustfmt clippy");
+    command
+}
+
+fn cargo_deny_exists() -> bool {
+    apt::on_path("cargo-deny")
+}
