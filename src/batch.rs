@@ -160,7 +160,8 @@ pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
     let kinds = kinds(requests)?;
     let tables = tables(&kinds, in_use.address, &mut Layout::default())?;
     let plans: ArrayVec<Plan<'_>, MAX_PLANS> = tables.iter().map(SortTable::plan).collect();
-    let pipelines = |variant| device.pipeline(variant);
+    let known = |variant| kinds.iter().find_map(|(source, _)| source.sorter.pipeline(variant));
+    let pipelines = |variant| known(variant).map_or_else(|| device.pipeline(variant), Ok);
     let mut recorder = Recorder::new(device, command_buffer, scratch, None, &plans, pipelines)?;
     record(&plans, &mut recorder);
     Ok(())

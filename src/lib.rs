@@ -28,10 +28,17 @@ mod scratch;
 pub mod shared;
 #[cfg(feature = "sort")]
 pub mod sort;
+#[cfg(test)]
+mod tests;
 pub mod tuning;
 
 #[cfg(feature = "host")]
 pub mod host;
+
+/// README's Rust examples, compiled with the documentation's.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 #[cfg(feature = "sort")]
 pub use batch::{Request, batch_scratch_size, cmd_batch};

@@ -1,1 +1,9 @@
-//! Placeholder
+//! What the tests of the C ABI share: the library as cargo builds it, its functions, and an engine to try them on.
+
+mod api;
+mod build;
+mod engine;
+
+pub use api::Api;
+pub use build::{empty_folder, header, library, library_without_primitives, run, scratch_folder, target, workspace};
+pub use engine::{Engine, batch_info, range, scratch, sort_info, sorter_info};

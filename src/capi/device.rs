@@ -2,6 +2,7 @@
 
 use super::border::{border, checked, create, destroy};
 use super::info::{boolean, read};
+use super::loader::{check_device, check_instance};
 use super::types::*;
 use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
 use ash::vk;
@@ -35,13 +36,14 @@ pub unsafe extern "C" fn trmGetDeviceRequirements(
         check_list("missingSize", missing_size, "missing", missing)?;
         let entry = info.get_instance_proc_addr.ok_or(Error::Null { argument: "getInstanceProcAddr" })?;
         // SAFETY: the caller's handles are valid.
+        unsafe { check_instance(entry, info.instance) }?;
+        // SAFETY: the caller's handles are valid.
         let requirements = unsafe { Requirements::query(entry, info.instance, info.physical_device) }?;
 
         let (mut spare12, mut spare13) = Default::default();
         requirements.enable(v12.unwrap_or(&mut spare12), v13.unwrap_or(&mut spare13));
         let names: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
-        let text: Vec<c_char> =
-            requirements.missing().join("\n").bytes().chain([0]).map(|byte| byte.cast_signed() as c_char).collect();
+        let text: Vec<c_char> = requirements.missing().join("\n").bytes().chain([0]).map(|byte| byte as c_char).collect();
         // SAFETY: the lists are as long as the caller says.
         let (all_names, all_text) = unsafe { (fill(extension_count, extensions, &names), fill(missing_size, missing, &text)) };
         if !all_text {
@@ -113,6 +115,12 @@ unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     let entry = info.get_instance_proc_addr.ok_or(Error::Null { argument: "getInstanceProcAddr" })?;
     // SAFETY: the caller's pointers are null or valid.
     let (features, profile) = unsafe { (&*checked("enabledFeatures", info.enabled_features)?, profile(info.profile)?) };
+    let debug_utils = boolean("debugUtils", info.debug_utils)?;
+    // SAFETY: the caller's handles are valid.
+    unsafe {
+        check_instance(entry, info.instance)?;
+        check_device(entry, info.instance, info.device, debug_utils)?;
+    }
     let callbacks = info.allocation_callbacks;
     if !callbacks.is_null() {
         checked("allocationCallbacks", callbacks)?;
@@ -128,7 +136,7 @@ unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     new.pipeline_cache = info.pipeline_cache;
     // SAFETY: null or valid.
     new.allocation_callbacks = unsafe { callbacks.as_ref() }.copied();
-    new.debug_utils = boolean("debugUtils", info.debug_utils)?;
+    new.debug_utils = debug_utils;
     new.profile = profile;
     // SAFETY: the caller's handles are valid.
     unsafe { Device::new(&new) }

@@ -62,7 +62,7 @@ structs! {
         queue_family_index, debug_utils, pipeline_cache, allocation_callbacks, profile
     }
     TrmSorterCreateInfo { s_type, struct_size, p_next, key_type, value_type, strategy, flags }
-    TrmSortInfo { s_type, struct_size, p_next, count, keys, values, scratch, status, timestamps, sorter }
+    TrmSortInfo { s_type, struct_size, p_next, sorter, count, keys, values, scratch, status, timestamps }
     TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
 }
 

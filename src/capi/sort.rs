@@ -67,8 +67,7 @@ pub unsafe extern "C" fn trmGetSorterTimestampCount(sorter: TrmSorter, max_count
 
 /// Appends a sort to commandBuffer: stable, ascending, in place; the same bytes on every device.
 ///
-/// Appended: up to 13 dispatches with the barriers between them, and timestamps and labels where they are wanted. No heap is
-/// used and nothing is locked for long.
+/// Appended: at most 13 dispatches with the barriers between them, and timestamps and labels where they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values and scratch, SHADER_STORAGE_READ
 /// on the count. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes a barrier from what wrote the inputs and
 /// one to what reads the outputs; between two calls on the same scratch as well.

@@ -217,6 +217,8 @@ pub struct TrmSortInfo {
     pub s_type: raw::TrmStructureType,
     pub struct_size: u32,
     pub p_next: *const c_void,
+    /// In a batch: what sorts. For trmCmdSort(): NULL, or the same again.
+    pub sorter: TrmSorter,
     /// How many keys, at most 2^30.
     pub count: TrmCount,
     /// count.max keys, sorted in place. Nothing past the count is written.
@@ -229,8 +231,6 @@ pub struct TrmSortInfo {
     pub status: VkDeviceAddress,
     /// trmGetSorterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
-    /// In a batch: what sorts. For trmCmdSort(): NULL, or the same again.
-    pub sorter: TrmSorter,
 }
 
 /// Many problems to record together.

@@ -9,6 +9,7 @@ mod plan;
 
 pub(crate) use plan::{Class, SortKind, SortSource, SortTable};
 
+use crate::kernel::Variant;
 use crate::memory::{RangeNames, check_alignment};
 use crate::record::{Commands as _, Recorder, record};
 use crate::scratch::Layout;
@@ -16,6 +17,7 @@ use crate::{Count, Device, Error, Range, Result, Scratch, Strategy, Timestamps};
 use ash::vk;
 use ash::vk::Handle as _;
 use plan::MAX_COUNT;
+use std::sync::Arc;
 
 /// What the keys are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,6 +99,8 @@ pub struct Sorter {
     device: Device,
     info: SorterInfo,
     strategy: Strategy,
+    /// Looked up once: the registry has a lock, and recording takes none.
+    pipelines: Arc<[(Variant, vk::Pipeline)]>,
 }
 
 const KEYS: RangeNames = RangeNames { address: "keys.address", size: "keys.size" };
@@ -112,11 +116,15 @@ impl Sorter {
             Strategy::Auto => device.profile().strategy,
             other => other,
         };
-        let sorter = Self { device: device.clone(), info: *info, strategy };
-        for variant in sorter.kind().variants() {
-            device.pipeline(variant)?;
-        }
+        let mut sorter = Self { device: device.clone(), info: *info, strategy, pipelines: Arc::default() };
+        let variants = sorter.kind().variants();
+        sorter.pipelines = variants.map(|variant| Ok((variant, device.pipeline(variant)?))).collect::<Result<_>>()?;
         Ok(sorter)
+    }
+
+    /// The pipeline of a variant, where the sorter uses it.
+    pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
+        self.pipelines.iter().find(|(known, _)| *known == variant).map(|(_, pipeline)| *pipeline)
     }
 
     /// The device it was made on.
@@ -202,7 +210,7 @@ impl Sorter {
         let mut layout = Layout::default();
         let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, scratch.address, &mut layout)?;
         let plans = [table.plan()];
-        let pipelines = |variant| self.device.pipeline(variant);
+        let pipelines = |variant| self.pipeline(variant).map_or_else(|| self.device.pipeline(variant), Ok);
         let mut recorder = Recorder::new(&self.device, command_buffer, info.scratch, info.timestamps, &plans, pipelines)?;
         let written = record(&plans, &mut recorder);
         // A sort may have a pass less than the largest of its kind; whoever waits for all the queries shall not wait forever.

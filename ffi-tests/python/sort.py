@@ -1,0 +1,216 @@
+"""One sort from Python, with ctypes alone: python3 sort.py LIBTROMMEL. The Vulkan device is made by ctypes, too."""
+
+import ctypes as c
+import random
+import sys
+
+vk = c.CDLL("libvulkan.so.1")
+trm = c.CDLL(sys.argv[1])
+trm.trmGetLastError.restype = c.c_char_p
+trm.trmResultString.restype = c.c_char_p
+
+u32, u64, pointer = c.c_uint32, c.c_uint64, c.c_void_p
+COUNT = 20000
+
+
+def struct(name, fields):
+    """A struct of "name:type" members, as C lays it out."""
+    types = {"u": u32, "q": u64, "p": pointer, "f": c.c_float}
+    members = []
+    for field in fields.split():
+        member, kind = field.split(":")
+        members.append((member, types[kind] if kind in types else globals()[kind]))
+    return type(name, (c.Structure,), {"_fields_": members})
+
+
+VkApplicationInfo = struct("VkApplicationInfo", "sType:u pNext:p name:p version:u engine:p engineVersion:u apiVersion:u")
+VkInstanceCreateInfo = struct(
+    "VkInstanceCreateInfo", "sType:u pNext:p flags:u application:p layerCount:u layers:p extensionCount:u extensions:p"
+)
+VkDeviceQueueCreateInfo = struct("VkDeviceQueueCreateInfo", "sType:u pNext:p flags:u family:u count:u priorities:p")
+VkDeviceCreateInfo = struct(
+    "VkDeviceCreateInfo",
+    "sType:u pNext:p flags:u queueCount:u queues:p layerCount:u layers:p extensionCount:u extensions:p features:p",
+)
+VkBufferCreateInfo = struct(
+    "VkBufferCreateInfo", "sType:u pNext:p flags:u size:q usage:u sharingMode:u familyCount:u families:p"
+)
+VkMemoryRequirements = struct("VkMemoryRequirements", "size:q alignment:q typeBits:u")
+VkMemoryAllocateFlagsInfo = struct("VkMemoryAllocateFlagsInfo", "sType:u pNext:p flags:u deviceMask:u")
+VkMemoryAllocateInfo = struct("VkMemoryAllocateInfo", "sType:u pNext:p size:q type:u")
+VkBufferDeviceAddressInfo = struct("VkBufferDeviceAddressInfo", "sType:u pNext:p buffer:q")
+VkCommandPoolCreateInfo = struct("VkCommandPoolCreateInfo", "sType:u pNext:p flags:u family:u")
+VkCommandBufferAllocateInfo = struct("VkCommandBufferAllocateInfo", "sType:u pNext:p pool:q level:u count:u")
+VkCommandBufferBeginInfo = struct("VkCommandBufferBeginInfo", "sType:u pNext:p flags:u inheritance:p")
+VkSubmitInfo = struct(
+    "VkSubmitInfo",
+    "sType:u pNext:p waitCount:u waits:p stages:p commandCount:u commands:p signalCount:u signals:p",
+)
+
+
+class VkPhysicalDeviceMemoryProperties(c.Structure):
+    _fields_ = [("typeCount", u32), ("types", (u32 * 2) * 32), ("heapCount", u32), ("heaps", (u64 * 2) * 16)]
+
+
+def features(name, structure_type, switches):
+    return type(name, (c.Structure,), {
+        "_fields_": [("sType", u32), ("pNext", pointer), ("switches", u32 * switches)],
+        "made": classmethod(lambda cls, following=None: cls(structure_type, following)),
+    })
+
+
+VkPhysicalDeviceFeatures2 = features("VkPhysicalDeviceFeatures2", 1000059000, 55)
+VkPhysicalDeviceVulkan12Features = features("VkPhysicalDeviceVulkan12Features", 51, 47)
+VkPhysicalDeviceVulkan13Features = features("VkPhysicalDeviceVulkan13Features", 53, 15)
+
+TrmCount = struct("TrmCount", "max:u address:q")
+TrmRange = struct("TrmRange", "address:q size:q")
+TrmScratch = struct("TrmScratch", "buffer:q offset:q size:q")
+TrmTimestamps = struct("TrmTimestamps", "pool:q first:u")
+TrmDeviceRequirementsInfo = struct(
+    "TrmDeviceRequirementsInfo", "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p"
+)
+TrmDeviceCreateInfo = struct(
+    "TrmDeviceCreateInfo",
+    "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p device:p enabledFeatures:p "
+    "queueFamilyIndex:u debugUtils:u pipelineCache:q allocationCallbacks:p profile:p",
+)
+TrmSorterCreateInfo = struct("TrmSorterCreateInfo", "sType:u structSize:u pNext:p keyType:u valueType:u strategy:u flags:u")
+TrmSortInfo = struct(
+    "TrmSortInfo",
+    "sType:u structSize:u pNext:p sorter:p count:TrmCount keys:TrmRange values:TrmRange scratch:TrmScratch status:q "
+    "timestamps:TrmTimestamps",
+)
+
+
+def address(thing):
+    return c.cast(c.pointer(thing), pointer)
+
+
+def check(result):
+    if result != 0:
+        sys.exit(f"{result}: {trm.trmResultString(result).decode()}: {trm.trmGetLastError().decode()}")
+
+
+def made(function, *arguments, kind=pointer):
+    """What a vkCreate or trmCreate function makes."""
+    result = kind()
+    check(function(*arguments, c.byref(result)))
+    return result
+
+
+def info(kind, structure_type, **members):
+    return kind(sType=structure_type, structSize=c.sizeof(kind), **members)
+
+
+# An instance and its first device.
+application = VkApplicationInfo(apiVersion=1 << 22 | 3 << 12)
+instance = made(vk.vkCreateInstance, c.byref(VkInstanceCreateInfo(sType=1, application=address(application))), None)
+physical_device = pointer()
+# VK_INCOMPLETE where there are more.
+vk.vkEnumeratePhysicalDevices(instance, c.byref(u32(1)), c.byref(physical_device))
+
+# A device with what trommel needs.
+v13 = VkPhysicalDeviceVulkan13Features.made()
+v12 = VkPhysicalDeviceVulkan12Features.made(address(v13))
+enabled = VkPhysicalDeviceFeatures2.made(address(v12))
+get_instance_proc_addr = c.cast(vk.vkGetInstanceProcAddr, pointer)
+asked = info(
+    TrmDeviceRequirementsInfo, 1, getInstanceProcAddr=get_instance_proc_addr, instance=instance, physicalDevice=physical_device
+)
+missing, missing_size = c.create_string_buffer(1024), u32(1024)
+check(trm.trmGetDeviceRequirements(c.byref(asked), c.byref(v12), c.byref(v13), None, None, c.byref(missing_size), missing))
+if missing.value:
+    sys.exit(f"the device lacks\n{missing.value.decode()}")
+priority = c.c_float(1)
+queue_info = VkDeviceQueueCreateInfo(sType=2, count=1, priorities=address(priority))
+device_info = VkDeviceCreateInfo(sType=3, pNext=address(enabled), queueCount=1, queues=address(queue_info))
+device = made(vk.vkCreateDevice, physical_device, c.byref(device_info), None)
+queue = pointer()
+vk.vkGetDeviceQueue(device, 0, 0, c.byref(queue))
+
+# Memory that the host sees.
+memory_properties = VkPhysicalDeviceMemoryProperties()
+vk.vkGetPhysicalDeviceMemoryProperties(physical_device, c.byref(memory_properties))
+vk.vkGetBufferDeviceAddress.restype = u64
+
+
+class Buffer:
+    def __init__(self, size):
+        usage = 0x20000 | 0x20 | 0x100 | 0x2  # SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST
+        self.size = size
+        self.handle = made(vk.vkCreateBuffer, device, c.byref(VkBufferCreateInfo(sType=12, size=size, usage=usage)), None, kind=u64)
+        needs = VkMemoryRequirements()
+        vk.vkGetBufferMemoryRequirements(device, self.handle, c.byref(needs))
+        host_visible_and_coherent = 2 | 4
+        fitting = (
+            i
+            for i in range(memory_properties.typeCount)
+            if needs.typeBits >> i & 1
+            and memory_properties.types[i][0] & host_visible_and_coherent == host_visible_and_coherent
+        )
+        with_address = VkMemoryAllocateFlagsInfo(sType=1000060000, flags=2)
+        allocation = VkMemoryAllocateInfo(sType=5, pNext=address(with_address), size=needs.size, type=next(fitting))
+        self.memory = made(vk.vkAllocateMemory, device, c.byref(allocation), None, kind=u64)
+        check(vk.vkBindBufferMemory(device, self.handle, self.memory, u64(0)))
+        mapped = pointer()
+        check(vk.vkMapMemory(device, self.memory, u64(0), u64(2**64 - 1), 0, c.byref(mapped)))
+        self.items = c.cast(mapped, c.POINTER(u32))
+        self.address = vk.vkGetBufferDeviceAddress(
+            device, c.byref(VkBufferDeviceAddressInfo(sType=1000244001, buffer=self.handle))
+        )
+
+    def range(self):
+        return TrmRange(self.address, self.size)
+
+    def destroy(self):
+        vk.vkDestroyBuffer(device, self.handle, None)
+        vk.vkFreeMemory(device, self.memory, None)
+
+
+# The sort.
+library = made(trm.trmCreateDevice, c.byref(info(
+    TrmDeviceCreateInfo,
+    2,
+    getInstanceProcAddr=get_instance_proc_addr,
+    instance=instance,
+    physicalDevice=physical_device,
+    device=device,
+    enabledFeatures=address(enabled),
+)))
+sorter = made(trm.trmCreateSorter, library, c.byref(info(TrmSorterCreateInfo, 1000, valueType=1)))
+scratch_size = made(trm.trmGetSorterScratch, sorter, u32(COUNT), kind=u64)
+keys, values, scratch = Buffer(COUNT * 4), Buffer(COUNT * 4), Buffer(scratch_size.value)
+unsorted = [random.randrange(1000) << 20 for _ in range(COUNT)]
+for i in range(COUNT):
+    keys.items[i], values.items[i] = unsorted[i], i
+
+pool = made(vk.vkCreateCommandPool, device, c.byref(VkCommandPoolCreateInfo(sType=39)), None, kind=u64)
+commands = made(vk.vkAllocateCommandBuffers, device, c.byref(VkCommandBufferAllocateInfo(sType=40, pool=pool, count=1)))
+check(vk.vkBeginCommandBuffer(commands, c.byref(VkCommandBufferBeginInfo(sType=42, flags=1))))
+sort = info(
+    TrmSortInfo,
+    1001,
+    count=TrmCount(COUNT, 0),
+    keys=keys.range(),
+    values=values.range(),
+    scratch=TrmScratch(scratch.handle, 0, scratch.size),
+)
+check(trm.trmCmdSort(commands, sorter, c.byref(sort)))
+check(vk.vkEndCommandBuffer(commands))
+submit = VkSubmitInfo(sType=4, commandCount=1, commands=address(commands))
+check(vk.vkQueueSubmit(queue, 1, c.byref(submit), u64(0)))
+check(vk.vkQueueWaitIdle(queue))
+
+expected = sorted(range(COUNT), key=unsorted.__getitem__)
+right = values.items[:COUNT] == expected and keys.items[:COUNT] == [unsorted[i] for i in expected]
+print(f"{COUNT} pairs sorted, {'all right' if right else 'WRONG'}")
+
+vk.vkDestroyCommandPool(device, pool, None)
+for buffer in (keys, values, scratch):
+    buffer.destroy()
+trm.trmDestroySorter(sorter)
+trm.trmDestroyDevice(library)
+vk.vkDestroyDevice(device, None)
+vk.vkDestroyInstance(instance, None)
+sys.exit(0 if right else 1)

@@ -1,0 +1,169 @@
+//! A Vulkan device for the loaded library to work on, and infos that begin right.
+
+use crate::Api;
+use anyhow::{Result, ensure};
+use ash::vk;
+use std::mem::{MaybeUninit, size_of};
+use std::ptr;
+use trommel::capi::*;
+use trommel::host::{Buffer, Context};
+
+/// An engine: its device, and the library on it.
+pub struct Engine {
+    /// The loaded library.
+    pub api: Api,
+    /// Instance, device, queue and buffers.
+    pub context: Context,
+    /// The library on the device.
+    pub device: TrmDevice,
+    entry: ash::Entry,
+    v12: Box<vk::PhysicalDeviceVulkan12Features<'static>>,
+    _v13: Box<vk::PhysicalDeviceVulkan13Features<'static>>,
+    features: Box<vk::PhysicalDeviceFeatures2<'static>>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("context", &self.context).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// The library's own choice of device, with the library in `api` on it.
+    ///
+    /// # Errors
+    /// There is no device, or the library refuses it.
+    pub fn new(api: Api) -> Result<Self> {
+        let context = Context::new()?;
+        // SAFETY: the loader is the system's own.
+        let entry = unsafe { ash::Entry::load() }?;
+        let mut v13 = Box::<vk::PhysicalDeviceVulkan13Features<'_>>::default();
+        let mut v12 = Box::<vk::PhysicalDeviceVulkan12Features<'_>>::default();
+        v12.p_next = ptr::from_mut(&mut *v13).cast();
+        let mut features = Box::<vk::PhysicalDeviceFeatures2<'_>>::default();
+        features.p_next = ptr::from_mut(&mut *v12).cast();
+        let mut engine = Self { api, context, device: ptr::null_mut(), entry, v12, _v13: v13, features };
+
+        let info = engine.requirements_info();
+        let (v12, v13) = (&raw mut *engine.v12, &raw mut *engine._v13);
+        let null = ptr::null_mut();
+        // SAFETY: all pointers are valid or null.
+        let result =
+            unsafe { (engine.api.trmGetDeviceRequirements)(&info, v12, v13, null, ptr::null_mut(), null, ptr::null_mut()) };
+        ensure!(result == 0, "requirements: {}", engine.api.last_error());
+        // SAFETY: the infos are valid.
+        let result = unsafe { (engine.api.trmCreateDevice)(&engine.device_info(), &mut engine.device) };
+        ensure!(result == 0, "device: {}", engine.api.last_error());
+        Ok(engine)
+    }
+
+    /// Asks about the engine's physical device.
+    pub fn requirements_info(&self) -> TrmDeviceRequirementsInfo {
+        TrmDeviceRequirementsInfo {
+            get_instance_proc_addr: Some(self.entry.static_fn().get_instance_proc_addr),
+            instance: self.context.instance().handle(),
+            physical_device: self.context.physical_device(),
+            // SAFETY: numbers and pointers.
+            ..unsafe { begun(TrmStructureType::DeviceRequirementsInfo) }
+        }
+    }
+
+    /// The engine's device, as it was created.
+    pub fn device_info(&self) -> TrmDeviceCreateInfo {
+        TrmDeviceCreateInfo {
+            get_instance_proc_addr: Some(self.entry.static_fn().get_instance_proc_addr),
+            instance: self.context.instance().handle(),
+            physical_device: self.context.physical_device(),
+            device: self.context.vk().handle(),
+            enabled_features: &raw const *self.features,
+            queue_family_index: self.context.queue_family(),
+            // SAFETY: numbers and pointers.
+            ..unsafe { begun(TrmStructureType::DeviceCreateInfo) }
+        }
+    }
+
+    /// A sorter of keys with or without values.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn sorter(&self, value_type: TrmValueType) -> Result<TrmSorter> {
+        let info = TrmSorterCreateInfo { value_type: value_type as i32, ..sorter_info() };
+        let mut sorter = ptr::null_mut();
+        // SAFETY: the info is valid.
+        let result = unsafe { (self.api.trmCreateSorter)(self.device, &info, &mut sorter) };
+        ensure!(result == 0 && !sorter.is_null(), "sorter: {}", self.api.last_error());
+        Ok(sorter)
+    }
+
+    /// Scratch for as many keys.
+    ///
+    /// # Errors
+    /// The library's.
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "a test knows which sorters are alive")]
+    pub fn scratch(&self, sorter: TrmSorter, max_count: u32) -> Result<Buffer> {
+        let mut size = 0;
+        // SAFETY: the sorter is one.
+        let result = unsafe { (self.api.trmGetSorterScratch)(sorter, max_count, &mut size) };
+        ensure!(result == 0, "scratch: {}", self.api.last_error());
+        Ok(self.context.buffer(size)?)
+    }
+
+    /// Ends the library on the device; whether the validation layer has been content.
+    ///
+    /// # Errors
+    /// It has not.
+    pub fn finish(self) -> Result<()> {
+        // SAFETY: nothing is pending, and nobody uses it any more.
+        unsafe { (self.api.trmDestroyDevice)(self.device) };
+        let messages = self.context.messages();
+        ensure!(messages.is_empty(), "{messages:?}");
+        Ok(())
+    }
+}
+
+/// A struct with its type and size set and zeros elsewhere.
+///
+/// # Safety
+/// Any bytes make a `T`, which begins with a header.
+unsafe fn begun<T>(s_type: TrmStructureType) -> T {
+    let mut info = MaybeUninit::<T>::zeroed();
+    let header =
+        TrmInfoHeader { s_type: s_type as i32, struct_size: u32::try_from(size_of::<T>()).unwrap_or(0), p_next: ptr::null() };
+    // SAFETY: the caller's promise.
+    unsafe {
+        info.as_mut_ptr().cast::<TrmInfoHeader>().write(header);
+        info.assume_init()
+    }
+}
+
+/// Keys alone, strategy by the device.
+pub fn sorter_info() -> TrmSorterCreateInfo {
+    // SAFETY: numbers and pointers.
+    unsafe { begun(TrmStructureType::SorterCreateInfo) }
+}
+
+/// An empty sort.
+pub fn sort_info() -> TrmSortInfo {
+    // SAFETY: numbers and pointers.
+    unsafe { begun(TrmStructureType::SortInfo) }
+}
+
+/// A batch of these.
+pub fn batch_info(infos: &[*const TrmInfoHeader]) -> TrmBatchInfo {
+    TrmBatchInfo {
+        info_count: u32::try_from(infos.len()).unwrap_or(u32::MAX),
+        infos: infos.as_ptr(),
+        // SAFETY: numbers and pointers.
+        ..unsafe { begun(TrmStructureType::BatchInfo) }
+    }
+}
+
+/// All of a buffer.
+pub fn range(buffer: &Buffer) -> TrmRange {
+    TrmRange { address: buffer.address(), size: buffer.size() }
+}
+
+/// All of a buffer.
+pub fn scratch(buffer: &Buffer) -> TrmScratch {
+    TrmScratch { buffer: buffer.handle(), offset: 0, size: buffer.size() }
+}

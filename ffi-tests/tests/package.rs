@@ -1,0 +1,203 @@
+//! The installed package, as its users meet it: CMake, pkg-config, C, C++, Python.
+
+use anyhow::{Result, ensure};
+use ffi_tests::{empty_folder, library, run, scratch_folder, target, workspace};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Where the package is, once it has been installed and moved away from there.
+fn package() -> Result<&'static Path> {
+    static PACKAGE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let package = PACKAGE.get_or_init(|| install().map_err(|error| format!("{error:#}")));
+    package.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+fn install() -> Result<PathBuf> {
+    let folder = empty_folder("package")?;
+    let (build, installed, moved) = (folder.join("build"), folder.join("installed"), folder.join("moved"));
+    let cmake = || {
+        let mut command = Command::new("cmake");
+        command.env("CARGO_TARGET_DIR", target().unwrap_or_default());
+        command
+    };
+    run(cmake().arg("-S").arg(workspace()).arg("-B").arg(&build))?;
+    run(cmake().arg("--build").arg(&build))?;
+    run(cmake().arg("--install").arg(&build).arg("--prefix").arg(&installed))?;
+    fs::rename(installed, &moved)?;
+    Ok(moved)
+}
+
+/// The first file of that name in the package.
+fn find(name: &str) -> Result<PathBuf> {
+    let mut folders = vec![package()?.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name() == name {
+                return Ok(entry.path());
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    anyhow::bail!("the package has no {name}")
+}
+
+/// A program that must succeed and, where the tests are validated, without a word of the validation layer.
+fn run_quietly(command: &mut Command) -> Result<String> {
+    if env::var("TROMMEL_VALIDATION").is_ok_and(|value| !value.is_empty() && value != "0") {
+        command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+    }
+    let output = command.output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?}: {}\n{text}", output.status);
+    ensure!(!text.contains("Validation"), "{text}");
+    Ok(text)
+}
+
+/// Builds an example against the package and runs it, shared and static.
+fn example(folder: &str, name: &str) -> Result<()> {
+    let build = empty_folder(&format!("example-{folder}"))?;
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(workspace().join("examples").join(folder)).arg("-B").arg(&build);
+    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.display())))?;
+    run(Command::new("cmake").arg("--build").arg(&build))?;
+    for kind in ["shared", "static"] {
+        let program = build.join(format!("{name}_{kind}"));
+        let needed = run(Command::new("readelf").arg("--dynamic").arg(&program))?;
+        ensure!(needed.contains("libtrommel.so") == (kind == "shared"), "{kind}: {needed}");
+        let text = run_quietly(&mut Command::new(&program))?;
+        ensure!(text.contains(" 0 ") && text.contains("wrong"), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_c_program_finds_both_libraries() -> Result<()> {
+    example("c", "sort")
+}
+
+#[test]
+fn a_cpp_program_finds_both_libraries() -> Result<()> {
+    example("cpp", "batch")
+}
+
+#[test]
+fn the_cpp_header_does_what_it_says() -> Result<()> {
+    let program = scratch_folder("wrapper")?.join("wrapper");
+    let mut compile = Command::new("c++");
+    compile.args(["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
+    compile.args(pkg_config(&["--cflags"])?.split_whitespace());
+    compile.arg(workspace().join("ffi-tests/cpp/wrapper.cpp")).arg("-o").arg(&program);
+    run(compile.args(static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
+    run_quietly(&mut Command::new(&program))?;
+    Ok(())
+}
+
+#[test]
+fn cmake_compares_versions() -> Result<()> {
+    let folder = empty_folder("version")?;
+    let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
+    fs::write(
+        folder.join("CMakeLists.txt"),
+        format!(
+            "cmake_minimum_required(VERSION 3.22)\n\
+             project(version LANGUAGES C)\n\
+             find_package(trommel 99.0 QUIET)\n\
+             if(trommel_FOUND)\n    message(FATAL_ERROR \"another version has been found\")\nendif()\n\
+             find_package(trommel {major}.{minor} REQUIRED)\n"
+        ),
+    )?;
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(&folder).arg("-B").arg(folder.join("build"));
+    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.display())))?;
+    Ok(())
+}
+
+fn pkg_config(arguments: &[&str]) -> Result<String> {
+    let description = find("trommel.pc")?;
+    let mut command = Command::new("pkg-config");
+    command.env("PKG_CONFIG_PATH", description.parent().unwrap_or(Path::new(""))).args(arguments).arg("trommel");
+    run(&mut command)
+}
+
+/// What to link to for the static library.
+fn static_libraries() -> Result<String> {
+    Ok(pkg_config(&["--libs", "--static"])?.replace("-ltrommel", "-l:libtrommel.a"))
+}
+
+#[test]
+fn pkg_config_finds_both_libraries() -> Result<()> {
+    let folder = scratch_folder("pkg-config")?;
+    ensure!(pkg_config(&["--modversion"])?.trim() == env!("CARGO_PKG_VERSION"));
+    let compile = |name: &str, libraries: &str| -> Result<()> {
+        let program = folder.join(name);
+        let mut cc = Command::new("cc");
+        cc.arg("-std=c99").args(pkg_config(&["--cflags"])?.split_whitespace());
+        cc.arg(workspace().join("examples/c/sort.c")).arg("-o").arg(&program);
+        run(cc.args(libraries.split_whitespace()).arg("-lvulkan"))?;
+        run_quietly(Command::new(&program).env("LD_LIBRARY_PATH", find("libtrommel.so")?.parent().unwrap_or(Path::new(""))))?;
+        Ok(())
+    };
+    compile("shared", &pkg_config(&["--libs"])?)?;
+    compile("static", &static_libraries()?)
+}
+
+#[test]
+fn the_shared_library_has_a_soname_needs_no_loader_and_keeps_to_itself() -> Result<()> {
+    let dynamic = run(Command::new("readelf").arg("--dynamic").arg(find("libtrommel.so")?))?;
+    ensure!(dynamic.contains(&format!("soname: [libtrommel.so.{}]", env!("CARGO_PKG_VERSION_MAJOR"))), "{dynamic}");
+    ensure!(!dynamic.contains("libvulkan"), "{dynamic}");
+    let symbols = run(Command::new("nm").args(["--dynamic", "--defined-only"]).arg(find("libtrommel.so")?))?;
+    ensure!(symbols.lines().all(|line| line.contains(" T trm")), "{symbols}");
+    Ok(())
+}
+
+#[test]
+fn the_c_program_is_clean_under_sanitizers() -> Result<()> {
+    let folder = scratch_folder("sanitizers")?;
+    let flags = ["-g", "-std=c11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    fs::write(folder.join("empty.c"), "int main(void)\n{\n    return 0;\n}\n")?;
+    if run(Command::new("cc").args(flags).arg(folder.join("empty.c")).arg("-o").arg(folder.join("empty"))).is_err() {
+        println!("left out: the compiler has no sanitizers");
+        return Ok(());
+    }
+    let program = folder.join("sort");
+    let mut cc = Command::new("cc");
+    cc.args(flags).args(pkg_config(&["--cflags"])?.split_whitespace());
+    cc.arg(workspace().join("examples/c/sort.c")).arg("-o").arg(&program);
+    run(cc.args(static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
+    ensure!(run(Command::new("nm").arg(&program))?.contains("__asan_init"), "the program is not sanitized");
+    // Drivers and the loader keep memory until the end.
+    run(Command::new(&program).env("ASAN_OPTIONS", "detect_leaks=0"))?;
+    Ok(())
+}
+
+#[test]
+fn python_sorts_with_ctypes() -> Result<()> {
+    let text = run_quietly(Command::new("python3").arg(workspace().join("ffi-tests/python/sort.py")).arg(library()?))?;
+    ensure!(text.contains("all right"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn the_shaders_of_the_examples_are_valid() -> Result<()> {
+    let folder = scratch_folder("spirv")?;
+    if Command::new("spirv-val").arg("--version").output().is_err() {
+        println!("left out: spirv-val is not installed");
+        return Ok(());
+    }
+    for name in ["generate", "check"] {
+        let text = fs::read_to_string(workspace().join(format!("examples/c/{name}.spv.h")))?;
+        let words = text.split([',', '\n']).filter_map(|word| word.trim().strip_prefix("0x"));
+        let words = words.map(|word| u32::from_str_radix(word, 16)).collect::<Result<Vec<_>, _>>()?;
+        let module = folder.join(name);
+        fs::write(&module, words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<_>>())?;
+        run(Command::new("spirv-val").args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(&module))?;
+    }
+    Ok(())
+}

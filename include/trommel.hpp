@@ -1,0 +1,194 @@
+// trommel.h for C++17: handles that end themselves, infos that begin right, and errors as exceptions. Header-only and thin:
+// every comment there holds here, and get() leads back to it.
+
+#ifndef TROMMEL_HPP
+#define TROMMEL_HPP
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "trommel.h"
+
+namespace trommel {
+
+/// What every function here throws: trmGetLastError() as its text, and the code.
+class Error : public std::runtime_error {
+public:
+    explicit Error(TrmResult result) : std::runtime_error(text(result)), result_(result) {}
+
+    TrmResult result() const noexcept { return result_; }
+
+private:
+    static std::string text(TrmResult result) { return std::string(trmResultString(result)) + ": " + trmGetLastError(); }
+
+    TrmResult result_;
+};
+
+/// Throws unless it is a success.
+inline void check(TrmResult result) {
+    if (result < 0) {
+        throw Error(result);
+    }
+}
+
+/// An info with its sType and structSize set and everything else at its default.
+template <class Info>
+Info info() {
+    Info made{};
+    made.structSize = sizeof(Info);
+    if constexpr (std::is_same_v<Info, TrmDeviceRequirementsInfo>) {
+        made.sType = TRM_STRUCTURE_TYPE_DEVICE_REQUIREMENTS_INFO;
+    } else if constexpr (std::is_same_v<Info, TrmDeviceCreateInfo>) {
+        made.sType = TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+        made.queueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+    } else if constexpr (std::is_same_v<Info, TrmSorterCreateInfo>) {
+        made.sType = TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO;
+    } else if constexpr (std::is_same_v<Info, TrmSortInfo>) {
+        made.sType = TRM_STRUCTURE_TYPE_SORT_INFO;
+    } else {
+        static_assert(std::is_same_v<Info, TrmBatchInfo>, "not an info struct of trommel");
+        made.sType = TRM_STRUCTURE_TYPE_BATCH_INFO;
+    }
+    return made;
+}
+
+/// What a physical device must be created with, and what it lacks.
+struct Requirements {
+    /// Names of device extensions, as static text.
+    std::vector<const char *> extensions;
+    /// One lack to a line; empty: the device will do.
+    std::string missing;
+};
+
+/// Switches the needed features on in the structs given, which may be null, and tells the rest.
+inline Requirements deviceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance,
+                                       VkPhysicalDevice physicalDevice, VkPhysicalDeviceVulkan12Features *features12,
+                                       VkPhysicalDeviceVulkan13Features *features13) {
+    auto asked = info<TrmDeviceRequirementsInfo>();
+    asked.getInstanceProcAddr = getInstanceProcAddr;
+    asked.instance = instance;
+    asked.physicalDevice = physicalDevice;
+
+    std::uint32_t count = 0;
+    std::uint32_t size = 0;
+    check(trmGetDeviceRequirements(&asked, features12, features13, &count, nullptr, &size, nullptr));
+    Requirements told;
+    told.extensions.resize(count);
+    told.missing.resize(size);
+    check(trmGetDeviceRequirements(&asked, nullptr, nullptr, &count, told.extensions.data(), &size, told.missing.data()));
+    // The terminator, which a std::string has anyway.
+    told.missing.resize(size == 0 ? 0 : size - 1);
+    return told;
+}
+
+/// The library on an engine's device.
+class Device {
+public:
+    explicit Device(const TrmDeviceCreateInfo &info) {
+        TrmDevice device = nullptr;
+        check(trmCreateDevice(&info, &device));
+        handle_.reset(device);
+    }
+
+    TrmDevice get() const noexcept { return handle_.get(); }
+
+private:
+    struct Destroy {
+        void operator()(TrmDevice device) const noexcept { trmDestroyDevice(device); }
+    };
+    std::unique_ptr<std::remove_pointer_t<TrmDevice>, Destroy> handle_;
+};
+
+/// Sorts of one kind.
+class Sorter {
+public:
+    explicit Sorter(const Device &device, TrmValueType values = TRM_VALUE_TYPE_NONE, TrmStrategy strategy = TRM_STRATEGY_AUTO) {
+        auto made = info<TrmSorterCreateInfo>();
+        made.valueType = values;
+        made.strategy = strategy;
+        create(device, made);
+    }
+
+    Sorter(const Device &device, const TrmSorterCreateInfo &info) { create(device, info); }
+
+    TrmSorter get() const noexcept { return handle_.get(); }
+
+    VkDeviceSize scratchSize(std::uint32_t maxCount) const {
+        VkDeviceSize size = 0;
+        check(trmGetSorterScratch(get(), maxCount, &size));
+        return size;
+    }
+
+    std::uint32_t timestampCount(std::uint32_t maxCount) const {
+        std::uint32_t count = 0;
+        check(trmGetSorterTimestampCount(get(), maxCount, &count));
+        return count;
+    }
+
+    /// trmCmdSort()
+    void cmdSort(VkCommandBuffer commandBuffer, const TrmSortInfo &info) const {
+        check(trmCmdSort(commandBuffer, get(), &info));
+    }
+
+private:
+    struct Destroy {
+        void operator()(TrmSorter sorter) const noexcept { trmDestroySorter(sorter); }
+    };
+
+    void create(const Device &device, const TrmSorterCreateInfo &info) {
+        TrmSorter sorter = nullptr;
+        check(trmCreateSorter(device.get(), &info, &sorter));
+        handle_.reset(sorter);
+    }
+
+    std::unique_ptr<std::remove_pointer_t<TrmSorter>, Destroy> handle_;
+};
+
+/// Problems to record together. It copies their infos, so it takes heap memory; trmCmdBatch() itself does not.
+class Batch {
+public:
+    void add(const Sorter &sorter, TrmSortInfo info) {
+        info.sorter = sorter.get();
+        sorts_.push_back(info);
+    }
+
+    VkDeviceSize scratchSize() const {
+        VkDeviceSize size = 0;
+        const List list(*this);
+        check(trmGetBatchScratch(&list.info, &size));
+        return size;
+    }
+
+    /// trmCmdBatch()
+    void cmd(VkCommandBuffer commandBuffer, const TrmScratch &scratch) const {
+        List list(*this);
+        list.info.scratch = scratch;
+        check(trmCmdBatch(commandBuffer, &list.info));
+    }
+
+private:
+    struct List {
+        explicit List(const Batch &batch) {
+            for (const TrmSortInfo &sort : batch.sorts_) {
+                headers.push_back(reinterpret_cast<const TrmInfoHeader *>(&sort));
+            }
+            info.infoCount = static_cast<std::uint32_t>(headers.size());
+            info.infos = headers.data();
+        }
+        List(const List &) = delete;
+        List &operator=(const List &) = delete;
+
+        std::vector<const TrmInfoHeader *> headers;
+        TrmBatchInfo info = trommel::info<TrmBatchInfo>();
+    };
+
+    std::vector<TrmSortInfo> sorts_;
+};
+
+}  // namespace trommel
+
+#endif  // TROMMEL_HPP
