@@ -1,0 +1,9 @@
+//! Proof of what has no public name: barriers and plans without a GPU, kernels one by one on whatever device there is.
+
+#![allow(clippy::cast_possible_truncation, reason = "tests are small")]
+
+mod hazards;
+#[cfg(feature = "host")]
+mod kernels;
+mod plans;
+mod problems;

@@ -1,0 +1,87 @@
+//! One context for each profile and process: pipelines take long on CPU drivers.
+
+use std::sync::{Mutex, PoisonError};
+use trommel::host::{Context, ContextInfo};
+use trommel::tuning::{Profile, Shape, SizedShape, SortShapes};
+
+/// A profile to test on whatever driver the environment selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setup {
+    /// The built-in profile of the device.
+    Native,
+    /// Hardware subgroups whose size the device chooses, tiny tiles, two tile shapes with odd items, at most seven groups in x.
+    Folded,
+    /// Subgroups of so many lanes made of shared memory.
+    Emulated(u32),
+    /// The least threads, and as many groups in x as the device takes.
+    Narrow,
+    /// Every third tile is late, and the others wait for so many turns.
+    Late(u32),
+}
+
+impl Setup {
+    fn profile(self, native: &Context) -> Option<Profile> {
+        let facts = native.device().facts();
+        let widest = facts.max_lanes.max(64);
+        let profile = |lanes, threads, tiles: &[SizedShape]| {
+            let small = [Shape { threads, items: 1 }, Shape { threads, items: 2 }];
+            let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.iter().copied().collect() };
+            Profile {
+                lanes,
+                sort_keys: shapes.clone(),
+                sort_pairs: shapes,
+                plain_threads: threads,
+                // Few, so that a group's chunk holds several tiles and crosses problems.
+                histogram_groups: 5,
+                max_groups_x: 7,
+                ..native.device().profile().clone()
+            }
+        };
+        let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
+        Some(match self {
+            Self::Native => return None,
+            Self::Folded => profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),
+            Self::Emulated(lanes) => Profile { emulated_subgroups: true, ..profile(lanes, 128, &[sized(u32::MAX, 128, 2)]) },
+            Self::Narrow => {
+                let max_groups_x = native.device().profile().max_groups_x;
+                Profile { max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }
+            }
+            Self::Late(spin_limit) => Profile { delay_every: 3, spin_limit, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) },
+        })
+    }
+}
+
+static OPEN: Mutex<Vec<(Setup, Context)>> = Mutex::new(Vec::new());
+
+unsafe extern "C" {
+    safe fn atexit(function: extern "C" fn()) -> i32;
+}
+
+/// The GPU-assisted layer aborts where devices outlive it, and no test knows itself to be the last.
+extern "C" fn close_all() {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// The context of a profile, opened on first use and kept.
+pub(crate) fn context(setup: Setup) -> Context {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut get = |setup: Setup, info: ContextInfo| {
+        if let Some((_, context)) = open.iter().find(|(known, _)| *known == setup) {
+            return context.clone();
+        }
+        let context = Context::with(&info).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+        open.push((setup, context.clone()));
+        context
+    };
+    let native = get(Setup::Native, ContextInfo::default());
+    let profile = setup.profile(&native);
+    get(setup, ContextInfo { profile, ..ContextInfo::default() })
+}
+
+/// That the validation layer, where it is on, has said nothing. Every test ends with it.
+pub(crate) fn assert_silence(context: &Context) {
+    // After what driver and layer have registered so far, hence before it. Once more does no harm.
+    atexit(close_all);
+    let messages = context.messages();
+    assert!(messages.is_empty(), "the validation layer says:\n{}", messages.join("\n"));
+}

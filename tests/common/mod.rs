@@ -1,0 +1,15 @@
+//! What the tests share.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::cast_possible_truncation, reason = "tests are small")]
+
+pub(crate) mod arena;
+pub(crate) mod contexts;
+pub(crate) mod fake;
+pub(crate) mod keys;
+pub(crate) mod stranger;
+
+/// Everything, rather than what covers every pair of axes.
+pub(crate) fn full() -> bool {
+    std::env::var("TROMMEL_TEST_FULL").is_ok_and(|v| !v.is_empty() && v != "0")
+}

@@ -1,0 +1,241 @@
+//! The committed modules, by reflection: what they ask of a device, and that host and shaders mean the same.
+
+use rspirv::binary::{Consumer, ParseAction, parse_words};
+use rspirv::dr::{Instruction, ModuleHeader, Operand};
+use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, StorageClass, Word};
+use std::collections::{BTreeMap, BTreeSet};
+use trommel::kernel::Kernel;
+use trommel::shared::{self, SharedStruct as _, SortPush};
+
+/// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and storage of
+/// narrow types.
+const FLOOR: &[Capability] = &[
+    Capability::Shader,
+    Capability::PhysicalStorageBufferAddresses,
+    Capability::VulkanMemoryModel,
+    Capability::VulkanMemoryModelDeviceScope,
+    Capability::GroupNonUniform,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformArithmetic,
+    Capability::GroupNonUniformShuffle,
+];
+
+/// A module as a list, and by the ids of what it declares. (The crate's own loader takes no OpExecutionModeId.)
+struct Reflection {
+    name: &'static str,
+    version: (u8, u8),
+    instructions: Vec<Instruction>,
+    declared: BTreeMap<Word, Instruction>,
+}
+
+impl Consumer for Reflection {
+    fn initialize(&mut self) -> ParseAction {
+        ParseAction::Continue
+    }
+
+    fn finalize(&mut self) -> ParseAction {
+        ParseAction::Continue
+    }
+
+    fn consume_header(&mut self, header: ModuleHeader) -> ParseAction {
+        self.version = header.version();
+        ParseAction::Continue
+    }
+
+    fn consume_instruction(&mut self, instruction: Instruction) -> ParseAction {
+        self.declared.extend(instruction.result_id.map(|id| (id, instruction.clone())));
+        self.instructions.push(instruction);
+        ParseAction::Continue
+    }
+}
+
+fn id(operand: &Operand) -> Word {
+    operand.id_ref_any().expect("an id")
+}
+
+fn number(operand: &Operand) -> u32 {
+    match operand {
+        Operand::LiteralBit32(number) => *number,
+        other => panic!("{other:?} is not a number"),
+    }
+}
+
+impl Reflection {
+    fn of(kernel: Kernel) -> Self {
+        let mut module = Self { name: kernel.name(), version: (0, 0), instructions: Vec::new(), declared: BTreeMap::new() };
+        parse_words(kernel.spirv(), &mut module).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+        module
+    }
+
+    fn with(&self, opcode: Op) -> impl Iterator<Item = &Instruction> {
+        self.instructions.iter().filter(move |instruction| instruction.class.opcode == opcode)
+    }
+
+    /// Values of a decoration of each id, or of each member of it.
+    fn decorations(&self, wanted: Decoration) -> BTreeMap<(Word, Option<u32>), u32> {
+        let value = |annotation: &Instruction| {
+            let operands = &annotation.operands;
+            let (target, member, rest) = match annotation.class.opcode {
+                Op::Decorate => (id(&operands[0]), None, &operands[1..]),
+                Op::MemberDecorate => (id(&operands[0]), Some(number(&operands[1])), &operands[2..]),
+                _ => return None,
+            };
+            (rest[0] == Operand::Decoration(wanted)).then(|| ((target, member), rest.get(1).map_or(0, number)))
+        };
+        self.instructions.iter().filter_map(value).collect()
+    }
+
+    /// The type as GLSL writes it; structs by the shared one that has the same members, if there is one.
+    fn glsl(&self, of: Word) -> String {
+        let declared = &self.declared[&of];
+        match declared.class.opcode {
+            Op::TypeInt => {
+                assert_eq!(number(&declared.operands[0]), 32, "{}: integers have 32 bits", self.name);
+                if number(&declared.operands[1]) == 0 { "uint".into() } else { "int".into() }
+            }
+            Op::TypeVector => match (self.glsl(id(&declared.operands[0])).as_str(), number(&declared.operands[1])) {
+                ("uint", lanes) => format!("uvec{lanes}"),
+                (other, lanes) => format!("{other}x{lanes}"),
+            },
+            Op::TypeRuntimeArray => format!("{}[]", self.glsl(id(&declared.operands[0]))),
+            Op::TypeStruct => self.shared_struct(of).unwrap_or_else(|| "struct".into()),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// The shared struct with these members at these offsets.
+    fn shared_struct(&self, of: Word) -> Option<String> {
+        let offsets = self.decorations(Decoration::Offset);
+        let members: Vec<(String, usize)> = (0..)
+            .zip(&self.declared[&of].operands)
+            .map(|(member, operand)| {
+                (self.glsl(id(operand)), offsets.get(&(of, Some(member))).map_or(0, |offset| *offset as usize))
+            })
+            .collect();
+        let same = |fields: &[(&str, &str, usize)]| {
+            fields.len() == members.len()
+                && fields.iter().zip(&members).all(|(field, member)| (field.0, field.2) == (&member.0, member.1))
+        };
+        shared::STRUCTS.iter().find(|(_, fields)| same(fields)).map(|(name, _)| (*name).into())
+    }
+}
+
+fn modules() -> impl Iterator<Item = (Kernel, Reflection)> {
+    Kernel::ALL.iter().map(|kernel| (*kernel, Reflection::of(*kernel)))
+}
+
+#[test]
+fn every_file_is_a_kernel() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
+    let files = std::fs::read_dir(folder).expect("the folder is committed").map(|file| file.expect("readable").path());
+    let files: BTreeSet<String> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "spv"))
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    let kernels: BTreeSet<String> = Kernel::ALL.iter().map(|kernel| kernel.name().to_owned()).collect();
+    assert_eq!(files, kernels);
+}
+
+#[test]
+fn modules_ask_for_no_more_than_the_floor() {
+    for (_, module) in modules() {
+        assert_eq!(module.version, (1, 6), "{}: below 1.6 gl_SubgroupSize need not be the size that runs", module.name);
+        for capability in module.with(Op::Capability) {
+            let Operand::Capability(capability) = capability.operands[0] else { panic!("{capability:?}") };
+            assert!(FLOOR.contains(&capability), "{} needs {capability:?}", module.name);
+        }
+        assert_eq!(module.with(Op::Extension).count() + module.with(Op::TypeFloat).count(), 0, "{}", module.name);
+        assert!(module.with(Op::TypeInt).all(|int| number(&int.operands[0]) == 32), "{}", module.name);
+    }
+}
+
+/// A load that makes memory visible, or a store that makes it available, is a barrier of execution on lavapipe (Mesa 22.3): where
+/// it stands in branches that not all lanes take, kernels break. What other workgroups write is read by atomics.
+#[test]
+fn no_access_makes_memory_visible_or_available() {
+    let barriers = MemoryAccess::MAKE_POINTER_VISIBLE | MemoryAccess::MAKE_POINTER_AVAILABLE;
+    for (_, module) in modules() {
+        for instruction in &module.instructions {
+            for operand in &instruction.operands {
+                if let Operand::MemoryAccess(access) = operand {
+                    assert!(!access.intersects(barriers), "{}: {instruction:?}", module.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn specialisation_constants_are_those_of_the_table() {
+    let names: BTreeMap<u32, &str> = shared::SPECIALISATION.iter().map(|(name, id)| (*id, *name)).collect();
+    assert_eq!(names.len(), shared::SPECIALISATION.len(), "ids are told apart");
+    for (kernel, module) in modules() {
+        let declared: BTreeSet<u32> = module.decorations(Decoration::SpecId).into_values().collect();
+        let expected: BTreeSet<u32> = kernel.constants().iter().map(|constant| *constant as u32).collect();
+        let named = |ids: &BTreeSet<u32>| ids.iter().map(|id| names[id]).collect::<Vec<_>>();
+        assert_eq!(named(&declared), named(&expected), "{}", module.name);
+        for ((constant, _), _) in module.decorations(Decoration::SpecId) {
+            let kind = module.declared[&constant].result_type.expect("constants have a type");
+            assert_eq!(module.glsl(kind), "uint", "{}", module.name);
+        }
+    }
+}
+
+/// The workgroup is a line of SPEC_THREADS invocations.
+#[test]
+fn workgroups_are_as_large_as_the_table_says() {
+    for (_, module) in modules() {
+        let mode = module.with(Op::ExecutionModeId).next();
+        let sizes: Vec<Word> = mode.expect("LocalSizeId").operands[2..].iter().map(id).collect();
+        let threads = module.decorations(Decoration::SpecId)[&(sizes[0], None)];
+        assert_eq!(threads, shared::Constant::Threads as u32, "{}", module.name);
+        for size in &sizes[1..] {
+            assert_eq!(number(&module.declared[size].operands[0]), 1, "{}", module.name);
+        }
+    }
+}
+
+#[test]
+fn push_constants_are_those_of_the_host() {
+    for (_, module) in modules() {
+        let blocks: Vec<Word> = module
+            .with(Op::TypePointer)
+            .filter(|pointer| pointer.operands[0] == Operand::StorageClass(StorageClass::PushConstant))
+            .map(|pointer| id(&pointer.operands[1]))
+            .filter(|pointee| module.decorations(Decoration::Block).contains_key(&(*pointee, None)))
+            .collect();
+        assert_eq!(blocks.len(), 1, "{} has one block of push constants", module.name);
+        let members = &module.declared[&blocks[0]].operands;
+        assert_eq!(members.len(), 1, "{}: a block of one struct", module.name);
+        assert_eq!(module.decorations(Decoration::Offset)[&(blocks[0], Some(0))], 0, "{}", module.name);
+        assert_eq!(module.glsl(id(&members[0])), SortPush::NAME, "{}", module.name);
+    }
+}
+
+/// What lies behind addresses: words, or structs of the table, as far apart as the host has them.
+#[test]
+fn structs_in_memory_are_those_of_the_host() {
+    let size = |glsl: &str| match glsl {
+        "uint[]" => 4,
+        "SortProblem[]" => size_of::<shared::SortProblem>(),
+        "SortState[]" => size_of::<shared::SortState>(),
+        other => panic!("{other} is not shared with the host"),
+    };
+    for (_, module) in modules() {
+        let strides = module.decorations(Decoration::ArrayStride);
+        let mut kinds = BTreeSet::new();
+        for declared in module.with(Op::TypeRuntimeArray) {
+            let array = declared.result_id.expect("types have ids");
+            let glsl = module.glsl(array);
+            assert_eq!(strides[&(array, None)] as usize, size(&glsl), "{}: {glsl}", module.name);
+            kinds.insert(glsl);
+        }
+        assert!(kinds.contains("uint[]") && kinds.contains("SortProblem[]"), "{} reads {kinds:?}", module.name);
+    }
+}
+
+#[test]
+fn the_shared_text_is_generated() {
+    assert_eq!(include_str!("../glsl/lib/shared.glsl"), shared::glsl());
+}

@@ -1,0 +1,194 @@
+//! What is recorded and how much scratch it takes, without a GPU: the library on a Vulkan that only writes down.
+
+mod common;
+
+use ash::vk;
+use ash::vk::Handle as _;
+use common::fake;
+use proptest::prelude::*;
+use proptest::strategy::Strategy as _;
+use trommel::{Count, DeviceFacts, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy, Timestamps};
+
+/// An H200's compute-only queue.
+static NVIDIA: DeviceFacts = DeviceFacts {
+    vendor_id: 0x10de,
+    is_cpu: false,
+    compute_only: true,
+    min_lanes: 32,
+    max_lanes: 32,
+    lanes_selectable: true,
+    max_invocations: 1024,
+    max_subgroups: 32,
+    shared_memory: 48 * 1024,
+    max_groups_x: i32::MAX as u32,
+};
+
+/// The least that will do, but for its lanes.
+static LEAST: DeviceFacts = DeviceFacts {
+    vendor_id: 0,
+    is_cpu: true,
+    compute_only: false,
+    min_lanes: 8,
+    max_lanes: 8,
+    lanes_selectable: false,
+    max_invocations: 256,
+    max_subgroups: 32,
+    shared_memory: 16 * 1024,
+    max_groups_x: 65_535,
+};
+
+static DEVICES: [&DeviceFacts; 2] = [&NVIDIA, &LEAST];
+
+const INFOS: [SorterInfo; 4] = [
+    SorterInfo::keys().strategy(Strategy::Lookback),
+    SorterInfo::keys().strategy(Strategy::ReduceThenScan),
+    SorterInfo::pairs().strategy(Strategy::Lookback),
+    SorterInfo::pairs().strategy(Strategy::ReduceThenScan),
+];
+
+fn sorters(facts: &'static DeviceFacts) -> [Sorter; 4] {
+    let device = fake::device(facts);
+    INFOS.map(|info| Sorter::new(&device, &info).expect("numbers are always to be had"))
+}
+
+/// The `i`th of some sorts of `count` keys, apart from one another.
+fn info(i: u64, count: Count) -> SortInfo {
+    let array = |n: u64| Range::new((i * 4 + n + 1) << 33, u64::from(count.max) * 4);
+    let scratch = Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 };
+    SortInfo { count, keys: array(0), values: array(1), scratch, ..SortInfo::default() }
+}
+
+fn record(sorter: &Sorter, info: &SortInfo) -> Vec<String> {
+    // SAFETY: handles are numbers here.
+    unsafe { sorter.cmd_sort(fake::command_buffer(), info) }.expect("the sort is valid");
+    fake::take_commands()
+}
+
+fn assert_text(name: &str, lines: &[String]) {
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, lines.join("\n"));
+    });
+}
+
+#[test]
+fn commands_of_single_sorts() {
+    let [_, keys_scan, pairs_look_back, _] = sorters(&NVIDIA);
+    let timestamps = Some(Timestamps { pool: vk::QueryPool::from_raw(7), first: 10 });
+    let counted = SortInfo { timestamps, status: 4, ..info(0, Count::device(8, 1 << 26)) };
+    assert_text("commands_lookback", &record(&pairs_look_back, &counted));
+    assert_text("commands_reduce_then_scan", &record(&keys_scan, &info(0, Count::host(1 << 26))));
+    assert_text("commands_small", &record(&pairs_look_back, &info(0, Count::host(1000))));
+    assert_eq!(record(&pairs_look_back, &info(0, Count::host(0))), Vec::<String>::new());
+}
+
+#[test]
+fn commands_of_a_batch() {
+    let sorters = sorters(&LEAST);
+    let counts = [Count::host(100), Count::host(50_000), Count::device(4, 50_000), Count::host(0)];
+    let requests: Vec<_> = (0..16).map(|i| Request::Sort(&sorters[i / 4], info(i as u64, counts[i % 4]))).collect();
+    let size = trommel::batch_scratch_size(&requests).expect("the batch is small");
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
+    // SAFETY: handles are numbers here.
+    unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, scratch) }.expect("the batch is valid");
+    let commands = fake::take_commands();
+    assert_text("commands_batch", &commands);
+
+    // Four times as many problems are as many commands, but for the tables.
+    let requests: Vec<_> = (0..64).map(|i| Request::Sort(&sorters[i / 16], info(i as u64, counts[i % 4]))).collect();
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 };
+    // SAFETY: as above.
+    unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, scratch) }.expect("the batch is valid");
+    let without_tables = |commands: Vec<String>| commands.into_iter().filter(|c| !c.starts_with("update")).count();
+    assert_eq!(without_tables(fake::take_commands()), without_tables(commands));
+}
+
+/// A line of workgroups longer than one dimension takes goes on in the second.
+#[test]
+fn long_lines_are_folded() {
+    let [_, keys_scan, ..] = sorters(&LEAST);
+    let largest = record(&keys_scan, &info(0, Count::host(1 << 30)));
+    for dispatch in largest.iter().filter_map(|command| command.strip_prefix("dispatch ")) {
+        let groups: Vec<u64> = dispatch.split(' ').map(|n| n.parse().expect("a number")).collect();
+        assert!(groups.iter().all(|n| *n <= 65_535), "{dispatch}");
+    }
+    assert!(largest.iter().any(|command| command.starts_with("dispatch 65535 ")), "{largest:#?}");
+}
+
+/// Errors that take more than a test's memory, or a device with many shapes.
+#[test]
+fn refusals_record_nothing() {
+    let sorters = sorters(&NVIDIA);
+    let sizes = [1000, 2000, 4000, 8000, 100_000, 1 << 20];
+    let many_kinds: Vec<_> = (0..24).map(|i| Request::Sort(&sorters[i / 6], info(i as u64, Count::host(sizes[i % 6])))).collect();
+    let many_problems = vec![Request::Sort(&sorters[0], SortInfo::default()); (1 << 20) + 1];
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 50 };
+    for (requests, text) in [
+        (&many_kinds, "batch 17 > 16, the most kinds and sizes of problems together"),
+        (&many_problems, "batch 1048577 > 1048576, the most problems together"),
+    ] {
+        // SAFETY: handles are numbers here.
+        let refused = unsafe { trommel::cmd_batch(fake::command_buffer(), requests, scratch) };
+        assert_eq!(refused.map_err(|error| error.to_string()), Err(text.to_owned()));
+        assert_eq!(trommel::batch_scratch_size(requests).map_err(|error| error.to_string()), Err(text.to_owned()));
+    }
+    for broken in [
+        SortInfo { count: Count::host((1 << 30) + 1), ..info(0, Count::host(0)) },
+        SortInfo { scratch: Scratch::default(), ..info(0, Count::host(1 << 20)) },
+        SortInfo { keys: Range::NONE, ..info(0, Count::host(1 << 20)) },
+    ] {
+        // SAFETY: as above.
+        assert!(unsafe { sorters[3].cmd_sort(fake::command_buffer(), &broken) }.is_err());
+    }
+    assert_eq!(fake::take_commands(), Vec::<String>::new());
+}
+
+#[test]
+fn scratch_sizes() {
+    let mut lines = Vec::new();
+    for (facts, device) in DEVICES.into_iter().zip(["nvidia", "least"]) {
+        for sorter in sorters(facts) {
+            let size = |n: u32| sorter.scratch_size(n).expect("at most 2^30");
+            let words: u64 = if sorter.info() == &SorterInfo::keys().strategy(sorter.strategy()) { 1 } else { 2 };
+            assert!(size(1 << 30) >= words << 32, "the alternate arrays lie in scratch");
+            let columns: Vec<String> = [0, 1, 10_000, 1 << 20, 1 << 26, 1 << 30].map(|n| size(n).to_string()).into();
+            lines.push(format!("{device} {:?} {:?}: {}", sorter.info().value, sorter.strategy(), columns.join(" ")));
+            for above in [(1 << 30) + 1, u32::MAX] {
+                let text = format!("count.max {above} > 1073741824, the most keys of one sort");
+                assert_eq!(sorter.scratch_size(above).map_err(|error| error.to_string()), Err(text));
+            }
+        }
+    }
+    assert_text("scratch_sizes", &lines);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn scratch_never_shrinks(a in size(), b in size(), device in 0..2usize, kind in 0..4usize) {
+        let sorter = &sorters(DEVICES[device])[kind];
+        let (small, large) = (a.min(b), a.max(b));
+        let size = |n: u32| sorter.scratch_size(n).expect("at most 2^30");
+        prop_assert!(size(small) <= size(large), "{small} and {large} keys");
+    }
+
+    /// What a single sort takes is enough for any count up to it, wherever the count lies.
+    #[test]
+    fn scratch_of_the_largest_is_enough(a in size(), b in size(), kind in 0..4usize, counted: bool, status: bool) {
+        let sorter = &sorters(&LEAST)[kind];
+        let (small, large) = (a.min(b), a.max(b));
+        let count = if counted { Count::device(8, small) } else { Count::host(small) };
+        let size = sorter.scratch_size(large).expect("at most 2^30");
+        let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
+        let info = SortInfo { scratch, status: if status { 4 } else { 0 }, ..info(0, count) };
+        record(sorter, &info);
+        // In a batch of one, too.
+        let alone = trommel::batch_scratch_size(&[Request::Sort(sorter, info)]).expect("at most 2^30");
+        prop_assert!(alone <= size);
+    }
+}
+
+fn size() -> impl proptest::strategy::Strategy<Value = u32> {
+    let near = |n: u32| n.saturating_sub(2)..=n + 2;
+    prop_oneof![0..=1u32 << 30, 0..20_000u32, near(1 << 12), near(1 << 13), near(1 << 19), (0..30u32).prop_map(|k| 1 << k)]
+}

@@ -1,0 +1,70 @@
+//! Many sorts recorded together.
+
+use crate::Case;
+use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::contexts::{Setup, assert_silence};
+use crate::common::full;
+use crate::common::keys::Keys;
+use crate::results::{drawn, runner};
+use proptest::prelude::*;
+
+/// Sizes and kinds side by side; counts of the host, of the device and shared ones; members without keys.
+pub(crate) fn mixed(case: &Case) {
+    let mut jobs = Vec::new();
+    for (i, sorter) in [&case.sorter, &case.other, &case.sorter].into_iter().enumerate() {
+        for (j, size) in [0, 1, case.small() / 2, case.small(), case.tiles(1), case.tiles(3)].into_iter().enumerate() {
+            let job = Job::new(sorter, Keys::ALL[(i * 5 + j) % Keys::ALL.len()].draw(size, (i * 7 + j) as u64));
+            jobs.push(match (i + j) % 4 {
+                0 => job,
+                1 => job.counted(Counted::Device(size as u32 / 2)),
+                2 => job.counted(Counted::Shared { slot: 0, value: 777 }),
+                _ => Job { status: true, ..job },
+            });
+        }
+    }
+    sort(&case.context, &jobs, Together::Batch, Poison::Random(9));
+    // In another order the kinds are met in another order.
+    jobs.reverse();
+    sort(&case.context, &jobs, Together::Batch, Poison::Random(10));
+}
+
+/// More than one update of the table, one workgroup each, counts that one word tells.
+pub(crate) fn many_tiny(case: &Case) {
+    let jobs: Vec<_> = (0..150)
+        .map(|i| {
+            let job = Job::new(&case.sorter, Keys::LowEntropy.draw(i % 23, i as u64));
+            if i % 3 == 0 { job.counted(Counted::Shared { slot: i % 2, value: 11 + i as u32 % 2 }) } else { job }
+        })
+        .collect();
+    sort(&case.context, &jobs, Together::Batch, Poison::Random(11));
+}
+
+pub(crate) fn random_batches(case: &Case) {
+    let jobs = prop::collection::vec(drawn(case.tiles(4)), 0..9);
+    let ran = runner().run(&(jobs, any::<u64>()), |(drawn, seed)| {
+        let jobs: Vec<_> = drawn.iter().map(|drawn| drawn.job(case)).collect();
+        sort(&case.context, &jobs, Together::Batch, Poison::Random(seed));
+        Ok(())
+    });
+    ran.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// More workgroups than one dimension takes on most devices, in the kernels that have one a problem and in the spine.
+#[test]
+fn more_workgroups_than_65535() {
+    let case = Case::new(Setup::Narrow, 1);
+    // Problems without keys end at once; those with some are spread among them.
+    let jobs: Vec<_> = (0..66_000usize)
+        .map(|i| match i % 6_000 {
+            0 | 5_999 => Job::new(&case.sorter, Keys::Random.draw(i % 40, i as u64)),
+            _ => Job::new(&case.sorter, vec![7, 5]).counted(Counted::Shared { slot: 0, value: 0 }),
+        })
+        .collect();
+    sort(&case.context, &jobs, Together::Batch, Poison::Random(14));
+    if full() {
+        // One group for each digit of each problem.
+        let jobs: Vec<_> = (0..260).map(|i| Job::new(&case.sorter, Keys::Random.draw(case.small() + 1, i))).collect();
+        sort(&case.context, &jobs, Together::Batch, Poison::Random(15));
+    }
+    assert_silence(&case.context);
+}

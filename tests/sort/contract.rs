@@ -1,0 +1,121 @@
+//! What the documentation promises beyond the right answer.
+
+use crate::Case;
+use crate::common::arena::{Arena, Counted, Job, Poison, Together, barrier, sort};
+use crate::common::keys::Keys;
+use crate::common::stranger::Stranger;
+use ash::vk;
+use trommel::{SortInfo, Timestamps};
+
+/// Below, at and above the maximum, and none; clamped counts are flagged, and nothing past the count is written.
+pub(crate) fn counts_on_the_device(case: &Case) {
+    let mut jobs = Vec::new();
+    for max in [1, case.small(), case.tiles(4)] {
+        let max_count = max as u32;
+        for count in [0, 1, max_count / 3, max_count - 1, max_count, max_count + 1, u32::MAX] {
+            jobs.push(Job::new(&case.sorter, Keys::Random.draw(max, 5)).counted(Counted::Device(count)));
+        }
+        jobs.push(Job { status: true, ..Job::new(&case.sorter, Keys::Random.draw(max, 6)) });
+    }
+    // No key at all still writes the status.
+    jobs.push(Job { status: true, ..Job::new(&case.sorter, Vec::new()) });
+    jobs.push(Job::new(&case.sorter, Vec::new()).counted(Counted::Device(0)));
+    jobs.push(Job::new(&case.sorter, Vec::new()).counted(Counted::Device(1)));
+    sort(&case.context, &jobs, Together::Singles, Poison::Random(5));
+}
+
+/// Twice in one command buffer, with another's pipeline, layout and push constants between.
+pub(crate) fn a_stranger_between(case: &Case) {
+    let stranger = Stranger::new(&case.context);
+    let sizes = [case.tiles(3), case.small(), case.tiles(2)];
+    let jobs = sizes.map(|n| Job::new(&case.sorter, Keys::Random.draw(n, n as u64)).counted(Counted::Device(n as u32 - 2)));
+    let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(6));
+    let recorded = case.context.run(|commands| {
+        jobs.iter().zip(&arena.infos).try_for_each(|(job, info)| {
+            stranger.record(commands);
+            // SAFETY: the command buffer is recording; the arena outlives its execution.
+            unsafe { job.sorter.cmd_sort(commands, info)? };
+            stranger.record(commands);
+            barrier(&case.context, commands);
+            Ok(())
+        })
+    });
+    recorded.expect("the jobs are valid");
+    arena.check();
+}
+
+/// Recorded once, executed twice.
+pub(crate) fn secondary_command_buffer(case: &Case) {
+    let context = &case.context;
+    let vk = context.vk();
+    let jobs = [Job::new(&case.sorter, Keys::Random.draw(case.tiles(3), 7))];
+    let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(7));
+    let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
+    // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
+    unsafe {
+        let pool = vk.create_command_pool(&pool_info, None).expect("pool");
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .level(vk::CommandBufferLevel::SECONDARY)
+            .command_buffer_count(1);
+        let secondary = vk.allocate_command_buffers(&info).expect("command buffer")[0];
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
+        vk.begin_command_buffer(secondary, &begin).expect("begin");
+        arena.record(secondary, Together::Singles).expect("the job is valid");
+        vk.end_command_buffer(secondary).expect("end");
+        for _ in 0..2 {
+            arena.reset();
+            let run = context.run(|commands| {
+                vk.cmd_execute_commands(commands, &[secondary]);
+                Ok(())
+            });
+            run.expect("submission");
+            arena.check();
+        }
+        vk.destroy_command_pool(pool, None);
+    }
+}
+
+/// One query before the first pass and one after each; the others are left alone.
+pub(crate) fn timestamps(case: &Case) {
+    let context = &case.context;
+    let vk = context.vk();
+    const FIRST: u32 = 3;
+    // SAFETY: the device is alive; the pool goes after run() has waited.
+    unsafe {
+        let families = context.instance().get_physical_device_queue_family_properties(context.physical_device());
+        if families[context.queue_family() as usize].timestamp_valid_bits == 0 {
+            return;
+        }
+        let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(FIRST + 20);
+        let pool = vk.create_query_pool(&pool_info, None).expect("pool");
+        for (size, device_count) in [(case.small(), false), (case.tiles(2), false), (case.tiles(2), true)] {
+            let mut job = [Job::new(&case.sorter, Keys::Random.draw(size, 8))];
+            if device_count {
+                job[0].count = Counted::Device(size as u32);
+            }
+            let arena = Arena::new(context, &job, Together::Singles, Poison::Random(8));
+            let info = SortInfo { timestamps: Some(Timestamps { pool, first: FIRST }), ..arena.infos[0] };
+            let run = context.run(|commands| {
+                vk.cmd_reset_query_pool(commands, pool, 0, FIRST + 20);
+                case.sorter.cmd_sort(commands, &info)
+            });
+            run.expect("the job is valid");
+            arena.check();
+
+            let most = case.sorter.timestamp_count(size as u32).expect("the count is small");
+            let mut results = [[0u64; 2]; 20 + FIRST as usize];
+            let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+            // NOT_READY is the answer while any query is not written: the availability tells which.
+            let _ = vk.get_query_pool_results(pool, 0, &mut results, flags);
+            let written: Vec<usize> = (0..results.len()).filter(|i| results[*i][1] != 0).collect();
+            let (first, last) = (FIRST as usize, written.last().copied().unwrap_or(0));
+            assert_eq!(written, (first..=last).collect::<Vec<_>>(), "they follow one another from the first");
+            let bound = written.len() as u32 <= most && (!device_count || written.len() as u32 == most);
+            assert!(bound, "{} queries, of which timestamp_count says {most}", written.len());
+            assert!(results[first..=last].is_sorted_by_key(|result| result[0]), "time passes");
+        }
+        vk.destroy_query_pool(pool, None);
+    }
+}

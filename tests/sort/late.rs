@@ -1,0 +1,39 @@
+//! Look-back where tiles are late on purpose: the others give up and count for themselves.
+//!
+//! Nothing is late for long where workgroups run one after the other; the kernels' own tests leave tiles out altogether.
+
+use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::contexts::{Setup, assert_silence};
+use crate::common::full;
+use crate::common::keys::Keys;
+use crate::{Case, KINDS};
+use trommel::Strategy;
+
+fn late_tiles(spin_limit: u32) {
+    for kind in (0..KINDS.len()).filter(|kind| KINDS[*kind].strategy == Strategy::Lookback) {
+        let case = Case::new(Setup::Late(spin_limit), kind);
+        for (round, keys) in [Keys::Random, Keys::Constant].into_iter().enumerate() {
+            let draw = |tiles: usize| keys.draw(case.tiles(tiles), round as u64);
+            let mut jobs = vec![Job::new(&case.sorter, draw(40)), Job::new(&case.sorter, draw(7)).counted(Counted::Device(500))];
+            sort(&case.context, &jobs, Together::Singles, Poison::Random(12));
+            jobs.extend((1..4).map(|tiles| Job::new(&case.sorter, draw(tiles))));
+            sort(&case.context, &jobs, Together::Batch, Poison::Random(13));
+        }
+        assert_silence(&case.context);
+    }
+}
+
+#[test]
+fn no_waiting_at_all() {
+    late_tiles(0);
+}
+
+#[test]
+fn waiting_for_two_turns() {
+    late_tiles(2);
+}
+
+#[test]
+fn waiting_for_long() {
+    late_tiles(if full() { 30_000 } else { 300 });
+}

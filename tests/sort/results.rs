@@ -1,0 +1,104 @@
+//! The right answer, whatever the size, the keys and the state of scratch.
+
+use crate::Case;
+use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
+use crate::common::full;
+use crate::common::keys::Keys;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRng, TestRunner};
+use std::collections::BTreeSet;
+
+/// Each size around which something changes, and its neighbours.
+fn borders(case: &Case) -> BTreeSet<usize> {
+    let profile = case.profile();
+    let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
+    let mut around: BTreeSet<usize> = [1, lanes as usize, profile.plain_threads as usize].into();
+    let shapes = case.shapes();
+    for shape in shapes.small.iter().copied().chain(shapes.tiles.iter().map(|sized| sized.shape)) {
+        around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
+    }
+    around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
+    // Tiles that one group takes in x, and chunks of the histogram.
+    let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;
+    around.extend([7, 35].map(|tiles| tiles * last).into_iter().filter(|n| *n < 10_000));
+    around.extend((1..=if full() { 17 } else { 12 }).map(|k| 1 << k));
+    around.into_iter().flat_map(|n| n - 1..=n + 1).collect()
+}
+
+pub(crate) fn sizes(case: &Case) {
+    let jobs: Vec<_> = borders(case).into_iter().map(|n| Job::new(&case.sorter, Keys::Random.draw(n, n as u64))).collect();
+    sort(&case.context, &jobs, Together::Singles, Poison::Random(1));
+}
+
+pub(crate) fn distributions(case: &Case) {
+    let sizes = [case.small() - 5, case.tiles(3)];
+    let jobs = sizes.iter().flat_map(|n| Keys::ALL.iter().map(|keys| Job::new(&case.sorter, keys.draw(*n, 2))));
+    sort(&case.context, &jobs.collect::<Vec<_>>(), Together::Singles, Poison::Random(2));
+}
+
+pub(crate) fn poisoned_scratch(case: &Case) {
+    let jobs = [case.small(), case.tiles(9)]
+        .map(|n| Job::new(&case.sorter, Keys::LowEntropy.draw(n, 3)).counted(Counted::Device(n as u32 - 3)));
+    for poison in [Poison::Random(3), Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
+        for together in [Together::Singles, Together::Batch] {
+            sort(&case.context, &jobs, together, poison);
+        }
+    }
+}
+
+/// Equality with one expectation is equality with one another.
+pub(crate) fn twenty_runs(case: &Case) {
+    let jobs = [Job::new(&case.sorter, Keys::HalfOnes.draw(case.tiles(7), 4))];
+    let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(4));
+    for _ in 0..20 {
+        arena.reset();
+        case.context.run(|commands| arena.record(commands, Together::Singles)).expect("the job is valid");
+        arena.check();
+    }
+}
+
+/// A job in numbers, so that a failure shrinks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawn {
+    size: usize,
+    keys: Keys,
+    seed: u64,
+    count: Option<u32>,
+    status: bool,
+    pub(crate) other: bool,
+}
+
+impl Drawn {
+    pub(crate) fn job<'a>(&self, case: &'a Case) -> Job<'a> {
+        Job {
+            count: self.count.map_or(Counted::Host, Counted::Device),
+            status: self.status,
+            ..Job::new(if self.other { &case.other } else { &case.sorter }, self.keys.draw(self.size, self.seed))
+        }
+    }
+}
+
+pub(crate) fn drawn(largest: usize) -> impl Strategy<Value = Drawn> {
+    let size = prop_oneof![1 => 0..4usize, 3 => 0..=largest / 8, 1 => 0..=largest];
+    let parts = (size, prop::sample::select(Keys::ALL), any::<u64>(), any::<bool>(), any::<bool>());
+    parts.prop_flat_map(|(size, keys, seed, status, other)| {
+        let count = prop_oneof![Just(None), (0..=size as u32 + 2).prop_map(Some), Just(Some(u32::MAX))];
+        count.prop_map(move |count| Drawn { size, keys, seed, count, status, other })
+    })
+}
+
+/// The same draws on every run.
+pub(crate) fn runner() -> TestRunner {
+    let config = Config { cases: if full() { 64 } else { 6 }, failure_persistence: None, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha))
+}
+
+pub(crate) fn random_sorts(case: &Case) {
+    let jobs = prop::collection::vec(drawn(case.tiles(6)), 1..4);
+    let ran = runner().run(&(jobs, any::<u64>()), |(drawn, seed)| {
+        let jobs: Vec<_> = drawn.iter().map(|drawn| Drawn { other: false, ..*drawn }.job(case)).collect();
+        sort(&case.context, &jobs, Together::Singles, Poison::Random(seed));
+        Ok(())
+    });
+    ran.unwrap_or_else(|failure| panic!("{failure}"));
+}
