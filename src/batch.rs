@@ -154,7 +154,7 @@ pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
     check_independent(requests)?;
     let required = scratch_size(requests)?;
     // SAFETY: the caller promises a valid buffer with that usage.
-    let in_use = unsafe { scratch_range(device, scratch, required, 0) }?;
+    let in_use = unsafe { scratch_range(device, scratch, required, None) }?;
     requests.iter().try_for_each(|request| check_apart(&request.parts(), in_use))?;
 
     let kinds = kinds(requests)?;

@@ -1,6 +1,7 @@
 //! The engine's Vulkan, handed in: its handles, what its device can do, and the pipelines made on it.
 
 use crate::kernel::{Registry, Variant};
+use crate::loader::{check_device, check_instance};
 use crate::requirements::Requirements;
 use crate::tuning::Profile;
 use crate::{Error, Result};
@@ -171,6 +172,8 @@ impl Device {
         let entry = ash::StaticFn { get_instance_proc_addr: info.get_instance_proc_addr };
         // SAFETY: the caller's handles are valid.
         let (instance, device) = unsafe {
+            check_instance(info.get_instance_proc_addr, info.instance)?;
+            check_device(info.get_instance_proc_addr, info.instance, info.device, info.debug_utils)?;
             let instance = ash::Instance::load(&entry, info.instance);
             let device = ash::Device::load(instance.fp_v1_0(), info.device);
             (instance, device)

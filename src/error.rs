@@ -34,7 +34,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A range that is smaller than what lies in it.
-    #[error("{argument} {value} < {required} required for maxCount {max_count}")]
+    #[error("{argument} {value} < {required} required{}", .max_count.map_or_else(String::new, |count| format!(" for maxCount {count}")))]
     TooSmall {
         /// The argument's name.
         argument: &'static str,
@@ -42,8 +42,8 @@ pub enum Error {
         value: u64,
         /// What is needed, in bytes.
         required: u64,
-        /// The count that needs it.
-        max_count: u64,
+        /// The count that needs it, where it is one alone.
+        max_count: Option<u64>,
     },
     /// An address or offset that is not a multiple of its alignment.
     #[error("{argument} {value:#x} is not a multiple of {alignment}")]

@@ -19,6 +19,7 @@ mod device;
 mod error;
 #[doc(hidden)]
 pub mod kernel;
+mod loader;
 mod memory;
 mod plan;
 mod record;

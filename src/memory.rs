@@ -51,7 +51,7 @@ impl Range {
         }
         check_alignment(names.address, self.address)?;
         if self.size < required {
-            return Err(Error::TooSmall { argument: names.size, value: self.size, required, max_count });
+            return Err(Error::TooSmall { argument: names.size, value: self.size, required, max_count: Some(max_count) });
         }
         if self.address.checked_add(self.size).is_none() {
             return Err(Error::TooLarge {

@@ -1,6 +1,7 @@
 //! What a device must have and be created with, asked before `vkCreateDevice`.
 
 use crate::kernel::MAX_PUSH_BYTES;
+use crate::loader::check_instance;
 use crate::{Error, Result};
 use ash::vk;
 use ash::vk::Handle as _;
@@ -89,7 +90,7 @@ impl Requirements {
     /// Asks a physical device.
     ///
     /// # Errors
-    /// [`Error::Null`] for a null handle. A device that falls short is not an error: see [`Requirements::missing`].
+    /// [`Error::Null`] for a null handle, [`Error::MissingFeature`] for an instance below Vulkan 1.3. A device that falls short is not an error: see [`Requirements::missing`].
     ///
     /// # Safety
     /// The handles are valid and belong together.
@@ -105,6 +106,7 @@ impl Requirements {
         }
         // SAFETY: the caller's handles are valid.
         unsafe {
+            check_instance(get_instance_proc_addr, instance)?;
             let instance = ash::Instance::load(&ash::StaticFn { get_instance_proc_addr }, instance);
             Ok(Self::of(&instance, physical_device))
         }

@@ -2,7 +2,6 @@
 
 use super::border::{border, checked, create, destroy};
 use super::info::{boolean, read};
-use super::loader::{check_device, check_instance};
 use super::types::*;
 use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
 use ash::vk;
@@ -35,8 +34,6 @@ pub unsafe extern "C" fn trmGetDeviceRequirements(
         check_list("extensionCount", extension_count, "extensions", extensions)?;
         check_list("missingSize", missing_size, "missing", missing)?;
         let entry = info.get_instance_proc_addr.ok_or(Error::Null { argument: "getInstanceProcAddr" })?;
-        // SAFETY: the caller's handles are valid.
-        unsafe { check_instance(entry, info.instance) }?;
         // SAFETY: the caller's handles are valid.
         let requirements = unsafe { Requirements::query(entry, info.instance, info.physical_device) }?;
 
@@ -116,11 +113,6 @@ unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     // SAFETY: the caller's pointers are null or valid.
     let (features, profile) = unsafe { (&*checked("enabledFeatures", info.enabled_features)?, profile(info.profile)?) };
     let debug_utils = boolean("debugUtils", info.debug_utils)?;
-    // SAFETY: the caller's handles are valid.
-    unsafe {
-        check_instance(entry, info.instance)?;
-        check_device(entry, info.instance, info.device, debug_utils)?;
-    }
     let callbacks = info.allocation_callbacks;
     if !callbacks.is_null() {
         checked("allocationCallbacks", callbacks)?;

@@ -8,7 +8,6 @@
 mod border;
 mod info;
 pub mod layout;
-mod loader;
 mod types;
 
 // In the order of the header, which blank lines keep.

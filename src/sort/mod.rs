@@ -205,7 +205,8 @@ impl Sorter {
         }
         self.check(info)?;
         // SAFETY: the caller promises a valid buffer with that usage.
-        let scratch = unsafe { scratch_range(&self.device, info.scratch, self.scratch_size(info.count.max)?, info.count.max) }?;
+        let scratch =
+            unsafe { scratch_range(&self.device, info.scratch, self.scratch_size(info.count.max)?, Some(info.count.max)) }?;
         check_apart(&self.parts(info), scratch)?;
         let mut layout = Layout::default();
         let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, scratch.address, &mut layout)?;
@@ -285,11 +286,11 @@ pub(crate) fn check_apart(parts: &[(&'static str, Range)], other: Range) -> Resu
 ///
 /// # Safety
 /// The buffer, unless null, is a valid one of the device with usage `SHADER_DEVICE_ADDRESS`.
-pub(crate) unsafe fn scratch_range(device: &Device, scratch: Scratch, required: u64, max_count: u32) -> Result<Range> {
+pub(crate) unsafe fn scratch_range(device: &Device, scratch: Scratch, required: u64, max_count: Option<u32>) -> Result<Range> {
     check_alignment("scratch.offset", scratch.offset)?;
     if scratch.size < required {
         let (argument, value) = ("scratch.size", scratch.size);
-        return Err(Error::TooSmall { argument, value, required, max_count: max_count.into() });
+        return Err(Error::TooSmall { argument, value, required, max_count: max_count.map(u64::from) });
     }
     if required == 0 {
         return Ok(Range::NONE);

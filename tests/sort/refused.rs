@@ -113,7 +113,7 @@ fn many_sorts() {
             (
                 arena.requests(),
                 trommel::Scratch { size: required - 4, ..scratch },
-                format!("scratch.size {} < {required} required for maxCount 0", required - 4),
+                format!("scratch.size {} < {required} required", required - 4),
             ),
             (arena.requests(), trommel::Scratch { offset: 0, ..scratch }, "keys and scratch overlap".into()),
             (

@@ -108,7 +108,8 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
     let minutes = if full { 240 } else { 15 };
     let mut steps = Vec::new();
     let mut step = |name: &str, validation: Validation, env: Env| -> Result<()> {
-        let mut command = cargo_test(&["--workspace", "--exclude", "ffi-tests"], full);
+        // With --lib, because the tests of single kernels are in the library.
+        let mut command = cargo_test(&["--workspace", "--exclude", "ffi-tests", "--lib"], full);
         for test in workspace::files(&workspace::root().join("tests"), "rs")? {
             let name = test.file_stem().unwrap_or_default();
             // The example has a step of its own.

@@ -17,11 +17,11 @@ const OF_INSTANCES: &[&CStr] = &[
 const OF_DEVICES: &[&CStr] = &[c"vkGetBufferDeviceAddress", c"vkCmdPipelineBarrier2", c"vkCmdWriteTimestamp2"];
 const OF_DEBUG_UTILS: &[&CStr] = &[c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
 
-/// Looks up what the library calls on an instance; a null one is for others to refuse.
+/// Looks up what the library calls on an instance, which ash would take for present; a null one is for others to refuse.
 ///
 /// # Safety
 /// The handle is valid or null.
-pub(super) unsafe fn check_instance(loader: vk::PFN_vkGetInstanceProcAddr, instance: vk::Instance) -> Result<()> {
+pub(crate) unsafe fn check_instance(loader: vk::PFN_vkGetInstanceProcAddr, instance: vk::Instance) -> Result<()> {
     // SAFETY: the caller's promise.
     let has = |name: &CStr| unsafe { loader(instance, name.as_ptr()) }.is_some();
     all(!instance.is_null(), OF_INSTANCES, has, "Vulkan 1.3 as the instance's apiVersion")
@@ -31,7 +31,7 @@ pub(super) unsafe fn check_instance(loader: vk::PFN_vkGetInstanceProcAddr, insta
 ///
 /// # Safety
 /// The handles are valid or null, and [`check_instance`] has passed.
-pub(super) unsafe fn check_device(
+pub(crate) unsafe fn check_device(
     loader: vk::PFN_vkGetInstanceProcAddr,
     instance: vk::Instance,
     device: vk::Device,
