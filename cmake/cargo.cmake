@@ -10,7 +10,12 @@ else()
 endif()
 
 set(TROMMEL_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib")
-set(TROMMEL_SONAME "libtrommel.so.${PROJECT_VERSION_MAJOR}")
+# Before 1.0 a minor version may break what the last one promised, so it is part of the name that programs ask for.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(TROMMEL_SONAME "libtrommel.so.0.${PROJECT_VERSION_MINOR}")
+else()
+    set(TROMMEL_SONAME "libtrommel.so.${PROJECT_VERSION_MAJOR}")
+endif()
 set(TROMMEL_SHARED "libtrommel.so.${PROJECT_VERSION}")
 set(TROMMEL_STATIC "libtrommel.a")
 

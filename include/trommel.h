@@ -362,10 +362,13 @@ TrmResult trmGetSorterScratch(TrmSorter sorter,
                               uint32_t maxCount,
                               VkDeviceSize *size);
 
-/// Queries that TrmSortInfo::timestamps needs for a sort of at most maxCount keys.
+/// Queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the first pass and one after each. All
+/// are written; those of passes that the sort does without get the time of its end.
 ///
 /// @param maxCount At most 2^30.
-TrmResult trmGetSorterTimestampCount(TrmSorter sorter, uint32_t maxCount, uint32_t *count);
+TrmResult trmGetSorterTimestampCount(TrmSorter sorter,
+                                     uint32_t maxCount,
+                                     uint32_t *count);
 
 /// Appends a sort to commandBuffer: stable, ascending, in place; the same bytes on every device.
 ///
@@ -396,7 +399,9 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info,
 ///
 /// Problems are independent: what one writes, no other may read or write; counts may be shared. The first access may also be
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
-/// timestamps are not used.
+/// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
+/// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
+/// kinds: a sorter's keys, values and strategy, and a tile shape of the device's profile (one for each range of sizes).
 ///
 /// @param info Nothing is recorded for an infoCount of 0. All sorters are of one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer,

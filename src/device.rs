@@ -187,10 +187,7 @@ impl Device {
         }
         // SAFETY: the caller's handles are valid.
         let facts = unsafe { query_facts(&instance, info.physical_device, info.queue_family) };
-        let profile = match &info.profile {
-            Some(profile) => profile.clone().checked(&facts)?,
-            None => Profile::for_device(&facts),
-        };
+        let profile = info.profile.clone().unwrap_or_else(|| Profile::for_device(&facts)).checked(&facts)?;
         let handles = DeviceHandles {
             debug: info.debug_utils.then(|| ash::ext::debug_utils::Device::new(&instance, &device)),
             vk: device,

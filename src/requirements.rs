@@ -2,6 +2,7 @@
 
 use crate::kernel::MAX_PUSH_BYTES;
 use crate::loader::check_instance;
+use crate::tuning::MIN_THREADS;
 use crate::{Error, Result};
 use ash::vk;
 use ash::vk::Handle as _;
@@ -9,6 +10,8 @@ use std::ffi::CStr;
 
 /// Shared memory of a workgroup that the default tile shapes need, in bytes.
 const SHARED_MEMORY: u32 = 16 * 1024;
+/// Narrower subgroups would need more room for their sums than kernels have.
+const MIN_LANES: u32 = 4;
 
 bitflags::bitflags! {
     /// The features that every kernel relies on. Names are Vulkan's.
@@ -123,7 +126,8 @@ impl Requirements {
         }
 
         let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
-        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v11);
+        let mut v13_properties = vk::PhysicalDeviceVulkan13Properties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v13_properties);
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
@@ -135,6 +139,7 @@ impl Requirements {
         };
         let shared_memory = properties.properties.limits.max_compute_shared_memory_size;
         let push_constants = properties.properties.limits.max_push_constants_size;
+        let max_invocations = properties.properties.limits.max_compute_work_group_invocations;
 
         let mut missing = names(Features::all() - supported);
         for (operation, name) in [
@@ -150,6 +155,15 @@ impl Requirements {
         }
         if !v11.subgroup_supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
             missing.push("subgroup operations in compute shaders".into());
+        }
+        let lanes = v13_properties.min_subgroup_size;
+        if lanes < MIN_LANES {
+            missing.push(format!("subgroups of {MIN_LANES} lanes or more (the device may have {lanes})"));
+        }
+        let in_subgroups = v13_properties.max_compute_workgroup_subgroups.saturating_mul(lanes);
+        let threads = in_subgroups.min(max_invocations);
+        if threads < MIN_THREADS {
+            missing.push(format!("{MIN_THREADS} invocations a workgroup (the device has {threads} in full subgroups)"));
         }
         if shared_memory < SHARED_MEMORY {
             missing.push(format!("{SHARED_MEMORY} bytes of shared memory a workgroup (the device has {shared_memory})"));

@@ -21,7 +21,7 @@ const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
 /// Below this, a row of counters for each subgroup costs more than it saves.
 const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
 /// Fewest threads: each holds at most four of the 256 digits.
-const MIN_THREADS: u32 = 64;
+pub(crate) const MIN_THREADS: u32 = 64;
 /// Places within a tile are kept in 16 bits.
 const MAX_TILE: u32 = 1 << 16;
 
@@ -125,7 +125,7 @@ impl Profile {
         };
         let narrowest = if lanes == 0 { facts.min_lanes } else { lanes };
         let widest = if lanes == 0 { facts.max_lanes } else { lanes };
-        let most = facts.max_invocations.min(facts.max_subgroups * narrowest).min(256);
+        let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(narrowest)).min(256);
         // Half as many threads leave each subgroup its own counters in 16 KiB.
         let threads = if (MIN_LANES_FOR_OWN_HISTOGRAM..64).contains(&narrowest) { most.min(128) } else { most };
         let threads = (threads / widest * widest).max(MIN_THREADS);
@@ -169,14 +169,23 @@ impl Profile {
         if self.max_groups_x == 0 || self.max_groups_x > facts.max_groups_x || self.histogram_groups == 0 {
             return refuse(format!("max_groups_x must be 1 to {}, histogram_groups at least 1", facts.max_groups_x));
         }
-        let hardware = facts.max_invocations.min(facts.max_subgroups * facts.min_lanes.max(narrowest.min(facts.max_lanes)));
-        let widest = if self.lanes == 0 { facts.max_lanes } else { self.lanes };
+        let fewest = facts.min_lanes.max(narrowest.min(facts.max_lanes));
+        let hardware = facts.max_invocations.min(facts.max_subgroups.saturating_mul(fewest));
+        // Kernels without subgroup operations run on the device's own subgroups even where others are emulated.
+        let widest = match self.lanes {
+            0 => facts.max_lanes,
+            lanes if self.emulated_subgroups => lanes.max(facts.max_lanes),
+            lanes => lanes,
+        };
         for shapes in [&self.sort_keys, &self.sort_pairs] {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
             let all = shapes.small.iter().copied().chain(shapes.tiles.iter().map(|sized| sized.shape));
             for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }]) {
+                if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
+                    return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
+                }
                 if threads < MIN_THREADS || threads > hardware {
                     return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
                 }
@@ -188,7 +197,7 @@ impl Profile {
                 let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
                 let emulation = if self.emulated_subgroups { threads * 8 } else { 0 };
                 let bytes = counters + threads * items * 4 + emulation + SHARED_MEMORY_OVERHEAD;
-                if items == 0 || threads * items > MAX_TILE || bytes > facts.shared_memory {
+                if items == 0 || bytes > facts.shared_memory {
                     return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
                 }
             }
@@ -362,6 +371,31 @@ mod tests {
             let profile = Profile::for_device(&facts);
             assert_eq!(profile.sort_keys.small.len(), 4, "the measured table is in use");
             assert_eq!(profile.clone().checked(&facts), Ok(profile));
+        }
+    }
+
+    #[test]
+    fn profiles_that_no_device_can_run_are_refused() {
+        let facts = DeviceFacts { shared_memory: 48 * 1024, ..facts(1, (32, 32), 256, 32) };
+        let good = Profile::for_device(&facts);
+        let with = |threads, items| {
+            let mut profile = good.clone();
+            profile.sort_keys.small[0] = shape(threads, items);
+            profile
+        };
+        let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
+        for (profile, why) in [
+            (with(64, 1 << 26), "a tile of more than"),
+            (with(64, 0), "shared memory"),
+            (with(48, 4), "48 threads"),
+            (with(512, 1), "512 threads"),
+            (with(256, 60), "shared memory"),
+            (emulated, "whole subgroups of 32"),
+            (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
+            (Profile { lanes: 64, ..good.clone() }, "no subgroups of 64 lanes"),
+        ] {
+            let error = profile.checked(&facts).unwrap_err().to_string();
+            assert!(error.contains(why), "{error} should say: {why}");
         }
     }
 

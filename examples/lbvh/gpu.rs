@@ -302,7 +302,11 @@ impl Setup {
                 vk::PhysicalDeviceType::CPU => 3,
                 _ => 2,
             };
-            return (0..devices.len()).min_by_key(rank).map(|i| devices[i]).context("no Vulkan device is installed");
+            // SAFETY: the handles come from the instance.
+            let lacks = |i: &usize| unsafe { requirements(&self.entry, &self.instance, devices[*i]) }.map(|r| r.missing().len());
+            // One that will do before one that will not, whose lack is then told.
+            let best = (0..devices.len()).min_by_key(|i| (lacks(i).unwrap_or(usize::MAX), rank(i)));
+            return best.map(|i| devices[i]).context("no Vulkan device is installed");
         };
         let found = match wanted.parse::<usize>() {
             Ok(number) => Some(number).filter(|number| *number < devices.len()),

@@ -52,7 +52,8 @@ pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, 
     })
 }
 
-/// Queries that TrmSortInfo::timestamps needs for a sort of at most maxCount keys.
+/// Queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the first pass and one after each. All
+/// are written; those of passes that the sort does without get the time of its end.
 ///
 /// @param maxCount At most 2^30.
 #[unsafe(no_mangle)]

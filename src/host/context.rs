@@ -5,7 +5,6 @@ use super::validation::{LAYER, Messages, Messenger, Validation, messenger_info};
 use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
 use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What [`Context::with`] takes.
@@ -34,16 +33,24 @@ pub(super) struct Inner {
     physical_device: vk::PhysicalDevice,
     /// One submission at a time: the pool and the fence are shared.
     submission: Mutex<Submission>,
-    trommel: ManuallyDrop<Device>,
-    allocator: ManuallyDrop<Mutex<Allocator>>,
-    vk: ash::Device,
-    messenger: Option<Messenger>,
-    messages: Box<Messages>,
-    instance: ash::Instance,
-    _entry: ash::Entry,
+    trommel: Device,
+    allocator: Mutex<Allocator>,
+    vk: OwnedDevice,
+    instance: OwnedInstance,
 }
 
+/// Goes when everything made from it has gone: fields are dropped in the order in which they stand.
+struct OwnedInstance {
+    vk: ash::Instance,
+    messenger: Option<Messenger>,
+    messages: Box<Messages>,
+    entry: ash::Entry,
+}
+
+struct OwnedDevice(ash::Device);
+
 struct Submission {
+    vk: ash::Device,
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     fence: vk::Fence,
@@ -71,19 +78,17 @@ impl Context {
     pub fn with(info: &ContextInfo) -> Result<Self> {
         // SAFETY: the loader is the system's own.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoDevice(format!("no Vulkan loader: {error}")))?;
-        let messages = Box::<Messages>::default();
         let validate = info.validation.is_on();
-        let instance = create_instance(&entry, validate, &messages)?;
-        let messenger = validate.then(|| Messenger::new(&entry, &instance, &messages)).transpose()?;
+        let instance = OwnedInstance::new(entry, validate)?;
 
         let from_environment = std::env::var("TROMMEL_DEVICE").ok().filter(|name| !name.is_empty());
         let wanted = info.device.clone().or(from_environment);
-        let chosen = select::physical_device(&instance, wanted.as_deref())?;
-        let queue_family = select::queue_family(&instance, chosen.handle, info.graphics_queue)?;
-        let statistics = info.pipeline_statistics && has_statistics(&instance, chosen.handle);
+        let chosen = select::physical_device(&instance.vk, wanted.as_deref())?;
+        let queue_family = select::queue_family(&instance.vk, chosen.handle, info.graphics_queue)?;
+        let statistics = info.pipeline_statistics && has_statistics(&instance.vk, chosen.handle);
 
         // SAFETY: the handle comes from the instance.
-        let requirements = unsafe { Requirements::of(&instance, chosen.handle) };
+        let requirements = unsafe { Requirements::of(&instance.vk, chosen.handle) };
         if !requirements.missing().is_empty() {
             return Err(Error::MissingFeature(requirements.missing().join(", ")));
         }
@@ -104,11 +109,12 @@ impl Context {
             .enabled_extension_names(&extensions)
             .push_next(&mut features);
         // SAFETY: the requirements have been checked.
-        let vk = unsafe { instance.create_device(chosen.handle, &device_info, None) }?;
+        let vk = OwnedDevice(unsafe { instance.vk.create_device(chosen.handle, &device_info, None) }?);
         // SAFETY: the device was created with one queue of the family.
-        let queue = unsafe { vk.get_device_queue(queue_family, 0) };
+        let queue = unsafe { vk.0.get_device_queue(queue_family, 0) };
 
-        let mut library = DeviceInfo::new(entry.static_fn(), instance.handle(), chosen.handle, vk.handle(), &features);
+        let entry = instance.entry.static_fn();
+        let mut library = DeviceInfo::new(entry, instance.vk.handle(), chosen.handle, vk.0.handle(), &features);
         library.queue_family = Some(queue_family);
         library.profile.clone_from(&info.profile);
         library.debug_utils = validate;
@@ -118,8 +124,8 @@ impl Context {
         // SAFETY: the handles are ours and live in the same struct, which drops the library first.
         let trommel = unsafe { Device::new(&library) }?;
         let allocator = Allocator::new(&AllocatorCreateDesc {
-            instance: instance.clone(),
-            device: vk.clone(),
+            instance: instance.vk.clone(),
+            device: vk.0.clone(),
             physical_device: chosen.handle,
             debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
             buffer_device_address: true,
@@ -131,14 +137,11 @@ impl Context {
             queue,
             queue_family,
             physical_device: chosen.handle,
-            submission: Mutex::new(Submission::new(&vk, queue_family)?),
-            trommel: ManuallyDrop::new(trommel),
-            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            submission: Mutex::new(Submission::new(&vk.0, queue_family)?),
+            trommel,
+            allocator: Mutex::new(allocator),
             vk,
-            messenger,
-            messages,
             instance,
-            _entry: entry,
         })))
     }
 
@@ -149,12 +152,12 @@ impl Context {
 
     /// The Vulkan device.
     pub fn vk(&self) -> &ash::Device {
-        &self.0.vk
+        &self.0.vk.0
     }
 
     /// The instance.
     pub fn instance(&self) -> &ash::Instance {
-        &self.0.instance
+        &self.0.instance.vk
     }
 
     /// The physical device.
@@ -174,7 +177,7 @@ impl Context {
 
     /// What the validation layer has said so far.
     pub fn messages(&self) -> Vec<String> {
-        self.0.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.instance.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Has `record` fill a command buffer, submits it and waits. Earlier runs' writes are visible to it, its own to the host and
@@ -184,7 +187,7 @@ impl Context {
     /// What `record` returns, in which case nothing is submitted, or Vulkan's answer.
     pub fn run(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<()> {
         let submission = self.0.submission.lock().unwrap_or_else(PoisonError::into_inner);
-        let (vk, commands) = (&self.0.vk, submission.commands);
+        let (vk, commands) = (&submission.vk, submission.commands);
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         let everything = [vk::MemoryBarrier2::default()
             .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
@@ -224,26 +227,47 @@ impl Submission {
             let commands = vk.allocate_command_buffers(&info)?.into_iter().next();
             let commands = commands.ok_or(Error::Vulkan(vk::Result::ERROR_UNKNOWN))?;
             let fence = vk.create_fence(&vk::FenceCreateInfo::default(), None)?;
-            Ok(Self { pool, commands, fence })
+            Ok(Self { vk: vk.clone(), pool, commands, fence })
         }
     }
 }
 
-impl Drop for Inner {
+impl Drop for Submission {
     fn drop(&mut self) {
-        let submission = self.submission.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: run() waits for what it submits, so nothing is pending; each thing goes before what it was made from, once.
+        // SAFETY: run() waits for what it submits, so nothing is pending.
         unsafe {
-            self.vk.destroy_fence(submission.fence, None);
-            self.vk.destroy_command_pool(submission.pool, None);
-            ManuallyDrop::drop(&mut self.trommel);
-            ManuallyDrop::drop(&mut self.allocator);
-            self.vk.destroy_device(None);
-            if let Some(messenger) = &self.messenger {
-                messenger.destroy();
-            }
-            self.instance.destroy_instance(None);
+            self.vk.destroy_fence(self.fence, None);
+            self.vk.destroy_command_pool(self.pool, None);
         }
+    }
+}
+
+impl Drop for OwnedDevice {
+    fn drop(&mut self) {
+        // SAFETY: what was made from it has been dropped before it.
+        unsafe { self.0.destroy_device(None) };
+    }
+}
+
+impl Drop for OwnedInstance {
+    fn drop(&mut self) {
+        if let Some(messenger) = &self.messenger {
+            messenger.destroy();
+        }
+        // SAFETY: what was made from it has been dropped before it.
+        unsafe { self.vk.destroy_instance(None) };
+    }
+}
+
+impl OwnedInstance {
+    fn new(entry: ash::Entry, validate: bool) -> Result<Self> {
+        let messages = Box::<Messages>::default();
+        let vk = create_instance(&entry, validate, &messages)?;
+        let mut instance = Self { vk, messenger: None, messages, entry };
+        if validate {
+            instance.messenger = Some(Messenger::new(&instance.entry, &instance.vk, &instance.messages)?);
+        }
+        Ok(instance)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Sorter`] is made once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts may lie on the device. Small
 //! problems (up to some thousands of keys) take one dispatch of one workgroup; larger ones take 6 dispatches by
-//! [`Strategy::Lookback`] or 12 by [`Strategy::ReduceThenScan`], whatever their size.
+//! [`Strategy::Lookback`], and 12 or 13 by [`Strategy::ReduceThenScan`], whatever their size.
 
 pub mod cpu;
 mod plan;
@@ -187,7 +187,7 @@ impl Sorter {
     /// Appends a sort to `command_buffer`: compute dispatches with the barriers between them.
     ///
     /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on keys, values and scratch,
-    /// `SHADER_STORAGE_READ` on the count. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a barrier
+    /// `SHADER_STORAGE_READ` on the count, `SHADER_STORAGE_WRITE` on the status. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a barrier
     /// from what wrote the inputs, and one to what reads the outputs; scratch used before needs one like any output.
     /// Disturbed: the compute pipeline and the push constants. Stable and deterministic. With [`Strategy::Lookback`] tiles
     /// wait for earlier ones, within bounds.
@@ -232,7 +232,8 @@ impl Sorter {
 
     /// Whether two sorters record the same commands, so that their problems can share them.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.device.is_same(&other.device) && self.info == other.info && self.strategy == other.strategy
+        let moved = |sorter: &Self| (sorter.info.key, sorter.info.value, sorter.strategy);
+        self.device.is_same(&other.device) && moved(self) == moved(other)
     }
 
     /// Everything about one sort that needs no scratch.
@@ -301,5 +302,15 @@ pub(crate) unsafe fn scratch_range(device: &Device, scratch: Scratch, required: 
     let info = vk::BufferDeviceAddressInfo::default().buffer(scratch.buffer);
     // SAFETY: the caller's promise.
     let base = unsafe { device.handles().vk.get_buffer_device_address(&info) };
+    let room = u64::MAX - base;
+    if scratch.offset > room || required > room - scratch.offset {
+        let why = "the end of the address space";
+        return Err(Error::TooLarge {
+            argument: "scratch.offset",
+            value: scratch.offset,
+            limit: room.saturating_sub(required),
+            why,
+        });
+    }
     Ok(Range::new(base + scratch.offset, required))
 }

@@ -18,6 +18,10 @@ pub(crate) const MAX_COUNT: u32 = 1 << 30;
 
 const WORD: u64 = 4;
 const INDIRECT_COMMAND: u64 = 12;
+/// Most bytes of one problem's tile words: kernels index them by a `uint`.
+const MOST_TILE_WORDS: u64 = 1 << 32;
+/// Most workgroups in y that every device takes.
+const MOST_GROUPS_Y: u64 = 65535;
 
 /// What a sorter is, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +146,7 @@ pub(crate) struct SortTable<'a> {
     problems: u32,
     /// Tiles of all problems at their maximum counts.
     tiles: u32,
+    any_item: bool,
     any_count_on_device: bool,
     any_status: bool,
     hulls: Hulls,
@@ -172,7 +177,7 @@ fn grow(hull: &mut Range, part: Range) {
         *hull = part;
         return;
     }
-    let end = (hull.address + hull.size).max(part.address + part.size);
+    let end = hull.address.saturating_add(hull.size).max(part.address.saturating_add(part.size));
     hull.address = hull.address.min(part.address);
     hull.size = end - hull.address;
 }
@@ -188,7 +193,8 @@ impl<'a> SortTable<'a> {
     ) -> Result<Self> {
         let mut problems = 0u32;
         let mut tiles = 0u64;
-        let (mut any_count_on_device, mut any_status) = (false, false);
+        let (mut any_item, mut any_count_on_device, mut any_status) = (false, false, false);
+        let mut most_tile_words = 0;
         let mut hulls = Hulls::default();
         let mut parts = Parts::default();
         source.for_each(&mut |info| {
@@ -196,6 +202,7 @@ impl<'a> SortTable<'a> {
                 return;
             }
             problems += 1;
+            any_item |= info.count.max != 0;
             any_count_on_device |= info.count.is_on_device();
             any_status |= info.status != 0;
             let bytes = u64::from(info.count.max) * WORD;
@@ -205,9 +212,22 @@ impl<'a> SortTable<'a> {
             grow(&mut hulls.statuses, Range::new(info.status, WORD));
             if let Class::Tiled(shape) = class {
                 tiles += u64::from(info.count.max.div_ceil(shape.tile()));
-                parts.add(Parts::of(&kind, shape, info.count.max));
+                let own = Parts::of(&kind, shape, info.count.max);
+                most_tile_words = most_tile_words.max(own.tile_words);
+                parts.add(own);
             }
         });
+        // No built-in profile comes near either limit; one of small tiles, loaded from elsewhere, may.
+        let too_many = |value, limit, why| Err(Error::TooLarge { argument: "count.max", value, limit, why });
+        if most_tile_words > MOST_TILE_WORDS {
+            return too_many(most_tile_words, MOST_TILE_WORDS, "the bytes that one index of a kernel reaches");
+        }
+        let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
+        let digits = if matches!(class, Class::Tiled(_)) { RADIX } else { 1 };
+        let groups = tiles.max(u64::from(problems) * u64::from(digits));
+        if groups > most_groups {
+            return too_many(groups, most_groups, "the workgroups of one dispatch");
+        }
         let tiles = u32::try_from(tiles).map_err(|_| Error::TooLarge {
             argument: "batch",
             value: tiles,
@@ -220,6 +240,8 @@ impl<'a> SortTable<'a> {
         let tiled = u64::from(matches!(class, Class::Tiled(_)));
         let look_back = tiled * u64::from(kind.strategy == Strategy::Lookback);
         let several = u64::from(problems > 1);
+        // Set apart always, so that sizes do not depend on where counts lie.
+        let arguments = part(tiled * 2 * INDIRECT_COMMAND)?;
         Ok(Self {
             kind,
             class,
@@ -227,10 +249,11 @@ impl<'a> SortTable<'a> {
             scratch,
             problems,
             tiles,
+            any_item,
             any_count_on_device,
             any_status,
             hulls,
-            arguments: part(tiled * u64::from(any_count_on_device) * 2 * INDIRECT_COMMAND)?,
+            arguments: if any_count_on_device { arguments } else { Range::NONE },
             tickets: part(look_back * u64::from(PASSES) * WORD)?,
             states: part(tiled * (u64::from(problems) + 1) * size_of::<SortState>() as u64)?,
             table: part(several * u64::from(problems) * size_of::<SortProblem>() as u64)?,
@@ -272,7 +295,7 @@ impl<'a> SortTable<'a> {
         let mut builder = Builder::new(self);
         match (self.class, self.kind.strategy) {
             // Nothing to sort and nothing to tell.
-            _ if self.hulls.keys.size == 0 && !self.any_status => {}
+            _ if !self.any_item && !self.any_status => {}
             (Class::Small(shape), _) => builder.small(shape),
             (Class::Tiled(shape), Strategy::ReduceThenScan) => builder.reduce_then_scan(shape),
             (Class::Tiled(shape), _) => builder.look_back(shape),

@@ -281,11 +281,8 @@ fn scratch_size(jobs: &[Job<'_>], together: Together) -> u64 {
             jobs.iter().map(|job| job.sorter.scratch_size(job.max()).expect("counts are small")).max().unwrap_or(0)
         }
         Together::Batch => {
-            let info = |job: &Job<'_>| SortInfo {
-                // Only whether there is an address matters.
-                count: Count { max: job.max(), address: if job.count == Counted::Host { 0 } else { 4 } },
-                ..SortInfo::default()
-            };
+            // Sizes are asked for before there are addresses, of the counts neither.
+            let info = |job: &Job<'_>| SortInfo { count: Count::host(job.max()), ..SortInfo::default() };
             let requests: Vec<_> = jobs.iter().map(|job| (job, info(job))).collect();
             let requests: Vec<_> = requests.iter().map(|(job, info)| Request::Sort(job.sorter, *info)).collect();
             trommel::batch_scratch_size(&requests).expect("counts are small")
