@@ -192,3 +192,14 @@ fn size() -> impl proptest::strategy::Strategy<Value = u32> {
     let near = |n: u32| n.saturating_sub(2)..=n + 2;
     prop_oneof![0..=1u32 << 30, 0..20_000u32, near(1 << 12), near(1 << 13), near(1 << 19), (0..30u32).prop_map(|k| 1 << k)]
 }
+
+/// Sizes and passes are known before buffers are.
+#[test]
+fn a_sort_is_described_without_addresses() {
+    let nowhere = SortInfo { count: Count::host(1 << 20), ..SortInfo::default() };
+    for (sorter, expected) in sorters(&NVIDIA).iter().zip([6, 12, 6, 12]) {
+        let text = sorter.describe(&nowhere).expect("the count is allowed");
+        let passes = text.lines().filter(|line| line.contains(" groups ")).count();
+        assert_eq!(passes, expected, "{text}");
+    }
+}
