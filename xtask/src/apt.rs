@@ -20,8 +20,12 @@ pub(crate) fn for_tests() -> Vec<Package> {
         package("cmake", on_path("cmake")),
         package("g++", on_path("c++") && on_path("g++")),
         package("gcc", on_path("cc") && on_path("gcc")),
+        // shaderc's build asks for it, although it has nothing to fetch.
+        package("git", on_path("git")),
         package("libvulkan-dev", Path::new("/usr/include/vulkan/vulkan_core.h").exists()),
         package("libvulkan1", drivers::loader_exists()),
+        // CMake's default generator, which the package's users have.
+        package("make", on_path("make")),
         package("mesa-vulkan-drivers", drivers::lavapipe().is_some()),
         package("ninja-build", on_path("ninja")),
         package("pkg-config", on_path("pkg-config")),
