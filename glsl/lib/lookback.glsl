@@ -2,7 +2,8 @@
 //
 // A look-back word: two bits of state, 30 bits of count. Counts are taken modulo 2^30, which is exact for every place below
 // 2^30. The meaning of the state bits turns with the parity of the pass, and after a pass every word holds a prefix, which
-// the next pass reads as empty: so the words are cleared once for all passes.
+// the next pass reads as empty: so the words are cleared once for all passes. The kernel's push constants tell which pass it
+// is: args.pass_index.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
 

@@ -9,12 +9,6 @@ bool is_null(uvec2 address) {
     return (address.x | address.y) == 0;
 }
 
-uvec2 byte_offset(uvec2 address, uint bytes) {
-    uint carry;
-    uint low = uaddCarry(address.x, bytes, carry);
-    return uvec2(low, address.y + carry);
-}
-
 // Words that other workgroups write while this one runs. Relaxed: each word carries everything its reader needs.
 uint load_relaxed(Words words, uint index) {
     return atomicLoad(words.v[index], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);

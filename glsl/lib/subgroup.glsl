@@ -73,10 +73,3 @@ uint count_bits(uvec4 mask) {
     if (LANES == 0 || LANES > 64) n += bitCount(mask.z) + bitCount(mask.w);
     return n;
 }
-
-bool any_bit(uvec4 mask) {
-    uint bits = mask.x;
-    if (LANES == 0 || LANES > 32) bits |= mask.y;
-    if (LANES == 0 || LANES > 64) bits |= mask.z | mask.w;
-    return bits != 0;
-}
