@@ -23,7 +23,15 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
-/// Set in a status word: the count on the device was above its maximum, and the maximum was used.
+/// For TrmSorterCreateInfo::flags: sorted keys are not wanted. The last pass does not write them, and what their array holds
+/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored.
+#define TRM_SORTER_CREATE_DROP_KEYS_BIT 1
+
+/// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
+#define TRM_SORTER_CREATE_SEGMENTED_BIT 2
+
+/// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
+/// the arrays, and were cut off.
 #define TRM_STATUS_COUNT_CLAMPED 1
 
 /// The header's version, to compare with trmGetVersion(). Before 1.0 a change of the minor version may break.
@@ -99,14 +107,43 @@ typedef int32_t TrmStructureType;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What the keys are.
+/// What the keys are. Their arrays are dense, unless strided, and aligned to the key's size, 4 bytes at most.
+/// Floats are in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
 enum TrmKeyType
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// uint32_t, in ascending order.
+    /// uint32_t
     TRM_KEY_TYPE_U32 = 0,
+    /// uint8_t
+    TRM_KEY_TYPE_U8 = 1,
+    /// uint16_t
+    TRM_KEY_TYPE_U16 = 2,
+    /// uint64_t, low word first
+    TRM_KEY_TYPE_U64 = 3,
+    /// int8_t
+    TRM_KEY_TYPE_I8 = 4,
+    /// int16_t
+    TRM_KEY_TYPE_I16 = 5,
+    /// int32_t
+    TRM_KEY_TYPE_I32 = 6,
+    /// int64_t, low word first
+    TRM_KEY_TYPE_I64 = 7,
+    /// IEEE 754 binary16
+    TRM_KEY_TYPE_F16 = 8,
+    /// bfloat16: the upper half of a float
+    TRM_KEY_TYPE_BF16 = 9,
+    /// float
+    TRM_KEY_TYPE_F32 = 10,
+    /// double, low word first
+    TRM_KEY_TYPE_F64 = 11,
+    /// Two uint32_t, the first the most significant
+    TRM_KEY_TYPE_U32X2 = 12,
+    /// Three uint32_t, the first the most significant
+    TRM_KEY_TYPE_U32X3 = 13,
+    /// Four uint32_t, the first the most significant
+    TRM_KEY_TYPE_U32X4 = 14,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -124,8 +161,13 @@ enum TrmValueType
  {
     /// Nothing.
     TRM_VALUE_TYPE_NONE = 0,
-    /// 4 bytes, in an array of their own.
+    /// 4 bytes.
     TRM_VALUE_TYPE_U32 = 1,
+    /// valueSize bytes, a multiple of 4, at most 4096. Up to 16 they move with the keys in every pass; larger values are fetched
+    /// once, at the end, by the place that their key came from.
+    TRM_VALUE_TYPE_BYTES = 2,
+    /// The place that the key came from, from 0 on, a uint32_t: an argsort. No values are read.
+    TRM_VALUE_TYPE_INDEX = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -141,18 +183,89 @@ enum TrmStrategy
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// What the device's profile says: look-back on devices that are known to make progress, the other elsewhere.
+    /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
     TRM_STRATEGY_AUTO = 0,
     /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
     TRM_STRATEGY_LOOKBACK = 1,
     /// Never waits: count, scan, reorder; two reads and one write a digit.
     TRM_STRATEGY_REDUCE_THEN_SCAN = 2,
+    /// As look-back, but each tile waits for the prefix of the one before it.
+    TRM_STRATEGY_CHAINED_SCAN = 3,
+    /// As look-back, with look-back words of constant size, 2 MiB at most, whatever the count: a ring whose entries are used
+    /// again once nobody needs them, in groups of tiles.
+    TRM_STRATEGY_RING = 4,
+    /// As the ring, entries freed one by one in the order of the tiles.
+    TRM_STRATEGY_RING_IN_ORDER = 5,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum TrmStrategy TrmStrategy;
 #else
 typedef int32_t TrmStrategy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Which key comes first. Equal keys keep their order either way.
+enum TrmOrder
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// The smallest.
+    TRM_ORDER_ASCENDING = 0,
+    /// The largest.
+    TRM_ORDER_DESCENDING = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmOrder TrmOrder;
+#else
+typedef int32_t TrmOrder;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Where the result lies.
+enum TrmPlacement
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Where the input was. Scratch holds arrays as long.
+    TRM_PLACEMENT_IN_PLACE = 0,
+    /// In keysOut and valuesOut; the input is left as it was. Scratch holds arrays as long.
+    TRM_PLACEMENT_PRESERVE = 1,
+    /// In the input's arrays or in keysOut and valuesOut, as trmGetSorterResultSide() tells. Both are written; scratch holds no
+    /// arrays.
+    TRM_PLACEMENT_DOUBLE_BUFFER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmPlacement TrmPlacement;
+#else
+typedef int32_t TrmPlacement;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// How items lie in the caller's arrays.
+enum TrmLayout
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Keys in one array, values in another.
+    TRM_LAYOUT_SEPARATE = 0,
+    /// One array of items, each a key of 4 bytes or more and, directly behind it, its value of 4 to 16. It takes the place of
+    /// keys, or of keysOut; there are no values and no valuesOut.
+    TRM_LAYOUT_INTERLEAVED = 1,
+    /// Keys and values of up to 16 bytes that are read may lie further apart than they are long, as members of larger structs do:
+    /// keyStride and valueStride say how far. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
+    TRM_LAYOUT_STRIDED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmLayout TrmLayout;
+#else
+typedef int32_t TrmLayout;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -205,7 +318,7 @@ typedef struct TrmDeviceCreateInfo {
 /// The engine's handle on the library. Immutable, so any number of threads may use it at once.
 typedef struct TrmDevice_T *TrmDevice;
 
-/// What trmCreateSorter() makes. Zeros: keys alone, strategy by the device.
+/// What trmCreateSorter() makes. Zeros: uint32_t keys alone, ascending, in place, strategy by the device.
 typedef struct TrmSorterCreateInfo {
     /// TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO
     TrmStructureType sType;
@@ -214,8 +327,23 @@ typedef struct TrmSorterCreateInfo {
     TrmKeyType keyType;
     TrmValueType valueType;
     TrmStrategy strategy;
-    /// Reserved, must be 0.
+    /// TRM_SORTER_CREATE_..._BIT or 0.
     uint32_t flags;
+    TrmOrder order;
+    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES; elsewhere 0.
+    uint32_t valueSize;
+    /// First bit that is sorted by, counted from the least significant bit of the key as it is ordered: a float's or a signed
+    /// integer's sign is turned before.
+    uint32_t beginBit;
+    /// One past the last bit that is sorted by; 0: the key's last.
+    uint32_t endBit;
+    TrmPlacement placement;
+    TrmLayout layout;
+    /// The largest count of any sort. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
+    /// narrower than 4 bytes and values of more than 16 cannot be.
+    uint32_t maxCount;
+    /// Reserved, must be 0.
+    uint32_t reserved;
 } TrmSorterCreateInfo;
 
 /// Sorts of one kind. Immutable, so any number of threads may use it at once.
@@ -229,9 +357,9 @@ typedef struct TrmCount {
     VkDeviceAddress address;
 } TrmCount;
 
-/// A range of device memory, by address, aligned to its elements: 4 bytes. The buffer behind it has usage
-/// SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers an allocation of their own (VkMemoryDedicatedAllocateInfo):
-/// random access is up to six times as fast on some devices.
+/// A range of device memory, by address, aligned to its elements: 4 bytes, or the size of narrower keys. The buffer behind it
+/// has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers an allocation of their own
+/// (VkMemoryDedicatedAllocateInfo): random access is up to six times as fast on some devices.
 typedef struct TrmRange {
     /// First byte.
     VkDeviceAddress address;
@@ -258,6 +386,16 @@ typedef struct TrmTimestamps {
     uint32_t first;
 } TrmTimestamps;
 
+/// Where the arrays of a segmented sort are cut. All of it lies on the device and nothing is read back. A segment holds the items from
+/// its offset up to the next offset. Offsets never fall; segments may be empty. Items before the first offset and from the last one
+/// on are in no segment, and left alone.
+typedef struct TrmSegments {
+    /// count.max + 1 words: one more than there are segments.
+    struct TrmRange offsets;
+    /// How many segments, at most 2^30.
+    struct TrmCount count;
+} TrmSegments;
+
 /// One sort.
 typedef struct TrmSortInfo {
     /// TRM_STRUCTURE_TYPE_SORT_INFO
@@ -266,11 +404,14 @@ typedef struct TrmSortInfo {
     const void *pNext;
     /// In a batch: what sorts. For trmCmdSort(): NULL, or the same again.
     TrmSorter sorter;
-    /// How many keys, at most 2^30.
+    /// How many keys, at most the sorter's maxCount. Of segments, how many the arrays hold, without an address: offsets beyond are cut
+    /// off there and flagged in the status.
     struct TrmCount count;
-    /// count.max keys, sorted in place. Nothing past the count is written.
+    /// count.max keys, or, interleaved, keys with their values. Written, unless placement preserves them; what lies past the count
+    /// or between the keys never is.
     struct TrmRange keys;
-    /// count.max values, moved with their keys; ignored by a sorter of keys alone.
+    /// count.max values, moved with their keys; indices are not read, only written. Ignored by a sorter of keys alone or of
+    /// interleaved items, and where indices go to valuesOut.
     struct TrmRange values;
     /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own.
     struct TrmScratch scratch;
@@ -278,6 +419,18 @@ typedef struct TrmSortInfo {
     VkDeviceAddress status;
     /// trmGetSorterTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
+    /// count.max keys or interleaved items: where they go with TRM_PLACEMENT_PRESERVE, the second array with
+    /// TRM_PLACEMENT_DOUBLE_BUFFER. Ignored elsewhere.
+    struct TrmRange keysOut;
+    /// The same for values.
+    struct TrmRange valuesOut;
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
+    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    uint32_t keyStride;
+    /// The same for values.
+    uint32_t valueStride;
+    /// Of a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT, which items are sorted together. Zeros elsewhere.
+    struct TrmSegments segments;
 } TrmSortInfo;
 
 /// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.
@@ -357,7 +510,7 @@ void trmDestroySorter(TrmSorter sorter);
 /// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
 /// grows.
 ///
-/// @param maxCount At most 2^30.
+/// @param maxCount At most the sorter's.
 TrmResult trmGetSorterScratch(TrmSorter sorter,
                               uint32_t maxCount,
                               VkDeviceSize *size);
@@ -365,26 +518,33 @@ TrmResult trmGetSorterScratch(TrmSorter sorter,
 /// Queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the first pass and one after each. All
 /// are written; those of passes that the sort does without get the time of its end.
 ///
-/// @param maxCount At most 2^30.
+/// @param maxCount At most the sorter's.
 TrmResult trmGetSorterTimestampCount(TrmSorter sorter,
                                      uint32_t maxCount,
                                      uint32_t *count);
 
-/// Appends a sort to commandBuffer: stable, ascending, in place; the same bytes on every device.
+/// Where the result of every sort lies: 0 in keys and values, as with TRM_PLACEMENT_IN_PLACE, 1 in keysOut and valuesOut, as with
+/// TRM_PLACEMENT_PRESERVE. With TRM_PLACEMENT_DOUBLE_BUFFER the bits that are sorted by decide, and no count does.
+TrmResult trmGetSorterResultSide(TrmSorter sorter,
+                                 uint32_t *side);
+
+/// Appends a sort to commandBuffer: stable; the same bytes on every device.
 ///
-/// Appended: at most 13 dispatches with the barriers between them, and timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values and scratch, SHADER_STORAGE_READ
-/// on the count. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes a barrier from what wrote the inputs and
-/// one to what reads the outputs; between two calls on the same scratch as well.
+/// Appended: one to three dispatches for each digit of eight bits and up to five more, one of them for all segments that fit a
+/// workgroup, with the barriers between them, and
+/// timestamps and labels where they are wanted.
+/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and scratch,
+/// SHADER_STORAGE_READ on the count and on what is preserved. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes
+/// a barrier from what wrote the inputs and one to what reads the outputs; between two calls on the same scratch as well.
 /// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
 /// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With TRM_STRATEGY_LOOKBACK tiles wait for earlier ones within a bound,
+/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
 /// then count for themselves: never a hang, never another result.
 ///
 /// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
 ///   thread alone.
-/// @param info Its ranges must be apart from one another, keys and values hold count.max items. A count of zero touches
-///   no key, but still writes the status.
+/// @param info What is written must be apart from everything else; keys and values that are only read may lie in one another,
+///   as members of structs do. A count of zero touches no key, but still writes the status.
 TrmResult trmCmdSort(VkCommandBuffer commandBuffer,
                      TrmSorter sorter,
                      const struct TrmSortInfo *info);
@@ -401,7 +561,7 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info,
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
 /// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
 /// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
-/// kinds: a sorter's keys, values and strategy, and a tile shape of the device's profile (one for each range of sizes).
+/// kinds: what a sorter was created as, and a tile shape of the device's profile (one for each range of sizes).
 ///
 /// @param info Nothing is recorded for an infoCount of 0. All sorters are of one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer,

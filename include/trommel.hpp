@@ -56,6 +56,29 @@ Info info() {
     return made;
 }
 
+/// A sorter's info to begin with: of these keys and values, otherwise as zeros make it.
+inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, TrmValueType values = TRM_VALUE_TYPE_NONE) {
+    auto made = info<TrmSorterCreateInfo>();
+    made.keyType = keys;
+    made.valueType = values;
+    return made;
+}
+
+/// The same, with values of valueSize bytes.
+inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, std::uint32_t valueSize) {
+    auto made = sorterInfo(keys, TRM_VALUE_TYPE_BYTES);
+    made.valueSize = valueSize;
+    return made;
+}
+
+/// A sorter's info for the order of keys, as indices into them: the keys stay as they are, valuesOut gets the indices.
+inline TrmSorterCreateInfo argsortInfo(TrmKeyType keys) {
+    auto made = sorterInfo(keys, TRM_VALUE_TYPE_INDEX);
+    made.flags = TRM_SORTER_CREATE_DROP_KEYS_BIT;
+    made.placement = TRM_PLACEMENT_PRESERVE;
+    return made;
+}
+
 /// What a physical device must be created with, and what it lacks.
 struct Requirements {
     /// Names of device extensions, as static text.
@@ -106,6 +129,7 @@ private:
 /// Sorts of one kind.
 class Sorter {
 public:
+    /// Of uint32_t keys; sorterInfo() and argsortInfo() make infos of others.
     explicit Sorter(const Device &device, TrmValueType values = TRM_VALUE_TYPE_NONE, TrmStrategy strategy = TRM_STRATEGY_AUTO) {
         auto made = info<TrmSorterCreateInfo>();
         made.valueType = values;
@@ -127,6 +151,13 @@ public:
         std::uint32_t count = 0;
         check(trmGetSorterTimestampCount(get(), maxCount, &count));
         return count;
+    }
+
+    /// Where results lie: 0 in keys and values, 1 in keysOut and valuesOut.
+    std::uint32_t resultSide() const {
+        std::uint32_t side = 0;
+        check(trmGetSorterResultSide(get(), &side));
+        return side;
     }
 
     /// trmCmdSort()

@@ -1,10 +1,10 @@
 //! Many problems recorded together: one barrier a level for all of them, and one dispatch for those that are alike.
 
-use crate::memory::Range;
+use crate::memory::{Argument, Arguments, MAX_ARGUMENTS, Range};
 use crate::plan::Plan;
 use crate::record::{MAX_PLANS, Recorder, record};
 use crate::scratch::Layout;
-use crate::sort::{Class, SortInfo, SortSource, SortTable, Sorter, check_apart, check_count, scratch_range};
+use crate::sort::{Class, SortInfo, SortSource, SortTable, Sorter, check_apart, scratch_range};
 use crate::{Device, Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -34,9 +34,9 @@ impl<'a> Request<'a> {
         }
     }
 
-    fn parts(&self) -> [(&'static str, Range); 4] {
+    fn arguments(&self) -> Arguments {
         match self {
-            Self::Sort(sorter, info) => sorter.parts(info),
+            Self::Sort(sorter, info) => sorter.arguments(info),
         }
     }
 }
@@ -67,10 +67,16 @@ impl Requests for [Request<'_>] {
 struct SortsLike<'a, R: ?Sized> {
     requests: &'a R,
     sorter: &'a Sorter,
+    /// The only one, where it shares its dispatches with none.
+    only: Option<usize>,
 }
 
 impl<R: Requests + ?Sized> SortSource for SortsLike<'_, R> {
     fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
+        if let Some(index) = self.only {
+            let Request::Sort(_, info) = self.requests.get(index);
+            return visit(&info);
+        }
         for Request::Sort(sorter, info) in self.requests.iter() {
             if std::ptr::eq(sorter, self.sorter) || sorter.is_like(self.sorter) {
                 visit(&info);
@@ -82,12 +88,13 @@ impl<R: Requests + ?Sized> SortSource for SortsLike<'_, R> {
 /// The kinds of problems in a batch, in order of first appearance.
 fn kinds<R: Requests + ?Sized>(requests: &R) -> Result<ArrayVec<(SortsLike<'_, R>, Class), MAX_PLANS>> {
     let mut kinds = ArrayVec::<(SortsLike<'_, R>, Class), MAX_PLANS>::new();
-    for Request::Sort(sorter, info) in requests.iter() {
+    for (index, Request::Sort(sorter, info)) in requests.iter().enumerate() {
         let class = sorter.kind().class(info.count.max);
+        let only = (!class.shares()).then_some(index);
         let known = |(source, known): &(SortsLike<'_, R>, Class)| {
-            *known == class && (std::ptr::eq(source.sorter, sorter) || source.sorter.is_like(sorter))
+            only.is_none() && *known == class && (std::ptr::eq(source.sorter, sorter) || source.sorter.is_like(sorter))
         };
-        if !kinds.iter().any(known) && kinds.try_push((SortsLike { requests, sorter }, class)).is_err() {
+        if !kinds.iter().any(known) && kinds.try_push((SortsLike { requests, sorter, only }, class)).is_err() {
             return Err(Error::TooLarge {
                 argument: "batch",
                 value: MAX_PLANS as u64 + 1,
@@ -128,8 +135,8 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 /// Problems are independent: what one writes, no other may read or write. That is checked in linear time where problems come in
 /// the order of their addresses, be it array by array in a few large buffers or problem by problem; in any other order each
 /// pair is compared. At most 2^20 problems, of at most 16 kinds: a kind is a sorter's keys, values and strategy, and a tile shape
-/// of the device's profile (one for each range of sizes). The first access may also be `ALL_TRANSFER`,
-/// `TRANSFER_WRITE` on scratch. Everything else is as [`Sorter::cmd_sort`] says.
+/// of the device's profile (one for each range of sizes); every segmented sort is a kind of its own. The first access may also be
+/// `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. Everything else is as [`Sorter::cmd_sort`] says.
 ///
 /// # Errors
 /// Names the argument and the limit it breaks; nothing has been recorded then.
@@ -159,7 +166,7 @@ pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
     let required = scratch_size(requests)?;
     // SAFETY: the caller promises a valid buffer with that usage.
     let in_use = unsafe { scratch_range(device, scratch, required, None) }?;
-    requests.iter().try_for_each(|request| check_apart(&request.parts(), in_use))?;
+    requests.iter().try_for_each(|request| check_apart(&request.arguments(), in_use))?;
 
     let kinds = kinds(requests)?;
     let tables = tables(&kinds, in_use.address, &mut Layout::default())?;
@@ -181,7 +188,7 @@ pub(crate) fn check_len(len: usize) -> Result<()> {
 
 fn check_requests(requests: &(impl Requests + ?Sized)) -> Result<()> {
     check_len(requests.len())?;
-    requests.iter().try_for_each(|Request::Sort(_, info)| check_count(info.count.max))?;
+    requests.iter().try_for_each(|Request::Sort(sorter, info)| sorter.check_count(info.count.max))?;
     let mut devices = requests.iter().map(|request| request.device());
     if let Some(first) = devices.next()
         && devices.any(|device| !device.is_same(first))
@@ -198,13 +205,10 @@ fn check_independent(requests: &(impl Requests + ?Sized)) -> Result<()> {
         return Ok(());
     }
     for (index, request) in requests.iter().enumerate() {
-        for (first, mine) in request.parts() {
+        for mine in request.arguments() {
             for other in requests.iter().take(index) {
-                for (second, theirs) in other.parts() {
-                    // Counts are only read: many problems may share one.
-                    if mine.overlaps(theirs) && !(first == "count" && second == "count") {
-                        return Err(Error::Overlap { first, second });
-                    }
+                if let Some(theirs) = other.arguments().iter().find(|theirs| mine.conflicts(theirs)) {
+                    return Err(Error::Overlap { first: mine.name, second: theirs.name });
                 }
             }
         }
@@ -216,36 +220,34 @@ fn check_independent(requests: &(impl Requests + ?Sized)) -> Result<()> {
 fn problems_rise(requests: &(impl Requests + ?Sized)) -> bool {
     let mut end = 0;
     requests.iter().all(|request| {
-        let parts = request.parts().map(|(_, part)| part);
-        let parts = parts.iter().filter(|part| part.size != 0);
-        let rises = parts.clone().all(|part| part.address >= end);
-        end = parts.map(|part| part.address.saturating_add(part.size)).fold(end, u64::max);
+        let arguments = request.arguments();
+        let ranges = arguments.iter().map(|argument| argument.range).filter(|range| range.size != 0);
+        let rises = ranges.clone().all(|range| range.address >= end);
+        end = ranges.map(Range::end).fold(end, u64::max);
         rises
     })
 }
 
-/// Whether keys, values, counts and statuses each rise without overlap and keep apart from one another as wholes, as in a few
-/// large buffers. Problems may share a count.
+/// Whether the arrays of each name rise without overlap and keep apart from one another as wholes, as in a few large buffers. What
+/// is only read may be shared.
 fn arrays_rise(requests: &(impl Requests + ?Sized)) -> bool {
-    let mut hulls: [Option<Range>; 4] = [None; 4];
-    for request in requests.iter() {
-        for (hull, (name, part)) in hulls.iter_mut().zip(request.parts()) {
-            if part.size == 0 {
-                continue;
-            }
-            match hull {
-                None => *hull = Some(part),
-                Some(hull) => {
-                    let end = hull.address.saturating_add(hull.size);
-                    let again = name == "count" && part.address.saturating_add(part.size) == end;
-                    if part.address < end && !again {
-                        return false;
-                    }
-                    hull.size = part.address.saturating_add(part.size) - hull.address;
-                }
-            }
+    let mut hulls: ArrayVec<Argument, MAX_HULLS> = ArrayVec::new();
+    for argument in requests.iter().flat_map(|request| request.arguments()) {
+        if argument.range.size == 0 {
+            continue;
         }
+        let known = hulls.iter_mut().find(|hull| hull.name == argument.name && hull.written == argument.written);
+        let Some(hull) = known else {
+            hulls.push(argument);
+            continue;
+        };
+        if hull.written && argument.range.address < hull.range.end() {
+            return false;
+        }
+        hull.range = hull.range.around(argument.range);
     }
-    let hulls: ArrayVec<Range, 4> = hulls.into_iter().flatten().collect();
-    hulls.iter().enumerate().all(|(index, hull)| hulls[..index].iter().all(|other| !hull.overlaps(*other)))
+    hulls.iter().enumerate().all(|(index, hull)| hulls[..index].iter().all(|other| !hull.conflicts(other)))
 }
+
+/// Names of arguments, each written or only read.
+const MAX_HULLS: usize = 2 * MAX_ARGUMENTS;

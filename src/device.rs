@@ -222,6 +222,10 @@ impl Device {
         self.0.registry.pipeline(self.handles(), variant)
     }
 
+    pub(crate) fn create_pipelines(&self, variants: &[Variant]) -> Result<Vec<(Variant, vk::Pipeline)>> {
+        self.0.registry.pipelines(self.handles(), variants)
+    }
+
     /// Every pipeline so far, for those who read their statistics.
     #[doc(hidden)]
     pub fn pipelines(&self) -> Vec<(Variant, vk::Pipeline)> {

@@ -7,34 +7,44 @@ use arrayvec::ArrayVec;
 use ash::vk;
 use std::collections::HashMap;
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of push constants that every Vulkan device takes.
 pub(crate) const MAX_PUSH_BYTES: u32 = 128;
-pub(crate) const MAX_CONSTANTS: usize = 8;
+pub(crate) const MAX_CONSTANTS: usize = 24;
 
 /// SPIR-V lies in memory as 32-bit words.
 #[repr(C, align(4))]
 struct Words<Bytes: ?Sized>(Bytes);
 
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $kernel:ident = $name:literal, [$($constant:ident),*];)*) => {
+    (
+        native { $($(#[$doc:meta])* $kernel:ident = $name:literal, [$($constant:ident),* $(,)?];)* }
+        emulated { $($emulated:ident = $emulated_name:literal, of $native:ident;)* }
+    ) => {
         /// A compiled module. The text of each lies in `glsl/`, what it is made of in `glsl/VARIANTS`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kernel { $($(#[$doc])* $kernel,)* }
+        pub enum Kernel {
+            $($(#[$doc])* $kernel,)*
+            $(#[doc = concat!("[`Kernel::", stringify!($native), "`] with subgroups out of shared memory.")] $emulated,)*
+        }
 
         impl Kernel {
             /// Every kernel.
-            pub const ALL: &[Self] = &[$(Self::$kernel),*];
+            pub const ALL: &[Self] = &[$(Self::$kernel,)* $(Self::$emulated,)*];
 
             /// The module's file name in `spirv/`.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$kernel => $name,)* }
+                match self { $(Self::$kernel => $name,)* $(Self::$emulated => $emulated_name,)* }
             }
 
             /// The name that debuggers and profilers show.
             pub(crate) const fn label(self) -> &'static CStr {
-                let label = match self { $(Self::$kernel => concat!("trommel ", $name, "\0"),)* };
+                let label = match self {
+                    $(Self::$kernel => concat!("trommel ", $name, "\0"),)*
+                    $(Self::$emulated => concat!("trommel ", $emulated_name, "\0"),)*
+                };
                 match CStr::from_bytes_with_nul(label.as_bytes()) {
                     Ok(label) => label,
                     Err(_) => c"trommel",
@@ -43,16 +53,29 @@ macro_rules! kernels {
 
             /// The specialisation constants that the module declares.
             pub const fn constants(self) -> &'static [Constant] {
-                match self { $(Self::$kernel => &[$(Constant::$constant),*],)* }
+                match self {
+                    $(Self::$kernel => {
+                        const CONSTANTS: &[Constant] = &[$(Constant::$constant),*];
+                        const { assert!(CONSTANTS.len() <= MAX_CONSTANTS, "a variant has no room for so many") };
+                        CONSTANTS
+                    })*
+                    $(Self::$emulated => Self::$native.constants(),)*
+                }
+            }
+
+            /// The same kernel with emulated subgroups, where it uses subgroups at all.
+            pub(crate) fn emulated(self, emulated: bool) -> Self {
+                match self {
+                    $(Self::$native if emulated => Self::$emulated,)*
+                    other => other,
+                }
             }
 
             /// The module as SPIR-V 1.6.
             pub fn spirv(self) -> &'static [u32] {
                 let bytes: &'static Words<[u8]> = match self {
-                    $(Self::$kernel => {
-                        const MODULE: &Words<[u8]> = &Words(*include_bytes!(concat!("../spirv/", $name, ".spv")));
-                        MODULE
-                    })*
+                    $(Self::$kernel => module!($name),)*
+                    $(Self::$emulated => module!($emulated_name),)*
                 };
                 bytemuck::cast_slice(&bytes.0)
             }
@@ -60,41 +83,56 @@ macro_rules! kernels {
     };
 }
 
-kernels! {
-    /// Resolves counts, lays out tiles, writes indirect arguments, clears.
-    SortPrepare = "sort_prepare", [Threads, Lanes, Tile];
-    /// Histograms of all digits.
-    SortHistogram = "sort_histogram", [Threads, Lanes, Tile];
-    /// One digit, by look-back.
-    SortOnesweep = "sort_onesweep", [Threads, Lanes, Items, Histograms, ValueWords, SpinLimit, DelayEvery];
-    /// One digit's counts a tile.
-    SortCount = "sort_count", [Threads, Lanes, Tile];
-    /// One digit's sums over the tiles.
-    SortSpine = "sort_spine", [Threads, Lanes, Tile];
-    /// One digit, to the places that the sums tell.
-    SortReorder = "sort_reorder", [Threads, Lanes, Items, Histograms, ValueWords];
-    /// A whole problem in one workgroup.
-    SortSmall = "sort_small", [Threads, Lanes, Items, Histograms, ValueWords];
-    /// [`Kernel::SortOnesweep`] with subgroups out of shared memory.
-    SortOnesweepEmulated = "sort_onesweep_emulated", [Threads, Lanes, Items, Histograms, ValueWords, SpinLimit, DelayEvery];
-    /// [`Kernel::SortSpine`] with subgroups out of shared memory.
-    SortSpineEmulated = "sort_spine_emulated", [Threads, Lanes, Tile];
-    /// [`Kernel::SortReorder`] with subgroups out of shared memory.
-    SortReorderEmulated = "sort_reorder_emulated", [Threads, Lanes, Items, Histograms, ValueWords];
-    /// [`Kernel::SortSmall`] with subgroups out of shared memory.
-    SortSmallEmulated = "sort_small_emulated", [Threads, Lanes, Items, Histograms, ValueWords];
+macro_rules! module {
+    ($name:literal) => {{
+        const MODULE: &Words<[u8]> = &Words(*include_bytes!(concat!("../spirv/", $name, ".spv")));
+        MODULE
+    }};
 }
 
-impl Kernel {
-    /// The same kernel with emulated subgroups, where it uses subgroups at all.
-    pub(crate) fn emulated(self, emulated: bool) -> Self {
-        match self {
-            Self::SortOnesweep if emulated => Self::SortOnesweepEmulated,
-            Self::SortSpine if emulated => Self::SortSpineEmulated,
-            Self::SortReorder if emulated => Self::SortReorderEmulated,
-            Self::SortSmall if emulated => Self::SortSmallEmulated,
-            other => other,
-        }
+kernels! {
+    native {
+        /// Resolves counts, lays out tiles, writes indirect arguments, clears.
+        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Tile];
+        /// Histograms of all digits.
+        SortHistogram = "sort_histogram", [
+            Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
+        ];
+        /// One digit, by look-back.
+        SortOnesweep = "sort_onesweep", [
+            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
+        ];
+        /// One digit's counts a tile.
+        SortCount = "sort_count", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        /// One digit's sums over the tiles.
+        SortSpine = "sort_spine", [Threads, Lanes, Mode, SegmentTile, Tile];
+        /// One digit, to the places that the sums tell.
+        SortReorder = "sort_reorder", [
+            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+        ];
+        /// A whole problem in one workgroup.
+        SortSmall = "sort_small", [
+            Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        ];
+        /// Every segment that fits a workgroup, and where the others lie.
+        SortSegments = "sort_segments", [
+            Threads, Lanes, Mode, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
+            EndBit,
+        ];
+        /// Items to where they are wanted.
+        SortCopy = "sort_copy", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
+        /// Sorted keys to the bytes or halves that they are.
+        SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        /// Values to the places of their keys.
+        SortPermute = "sort_permute", [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
+    }
+    emulated {
+        SortOnesweepEmulated = "sort_onesweep_emulated", of SortOnesweep;
+        SortSpineEmulated = "sort_spine_emulated", of SortSpine;
+        SortReorderEmulated = "sort_reorder_emulated", of SortReorder;
+        SortSmallEmulated = "sort_small_emulated", of SortSmall;
+        SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
     }
 }
 
@@ -149,13 +187,46 @@ impl Registry {
 
     /// The pipeline of a variant, created on first use.
     pub(crate) fn pipeline(&self, device: &DeviceHandles, variant: Variant) -> Result<vk::Pipeline> {
-        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = pipelines.get(&variant) {
-            return Ok(*pipeline);
+        if let Some(pipeline) = self.known(variant) {
+            return Ok(pipeline);
         }
         let pipeline = create_pipeline(device, self.layout, variant)?;
-        pipelines.insert(variant, pipeline);
-        Ok(pipeline)
+        Ok(self.keep(device, variant, pipeline))
+    }
+
+    /// The pipelines of many variants, created on all cores: drivers take a tenth of a second for one.
+    pub(crate) fn pipelines(&self, device: &DeviceHandles, variants: &[Variant]) -> Result<Vec<(Variant, vk::Pipeline)>> {
+        let next = AtomicUsize::new(0);
+        let create = || {
+            while let Some(variant) = variants.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.pipeline(device, *variant)?;
+            }
+            Ok(())
+        };
+        // The caller's own functions for host memory may not bear more than one thread.
+        let cores = if device.callbacks().is_some() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
+        let helpers = cores.min(variants.len()).saturating_sub(1);
+        std::thread::scope(|scope| -> Result<()> {
+            let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(create)).collect();
+            let own: Result<()> = create();
+            helpers.into_iter().try_fold(own?, |(), helper| helper.join().unwrap_or(Err(Error::Vulkan(vk::Result::ERROR_UNKNOWN))))
+        })?;
+        variants.iter().map(|variant| Ok((*variant, self.pipeline(device, *variant)?))).collect()
+    }
+
+    fn known(&self, variant: Variant) -> Option<vk::Pipeline> {
+        self.pipelines.lock().unwrap_or_else(PoisonError::into_inner).get(&variant).copied()
+    }
+
+    /// Keeps a new pipeline, unless somebody else has made the same meanwhile.
+    fn keep(&self, device: &DeviceHandles, variant: Variant, pipeline: vk::Pipeline) -> vk::Pipeline {
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = *pipelines.entry(variant).or_insert(pipeline);
+        if kept != pipeline {
+            // SAFETY: nobody has seen it.
+            unsafe { device.vk.destroy_pipeline(pipeline, device.callbacks()) };
+        }
+        kept
     }
 
     /// Every pipeline there is.

@@ -49,5 +49,5 @@ pub use memory::{Count, Range, Scratch, Timestamps};
 pub use requirements::Requirements;
 pub use shared::STATUS_COUNT_CLAMPED;
 #[cfg(feature = "sort")]
-pub use sort::{KeyType, SortInfo, Sorter, SorterInfo, ValueType};
+pub use sort::{KeyType, Layout, Order, Placement, Segments, SortInfo, Sorter, SorterInfo, ValueType};
 pub use tuning::{Profile, Strategy};

@@ -1,9 +1,10 @@
 //! How inputs, outputs and scratch are named: addresses for what the caller owns, a buffer for scratch.
 
 use crate::{Error, Result};
+use arrayvec::ArrayVec;
 use ash::vk;
 
-/// A range of device memory, by address: elements of 4 bytes need an alignment of 4, nothing more.
+/// A range of device memory, by address, aligned to its elements: 4 bytes, or the size of narrower keys.
 ///
 /// The buffer behind it has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER`. Large buffers want dedicated allocations
 /// (`VkMemoryDedicatedAllocateInfo`): random access is up to six times as fast on some devices.
@@ -41,17 +42,34 @@ impl Range {
             && other.address < self.address.saturating_add(self.size)
     }
 
-    /// Checks that `required` bytes lie here, aligned to words; null is allowed where nothing is required.
-    pub(crate) fn check(self, names: RangeNames, required: u64, max_count: u64) -> Result<()> {
+    /// The smallest range around both.
+    pub(crate) fn around(self, other: Self) -> Self {
+        if other.size == 0 || other.address == 0 {
+            return self;
+        }
+        if self.size == 0 {
+            return other;
+        }
+        let start = self.address.min(other.address);
+        Self::new(start, self.end().max(other.end()) - start)
+    }
+
+    /// One past the last byte.
+    pub(crate) fn end(self) -> u64 {
+        self.address.saturating_add(self.size)
+    }
+
+    /// Checks that `required` bytes, for `max_count` keys if that is why, lie here, aligned; null is allowed where nothing is required.
+    pub(crate) fn check(self, names: RangeNames, alignment: u64, required: u64, max_count: Option<u64>) -> Result<()> {
         if required == 0 {
             return Ok(());
         }
         if self.address == 0 {
             return Err(Error::Null { argument: names.address });
         }
-        check_alignment(names.address, self.address)?;
+        check_multiple(names.address, self.address, alignment)?;
         if self.size < required {
-            return Err(Error::TooSmall { argument: names.size, value: self.size, required, max_count: Some(max_count) });
+            return Err(Error::TooSmall { argument: names.size, value: self.size, required, max_count });
         }
         if self.address.checked_add(self.size).is_none() {
             return Err(Error::TooLarge {
@@ -73,7 +91,33 @@ pub(crate) struct RangeNames {
 }
 
 pub(crate) fn check_alignment(argument: &'static str, value: u64) -> Result<()> {
-    if value.is_multiple_of(4) { Ok(()) } else { Err(Error::Misaligned { argument, value, alignment: 4 }) }
+    check_multiple(argument, value, 4)
+}
+
+pub(crate) fn check_multiple(argument: &'static str, value: u64, alignment: u64) -> Result<()> {
+    if value.is_multiple_of(alignment) { Ok(()) } else { Err(Error::Misaligned { argument, value, alignment }) }
+}
+
+/// Memory that a request names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Argument {
+    pub(crate) name: &'static str,
+    /// The bytes in use; none where the request does without.
+    pub(crate) range: Range,
+    pub(crate) written: bool,
+}
+
+/// Most arguments of a request that name memory.
+pub(crate) const MAX_ARGUMENTS: usize = 7;
+
+/// All memory that a request names, scratch aside: of requests of one kind the same names in the same order.
+pub(crate) type Arguments = ArrayVec<Argument, MAX_ARGUMENTS>;
+
+impl Argument {
+    /// Whether one is written that the other touches.
+    pub(crate) fn conflicts(&self, other: &Self) -> bool {
+        (self.written || other.written) && self.range.overlaps(other.range)
+    }
 }
 
 /// How many items: known to the host, or lying on the device with a maximum known to the host.

@@ -6,8 +6,8 @@ use crate::shared::SharedStruct;
 use arrayvec::ArrayVec;
 use std::fmt;
 
-/// Most passes of one plan: a preparation, and three for each digit of a 32-bit key, with room to spare.
-pub(crate) const MAX_PASSES: usize = 16;
+/// Most passes of one plan: three for each of sixteen digits, and what comes before and after.
+pub(crate) const MAX_PASSES: usize = 56;
 /// Most resources of one plan; sets of them are the bits of a `u16`.
 pub(crate) const MAX_RESOURCES: usize = 16;
 
@@ -22,6 +22,10 @@ impl Resources {
 
     pub(crate) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 
     pub(crate) fn intersects(self, other: Self) -> bool {

@@ -153,7 +153,7 @@ pub(crate) struct Recorder<'a> {
 }
 
 /// Most pipelines of one recording.
-const MAX_PIPELINES: usize = 64;
+const MAX_PIPELINES: usize = 128;
 
 impl<'a> Recorder<'a> {
     /// Looks up every pipeline first: what can fail, fails before anything is recorded.

@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 
 /// Parts begin at multiples of this, so that neighbours share no cache line and rows coalesce.
-const PART_ALIGNMENT: u64 = 256;
+pub(crate) const PART_ALIGNMENT: u64 = 256;
 
 /// Hands out parts of a range, one after the other. Offsets are relative to the range's first byte.
 #[derive(Clone, Copy, Debug, Default)]

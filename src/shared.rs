@@ -92,7 +92,7 @@ specialisation_constants! {
     Items = 2 as "SPEC_ITEMS",
     /// Rows of digit counters a workgroup: one a subgroup, or 1.
     Histograms = 3 as "SPEC_HISTOGRAMS",
-    /// 32-bit words a value; 0 for keys alone.
+    /// 32-bit words a value, as the passes move it; 0 for keys alone.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
     /// Keys a tile, for kernels that count tiles without holding one.
     Tile = 5 as "SPEC_TILE",
@@ -100,6 +100,36 @@ specialisation_constants! {
     SpinLimit = 6 as "SPEC_SPIN_LIMIT",
     /// Tests only: every so many tiles, one is late. 0 in use.
     DelayEvery = 7 as "SPEC_DELAY_EVERY",
+    /// 32-bit words a key, as the passes move it.
+    KeyWords = 8 as "SPEC_KEY_WORDS",
+    /// Bits of a key's most significant word: 32, or 8 or 16 where keys are narrower than a word.
+    KeyBits = 9 as "SPEC_KEY_BITS",
+    /// `ENCODING_` bits: how the bits of a key order it.
+    Encoding = 10 as "SPEC_ENCODING",
+    /// `LAYOUT_` bits: how the caller's arrays hold the items.
+    Layout = 11 as "SPEC_LAYOUT",
+    /// 1 where places may lie beyond 2^30, so that addresses need 64 bits.
+    Wide = 12 as "SPEC_WIDE",
+    /// First bit that is sorted by.
+    BeginBit = 13 as "SPEC_BEGIN_BIT",
+    /// One past the last bit that is sorted by.
+    EndBit = 14 as "SPEC_END_BIT",
+    /// A `SCAN_` constant: how tiles learn what lies before them.
+    Scan = 15 as "SPEC_SCAN",
+    /// Entries of the ring, a power of two.
+    RingEntries = 16 as "SPEC_RING_ENTRIES",
+    /// Tiles that a look-back in the ring goes back at most.
+    RingReach = 17 as "SPEC_RING_REACH",
+    /// Look-back words that are read together.
+    Window = 19 as "SPEC_WINDOW",
+    /// 1 where every digit has all 8 bits.
+    FullDigits = 20 as "SPEC_FULL_DIGITS",
+    /// `MODE_` bits: what problems there are.
+    Mode = 21 as "SPEC_MODE",
+    /// Items that one workgroup sorts by itself where problems are segments.
+    SegmentTile = 22 as "SPEC_SEGMENT_TILE",
+    /// A `RANKING_` constant: how keys of a tile find their places.
+    Ranking = 18 as "SPEC_RANKING",
 }
 
 shared_constants! {
@@ -107,69 +137,157 @@ shared_constants! {
     const RADIX_BITS = 8;
     /// Values of a digit.
     const RADIX = 1 << RADIX_BITS;
-    /// Digits of a 32-bit key.
-    const PASSES = 32 / RADIX_BITS;
+    /// Most words of a key.
+    const MAX_KEY_WORDS = 4;
+    /// Most words of a value that passes move.
+    const MAX_VALUE_WORDS = 4;
+    /// Most digits that one reading of the keys counts.
+    const DIGITS_COUNTED = 8;
     /// Status bit: the count on the device was above the maximum; the maximum was used.
     const STATUS_COUNT_CLAMPED = 1;
     /// Index of the indirect command with one group a tile.
     const ARGUMENTS_TILES = 0;
     /// Index of the indirect command with one group a chunk of tiles.
     const ARGUMENTS_CHUNKS = 1;
+    /// Index of the indirect command with one group for each digit of each segment.
+    const ARGUMENTS_DIGITS = 2;
+    /// Indirect commands of a plan.
+    const ARGUMENTS = 3;
+
+    /// The most significant bit of a key is a sign.
+    const ENCODING_SIGNED = 1;
+    /// Keys are IEEE 754 numbers, or bfloat16: signs turn all other bits.
+    const ENCODING_FLOAT = 2;
+    /// Largest first.
+    const ENCODING_DESCENDING = 4;
+    /// The first word of a key is the most significant one, not the last.
+    const ENCODING_BIG_END_FIRST = 8;
+
+    /// Each key lies beside its value.
+    const LAYOUT_INTERLEAVED = 1;
+    /// Values are not read: they are the places 0, 1, ... of the keys.
+    const LAYOUT_INDICES = 2;
+    /// Sorted keys are not written.
+    const LAYOUT_DROP_KEYS = 4;
+    /// Keys or values that are read lie further apart than they are long.
+    const LAYOUT_STRIDED = 8;
+    /// Keys between passes lie in scratch alone, never where sorted keys will.
+    const LAYOUT_KEYS_APART = 16;
+    /// Values between passes, and after the last, lie in scratch alone.
+    const LAYOUT_VALUES_APART = 32;
+
+    /// There is one problem, in the push constants.
+    const MODE_SINGLE = 1;
+    /// Nothing has been prepared: no states, no shared digits, no zeroed histogram.
+    const MODE_DIRECT = 2;
+    /// Problems are segments of the arrays in the push constants, found on the device.
+    const MODE_SEGMENTS = 4;
+
+    /// In `SortPush::flags`: moves are even in number, since the result lies where the input did.
+    const FLAG_EVEN = 1;
+    /// In `SortPush::flags`: moves are odd in number, since the alternate arrays lie where the input did.
+    const FLAG_ODD = 2;
+    /// In `SortPush::flags`: the digits that all keys share are known, and passed over.
+    const FLAG_SHARED_DIGITS = 64;
+    /// In `SortPush::flags`: `prepare` writes indirect commands.
+    const FLAG_INDIRECT = 8;
+    /// In `SortPush::flags`: `prepare` clears tickets.
+    const FLAG_TICKETS = 16;
+    /// In `SortPush::flags`: `prepare` clears histograms.
+    const FLAG_HISTOGRAMS = 32;
+
+    /// Tiles look back over the counts of those before them, to the nearest prefix.
+    const SCAN_LOOK_BACK = 0;
+    /// Each tile waits for the prefix of the tile before it.
+    const SCAN_CHAINED = 1;
+    /// Look-back in a ring whose entries are freed in groups of tiles.
+    const SCAN_RING = 2;
+    /// Look-back in a ring whose entries are freed tile by tile, in order.
+    const SCAN_RING_IN_ORDER = 3;
+
+    /// `SortPush::digit` of `permute`: values to where they are wanted.
+    const PERMUTE_TO_OUTPUT = 0;
+    /// `SortPush::digit` of `permute`: values to scratch.
+    const PERMUTE_TO_SCRATCH = 1;
+    /// `SortPush::digit` of `permute`: values from scratch, as they lie there.
+    const PERMUTE_FROM_SCRATCH = 2;
+
+    /// Ballots find the lanes with the same digit.
+    const RANKING_BALLOTS = 0;
+    /// Lanes count in the order that shared memory serves them, which is proven afterwards.
+    const RANKING_PROVEN = 1;
+    /// Tests only: as `RANKING_PROVEN`, with lanes served in a wrong order.
+    const RANKING_DISPROVEN = 2;
 }
 
 shared_structs! {
-    /// One sort, as kernels see it. Addresses may be null where a strategy does not use them.
+    /// One sort, as kernels see it. Addresses may be null where a strategy does not use them. An item is so many key words,
+    /// least significant first, and so many value words; between passes each word has an array of its own, a *plane*.
     struct SortProblem {
-        /// Keys, sorted in place.
+        /// Keys as they come.
         keys: Address,
-        /// As many keys of scratch.
-        alternate_keys: Address,
-        /// Values, moved with the keys.
+        /// Values as they come.
         values: Address,
-        /// As many values of scratch.
+        /// Sorted keys; planes before.
+        to_keys: Address,
+        /// Sorted values; planes before.
+        to_values: Address,
+        /// Key planes, in turn with those at `to_keys`.
+        alternate_keys: Address,
+        /// Value planes, in turn with those at `to_values`.
         alternate_values: Address,
-        /// Look-back: `[PASSES][RADIX]` counts of all digits. Reduce-then-scan: `[RADIX]` counts of this pass's digit.
-        histogram: Address,
-        /// Look-back: `[tiles][RADIX]` look-back words. Reduce-then-scan: `[RADIX][tiles]` counts.
-        tile_words: Address,
         /// Where the count lies; null: it is `max_count`.
         count: Address,
         /// Where the status goes; may be null.
         status: Address,
         /// The count, or what it is clamped to.
         max_count: u32,
+        /// Distance of one key from the next as they come, in the low half, and of values in the high one: in words, or, for keys
+        /// narrower than a word, in bytes.
+        strides: u32,
+        /// `[digits][RADIX]` counts, and a word with a bit for each digit that all keys share. By 256 bytes into scratch.
+        histogram: u32,
+        /// Look-back: `[tiles][RADIX]` words. Reduce-then-scan: `[RADIX][tiles]` counts. By 256 bytes into scratch.
+        tile_words: u32,
     }
 
-    /// What `prepare` resolves for a problem; one past the last holds the number of tiles in all.
+    /// What `prepare` resolves for a problem; one past the last holds the number of tiles in all and, as its count, that of segments.
     struct SortState {
         /// Keys.
         count: u32,
         /// Tiles of the problems before this one.
         first_tile: u32,
+        /// Of a segment, its first item.
+        first: u32,
     }
 
-    /// Push constants of every sort kernel.
+    /// Push constants of every sort kernel. Parts of scratch are named by 256 bytes into it.
     struct SortPush {
         /// The problem, where it is the only one.
         problem: SortProblem,
-        /// `SortProblem[problem_count]`, where there are several.
-        problems: Address,
-        /// `SortState[problem_count + 1]`.
-        states: Address,
-        /// Indirect commands that `prepare` writes; null: dispatches are fixed.
-        arguments: Address,
-        /// `[PASSES]` tickets of the look-back; null otherwise.
-        tickets: Address,
-        /// Problems in the dispatch.
+        /// Scratch.
+        scratch: Address,
+        /// `SortProblem[problem_count]`, where there are several. Of segments, `SortState[problem_count + 1]`: the one too long for a
+        /// workgroup that begins in each window, or none; behind them, what all segments cover.
+        problems: u32,
+        /// `SortState[problem_count + 1]`, where counts have been prepared.
+        states: u32,
+        /// Indirect commands, where counts lie on the device. For `segments`: low word of the address of the offsets.
+        arguments: u32,
+        /// Tickets of the look-back, one a pass, then as many tails of the ring. For `segments`: high word of that address.
+        tickets: u32,
+        /// Problems in the dispatch; windows, where they are segments.
         problem_count: u32,
-        /// Position of the pass's digit in the key, in bits.
-        shift: u32,
-        /// Which pass: its parity tells the direction.
-        pass_index: u32,
-        /// Tiles that one group of the histogram reads.
+        /// Tiles that one group of the histogram reads. For `segments`: how many segments there are at most.
         chunk: u32,
         /// Groups that one dispatch takes in x.
         max_groups_x: u32,
+        /// The pass in the low byte, then the number of digits: the pass behind them is a copy.
+        pass: u32,
+        /// The pass's digit: first bit in its word in the low byte, then the word, then the number of bits.
+        digit: u32,
+        /// `FLAG_` bits.
+        flags: u32,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
 use crate::device::DeviceFacts;
+use crate::shared::{RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -25,7 +26,12 @@ pub(crate) const MIN_THREADS: u32 = 64;
 /// Places within a tile are kept in 16 bits.
 const MAX_TILE: u32 = 1 << 16;
 
-/// How a sort finds where each tile's keys go. Both give the same bytes.
+/// Most entries of a ring: 2 MiB.
+const MOST_RING_ENTRIES: u32 = 1024;
+/// From so many entries on, so many tiles free theirs together: see glsl/lib/lookback.glsl.
+const RING_GROUPS: [(u32, u32); 2] = [(256, 32), (0, 2)];
+
+/// How a sort finds where each tile's keys go. All give the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
@@ -37,6 +43,48 @@ pub enum Strategy {
     Lookback,
     /// Count, scan, reorder: two reads and one write a digit, no waiting at all.
     ReduceThenScan,
+    /// As [`Strategy::Lookback`], but each tile waits for the prefix of the one before it.
+    ChainedScan,
+    /// As [`Strategy::Lookback`], with look-back words of constant size, whatever the count: a ring whose entries are used again once
+    /// nobody needs them, in groups of tiles.
+    Ring,
+    /// As [`Strategy::Ring`], entries freed one by one in the order of the tiles.
+    RingInOrder,
+}
+
+impl Strategy {
+    /// Those that a sort can be recorded by.
+    pub const ALL: [Self; 5] = [Self::Lookback, Self::ReduceThenScan, Self::ChainedScan, Self::Ring, Self::RingInOrder];
+
+    /// The strategy's name, as profiles have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Lookback => "lookback",
+            Self::ReduceThenScan => "reduce_then_scan",
+            Self::ChainedScan => "chained_scan",
+            Self::Ring => "ring",
+            Self::RingInOrder => "ring_in_order",
+        }
+    }
+}
+
+/// How keys alone find their places in a tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Ranking {
+    /// By ballots among the lanes of a subgroup.
+    #[default]
+    Ballots = RANKING_BALLOTS,
+    /// By counters in shared memory, in the order in which it serves the lanes. Nobody promises that it is the lanes' own order, so
+    /// that is proven for every tile, and a tile that fails is ranked again by ballots.
+    Proven = RANKING_PROVEN,
+    /// Tests only: as [`Ranking::Proven`], with lanes served in a wrong order.
+    Disproven = RANKING_DISPROVEN,
+}
+
+impl Ranking {
+    const NAMES: [(Self, &str); 3] = [(Self::Ballots, "ballots"), (Self::Proven, "proven"), (Self::Disproven, "disproven")];
 }
 
 /// Threads of a workgroup, and items a thread.
@@ -85,12 +133,26 @@ pub struct Profile {
     pub strategy: Strategy,
     /// Sorting keys alone.
     pub sort_keys: SortShapes,
-    /// Sorting keys with 4-byte values.
+    /// Sorting keys of one word with values.
     pub sort_pairs: SortShapes,
+    /// Sorting keys of several words.
+    pub sort_long: SortShapes,
+    /// What one workgroup sorts of segments: one of up to so many items, or several of half as many together.
+    pub sort_segments: Shape,
     /// Threads of kernels that hold no tile.
     pub plain_threads: u32,
     /// Workgroups that the histogram aims at: enough to fill the device.
     pub histogram_groups: u32,
+    /// Tile shapes that serve no larger maximum count than this are used without a pass that prepares the sort.
+    pub direct_up_to: u32,
+    /// Largest maximum count of a sort by every digit; above, digits that all keys share are passed over.
+    pub all_digits_up_to: u32,
+    /// Tiles that the ring holds: a power of two.
+    pub ring_entries: u32,
+    /// Tiles that a look-back in the ring goes back at most.
+    pub ring_reach: u32,
+    /// How keys alone find their places in a tile.
+    pub ranking: Ranking,
     /// Turns that a look-back waits before it counts for itself.
     pub spin_limit: u32,
     /// Tests only: every so many tiles, one is late; 0: none.
@@ -108,6 +170,9 @@ impl Profile {
             profile.sort_keys = shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_KEYS } else { NVIDIA_GRAPHICS_KEYS });
             profile.sort_pairs =
                 shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_PAIRS } else { NVIDIA_GRAPHICS_PAIRS });
+            profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG);
+            profile.sort_segments = shape(256, 16);
+            profile.ranking = Ranking::Proven;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
         }
@@ -143,8 +208,15 @@ impl Profile {
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
             sort_keys: shapes(&small, &tiles),
             sort_pairs: shapes(&small, &tiles),
+            sort_long: shapes(&small, &tiles),
+            sort_segments: Shape { threads, items: items.min(8) },
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
+            direct_up_to: 1 << 18,
+            all_digits_up_to: 1 << 20,
+            ring_entries: 1024,
+            ring_reach: 64,
+            ranking: Ranking::Ballots,
             spin_limit: if facts.is_cpu { 256 } else { 4096 },
             delay_every: 0,
             max_groups_x: facts.max_groups_x,
@@ -164,7 +236,13 @@ impl Profile {
             return refuse(format!("subgroups of {} lanes cannot be emulated", self.lanes));
         }
         if self.strategy == Strategy::Auto {
-            return refuse("strategy must be lookback or reduce_then_scan".into());
+            return refuse("auto is no strategy".into());
+        }
+        // The widest group of tiles that frees its entries together, and the reach behind it, fit the ring.
+        let ring_group = RING_GROUPS.iter().find(|(entries, _)| self.ring_entries >= *entries).map_or(1, |(_, group)| *group);
+        let fits = self.ring_reach.checked_add(ring_group).is_some_and(|least| least <= self.ring_entries);
+        if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
+            return refuse(format!("a ring of {} does not hold a reach of {}", self.ring_entries, self.ring_reach));
         }
         if self.max_groups_x == 0 || self.max_groups_x > facts.max_groups_x || self.histogram_groups == 0 {
             return refuse(format!("max_groups_x must be 1 to {}, histogram_groups at least 1", facts.max_groups_x));
@@ -177,12 +255,12 @@ impl Profile {
             lanes if self.emulated_subgroups => lanes.max(facts.max_lanes),
             lanes => lanes,
         };
-        for shapes in [&self.sort_keys, &self.sort_pairs] {
+        for shapes in [&self.sort_keys, &self.sort_pairs, &self.sort_long] {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
             let all = shapes.small.iter().copied().chain(shapes.tiles.iter().map(|sized| sized.shape));
-            for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }]) {
+            for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }, self.sort_segments]) {
                 if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
                     return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
                 }
@@ -196,11 +274,18 @@ impl Profile {
                 // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
                 let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
                 let emulation = if self.emulated_subgroups { threads * 8 } else { 0 };
-                let bytes = counters + threads * items * 4 + emulation + SHARED_MEMORY_OVERHEAD;
+                // A bit for each item of half a tile that a segment may begin with, and sums over their words and over the threads.
+                let heads = if (Shape { threads, items }) == self.sort_segments { threads * items / 8 + threads } else { 0 };
+                let bytes = counters + threads * items * 4 + heads + emulation + SHARED_MEMORY_OVERHEAD;
                 if items == 0 || bytes > facts.shared_memory {
                     return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
                 }
             }
+        }
+        // Half a tile is whole words of these bits, and no more words than there are threads to sum them.
+        let Shape { threads, items } = self.sort_segments;
+        if !(threads * items).is_multiple_of(64) || items > 64 {
+            return refuse(format!("{threads} x {items} holds no segments"));
         }
         Ok(self)
     }
@@ -233,18 +318,20 @@ fn shapes(small: &[Shape], tiles: &[SizedShape]) -> SortShapes {
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
 const NVIDIA_SMALL: &[Shape] = &[shape(256, 4), shape(512, 4), shape(512, 8), shape(256, 32)];
-const NVIDIA_COMPUTE_KEYS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(1 << 22, 384, 22), sized(u32::MAX, 256, 32)];
-const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_KEYS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(u32::MAX, 384, 22)];
+const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
+    &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
+const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_KEYS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
+const NVIDIA_LONG: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "lanes = {}", self.lanes)?;
         writeln!(f, "emulated_subgroups = {}", self.emulated_subgroups)?;
-        let strategy = if self.strategy == Strategy::Lookback { "lookback" } else { "reduce_then_scan" };
-        writeln!(f, "strategy = {strategy}")?;
-        for (name, shapes) in [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs)] {
+        writeln!(f, "strategy = {}", self.strategy.name())?;
+        let shapes = [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs), ("sort_long", &self.sort_long)];
+        for (name, shapes) in shapes {
             write!(f, "{name}.small =")?;
             for Shape { threads, items } in &shapes.small {
                 write!(f, " {threads}x{items}")?;
@@ -255,8 +342,15 @@ impl fmt::Display for Profile {
             }
             writeln!(f)?;
         }
+        writeln!(f, "sort_segments = {}x{}", self.sort_segments.threads, self.sort_segments.items)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
+        writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
+        writeln!(f, "all_digits_up_to = {}", self.all_digits_up_to)?;
+        writeln!(f, "ring_entries = {}", self.ring_entries)?;
+        writeln!(f, "ring_reach = {}", self.ring_reach)?;
+        let ranking = Ranking::NAMES.iter().find(|(ranking, _)| *ranking == self.ranking).map_or("", |(_, name)| name);
+        writeln!(f, "ranking = {ranking}")?;
         writeln!(f, "spin_limit = {}", self.spin_limit)?;
         writeln!(f, "delay_every = {}", self.delay_every)?;
         writeln!(f, "max_groups_x = {}", self.max_groups_x)
@@ -294,15 +388,26 @@ impl FromStr for Profile {
         Ok(Self {
             lanes: number("lanes")?,
             emulated_subgroups: lookup("emulated_subgroups")? == "true",
-            strategy: match lookup("strategy")? {
-                "lookback" => Strategy::Lookback,
-                "reduce_then_scan" => Strategy::ReduceThenScan,
-                other => return Err(malformed(format!("strategy {other} is unknown"))),
+            strategy: {
+                let name = lookup("strategy")?;
+                let known = Strategy::ALL.into_iter().find(|strategy| strategy.name() == name);
+                known.ok_or_else(|| malformed(format!("strategy {name} is unknown")))?
             },
             sort_keys: shapes("sort_keys")?,
             sort_pairs: shapes("sort_pairs")?,
+            sort_long: shapes("sort_long")?,
+            sort_segments: parse_shape(lookup("sort_segments")?)?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
+            direct_up_to: number("direct_up_to")?,
+            all_digits_up_to: number("all_digits_up_to")?,
+            ring_entries: number("ring_entries")?,
+            ring_reach: number("ring_reach")?,
+            ranking: {
+                let name = lookup("ranking")?;
+                let known = Ranking::NAMES.iter().find(|(_, known)| *known == name);
+                known.map(|(ranking, _)| *ranking).ok_or_else(|| malformed(format!("ranking {name} is unknown")))?
+            },
             spin_limit: number("spin_limit")?,
             delay_every: number("delay_every")?,
             max_groups_x: number("max_groups_x")?,

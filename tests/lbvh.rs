@@ -41,23 +41,38 @@ fn survey(file: &Path, counts: impl Fn(&[u8]) -> bool) -> ([u32; 2], Vec<u8>, f6
     ([info.width, info.height], pixels, share)
 }
 
-/// Runs the job on a mesh, checks its numbers and both pictures, and returns the numbers and how much of the picture
-/// the mesh covers.
+/// Runs the job on a mesh with codes of both widths, and returns the numbers of the narrow ones and how much of the picture
+/// the mesh covers. The trees differ, but what the rays meet does not, and wide codes tell apart what narrow ones do.
 fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
-    let mut arguments = vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json"];
+    let (narrow, narrow_pixels, covered) = build_with(30, mesh, folder);
+    let (wide, wide_pixels, _) = build_with(63, mesh, folder);
+    let [few, many] = [&wide, &narrow].map(|numbers| numbers["ties"].as_u64().expect("ties"));
+    println!("{}: {many} ties of 30 bits, {few} of 63", mesh.unwrap_or("pebbles"));
+    assert!(few <= many, "{mesh:?}: {few} ties of 63 bits, {many} of 30");
+    assert_eq!(wide["triangles"], narrow["triangles"], "{mesh:?}");
+    // Where two triangles share the edge that a ray meets, the tree decides whose corners shade it.
+    let differing = narrow_pixels.iter().zip(&wide_pixels).filter(|(a, b)| a.abs_diff(**b) > 2).count();
+    assert!(differing * 1000 <= narrow_pixels.len(), "{mesh:?}: {differing} of {} bytes differ", narrow_pixels.len());
+    (narrow, covered)
+}
+
+/// Runs the job once, checks its numbers and both pictures, and returns the numbers, the picture and how much of it the mesh covers.
+fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, f64) {
+    let bits_text = bits.to_string();
+    let mut arguments = vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json", "--morton", &bits_text];
     arguments.extend(["--out", "p.png", "--heat", "h.png"]);
     arguments.extend(mesh.iter().flat_map(|mesh| ["--mesh", mesh]));
     let output = run(&arguments, folder);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{mesh:?}: {printed}");
-    for heading in ["triangles", "sort ms", "build ms", "total ms", "Mtris/s", "SAH cost", "depth", "valid"] {
+    for heading in ["triangles", "morton", "sort ms", "build ms", "total ms", "Mtris/s", "SAH cost", "depth", "ties", "valid"] {
         assert!(printed.contains(heading), "{heading} is missing from the table:\n{printed}");
     }
 
     let numbers = std::fs::read_to_string(folder.join("n.json")).expect("the numbers were written");
     let numbers: Value = serde_json::from_str(&numbers).expect("JSON");
     assert_eq!(numbers["valid"], true, "{mesh:?}: {numbers}");
-    assert_eq!(numbers["morton_bits"], 30);
+    assert_eq!(numbers["morton_bits"], bits);
     assert!(numbers["device"].as_str().is_some_and(|name| !name.is_empty()), "{numbers}");
     for time in ["sort_ms", "build_ms"] {
         // Null where the queue has no timestamps.
@@ -74,8 +89,8 @@ fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
         }
     }
     // The meshes without colours are of clay, and nothing else is: far more red than blue.
-    let (_, _, covered) = survey(&folder.join("p.png"), |p| i32::from(p[0]) - i32::from(p[2]) > 24);
-    (numbers, covered)
+    let (_, pixels, covered) = survey(&folder.join("p.png"), |p| i32::from(p[0]) - i32::from(p[2]) > 24);
+    (numbers, pixels, covered)
 }
 
 fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -118,6 +133,38 @@ fn a_mesh_of_one_point_is_built() {
     let numbers = std::fs::read_to_string(folder.path().join("n.json")).expect("the numbers were written");
     let numbers: Value = serde_json::from_str(&numbers).expect("JSON");
     assert_eq!((&numbers["valid"], &numbers["triangles"]), (&true.into(), &3.into()));
+}
+
+/// A centroid for each bit of a 63-bit code, all others zero, before one last and 2048 at the origin: each bit is a level
+/// of the tree, and the index adds eleven. The triangles are large, so that a ray leaves a child behind at every level.
+#[test]
+fn the_deepest_tree_is_built_and_seen() {
+    const AT_ORIGIN: usize = 2048;
+    let mut corners = String::new();
+    let mut faces = "f 1 2 3\n".repeat(AT_ORIGIN);
+    let mut add = |[x, y, z]: [f64; 3]| {
+        // The corners' offsets sum to zero, without rounding.
+        for [a, b, c] in [[1.0, 0.0, -1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]] {
+            corners += &format!("v {} {} {}\n", x + a, y + b, z + c);
+        }
+    };
+    add([0.0; 3]);
+    for bit in 0..63 {
+        // Half a cell more, so that no rounding of a quotient moves it to another.
+        let mut centre = [0.0; 3];
+        centre[2 - bit % 3] = (f64::from(1u32 << (bit / 3)) + 0.5) / f64::from(1u32 << 21);
+        add(centre);
+    }
+    add([1.0; 3]);
+    for first in (4..=4 + 3 * 63).step_by(3) {
+        faces += &format!("f {first} {} {}\n", first + 1, first + 2);
+    }
+    let folder = folder_with(&[("deep.obj", &(corners + &faces))]);
+    let (_, narrow, _) = build_with(30, Some("deep.obj"), folder.path());
+    let (numbers, wide, _) = build_with(63, Some("deep.obj"), folder.path());
+    assert_eq!((&numbers["depth"], &numbers["ties"]), (&(63 + 11).into(), &(AT_ORIGIN - 1).into()));
+    let differing = narrow.iter().zip(&wide).filter(|(a, b)| a.abs_diff(**b) > 2).count();
+    assert!(differing * 100 <= narrow.len(), "{differing} of {} bytes differ", narrow.len());
 }
 
 #[test]
@@ -179,7 +226,6 @@ fn bad_input_is_refused_in_one_line() {
         (&["--mesh", "huge.obj"], "out of range"),
         (&["--mesh", "words.obj"], "cannot read words.obj"),
         (&["--mesh", "bytes.obj"], "bytes.obj"),
-        (&["--mesh", "tetrahedron.obj", "--morton", "63"], "not available yet"),
         (&["--mesh", "tetrahedron.obj", "--size", "8x8", "--out", "no/such/folder.png"], "cannot write"),
     ] {
         let output = run(arguments, folder.path());

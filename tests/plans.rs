@@ -7,7 +7,10 @@ use ash::vk::Handle as _;
 use common::fake;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
-use trommel::{Count, DeviceFacts, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy, Timestamps};
+use trommel::{
+    Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy, Timestamps,
+    ValueType,
+};
 
 /// An H200's compute-only queue.
 static NVIDIA: DeviceFacts = DeviceFacts {
@@ -45,6 +48,26 @@ const INFOS: [SorterInfo; 4] = [
     SorterInfo::pairs().strategy(Strategy::Lookback),
     SorterInfo::pairs().strategy(Strategy::ReduceThenScan),
 ];
+
+/// What makes scratch differ: wide keys, planes apart, values set aside, none at all, passes over part of a key.
+const FORMATS: [SorterInfo; 12] = [
+    SorterInfo::keys(),
+    SorterInfo::pairs(),
+    SorterInfo { key: KeyType::U64, value: ValueType::Bytes(16), ..SorterInfo::keys() },
+    SorterInfo { key: KeyType::U32x4, ..SorterInfo::pairs() },
+    SorterInfo { key: KeyType::I16, ..SorterInfo::keys() },
+    SorterInfo { key: KeyType::U8, placement: Placement::DoubleBuffer, ..SorterInfo::pairs() },
+    SorterInfo { value: ValueType::Bytes(28), ..SorterInfo::keys() },
+    SorterInfo { value: ValueType::Bytes(28), placement: Placement::DoubleBuffer, ..SorterInfo::keys() },
+    SorterInfo::argsort(KeyType::F64),
+    SorterInfo { placement: Placement::DoubleBuffer, ..SorterInfo::pairs() },
+    SorterInfo { begin_bit: 3, end_bit: 20, ..SorterInfo::keys() },
+    SorterInfo { key: KeyType::I64, layout: Layout::Interleaved, ..SorterInfo::pairs() },
+];
+
+fn sorter(facts: &'static DeviceFacts, info: &SorterInfo) -> Sorter {
+    Sorter::new(&fake::device(facts), info).expect("numbers are always to be had")
+}
 
 fn sorters(facts: &'static DeviceFacts) -> [Sorter; 4] {
     let device = fake::device(facts);
@@ -153,7 +176,7 @@ fn scratch_sizes() {
             let columns: Vec<String> = [0, 1, 10_000, 1 << 20, 1 << 26, 1 << 30].map(|n| size(n).to_string()).into();
             lines.push(format!("{device} {:?} {:?}: {}", sorter.info().value, sorter.strategy(), columns.join(" ")));
             for above in [(1 << 30) + 1, u32::MAX] {
-                let text = format!("count.max {above} > 1073741824, the most keys of one sort");
+                let text = format!("count.max {above} > 1073741824, the sorter's maxCount");
                 assert_eq!(sorter.scratch_size(above).map_err(|error| error.to_string()), Err(text));
             }
         }
@@ -161,12 +184,35 @@ fn scratch_sizes() {
     assert_text("scratch_sizes", &lines);
 }
 
+/// In the ring, scratch is the alternate arrays and a constant, up to the largest count there is.
+#[test]
+fn the_ring_does_not_grow() {
+    for facts in DEVICES {
+        for (info, item) in [(SorterInfo::keys(), 4), (SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }, 12)] {
+            let sorter = sorter(facts, &SorterInfo { max_count: u32::MAX, ..info.strategy(Strategy::Ring) });
+            let beside = |n: u32| {
+                let arrays = u64::from(n) * item;
+                sorter.scratch_size(n).expect("at most the largest count") - arrays
+            };
+            // From some tiles on, the profile prepares sorts.
+            let constant = beside(1 << 20);
+            assert!(constant < (2 << 20) + (64 << 10), "{constant} bytes");
+            for n in [(1 << 20) + 1, 1 << 24, 1 << 30, (1 << 30) + 1, u32::MAX] {
+                // Arrays begin at multiples of 256.
+                assert!(beside(n).abs_diff(constant) < 512, "{n} keys: {} bytes, not {constant}", beside(n));
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn scratch_never_shrinks(a in size(), b in size(), device in 0..2usize, kind in 0..4usize) {
-        let sorter = &sorters(DEVICES[device])[kind];
+    fn scratch_never_shrinks(
+        a in size(), b in size(), device in 0..2usize, format in 0..FORMATS.len(), strategy in 0..Strategy::ALL.len(),
+    ) {
+        let sorter = sorter(DEVICES[device], &FORMATS[format].strategy(Strategy::ALL[strategy]));
         let (small, large) = (a.min(b), a.max(b));
         let size = |n: u32| sorter.scratch_size(n).expect("at most 2^30");
         prop_assert!(size(small) <= size(large), "{small} and {large} keys");
@@ -197,7 +243,7 @@ fn size() -> impl proptest::strategy::Strategy<Value = u32> {
 #[test]
 fn a_sort_is_described_without_addresses() {
     let nowhere = SortInfo { count: Count::host(1 << 20), ..SortInfo::default() };
-    for (sorter, expected) in sorters(&NVIDIA).iter().zip([6, 12, 6, 12]) {
+    for (sorter, expected) in sorters(&NVIDIA).iter().zip([6, 13, 6, 13]) {
         let text = sorter.describe(&nowhere).expect("the count is allowed");
         let passes = text.lines().filter(|line| line.contains(" groups ")).count();
         assert_eq!(passes, expected, "{text}");

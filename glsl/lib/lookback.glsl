@@ -1,11 +1,30 @@
-// Decoupled look-back over RADIX counters at once, after Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016.
+// What lies before a tile, for RADIX counters at once: each tile publishes its counts and, once it knows what lies before it, its
+// prefix, for the tiles after it.
 //
-// A look-back word: two bits of state, 30 bits of count. Counts are taken modulo 2^30, which is exact for every place below
-// 2^30. The meaning of the state bits turns with the parity of the pass, and after a pass every word holds a prefix, which
-// the next pass reads as empty: so the words are cleared once for all passes. The kernel's push constants tell which pass it
-// is: args.pass_index.
+// SCAN_LOOK_BACK: a tile adds up its predecessors' counts, back to the nearest prefix (Merrill and Garland, "Single-pass parallel
+//   prefix scan with decoupled look-back", 2016).
+// SCAN_CHAINED: a tile waits for the prefix of the one before it (Yan, Long, Zhang, "StreamScan", 2013).
+//   Both keep a word for each tile and digit: two bits of state, 30 bits of count. Counts are taken modulo 2^30, which is exact for
+//   every place below 2^30. The meaning of the state bits turns with every pass that sorts, and after a pass every word holds a prefix,
+//   which the next reads as empty: so the words are cleared once for all passes.
+// SCAN_RING: look-back whose words are a ring of RING_ENTRIES tiles, whatever the number of tiles. (The fixed-size circular buffer of the
+//   radix sort in Orochi's parallel primitives.) A count has 32 bits, and is kept in two words of 16 bits each, beside the same two
+//   bits of state and 14 bits of tag: which lap of the ring, over all passes, has written it. A reader takes a pair whose tags are
+//   its own lap's and whose states agree, and reads again otherwise: a writer goes from counts to prefixes, never back, so equal states
+//   are one count's halves. A tile looks back RING_REACH tiles at most, the last of which must have its prefix. So an entry may be
+//   written again once the tile RING_REACH behind it has looked back, which the tail tells: the number of tiles that have, in whole
+//   groups of RING_GROUP; within a group tiles count themselves in any order.
+// SCAN_RING_IN_ORDER: groups of one tile.
+//
+// The kernel says which pass it is: look_back_turn and look_back_lap are set before anything here is called.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
+layout(constant_id = SPEC_SCAN) const uint SCAN = 0;
+layout(constant_id = SPEC_RING_ENTRIES) const uint RING_ENTRIES = 1024;
+layout(constant_id = SPEC_RING_REACH) const uint RING_REACH = 64;
+
+const bool IN_RING = SCAN >= SCAN_RING;
+const uint RING_GROUP = SCAN == SCAN_RING && RING_ENTRIES >= 256 ? 32 : SCAN == SCAN_RING ? 2 : 1;
 
 const uint LOOK_BACK_EMPTY = 0;
 const uint LOOK_BACK_COUNT = 1;
@@ -13,61 +32,101 @@ const uint LOOK_BACK_PREFIX = 2;
 const uint LOOK_BACK_MASK = 0x3fffffffu;
 
 // Words read in one turn: their latencies overlap.
-const uint LOOK_BACK_WINDOW = 4;
+layout(constant_id = SPEC_WINDOW) const uint LOOK_BACK_WINDOW = 4;
 
-shared uint sh_vote;
+// A tile as its look-back words name it.
+struct Place {
+    uint tile;  // within its problem
+    uint line;  // within the line of all problems' tiles
+    uint turn;  // 0 or 1 << 31: what turns the state bits of words that are not cleared between passes
+    uint lap;   // laps of the ring before this pass
+};
 
-uint look_back_turn() { return (args.pass_index & 1) << 31; }
-uint look_back_state(uint word) { return (word ^ look_back_turn()) >> 30; }
-uint look_back_count(uint word) { return word & LOOK_BACK_MASK; }
+struct Known {
+    uint state;
+    uint count;
+};
 
-void publish(Words words, uint tile, uint counts[MAX_DIGITS], uint state) {
-    for (uint j = 0; j < DIGITS; ++j) {
-        uint digit = digit_of_thread(j);
-        if (digit < RADIX) store_relaxed(words, tile * RADIX + digit, (state << 30 ^ look_back_turn()) | (counts[j] & LOOK_BACK_MASK));
+uint ring_word(uint line, uint digit) { return line % RING_ENTRIES * (2 * RADIX) + digit; }
+uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << 18; }
+
+Known look_at(Words words, Place place, uint back, uint digit) {
+    Known known;
+    if (!IN_RING) {
+        uint word = load_relaxed(words, (place.tile - back) * RADIX + digit);
+        known.state = (word ^ place.turn) >> 30;
+        known.count = word & LOOK_BACK_MASK;
+        return known;
+    }
+    uint line = place.line - back;
+    uint low = load_relaxed(words, ring_word(line, digit));
+    uint high = load_relaxed(words, ring_word(line, digit) + RADIX);
+    // Tag and state above, 16 bits of count below.
+    bool whole = (low ^ high) < 1u << 16 && ((low ^ ring_tag(place.lap, line)) >> 18) == 0;
+    known.state = whole ? low >> 16 & 3 : LOOK_BACK_EMPTY;
+    known.count = low & 0xffff | high << 16;
+    return known;
+}
+
+void publish_digit(Words words, Place place, uint digit, uint count, uint state) {
+    if (IN_RING) {
+        uint head = ring_tag(place.lap, place.line) | state << 16;
+        store_relaxed(words, ring_word(place.line, digit), head | count & 0xffff);
+        store_relaxed(words, ring_word(place.line, digit) + RADIX, head | count >> 16);
+    } else {
+        store_relaxed(words, place.tile * RADIX + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
     }
 }
 
-bool any_thread(bool value) {
-    barrier();
-    if (thread_id() == 0) sh_vote = 0;
-    barrier();
-    if (value) atomicOr(sh_vote, 1);
-    barrier();
-    return sh_vote != 0;
+void publish(Words words, Place place, uint counts[MAX_DIGITS], uint state) {
+    for (uint j = 0; j < DIGITS; ++j) {
+        if (digit_of_thread(j) < RADIX) publish_digit(words, place, digit_of_thread(j), counts[j], state);
+    }
 }
 
-// Sums one digit's counts from tile - 1 back to the first prefix. False when it has waited long enough.
-bool look_back_digit(Words words, uint tile, uint digit, out uint exclusive) {
+// Sums one digit's counts from the tile before this one back to the first prefix. False when it has waited long enough.
+bool look_back_digit(Words words, Place place, uint digit, out uint exclusive) {
     exclusive = 0;
-    uint next = tile;  // the tile before it is the next to be read
+    uint back = 1;  // the next to be read
+    uint most = IN_RING ? min(place.tile, RING_REACH) : place.tile;
     for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
-        uint window[LOOK_BACK_WINDOW];
-        [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
-            uint t = next > i ? next - 1 - i : 0;
-            window[i] = load_relaxed(words, t * RADIX + digit);
-        }
+        Known window[LOOK_BACK_WINDOW];
+        [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) window[i] = look_at(words, place, min(back + i, most), digit);
         bool waiting = false;
         [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
-            uint state = look_back_state(window[i]);
-            waiting = waiting || state == LOOK_BACK_EMPTY;
+            bool furthest = IN_RING && back >= most;
+            waiting = waiting || window[i].state == LOOK_BACK_EMPTY || furthest && window[i].state != LOOK_BACK_PREFIX;
             if (!waiting) {
-                exclusive += look_back_count(window[i]);
-                next -= 1;
-                if (state == LOOK_BACK_PREFIX) return true;
+                exclusive += window[i].count;
+                back += 1;
+                if (window[i].state == LOOK_BACK_PREFIX) return true;
             }
         }
     }
     return false;
 }
 
-// Every digit's count before `tile`. The whole workgroup agrees on the answer.
-bool look_back(Words words, uint tile, out uint exclusive[MAX_DIGITS]) {
-    bool found = true;
-    for (uint j = 0; j < DIGITS; ++j) {
-        uint digit = digit_of_thread(j);
-        exclusive[j] = 0;
-        if (digit < RADIX) found = look_back_digit(words, tile, digit, exclusive[j]) && found;
+// Tiles of this pass, from the first of the line on, that no longer need their predecessors' entries.
+uint ring_tail(Words tails, uint pass) { return load_relaxed(tails, pass) / RING_GROUP * RING_GROUP; }
+
+// Waits until the entry of the tile that had it a lap ago is needed by nobody. One thread. False when it has waited long enough:
+// then the entry is not this tile's to write, and those after it will count for themselves.
+bool wait_for_entry(Words tails, uint pass, uint line) {
+    if (!IN_RING || line < RING_ENTRIES) return true;
+    uint needed = line - RING_ENTRIES + RING_REACH + 1;
+    for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
+        if (ring_tail(tails, pass) >= needed) return true;
     }
-    return !any_thread(!found);
+    return false;
+}
+
+// Tells that this tile has looked back. One thread. Waits for the groups of tiles before its own.
+void release_entry(Words tails, uint pass, uint line) {
+    if (!IN_RING) return;
+    for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
+        if (ring_tail(tails, pass) >= line / RING_GROUP * RING_GROUP) {
+            atomicAdd(tails.v[pass], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+            return;
+        }
+    }
 }

@@ -9,6 +9,20 @@ bool is_null(uvec2 address) {
     return (address.x | address.y) == 0;
 }
 
+// The address so many bytes (low, high) further on.
+uvec2 advance(uvec2 address, uvec2 bytes) {
+    uint carry;
+    uint low = uaddCarry(address.x, bytes.x, carry);
+    return uvec2(low, address.y + bytes.y + carry);
+}
+
+// `count` items of `bytes` bytes each, as (low, high).
+uvec2 bytes_of(uint count, uint bytes) {
+    uint high, low;
+    umulExtended(count, bytes, high, low);
+    return uvec2(low, high);
+}
+
 // Words that other workgroups write while this one runs. Relaxed: each word carries everything its reader needs.
 uint load_relaxed(Words words, uint index) {
     return atomicLoad(words.v[index], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);

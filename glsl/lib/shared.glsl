@@ -8,40 +8,94 @@
 #define SPEC_TILE 5
 #define SPEC_SPIN_LIMIT 6
 #define SPEC_DELAY_EVERY 7
+#define SPEC_KEY_WORDS 8
+#define SPEC_KEY_BITS 9
+#define SPEC_ENCODING 10
+#define SPEC_LAYOUT 11
+#define SPEC_WIDE 12
+#define SPEC_BEGIN_BIT 13
+#define SPEC_END_BIT 14
+#define SPEC_SCAN 15
+#define SPEC_RING_ENTRIES 16
+#define SPEC_RING_REACH 17
+#define SPEC_WINDOW 19
+#define SPEC_FULL_DIGITS 20
+#define SPEC_MODE 21
+#define SPEC_SEGMENT_TILE 22
+#define SPEC_RANKING 18
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
-const uint PASSES = 4;
+const uint MAX_KEY_WORDS = 4;
+const uint MAX_VALUE_WORDS = 4;
+const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
 const uint ARGUMENTS_TILES = 0;
 const uint ARGUMENTS_CHUNKS = 1;
+const uint ARGUMENTS_DIGITS = 2;
+const uint ARGUMENTS = 3;
+const uint ENCODING_SIGNED = 1;
+const uint ENCODING_FLOAT = 2;
+const uint ENCODING_DESCENDING = 4;
+const uint ENCODING_BIG_END_FIRST = 8;
+const uint LAYOUT_INTERLEAVED = 1;
+const uint LAYOUT_INDICES = 2;
+const uint LAYOUT_DROP_KEYS = 4;
+const uint LAYOUT_STRIDED = 8;
+const uint LAYOUT_KEYS_APART = 16;
+const uint LAYOUT_VALUES_APART = 32;
+const uint MODE_SINGLE = 1;
+const uint MODE_DIRECT = 2;
+const uint MODE_SEGMENTS = 4;
+const uint FLAG_EVEN = 1;
+const uint FLAG_ODD = 2;
+const uint FLAG_SHARED_DIGITS = 64;
+const uint FLAG_INDIRECT = 8;
+const uint FLAG_TICKETS = 16;
+const uint FLAG_HISTOGRAMS = 32;
+const uint SCAN_LOOK_BACK = 0;
+const uint SCAN_CHAINED = 1;
+const uint SCAN_RING = 2;
+const uint SCAN_RING_IN_ORDER = 3;
+const uint PERMUTE_TO_OUTPUT = 0;
+const uint PERMUTE_TO_SCRATCH = 1;
+const uint PERMUTE_FROM_SCRATCH = 2;
+const uint RANKING_BALLOTS = 0;
+const uint RANKING_PROVEN = 1;
+const uint RANKING_DISPROVEN = 2;
 
 struct SortProblem {
     uvec2 keys;
-    uvec2 alternate_keys;
     uvec2 values;
+    uvec2 to_keys;
+    uvec2 to_values;
+    uvec2 alternate_keys;
     uvec2 alternate_values;
-    uvec2 histogram;
-    uvec2 tile_words;
     uvec2 count;
     uvec2 status;
     uint max_count;
+    uint strides;
+    uint histogram;
+    uint tile_words;
 };
 
 struct SortState {
     uint count;
     uint first_tile;
+    uint first;
 };
 
 struct SortPush {
     SortProblem problem;
-    uvec2 problems;
-    uvec2 states;
-    uvec2 arguments;
-    uvec2 tickets;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint arguments;
+    uint tickets;
     uint problem_count;
-    uint shift;
-    uint pass_index;
     uint chunk;
     uint max_groups_x;
+    uint pass;
+    uint digit;
+    uint flags;
 };

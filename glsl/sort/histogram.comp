@@ -1,7 +1,9 @@
-// Sort by look-back, step 1: the histograms of all digits in one read of the keys.
+// Sort, step 1: the histograms of all digits in one read of the keys.
 //
 // In:  keys.
-// Out: histogram[PASSES][RADIX] of each problem, added to; look-back words of every tile, zeroed.
+// Out: histogram[digits][RADIX] of each problem and, behind it, a bit for each digit that all keys share; look-back words of every
+//      tile, or the whole ring, zeroed. Where nothing has been prepared, each group has a histogram of its own, the first
+//      writes the status and zeroes the tickets.
 // Groups: one for every args.chunk tiles of the line. A chunk may cross problems: the counts are handed over at each border.
 // Progress: none needed.
 #version 460
@@ -10,52 +12,132 @@
 #include "lib/shared.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
+#include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/stream.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
+layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
+layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
+layout(constant_id = SPEC_SCAN) const uint SCAN = 0;
+layout(constant_id = SPEC_RING_ENTRIES) const uint RING_ENTRIES = 1024;
 
-shared uint sh_histogram[PASSES * RADIX];
+// Keys in flight a thread: enough to cover memory latency, few enough to stay in registers.
+const uint BATCH = KEY_WORDS == 1 ? 8 : 4;
+const uint BATCH_KEYS = BATCH * THREADS;
+
+// As digit_count() in lib/keys.glsl, which an array's length cannot call.
+const uint FIRST_WORD_END = BEGIN_BIT / 32 * 32 + 32 < END_BIT ? BEGIN_BIT / 32 * 32 + 32 : END_BIT;
+const uint FIRST_WORD_DIGITS = (FIRST_WORD_END - BEGIN_BIT + RADIX_BITS - 1) / RADIX_BITS;
+const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_BITS - 1) / RADIX_BITS;
+// Digits counted in one reading: keys of more than two words are read twice.
+const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
+
+shared uint sh_histogram[COUNTED * RADIX];
 
 void clear_counts() {
-    for (uint i = thread_id(); i < PASSES * RADIX; i += THREADS) sh_histogram[i] = 0;
+    for (uint i = thread_id(); i < COUNTED * RADIX; i += THREADS) sh_histogram[i] = 0;
 }
 
-void count_key(uint key) {
-    [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
-        atomicAdd(sh_histogram[pass * RADIX + (key >> pass * RADIX_BITS & (RADIX - 1))], 1);
-    }
-}
-
-void count_tile(Tile tile) {
-    Words keys = Words(problem_keys(tile.problem));
-    uint first = tile.index * TILE;
-    uint end = min(first + TILE, tile.count);
-    for (uint from = first; from < end; from += BATCH_KEYS) {
-        uint batch[BATCH];
-        load_batch(keys, from, end, batch);
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            if (batch_index(from, k) < end) count_key(batch[k]);
+void count_key(uint key[KEY_WORDS], uint from_digit) {
+    [[unroll]] for (uint d = 0; d < COUNTED; ++d) {
+        uint index = from_digit + d;
+        if (index < DIGIT_COUNT) {
+            Digit digit = digit_at(index, BEGIN_BIT, END_BIT);
+            uint value = key[digit.word] >> digit.shift & ((1u << digit.bits) - 1);
+            atomicAdd(sh_histogram[d * RADIX + value], 1);
         }
     }
 }
 
+// Keys of one word in a dense array: all loads of a batch are on their way before one is waited for.
+void count_dense(Tile tile, uint valid, uint from_digit) {
+    Words source = Words(advance(keys_of(tile.problem), bytes_of(tile.index * TILE, 4)));
+    for (uint from = 0; from < valid; from += BATCH_KEYS) {
+        uint batch[BATCH];
+        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+            uint i = from + k * THREADS + thread_id();
+            if (i < valid) batch[k] = source.v[i];
+        }
+        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+            uint i = from + k * THREADS + thread_id();
+            // Every word, though only keys of one come here: Mesa 22.3 falls over words that are never written, in code never run as well.
+            uint key[KEY_WORDS];
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = encode_top(batch[k]);
+            if (i < valid) count_key(key, from_digit);
+        }
+    }
+}
+
+void count_any(Tile tile, uint valid, uint from_digit) {
+    Move move;
+    move.first = true;
+    for (uint from = 0; from < valid; from += BATCH_KEYS) {
+        uint batch[BATCH * KEY_WORDS];
+        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+            uint i = from + k * THREADS + thread_id();
+            if (i < valid) {
+                [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+                    batch[k * KEY_WORDS + w] = load_encoded(tile.problem, w, move, tile.count, tile.index * TILE + i);
+                }
+            }
+        }
+        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+            uint i = from + k * THREADS + thread_id();
+            uint key[KEY_WORDS];
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = batch[k * KEY_WORDS + w];
+            if (i < valid) count_key(key, from_digit);
+        }
+    }
+}
+
+void count_tile(Tile tile, uint from_digit) {
+    uint valid = min(TILE, tile.count - tile.index * TILE);
+    if (KEYS_ARE_PLANES) count_dense(tile, valid, from_digit);
+    else count_any(tile, valid, from_digit);
+}
+
 void clear_look_back(Tile tile) {
-    Words words = Words(problem_tile_words(tile.problem));
+    Words words = tile_words_of(tile.problem);
     for (uint d = thread_id(); d < RADIX; d += THREADS) words.v[tile.index * RADIX + d] = 0;
 }
 
-void hand_over(uint p) {
+void clear_ring() {
+    Words words = Words(scratch_part(problem_tile_words(0)));
+    uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
+    for (uint i = linear_group() * THREADS + thread_id(); i < RING_ENTRIES * RADIX * 2; i += step) words.v[i] = 0;
+}
+
+// Adds to the problem's histogram. Whoever completes a count that is the count of all keys has found a digit that they share.
+void hand_over(Tile tile, uint from_digit) {
     barrier();
-    Words histogram = Words(problem_histogram(p));
-    for (uint i = thread_id(); i < PASSES * RADIX; i += THREADS) {
+    Words histogram = histogram_of(tile.problem);
+    for (uint i = thread_id(); i < COUNTED * RADIX; i += THREADS) {
         uint count = sh_histogram[i];
-        if (count != 0) atomicAdd(histogram.v[i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        uint digit = from_digit + i / RADIX;
+        if (count == 0) continue;
+        uint before = atomicAdd(histogram.v[from_digit * RADIX + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        if (before + count == tile.count) {
+            atomicOr(histogram.v[DIGIT_COUNT * RADIX], 1u << digit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        }
     }
     barrier();
 }
 
-void main() {
+void write_row(uint from_digit) {
+    barrier();
+    // Lines that are folded have more groups than were asked for.
+    if (linear_group() >= histogram_rows(0, TILE)) return;
+    Words histogram = histogram_of(0);
+    uint first = (linear_group() * DIGIT_COUNT + from_digit) * RADIX;
+    uint words = min(COUNTED, DIGIT_COUNT - from_digit) * RADIX;
+    for (uint i = thread_id(); i < words; i += THREADS) histogram.v[first + i] = sh_histogram[i];
+    barrier();
+}
+
+void count_chunk(uint from_digit) {
+    bool clears = from_digit == 0 && has_flag(FLAG_TICKETS) && SCAN < SCAN_RING;
     uint first = linear_group() * args.chunk;
     clear_counts();
     barrier();
@@ -64,14 +146,25 @@ void main() {
     Tile tile;
     for (uint t = first; t < first + args.chunk; ++t) {
         if (!find_tile(t, TILE, tile)) break;
-        count_tile(tile);
-        clear_look_back(tile);
+        count_tile(tile, from_digit);
+        if (clears) clear_look_back(tile);
         bool last_of_chunk = t + 1 == first + args.chunk;
         bool last_of_problem = tile.index + 1 == tile.tiles;
-        if (last_of_chunk || last_of_problem) {
-            hand_over(tile.problem);
+        if (!DIRECT && (last_of_chunk || last_of_problem)) {
+            hand_over(tile, from_digit);
             clear_counts();
             barrier();
         }
+    }
+    if (DIRECT) write_row(from_digit);
+}
+
+void main() {
+    for (uint digit = 0; digit < DIGIT_COUNT; digit += COUNTED) count_chunk(digit);
+
+    if (SCAN >= SCAN_RING) clear_ring();
+    if (DIRECT && linear_group() == 0) {
+        for (uint i = thread_id(); i < 2 * pass_digits(); i += THREADS) tickets().v[i] = 0;
+        if (thread_id() == 0) write_status(0);
     }
 }

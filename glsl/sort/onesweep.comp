@@ -1,9 +1,10 @@
 // Sort by look-back, step 2, once a digit: reads each key once and writes it once.
 //
-// In:  keys (and values), histogram[pass][RADIX], look-back words.
-// Out: keys (and values) stably sorted by the digit, in the other arrays.
+// In:  keys (and values), histogram[digit][RADIX], look-back words.
+// Out: keys (and values) stably sorted by the digit, in the other planes.
 // Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
-// Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started.
+// Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started. (Not where
+//   tiles are few: see take_tile.)
 // Memory order: a look-back word carries its state and its count together, so relaxed atomics at device scope suffice;
 //   keys and values come from earlier dispatches.
 // Progress: waits on earlier tiles, for SPIN_LIMIT turns; then it counts what they have not published by itself.
@@ -14,80 +15,135 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/scan.glsl"
-#include "sort/problem.glsl"
-#include "sort/tile.glsl"
 #include "lib/lookback.glsl"
+#include "lib/keys.glsl"
+#include "sort/problem.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
+#include "sort/tile.glsl"
+#include "sort/load.glsl"
 #include "sort/scatter.glsl"
 
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
 
 shared uint sh_tile;
+shared uint sh_may_publish;
+shared uint sh_gave_up;
+shared uint sh_vote;
 
-uint take_ticket() {
-    if (thread_id() == 0) {
-        sh_tile = atomicAdd(Words(args.tickets).v[args.pass_index], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+// Tails of the ring lie behind the tickets, one a pass as well.
+uint tail_of_pass() { return pass_digits() + pass_index(); }
+
+// Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared, tiles are so
+// few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
+void take_tile() {
+    if (thread_id() != 0) return;
+    sh_gave_up = 0;
+    sh_may_publish = 1;
+    if (!IN_RING && DIRECT) {
+        sh_tile = linear_group();
+        return;
     }
-    barrier();
-    return sh_tile;
+    uint line = atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), line)) sh_may_publish = 0;
+    sh_tile = line;
 }
 
-// Where each digit of the whole problem begins.
-void load_bases(uint p, out uint bases[MAX_DIGITS]) {
-    Words histogram = Words(problem_histogram(p));
+// The ring is one for all.
+Words look_back_words(uint p) { return IN_RING ? Words(scratch_part(problem_tile_words(p))) : tile_words_of(p); }
+
+uint line_tiles(Tile tile) { return SINGLE ? tile.tiles : states().v[args.problem_count].first_tile; }
+
+Place place_of_tile(Tile tile, uint line, Move move) {
+    Place place;
+    place.tile = tile.index;
+    place.line = line;
+    place.turn = move.turn << 31;
+    place.lap = IN_RING ? pass_index() * tiles_of(line_tiles(tile), RING_ENTRIES) : 0;
+    return place;
+}
+
+// Rows that are on their way together. Tiles of few items have registers to spare, and are those of problems that nothing prepares.
+const uint ROWS = ITEMS <= 8 ? 16 : 1;
+
+// How often each digit occurs in the whole problem. Where nothing has been prepared, each group of the histogram has left a row.
+void load_totals(uint p, out uint totals[MAX_DIGITS]) {
+    Words histogram = histogram_of(p);
+    uint rows = histogram_rows(p, TILE);
+    uint step = pass_digits() * RADIX;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        bases[j] = digit < RADIX ? histogram.v[args.pass_index * RADIX + digit] : 0;
+        totals[j] = 0;
+        if (digit >= RADIX) continue;
+        uint at = pass_index() * RADIX + digit;
+        for (uint row = 0; row < rows; row += ROWS) {
+            uint counts[ROWS];
+            [[unroll]] for (uint i = 0; i < ROWS; ++i) counts[i] = row + i < rows ? histogram.v[at + (row + i) * step] : 0;
+            [[unroll]] for (uint i = 0; i < ROWS; ++i) totals[j] += counts[i];
+        }
     }
-    scan_digits(bases);
 }
 
 // Tests only: some tiles are late, so that their successors wait, give up and count for themselves.
 void delay(uint tile) {
     if (DELAY_EVERY == 0 || tile % DELAY_EVERY != DELAY_EVERY - 1) return;
     for (uint turn = 0; turn < 20000; ++turn) {
-        if (load_relaxed(Words(args.tickets), args.pass_index) == 0) break;
+        if (load_relaxed(tickets(), pass_index()) == 0xffffffffu) break;
     }
 }
 
-// What tile `t` would have published for each digit, left in sh_counts[0, RADIX), which is free once the own tile is ordered.
-void recount_tile(Tile tile, uint t) {
-    Words source = Words(source_keys(tile.problem));
-    for (uint d = thread_id(); d < RADIX; d += THREADS) sh_counts[d] = 0;
+bool any_thread(bool value) {
+    barrier();
+    if (thread_id() == 0) sh_vote = 0;
+    barrier();
+    if (value) atomicOr(sh_vote, 1);
+    barrier();
+    return sh_vote != 0;
+}
+
+// What tile `t` would have published for each digit, left in sh_offsets, which every digit is settled in afterwards. (Not in sh_counts:
+// whoever proves its ranks may need the counters once more.)
+void recount_tile(Tile tile, Move move, uint t) {
+    for (uint d = thread_id(); d < RADIX; d += THREADS) sh_offsets[d] = 0;
     barrier();
     uint first = t * TILE;
-    for (uint i = first + thread_id(); i < min(first + TILE, tile.count); i += THREADS) {
-        atomicAdd(sh_counts[digit_of(source.v[i], args.shift)], 1);
+    uint valid = min(TILE, tile.count - first);
+    Plane plane = source_plane(tile.problem, digit_word(), move, tile.count);
+    for (uint i = thread_id(); i < valid; i += THREADS) {
+        uint key = move.first ? load_encoded(tile.problem, digit_word(), move, tile.count, first + i) : load_strided(plane, first + i);
+        atomicAdd(sh_offsets[digit_of(key, digit_shift(), digit_mask())], 1);
     }
     barrier();
 }
 
 // The waiting that did not end, done again without waiting: walks back over the tiles, takes what is published and counts the
 // rest. Ends at tile 0 at the latest, whose prefix is the digit's base.
-void count_predecessors(Tile tile, out uint exclusive[MAX_DIGITS]) {
-    load_bases(tile.problem, exclusive);
-    uint bases[MAX_DIGITS] = exclusive;
+void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MAX_DIGITS]) {
+    uint bases[MAX_DIGITS];
+    load_totals(tile.problem, bases);
+    scan_digits(bases);
     bool open[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         exclusive[j] = 0;
         open[j] = digit_of_thread(j) < RADIX;
     }
-    Words words = Words(problem_tile_words(tile.problem));
+    Words words = look_back_words(tile.problem);
     for (uint t = tile.index; t-- > 0;) {
-        uint seen[MAX_DIGITS];
+        Known seen[MAX_DIGITS];
         bool missing = false;
         bool unfinished = false;
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
             unfinished = true;
-            seen[j] = load_relaxed(words, t * RADIX + digit_of_thread(j));
-            if (look_back_state(seen[j]) == LOOK_BACK_EMPTY) missing = true;
+            seen[j] = look_at(words, place, tile.index - t, digit_of_thread(j));
+            if (seen[j].state == LOOK_BACK_EMPTY) missing = true;
         }
         if (!any_thread(unfinished)) return;
-        if (any_thread(missing)) recount_tile(tile, t);
+        if (any_thread(missing)) recount_tile(tile, move, t);
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
-            uint state = look_back_state(seen[j]);
-            exclusive[j] += state == LOOK_BACK_EMPTY ? sh_counts[digit_of_thread(j)] : look_back_count(seen[j]);
+            uint state = seen[j].state;
+            exclusive[j] += state == LOOK_BACK_EMPTY ? sh_offsets[digit_of_thread(j)] : seen[j].count;
             if (t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += bases[j];
             open[j] = state != LOOK_BACK_PREFIX;
         }
@@ -95,48 +151,79 @@ void count_predecessors(Tile tile, out uint exclusive[MAX_DIGITS]) {
     }
 }
 
-void main() {
-    Tile tile;
-    if (!find_tile(take_ticket(), TILE, tile)) return;
-    Words words = Words(problem_tile_words(tile.problem));
+// Where a digit's keys go, less where they begin in the tile; and for the tiles after this one, the prefix.
+void settle(Words words, Place place, uint j, uint exclusive, uint total, uint start) {
+    uint digit = digit_of_thread(j);
+    if (digit >= RADIX) return;
+    if (sh_may_publish != 0) publish_digit(words, place, digit, exclusive + total, LOOK_BACK_PREFIX);
+    sh_offsets[digit] = exclusive - start;
+}
+
+void sort_tile(Tile tile, Move move, Place place) {
+    Words words = look_back_words(tile.problem);
 
     // 1. Load and count.
-    begin_digit(args.shift);
     uint keys[ITEMS];
-    load_keys(Words(source_keys(tile.problem)), tile.index * TILE, tile.count, keys);
-    barrier();
-    count_digits(keys, args.shift);
+    load_keys(tile, digit_word(), move, keys);
+    uint bases[MAX_DIGITS];
+    if (tile.index == 0) load_totals(tile.problem, bases);
+    count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
     // 2. Publish: the earlier, the shorter every later tile waits.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
+    find_hot_digit(totals);
     delay(tile.index);
-    if (tile.index != 0) publish(words, tile.index, totals, LOOK_BACK_COUNT);
-
-    // 3. Order the tile, while the tiles before this one publish theirs.
+    if (SCAN != SCAN_CHAINED && tile.index != 0 && sh_may_publish != 0) publish(words, place, totals, LOOK_BACK_COUNT);
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
+
+    // 3. Tile 0 begins at the digits' bases, and so has its prefix at once.
+    if (tile.index == 0) {
+        scan_digits(bases);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, bases[j], totals[j], starts[j]);
+    }
+
+    // 4. Order the tile, while the tiles before this one publish theirs.
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, places);
+    rank_keys(keys, digit_mask(), places);
 
-    // 4. Look back for the keys of each digit before this tile; tile 0 begins at the digits' bases.
-    uint exclusive[MAX_DIGITS];
-    if (tile.index == 0) {
-        load_bases(tile.problem, exclusive);
-    } else if (!look_back(words, tile.index, exclusive)) {
-        count_predecessors(tile, exclusive);
+    // 5. Look back for the keys of each digit before this tile.
+    if (tile.index != 0) {
+        for (uint j = 0; j < DIGITS; ++j) {
+            uint exclusive;
+            if (digit_of_thread(j) >= RADIX) continue;
+            if (look_back_digit(words, place, digit_of_thread(j), exclusive)) settle(words, place, j, exclusive, totals[j], starts[j]);
+            else atomicOr(sh_gave_up, 1);
+        }
     }
-    uint prefix[MAX_DIGITS];
-    for (uint j = 0; j < DIGITS; ++j) {
-        prefix[j] = exclusive[j] + totals[j];
-        if (digit_of_thread(j) < RADIX) sh_offsets[digit_of_thread(j)] = exclusive[j] - starts[j];
+    barrier();
+    if (sh_gave_up != 0) {
+        uint exclusive[MAX_DIGITS];
+        count_predecessors(tile, move, place, exclusive);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, exclusive[j], totals[j], starts[j]);
+        barrier();
     }
-    publish(words, tile.index, prefix, LOOK_BACK_PREFIX);
+
+    // 6. Let it go.
+    scatter(tile, move, places);
+}
+
+void main() {
+    // What can be asked for without the tile is on its way together with the ticket.
+    uint shared_by_all = SINGLE ? shared_digits(0) : 0;
+    take_tile();
+    begin_digit(digit_shift());
     barrier();
 
-    // 5. Let it go.
-    scatter(tile, places);
+    uint line = sh_tile;
+    Tile tile;
+    if (!find_tile(line, TILE, tile)) return;
+    if (!SINGLE) shared_by_all = shared_digits(tile.problem);
+    Move move = move_of_pass(shared_by_all);
+    if (move.moves) sort_tile(tile, move, place_of_tile(tile, line, move));
+    if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
 }

@@ -1,7 +1,19 @@
 // Which problem, and which of its tiles, a workgroup works on.
 //
-// A recorded sort is one problem, held by the push constants, or a table of problems in scratch. The tiles of all problems form
-// one line: problem p owns the tiles [states[p].first_tile, states[p + 1].first_tile). The line is written by prepare.comp.
+// A recorded sort is one problem, held by the push constants (SINGLE), or a table of problems in scratch. The tiles of all problems form
+// one line: problem p owns the tiles [states[p].first_tile, states[p + 1].first_tile). The line is written by prepare.comp; a
+// problem alone may do without (DIRECT), and resolve its count wherever it is needed.
+//
+// Where the problem in the push constants is one of segments (SEGMENTS), those too long for a workgroup are the problems of the line.
+// Their parts follow from where they begin: segment_first, set by find_tile or by the kernel itself.
+
+// Bits of MODE_: what is known when the pipeline is made.
+layout(constant_id = SPEC_MODE) const uint MODE = 0;
+const bool SINGLE = (MODE & MODE_SINGLE) != 0;
+const bool DIRECT = (MODE & MODE_DIRECT) != 0;
+const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
+// What one workgroup sorts by itself: no two longer segments begin in so many items.
+layout(constant_id = SPEC_SEGMENT_TILE) const uint SEGMENT_TILE = 2048;
 
 layout(push_constant, scalar) uniform Push {
     SortPush args;
@@ -22,33 +34,102 @@ struct Tile {
     uint tiles;  // tiles in the problem
 };
 
-uint tiles_of(uint count, uint tile_size) { return (count + tile_size - 1) / tile_size; }
+bool has_flag(uint flag) { return (args.flags & flag) != 0; }
+uint pass_index() { return args.pass & 0xff; }
+uint pass_digits() { return args.pass >> 8 & 0xff; }
+
+// Without the carry out of its division, a count just below 2^32 would have no tiles.
+uint tiles_of(uint count, uint tile_size) { return count / tile_size + (count % tile_size != 0 ? 1 : 0); }
+
+// Parts of scratch are named by 256 bytes.
+uvec2 scratch_part(uint part) { return advance(args.scratch, uvec2(part << 8, part >> 24)); }
+
+SortStates states() { return SortStates(scratch_part(args.states)); }
+Words tickets() { return Words(scratch_part(args.tickets)); }
 
 // A problem's members, each read where it is used: a whole problem would stay in registers.
-#define PROBLEM_MEMBER(type, member)                            \
-    type problem_##member(uint p) {                             \
-        if (args.problem_count == 1) return args.problem.member; \
-        return SortProblems(args.problems).v[p].member;         \
+#define PROBLEM_MEMBER(type, member)                                  \
+    type problem_##member(uint p) {                                   \
+        if (SINGLE || SEGMENTS) return args.problem.member;           \
+        return SortProblems(scratch_part(args.problems)).v[p].member; \
     }
 
 PROBLEM_MEMBER(uvec2, keys)
-PROBLEM_MEMBER(uvec2, alternate_keys)
 PROBLEM_MEMBER(uvec2, values)
+PROBLEM_MEMBER(uvec2, to_keys)
+PROBLEM_MEMBER(uvec2, to_values)
+PROBLEM_MEMBER(uvec2, alternate_keys)
 PROBLEM_MEMBER(uvec2, alternate_values)
-PROBLEM_MEMBER(uvec2, histogram)
-PROBLEM_MEMBER(uvec2, tile_words)
 PROBLEM_MEMBER(uvec2, count)
 PROBLEM_MEMBER(uvec2, status)
 PROBLEM_MEMBER(uint, max_count)
+PROBLEM_MEMBER(uint, strides)
+PROBLEM_MEMBER(uint, histogram)
+PROBLEM_MEMBER(uint, tile_words)
+
+// The segment at hand: its first item, and the tiles of those before it.
+uint segment_first = 0;
+uint segment_first_tile = 0;
+
+// A row of counts for each digit, and a word more.
+const uint PARTS_A_DIGIT = RADIX * 4 / 256;
+
+Words histogram_of(uint p) {
+    uint part = problem_histogram(p);
+    if (SEGMENTS) part += segment_first / SEGMENT_TILE * (pass_digits() * PARTS_A_DIGIT + 1);
+    return Words(scratch_part(part));
+}
+
+// Not for the ring, which all share.
+Words tile_words_of(uint p) {
+    uint part = problem_tile_words(p);
+    if (SEGMENTS) part += segment_first_tile * PARTS_A_DIGIT;
+    return Words(scratch_part(part));
+}
+
+void enter_segment(uint p) {
+    if (!SEGMENTS) return;
+    segment_first = states().v[p].first;
+    segment_first_tile = states().v[p].first_tile;
+}
+
+// Problems in the line.
+uint problems() { return SEGMENTS ? states().v[args.problem_count].count : args.problem_count; }
+
+// Where nothing has been prepared, each group of the histogram leaves a row, the groups behind the count a row of zeros.
+uint histogram_rows(uint p, uint tile_size) {
+    return DIRECT ? tiles_of(tiles_of(problem_max_count(p), tile_size), args.chunk) : 1;
+}
+
+// The count as it is told, before any state is written.
+uint told_count(uint p) {
+    uvec2 address = problem_count(p);
+    uint most = problem_max_count(p);
+    if (is_null(address)) return most;
+    return min(Words(address).v[0], most);
+}
+
+uint resolved_count(uint p) {
+    if (SEGMENTS || !DIRECT && !is_null(problem_count(p))) return states().v[p].count;
+    return told_count(p);
+}
+
+// One invocation a problem.
+void write_status(uint p) {
+    uvec2 status = problem_status(p);
+    if (is_null(status)) return;
+    uvec2 count = problem_count(p);
+    bool clamped = !is_null(count) && Words(count).v[0] > problem_max_count(p);
+    Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+}
 
 // The last problem whose first tile is not beyond `tile`; empty problems own no tile and are passed over.
 uint find_problem(uint tile) {
-    SortStates states = SortStates(args.states);
     uint low = 0;
-    uint high = args.problem_count - 1;
+    uint high = problems() - 1;
     while (low < high) {
         uint middle = (low + high + 1) / 2;
-        if (states.v[middle].first_tile <= tile) low = middle;
+        if (states().v[middle].first_tile <= tile) low = middle;
         else high = middle - 1;
     }
     return low;
@@ -56,26 +137,44 @@ uint find_problem(uint tile) {
 
 // False when the line is shorter than `tile`: the dispatch was rounded up.
 bool find_tile(uint tile, uint tile_size, out Tile found) {
-    if (args.problem_count == 1) {
+    if (SINGLE) {
         found.problem = 0;
         found.index = tile;
-        found.count = is_null(args.problem.count) ? args.problem.max_count : SortStates(args.states).v[0].count;
+        found.count = resolved_count(0);
         found.tiles = tiles_of(found.count, tile_size);
         return tile < found.tiles;
     }
-    SortStates states = SortStates(args.states);
-    if (tile >= states.v[args.problem_count].first_tile) return false;
+    if (tile >= states().v[args.problem_count].first_tile) return false;
     uint p = find_problem(tile);
     found.problem = p;
-    found.index = tile - states.v[p].first_tile;
-    found.count = states.v[p].count;
+    found.index = tile - states().v[p].first_tile;
+    found.count = states().v[p].count;
     found.tiles = tiles_of(found.count, tile_size);
+    enter_segment(p);
     return true;
 }
 
-// Even passes read the caller's arrays and write the alternate ones, odd passes go back.
-bool goes_back() { return (args.pass_index & 1) != 0; }
-uvec2 source_keys(uint p) { if (goes_back()) return problem_alternate_keys(p); return problem_keys(p); }
-uvec2 target_keys(uint p) { if (goes_back()) return problem_keys(p); return problem_alternate_keys(p); }
-uvec2 source_values(uint p) { if (goes_back()) return problem_alternate_values(p); return problem_values(p); }
-uvec2 target_values(uint p) { if (goes_back()) return problem_values(p); return problem_alternate_values(p); }
+// A workgroup of a kernel without tiles: which of the workgroups of its problem it is.
+struct Share {
+    uint problem;
+    uint count;  // items in the problem
+    uint index;
+    uint shares;
+};
+
+// Segments are one problem for a kernel that does the same with all of them.
+bool find_share(out Share share) {
+    uint problems = SEGMENTS ? 1 : args.problem_count;
+    share.problem = linear_group() % problems;
+    share.index = linear_group() / problems;
+    share.shares = max(gl_NumWorkGroups.x * gl_NumWorkGroups.y / problems, 1);
+    if (SEGMENTS) {
+        SortState covered = SortStates(scratch_part(args.problems)).v[args.problem_count];
+        segment_first = covered.first;
+        share.count = covered.count;
+    } else {
+        share.count = resolved_count(share.problem);
+    }
+    // Lines that are folded have more groups than were asked for.
+    return share.index < share.shares;
+}

@@ -1,7 +1,7 @@
 // Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
 //
-// In:  keys (and values), tile_words[RADIX][tiles], histogram[RADIX].
-// Out: keys (and values) stably sorted by the digit, in the other arrays.
+// In:  keys (and values), tile_words[RADIX][tiles], histogram[digit][RADIX].
+// Out: keys (and values) stably sorted by the digit, in the other planes.
 // Groups: one a tile.
 // Progress: none needed.
 #version 460
@@ -11,33 +11,35 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/scan.glsl"
+#include "lib/keys.glsl"
 #include "sort/problem.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
 #include "sort/tile.glsl"
+#include "sort/load.glsl"
 #include "sort/scatter.glsl"
 
-void main() {
-    Tile tile;
-    if (!find_tile(linear_group(), TILE, tile)) return;
-
+void sort_tile(Tile tile, Move move) {
     // 1. Load and count.
-    begin_digit(args.shift);
+    begin_digit(digit_shift());
     uint keys[ITEMS];
-    load_keys(Words(source_keys(tile.problem)), tile.index * TILE, tile.count, keys);
+    load_keys(tile, digit_word(), move, keys);
     barrier();
-    count_digits(keys, args.shift);
+    count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
     // 2. Where the tile's digits begin, in the tile and in the problem.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
+    find_hot_digit(totals);
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
     uint bases[MAX_DIGITS];
-    Words words = Words(problem_tile_words(tile.problem));
-    Words histogram = Words(problem_histogram(tile.problem));
+    Words words = tile_words_of(tile.problem);
+    Words histogram = histogram_of(tile.problem);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        bases[j] = digit < RADIX ? histogram.v[digit] : 0;
+        bases[j] = digit < RADIX ? histogram.v[pass_index() * RADIX + digit] : 0;
     }
     scan_digits(bases);
     for (uint j = 0; j < DIGITS; ++j) {
@@ -49,7 +51,14 @@ void main() {
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, places);
+    rank_keys(keys, digit_mask(), places);
     barrier();
-    scatter(tile, places);
+    scatter(tile, move, places);
+}
+
+void main() {
+    Tile tile;
+    if (!find_tile(linear_group(), TILE, tile)) return;
+    Move move = move_of_pass(shared_digits(tile.problem));
+    if (move.moves) sort_tile(tile, move);
 }

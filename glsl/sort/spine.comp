@@ -1,7 +1,8 @@
 // Sort by count, scan and reorder, step 2 of a digit: where in its digit each tile's keys begin.
 //
+// In:      the digits that all keys share.
 // In, out: tile_words[RADIX][tiles]: each row becomes its exclusive sum.
-// Out:     histogram[RADIX]: the sum of each row.
+// Out:     histogram[RADIX] of the digit: the sum of each row. The same numbers, where the histogram has been counted.
 // Groups:  one for each digit of each problem.
 // Progress: none needed.
 #version 460
@@ -10,40 +11,26 @@
 #include "lib/shared.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
+#include "lib/scan_threads.glsl"
 #include "sort/problem.glsl"
+#include "sort/moves.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
 // Neighbouring words a thread sums by itself before the workgroup scans.
 const uint RUN = 4;
 
-shared uint sh_subgroup_sums[THREADS / 4];
-
-// Exclusive sum over the threads of the workgroup.
-uint scan_threads(uint value, out uint total) {
-    uint inclusive = inclusive_add(value);
-    if (lane_id() == lane_count() - 1) sh_subgroup_sums[subgroup_id()] = inclusive;
-    barrier();
-    uint before = 0;
-    total = 0;
-    for (uint s = 0; s < THREADS / lane_count(); ++s) {
-        if (s == subgroup_id()) before = total;
-        total += sh_subgroup_sums[s];
-    }
-    barrier();
-    return before + inclusive - value;
-}
-
 void main() {
     uint group = linear_group();
     uint p = group / RADIX;
     uint digit = group % RADIX;
-    if (p >= args.problem_count) return;
+    if (p >= problems()) return;
+    enter_segment(p);
+    Move move = move_of_pass(shared_digits(p));
+    if (!move.moves) return;
 
-    uint count = problem_max_count(p);
-    if (!is_null(problem_count(p))) count = SortStates(args.states).v[p].count;
-    uint tiles = tiles_of(count, TILE);
-    Words row = Words(problem_tile_words(p));
+    uint tiles = tiles_of(resolved_count(p), TILE);
+    Words row = tile_words_of(p);
     uint base = digit * tiles;
 
     uint sum = 0;
@@ -63,5 +50,5 @@ void main() {
         }
         sum += total;
     }
-    if (thread_id() == 0) Words(problem_histogram(p)).v[digit] = sum;
+    if (thread_id() == 0) histogram_of(p).v[pass_index() * RADIX + digit] = sum;
 }

@@ -1,85 +1,116 @@
-// A tile of THREADS * ITEMS keys that one workgroup sorts stably by one digit of RADIX_BITS bits.
+// A tile of THREADS * ITEMS items that one workgroup sorts stably by one digit of up to RADIX_BITS bits.
 //
-// Keys sit in registers in subgroup-striped order: subgroup s owns a contiguous run of the tile, and item k of its lane l is
-// place k * lanes + l of that run. So the order (subgroup, item, lane) is the input order, and ranking in that order is stable.
+// The word with the digit sits in registers in subgroup-striped order: subgroup s owns a contiguous run of the tile, and item k of
+// its lane l is place k * lanes + l of that run. So the order (subgroup, item, lane) is the input order, and ranking in that
+// order is stable. The other words follow later, one after another, through the same shared memory (scatter.glsl).
 //
 // HISTOGRAMS rows of counters: one for each subgroup, or, where subgroups are narrow and rows would not fit, a single row
 // that the subgroups use in turns.
 //
 // Work: count_digits, then sum_rows and place_rows turn the counts into places, then rank_keys walks the items and
-// moves each key to its place in sh_keys. (Ranking by ballots: Merrill and Garland, "Single-pass parallel prefix scan", and
-// Adinets and Merrill, "Onesweep", 2022.)
+// moves each key to its place in sh_keys, by ballots or, keys alone, in the order of shared memory. (Ranking by ballots: Merrill and
+// Garland, "Single-pass parallel prefix scan", 2016, and Adinets and Merrill, "Onesweep", 2022.)
+
+//
+// A kernel may define HELD, the items that each thread holds of those it has room for, and CARRIES, whether places are told: other words
+// follow.
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 8;
 layout(constant_id = SPEC_HISTOGRAMS) const uint HISTOGRAMS = 8;
-layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
+layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
+
+#ifdef HELD
+#define HOLDS(k) (k < HELD)
+#else
+#define HELD ITEMS
+#define HOLDS(k) true
+#endif
+#ifndef CARRIES
+#define CARRIES (ITEM_WORDS > 1)
+#endif
+
+// 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
+layout(constant_id = SPEC_FULL_DIGITS) const uint FULL_DIGITS = 0;
 
 const uint TILE = THREADS * ITEMS;
-const uint PAD = 0xffffffffu;
+// A digit of more than this share of the keys is hot: lanes that meet in one counter wait for one another, more of them than a ballot
+// costs.
+const uint HOT_SHARE = 12;
 // Two places in one register: a tile has at most 2^16 of them.
-const uint PLACE_WORDS = VALUE_WORDS == 0 ? 1 : (ITEMS + 1) / 2;
+const uint PLACE_WORDS = CARRIES ? (ITEMS + 1) / 2 : 1;
 
-// Counters while a tile is ordered; then, with values, the digits of its places, four to a word (scatter.glsl).
+// Counters while a tile is ordered; then, where other words follow, the digits of its places, four to a word (scatter.glsl).
 const uint COUNTER_WORDS = HISTOGRAMS * RADIX;
-const uint DIGIT_WORDS = VALUE_WORDS == 0 ? 0 : (ITEMS + 3) / 4 * THREADS;
+const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + 3) / 4 * THREADS;
 
 shared uint sh_counts[COUNTER_WORDS > DIGIT_WORDS ? COUNTER_WORDS : DIGIT_WORDS];
 shared uint sh_shift;
+shared uint sh_out_of_order;
+// Of a digit that many keys of the tile share, how many and which: (count << RADIX_BITS | digit). 0: there is none.
+shared uint sh_hot_digit;
 shared uint sh_keys[TILE];
 
 uint histogram_row() { return HISTOGRAMS == 1 ? 0 : subgroup_id(); }
-uint digit_of(uint key, uint shift) { return (key >> shift) & (RADIX - 1); }
+
+// The digit as the push constants have it. The bits of a digit, at most RADIX_BITS, follow its shift and its word.
+uint digit_shift() { return args.digit & 0xff; }
+uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
+uint digit_mask() { return FULL_DIGITS != 0 ? RADIX - 1 : (1u << (args.digit >> 16)) - 1; }
+uint digit_of(uint key, uint shift, uint mask) { return key >> shift & mask; }
 
 // Place of this thread's item k in the tile.
 uint striped(uint k) {
     uint lanes = lane_count();
-    return subgroup_id() * (ITEMS * lanes) + k * lanes + lane_id();
+    return subgroup_id() * (HELD * lanes) + k * lanes + lane_id();
 }
 
 // Barrier after: before digits are counted.
 void begin_digit(uint shift) {
     for (uint i = thread_id(); i < COUNTER_WORDS; i += THREADS) sh_counts[i] = 0;
-    if (thread_id() == 0) sh_shift = shift;
-}
-
-void load_keys(Words source, uint first, uint count, out uint keys[ITEMS]) {
-    if (first + TILE <= count) {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) keys[k] = source.v[first + striped(k)];
-    } else {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint i = first + striped(k);
-            keys[k] = i < count ? source.v[i] : PAD;
-        }
-    }
+    if (thread_id() != 0) return;
+    sh_shift = shift;
+    sh_out_of_order = 0;
+    sh_hot_digit = 0;
 }
 
 // Barrier before: begin_digit. Barrier after: before any row is read.
-void count_digits(uint keys[ITEMS], uint shift) {
+void count_digits(uint keys[ITEMS], uint shift, uint mask) {
     uint row = histogram_row() * RADIX;
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) atomicAdd(sh_counts[row + digit_of(keys[k], shift)], 1);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) atomicAdd(sh_counts[row + digit_of(keys[k], shift, mask)], 1);
+    }
 }
 
-// Leaves in each row the count of the rows before it; gives the tile's count of each digit.
+// The tile's count of each digit.
 void sum_rows(out uint totals[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         totals[j] = 0;
         if (digit < RADIX) {
-            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
-                uint count = sh_counts[row * RADIX + digit];
-                sh_counts[row * RADIX + digit] = totals[j];
-                totals[j] += count;
-            }
+            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) totals[j] += sh_counts[row * RADIX + digit];
         }
     }
 }
 
-// Adds each digit's first place, so that a row's counter is the place of the next such key of its subgroup.
+// Barrier before: begin_digit. Barrier after: before keys are ranked.
+void find_hot_digit(uint totals[MAX_DIGITS]) {
+    if (RANKING == RANKING_BALLOTS) return;
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        if (digit < RADIX && totals[j] > TILE / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | digit);
+    }
+}
+
+// From each digit's first place on, its rows follow one another: a row's counter becomes the place of the next such key of its subgroup.
 void place_rows(uint starts[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < RADIX) {
-            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) sh_counts[row * RADIX + digit] += starts[j];
+        if (digit >= RADIX) continue;
+        uint place = starts[j];
+        [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
+            uint count = sh_counts[row * RADIX + digit];
+            sh_counts[row * RADIX + digit] = place;
+            place += count;
         }
     }
 }
@@ -97,8 +128,7 @@ uvec4 match_digit(uint digit) {
 
 // The place of a key, and the counter moved past it and its peers. All peers read the counter before the last of them
 // stores it, and the store is seen by the next call: hence the two subgroup barriers.
-uint rank_key(uint key, uint shift) {
-    uint digit = digit_of(key, shift);
+uint rank_key(uint digit) {
     uvec4 peers = match_digit(digit);
     uint before = count_bits(peers & lanes_below());
     uint counter = histogram_row() * RADIX + digit;
@@ -109,11 +139,60 @@ uint rank_key(uint key, uint shift) {
     return place;
 }
 
-void rank_row(uint keys[ITEMS], uint shift, inout uint places[PLACE_WORDS]) {
+// Each key takes the next place of its digit. Stable where shared memory serves the lanes of a subgroup in their order, which no
+// standard promises: whoever ranks so proves the order afterwards (scatter.glsl), and ranks again where it is wrong.
+uint take_place(uint digit, bool wanted) {
+    uint counter = histogram_row() * RADIX + digit;
+    uint place = 0;
+    if (RANKING == RANKING_PROVEN) {
+        if (wanted) place = atomicAdd(sh_counts[counter], 1);
+        return place;
+    }
+    // Tests only: an order that is always wrong.
+    bool odd = (lane_id() & 1) != 0;
+    if (wanted && odd) place = atomicAdd(sh_counts[counter], 1);
+    subgroup_sync();
+    if (wanted && !odd) place = atomicAdd(sh_counts[counter], 1);
+    subgroup_sync();
+    return place;
+}
+
+// Ranks where one digit is hot: its keys are counted by ballots, in a register, all others by the order of shared memory.
+void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit) {
+    uint hot_counter = histogram_row() * RADIX + hot_digit;
+    uint next = sh_counts[hot_counter];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = rank_key(keys[k], shift);
+        uint digit = digit_of(keys[k], shift, mask);
+        bool hot = digit == hot_digit;
+        uvec4 peers = ballot(hot);
+        uint taken = take_place(digit, !hot);
+        sh_keys[hot ? next + count_bits(peers & lanes_below()) : taken] = keys[k];
+        next += count_bits(peers);
+    }
+    subgroup_sync();
+    // Where ranking leaves every counter: at the end of its places.
+    if (lane_id() == 0) sh_counts[hot_counter] = next;
+}
+
+// The place of a key, where keys are ranked last to first: the counter is one past the last free place of the digit.
+uint rank_key_from_end(uint digit) {
+    uvec4 peers = match_digit(digit);
+    uint before = count_bits(peers & lanes_below());
+    uint counter = histogram_row() * RADIX + digit;
+    uint first = sh_counts[counter] - count_bits(peers);
+    subgroup_sync();
+    if (before == 0) sh_counts[counter] = first;
+    subgroup_sync();
+    return first + before;
+}
+
+void rank_row(uint keys[ITEMS], uint shift, uint mask, inout uint places[PLACE_WORDS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (!HOLDS(k)) continue;
+        uint digit = digit_of(keys[k], shift, mask);
+        uint place = RANKING == RANKING_BALLOTS ? rank_key(digit) : take_place(digit, true);
         sh_keys[place] = keys[k];
-        if (VALUE_WORDS != 0) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
+        if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
     }
 }
 
@@ -121,14 +200,16 @@ void rank_row(uint keys[ITEMS], uint shift, inout uint places[PLACE_WORDS]) {
 //
 // The shift comes from shared memory, which no compiler sees through: knowing that the digits are those that count_digits had, it
 // would keep them all, a register a key (101 instead of 70 at 22 keys on NVIDIA, and half the workgroups).
-void rank_keys(uint keys[ITEMS], out uint places[PLACE_WORDS]) {
+void rank_keys(uint keys[ITEMS], uint mask, out uint places[PLACE_WORDS]) {
     uint shift = sh_shift;
-    if (HISTOGRAMS > 1 || THREADS == lane_count()) {
-        rank_row(keys, shift, places);
+    if (RANKING != RANKING_BALLOTS && sh_hot_digit != 0) {
+        rank_row_around(keys, shift, mask, sh_hot_digit & (RADIX - 1));
+    } else if (HISTOGRAMS > 1 || THREADS == lane_count()) {
+        rank_row(keys, shift, mask, places);
     } else {
         uint turns = THREADS / lane_count();
         for (uint turn = 0; turn < turns; ++turn) {
-            if (turn == subgroup_id()) rank_row(keys, shift, places);
+            if (turn == subgroup_id()) rank_row(keys, shift, mask, places);
             barrier();
         }
     }

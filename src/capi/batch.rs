@@ -29,7 +29,7 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
 /// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
 /// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
-/// kinds: a sorter's keys, values and strategy, and a tile shape of the device's profile (one for each range of sizes).
+/// kinds: what a sorter was created as, and a tile shape of the device's profile (one for each range of sizes).
 ///
 /// @param info Nothing is recorded for an infoCount of 0. All sorters are of one device.
 #[unsafe(no_mangle)]

@@ -54,6 +54,7 @@ structs! {
     TrmInfoHeader { s_type, struct_size, p_next }
     TrmCount { max, address }
     TrmRange { address, size }
+    TrmSegments { offsets, count }
     TrmScratch { buffer, offset, size }
     TrmTimestamps { pool, first }
     TrmDeviceRequirementsInfo { s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device }
@@ -61,8 +62,14 @@ structs! {
         s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, device, enabled_features,
         queue_family_index, debug_utils, pipeline_cache, allocation_callbacks, profile
     }
-    TrmSorterCreateInfo { s_type, struct_size, p_next, key_type, value_type, strategy, flags }
-    TrmSortInfo { s_type, struct_size, p_next, sorter, count, keys, values, scratch, status, timestamps }
+    TrmSorterCreateInfo {
+        s_type, struct_size, p_next, key_type, value_type, strategy, flags, order, value_size, begin_bit, end_bit, placement,
+        layout, max_count, reserved
+    }
+    TrmSortInfo {
+        s_type, struct_size, p_next, sorter, count, keys, values, scratch, status, timestamps, keys_out, values_out,
+        key_stride, value_stride, segments
+    }
     TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
 }
 
@@ -78,6 +85,8 @@ values! {
     "TRM_VERSION_MINOR" = TRM_VERSION_MINOR,
     "TRM_VERSION_PATCH" = TRM_VERSION_PATCH,
     "TRM_STATUS_COUNT_CLAMPED" = TRM_STATUS_COUNT_CLAMPED,
+    "TRM_SORTER_CREATE_DROP_KEYS_BIT" = TRM_SORTER_CREATE_DROP_KEYS_BIT,
+    "TRM_SORTER_CREATE_SEGMENTED_BIT" = TRM_SORTER_CREATE_SEGMENTED_BIT,
     "TRM_SUCCESS" = TrmResult::TrmSuccess,
     "TRM_ERROR_NULL" = TrmResult::TrmErrorNull,
     "TRM_ERROR_MALFORMED" = TrmResult::TrmErrorMalformed,
@@ -96,9 +105,36 @@ values! {
     "TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO" = TrmStructureType::SorterCreateInfo,
     "TRM_STRUCTURE_TYPE_SORT_INFO" = TrmStructureType::SortInfo,
     "TRM_KEY_TYPE_U32" = TrmKeyType::U32,
+    "TRM_KEY_TYPE_U8" = TrmKeyType::U8,
+    "TRM_KEY_TYPE_U16" = TrmKeyType::U16,
+    "TRM_KEY_TYPE_U64" = TrmKeyType::U64,
+    "TRM_KEY_TYPE_I8" = TrmKeyType::I8,
+    "TRM_KEY_TYPE_I16" = TrmKeyType::I16,
+    "TRM_KEY_TYPE_I32" = TrmKeyType::I32,
+    "TRM_KEY_TYPE_I64" = TrmKeyType::I64,
+    "TRM_KEY_TYPE_F16" = TrmKeyType::F16,
+    "TRM_KEY_TYPE_BF16" = TrmKeyType::BF16,
+    "TRM_KEY_TYPE_F32" = TrmKeyType::F32,
+    "TRM_KEY_TYPE_F64" = TrmKeyType::F64,
+    "TRM_KEY_TYPE_U32X2" = TrmKeyType::U32X2,
+    "TRM_KEY_TYPE_U32X3" = TrmKeyType::U32X3,
+    "TRM_KEY_TYPE_U32X4" = TrmKeyType::U32X4,
+    "TRM_ORDER_ASCENDING" = TrmOrder::Ascending,
+    "TRM_ORDER_DESCENDING" = TrmOrder::Descending,
     "TRM_VALUE_TYPE_NONE" = TrmValueType::None,
     "TRM_VALUE_TYPE_U32" = TrmValueType::U32,
+    "TRM_VALUE_TYPE_BYTES" = TrmValueType::Bytes,
+    "TRM_VALUE_TYPE_INDEX" = TrmValueType::Index,
+    "TRM_PLACEMENT_IN_PLACE" = TrmPlacement::InPlace,
+    "TRM_PLACEMENT_PRESERVE" = TrmPlacement::Preserve,
+    "TRM_PLACEMENT_DOUBLE_BUFFER" = TrmPlacement::DoubleBuffer,
+    "TRM_LAYOUT_SEPARATE" = TrmLayout::Separate,
+    "TRM_LAYOUT_INTERLEAVED" = TrmLayout::Interleaved,
+    "TRM_LAYOUT_STRIDED" = TrmLayout::Strided,
     "TRM_STRATEGY_AUTO" = TrmStrategy::Auto,
     "TRM_STRATEGY_LOOKBACK" = TrmStrategy::Lookback,
     "TRM_STRATEGY_REDUCE_THEN_SCAN" = TrmStrategy::ReduceThenScan,
+    "TRM_STRATEGY_CHAINED_SCAN" = TrmStrategy::ChainedScan,
+    "TRM_STRATEGY_RING" = TrmStrategy::Ring,
+    "TRM_STRATEGY_RING_IN_ORDER" = TrmStrategy::RingInOrder,
 }

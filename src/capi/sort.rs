@@ -6,7 +6,10 @@ use super::types::*;
 use {
     super::border::object,
     super::info::read,
-    crate::{Count, Error, KeyType, Range, Result, Scratch, SortInfo, Sorter, SorterInfo, Strategy, Timestamps, ValueType},
+    crate::{
+        Count, Error, KeyType, Layout, Order, Placement, Range, Result, Scratch, Segments, SortInfo, Sorter, SorterInfo, Strategy,
+        Timestamps, ValueType,
+    },
 };
 
 /// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once.
@@ -41,7 +44,7 @@ pub unsafe extern "C" fn trmDestroySorter(sorter: TrmSorter) {
 /// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
 /// grows.
 ///
-/// @param maxCount At most 2^30.
+/// @param maxCount At most the sorter's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
@@ -55,7 +58,7 @@ pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, 
 /// Queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the first pass and one after each. All
 /// are written; those of passes that the sort does without get the time of its end.
 ///
-/// @param maxCount At most 2^30.
+/// @param maxCount At most the sorter's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSorterTimestampCount(sorter: TrmSorter, max_count: u32, count: *mut u32) -> raw::TrmResult {
     border(|| {
@@ -66,21 +69,33 @@ pub unsafe extern "C" fn trmGetSorterTimestampCount(sorter: TrmSorter, max_count
     })
 }
 
-/// Appends a sort to commandBuffer: stable, ascending, in place; the same bytes on every device.
+/// Where the result of every sort lies: 0 in keys and values, as with TRM_PLACEMENT_IN_PLACE, 1 in keysOut and valuesOut, as with
+/// TRM_PLACEMENT_PRESERVE. With TRM_PLACEMENT_DOUBLE_BUFFER the bits that are sorted by decide, and no count does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u32) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe { write("side", side, || if_built!("sort", (sorter), Ok(object("sorter", sorter)?.0.result_side()))) }
+    })
+}
+
+/// Appends a sort to commandBuffer: stable; the same bytes on every device.
 ///
-/// Appended: at most 13 dispatches with the barriers between them, and timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values and scratch, SHADER_STORAGE_READ
-/// on the count. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes a barrier from what wrote the inputs and
-/// one to what reads the outputs; between two calls on the same scratch as well.
+/// Appended: one to three dispatches for each digit of eight bits and up to five more, one of them for all segments that fit a
+/// workgroup, with the barriers between them, and
+/// timestamps and labels where they are wanted.
+/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and scratch,
+/// SHADER_STORAGE_READ on the count and on what is preserved. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes
+/// a barrier from what wrote the inputs and one to what reads the outputs; between two calls on the same scratch as well.
 /// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
 /// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With TRM_STRATEGY_LOOKBACK tiles wait for earlier ones within a bound,
+/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
 /// then count for themselves: never a hang, never another result.
 ///
 /// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
 ///   thread alone.
-/// @param info Its ranges must be apart from one another, keys and values hold count.max items. A count of zero touches
-///   no key, but still writes the status.
+/// @param info What is written must be apart from everything else; keys and values that are only read may lie in one another,
+///   as members of structs do. A count of zero touches no key, but still writes the status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdSort(
     command_buffer: VkCommandBuffer,
@@ -100,43 +115,97 @@ pub unsafe extern "C" fn trmCmdSort(
     })
 }
 
+/// The enum's value that a number crosses as.
+#[cfg(feature = "sort")]
+fn value_of<T: Copy>(argument: &'static str, number: i32, values: &[(i32, T)]) -> Result<T> {
+    let found = values.iter().find(|(known, _)| *known == number);
+    found.map(|(_, value)| *value).ok_or(Error::UnknownValue { argument, value: number.into() })
+}
+
 #[cfg(feature = "sort")]
 fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
-    let unknown = |argument, value: i32| Err(Error::UnknownValue { argument, value: value.into() });
-    if info.flags != 0 {
-        return Err(Error::Malformed { argument: "flags", why: format!("{:#x} is not 0", info.flags) });
+    for (argument, value, known) in
+        [("flags", info.flags, TRM_SORTER_CREATE_DROP_KEYS_BIT | TRM_SORTER_CREATE_SEGMENTED_BIT), ("reserved", info.reserved, 0)]
+    {
+        if value & !known != 0 {
+            return Err(Error::Malformed { argument, why: format!("{value:#x} has bits beyond {known:#x}") });
+        }
     }
-    const U32_KEY: i32 = TrmKeyType::U32 as i32;
-    const NONE: i32 = TrmValueType::None as i32;
-    const U32: i32 = TrmValueType::U32 as i32;
-    const AUTO: i32 = TrmStrategy::Auto as i32;
-    const LOOKBACK: i32 = TrmStrategy::Lookback as i32;
-    const REDUCE_THEN_SCAN: i32 = TrmStrategy::ReduceThenScan as i32;
+    // A size without a type would look as if it were obeyed.
+    if info.value_size != 0 && info.value_type != TrmValueType::Bytes as i32 {
+        let why = format!("{} is not 0, and valueType is not TRM_VALUE_TYPE_BYTES", info.value_size);
+        return Err(Error::Malformed { argument: "valueSize", why });
+    }
+    let keys = [
+        (TrmKeyType::U32, KeyType::U32),
+        (TrmKeyType::U8, KeyType::U8),
+        (TrmKeyType::U16, KeyType::U16),
+        (TrmKeyType::U64, KeyType::U64),
+        (TrmKeyType::I8, KeyType::I8),
+        (TrmKeyType::I16, KeyType::I16),
+        (TrmKeyType::I32, KeyType::I32),
+        (TrmKeyType::I64, KeyType::I64),
+        (TrmKeyType::F16, KeyType::F16),
+        (TrmKeyType::BF16, KeyType::Bf16),
+        (TrmKeyType::F32, KeyType::F32),
+        (TrmKeyType::F64, KeyType::F64),
+        (TrmKeyType::U32X2, KeyType::U32x2),
+        (TrmKeyType::U32X3, KeyType::U32x3),
+        (TrmKeyType::U32X4, KeyType::U32x4),
+    ];
+    let values = [
+        (TrmValueType::None as i32, ValueType::None),
+        (TrmValueType::U32 as i32, ValueType::U32),
+        (TrmValueType::Bytes as i32, ValueType::Bytes(info.value_size)),
+        (TrmValueType::Index as i32, ValueType::Index),
+    ];
+    let orders = [(TrmOrder::Ascending as i32, Order::Ascending), (TrmOrder::Descending as i32, Order::Descending)];
+    let placements = [
+        (TrmPlacement::InPlace as i32, Placement::InPlace),
+        (TrmPlacement::Preserve as i32, Placement::Preserve),
+        (TrmPlacement::DoubleBuffer as i32, Placement::DoubleBuffer),
+    ];
+    let layouts = [
+        (TrmLayout::Separate as i32, Layout::Separate),
+        (TrmLayout::Interleaved as i32, Layout::Interleaved),
+        (TrmLayout::Strided as i32, Layout::Strided),
+    ];
+    let strategies = [
+        (TrmStrategy::Auto as i32, Strategy::Auto),
+        (TrmStrategy::Lookback as i32, Strategy::Lookback),
+        (TrmStrategy::ReduceThenScan as i32, Strategy::ReduceThenScan),
+        (TrmStrategy::ChainedScan as i32, Strategy::ChainedScan),
+        (TrmStrategy::Ring as i32, Strategy::Ring),
+        (TrmStrategy::RingInOrder as i32, Strategy::RingInOrder),
+    ];
     Ok(SorterInfo {
-        key: match info.key_type {
-            U32_KEY => KeyType::U32,
-            other => return unknown("keyType", other),
-        },
-        value: match info.value_type {
-            NONE => ValueType::None,
-            U32 => ValueType::U32,
-            other => return unknown("valueType", other),
-        },
-        strategy: match info.strategy {
-            AUTO => Strategy::Auto,
-            LOOKBACK => Strategy::Lookback,
-            REDUCE_THEN_SCAN => Strategy::ReduceThenScan,
-            other => return unknown("strategy", other),
-        },
+        key: value_of("keyType", info.key_type, &keys.map(|(number, key)| (number as i32, key)))?,
+        order: value_of("order", info.order, &orders)?,
+        begin_bit: info.begin_bit,
+        end_bit: info.end_bit,
+        value: value_of("valueType", info.value_type, &values)?,
+        drop_keys: info.flags & TRM_SORTER_CREATE_DROP_KEYS_BIT != 0,
+        segmented: info.flags & TRM_SORTER_CREATE_SEGMENTED_BIT != 0,
+        placement: value_of("placement", info.placement, &placements)?,
+        layout: value_of("layout", info.layout, &layouts)?,
+        max_count: info.max_count,
+        strategy: value_of("strategy", info.strategy, &strategies)?,
     })
 }
 
 #[cfg(feature = "sort")]
 pub(super) fn sort_info(info: &TrmSortInfo) -> SortInfo {
+    let range = |range: TrmRange| Range::new(range.address, range.size);
+    let count = |count: TrmCount| Count { max: count.max, address: count.address };
     SortInfo {
-        count: Count { max: info.count.max, address: info.count.address },
-        keys: Range::new(info.keys.address, info.keys.size),
-        values: Range::new(info.values.address, info.values.size),
+        count: count(info.count),
+        segments: Segments { offsets: range(info.segments.offsets), count: count(info.segments.count) },
+        keys: range(info.keys),
+        values: range(info.values),
+        keys_out: range(info.keys_out),
+        values_out: range(info.values_out),
+        key_stride: info.key_stride,
+        value_stride: info.value_stride,
         scratch: Scratch { buffer: info.scratch.buffer, offset: info.scratch.offset, size: info.scratch.size },
         status: info.status,
         timestamps: (info.timestamps.pool != VkQueryPool::default())

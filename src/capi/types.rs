@@ -27,6 +27,9 @@ pub mod raw {
     pub type TrmKeyType = i32;
     pub type TrmValueType = i32;
     pub type TrmStrategy = i32;
+    pub type TrmOrder = i32;
+    pub type TrmPlacement = i32;
+    pub type TrmLayout = i32;
 }
 
 /// What an info struct is.
@@ -45,12 +48,51 @@ pub enum TrmStructureType {
     SortInfo = 1001,
 }
 
-/// What the keys are.
+/// What the keys are. Their arrays are dense, unless strided, and aligned to the key's size, 4 bytes at most.
+/// Floats are in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmKeyType {
-    /// uint32_t, in ascending order.
+    /// uint32_t
     U32 = 0,
+    /// uint8_t
+    U8 = 1,
+    /// uint16_t
+    U16 = 2,
+    /// uint64_t, low word first
+    U64 = 3,
+    /// int8_t
+    I8 = 4,
+    /// int16_t
+    I16 = 5,
+    /// int32_t
+    I32 = 6,
+    /// int64_t, low word first
+    I64 = 7,
+    /// IEEE 754 binary16
+    F16 = 8,
+    /// bfloat16: the upper half of a float
+    BF16 = 9,
+    /// float
+    F32 = 10,
+    /// double, low word first
+    F64 = 11,
+    /// Two uint32_t, the first the most significant
+    U32X2 = 12,
+    /// Three uint32_t, the first the most significant
+    U32X3 = 13,
+    /// Four uint32_t, the first the most significant
+    U32X4 = 14,
+}
+
+/// Which key comes first. Equal keys keep their order either way.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmOrder {
+    /// The smallest.
+    Ascending = 0,
+    /// The largest.
+    Descending = 1,
 }
 
 /// What moves with each key.
@@ -59,23 +101,70 @@ pub enum TrmKeyType {
 pub enum TrmValueType {
     /// Nothing.
     None = 0,
-    /// 4 bytes, in an array of their own.
+    /// 4 bytes.
     U32 = 1,
+    /// valueSize bytes, a multiple of 4, at most 4096. Up to 16 they move with the keys in every pass; larger values are fetched
+    /// once, at the end, by the place that their key came from.
+    Bytes = 2,
+    /// The place that the key came from, from 0 on, a uint32_t: an argsort. No values are read.
+    Index = 3,
+}
+
+/// Where the result lies.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmPlacement {
+    /// Where the input was. Scratch holds arrays as long.
+    InPlace = 0,
+    /// In keysOut and valuesOut; the input is left as it was. Scratch holds arrays as long.
+    Preserve = 1,
+    /// In the input's arrays or in keysOut and valuesOut, as trmGetSorterResultSide() tells. Both are written; scratch holds no
+    /// arrays.
+    DoubleBuffer = 2,
+}
+
+/// How items lie in the caller's arrays.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmLayout {
+    /// Keys in one array, values in another.
+    Separate = 0,
+    /// One array of items, each a key of 4 bytes or more and, directly behind it, its value of 4 to 16. It takes the place of
+    /// keys, or of keysOut; there are no values and no valuesOut.
+    Interleaved = 1,
+    /// Keys and values of up to 16 bytes that are read may lie further apart than they are long, as members of larger structs do:
+    /// keyStride and valueStride say how far. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
+    Strided = 2,
 }
 
 /// How. All strategies give the same bytes.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmStrategy {
-    /// What the device's profile says: look-back on devices that are known to make progress, the other elsewhere.
+    /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
     Auto = 0,
     /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
     Lookback = 1,
     /// Never waits: count, scan, reorder; two reads and one write a digit.
     ReduceThenScan = 2,
+    /// As look-back, but each tile waits for the prefix of the one before it.
+    ChainedScan = 3,
+    /// As look-back, with look-back words of constant size, 2 MiB at most, whatever the count: a ring whose entries are used
+    /// again once nobody needs them, in groups of tiles.
+    Ring = 4,
+    /// As the ring, entries freed one by one in the order of the tiles.
+    RingInOrder = 5,
 }
 
-/// Set in a status word: the count on the device was above its maximum, and the maximum was used.
+/// For TrmSorterCreateInfo::flags: sorted keys are not wanted. The last pass does not write them, and what their array holds
+/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored.
+pub const TRM_SORTER_CREATE_DROP_KEYS_BIT: u32 = 1;
+
+/// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
+pub const TRM_SORTER_CREATE_SEGMENTED_BIT: u32 = 2;
+
+/// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
+/// the arrays, and were cut off.
 pub const TRM_STATUS_COUNT_CLAMPED: u32 = 1;
 const _: () = assert!(TRM_STATUS_COUNT_CLAMPED == crate::STATUS_COUNT_CLAMPED, "kernels write another bit");
 
@@ -113,9 +202,21 @@ pub struct TrmCount {
     pub address: VkDeviceAddress,
 }
 
-/// A range of device memory, by address, aligned to its elements: 4 bytes. The buffer behind it has usage
-/// SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers an allocation of their own (VkMemoryDedicatedAllocateInfo):
-/// random access is up to six times as fast on some devices.
+/// Where the arrays of a segmented sort are cut. All of it lies on the device and nothing is read back. A segment holds the items from
+/// its offset up to the next offset. Offsets never fall; segments may be empty. Items before the first offset and from the last one
+/// on are in no segment, and left alone.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrmSegments {
+    /// count.max + 1 words: one more than there are segments.
+    pub offsets: TrmRange,
+    /// How many segments, at most 2^30.
+    pub count: TrmCount,
+}
+
+/// A range of device memory, by address, aligned to its elements: 4 bytes, or the size of narrower keys. The buffer behind it
+/// has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers an allocation of their own
+/// (VkMemoryDedicatedAllocateInfo): random access is up to six times as fast on some devices.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmRange {
@@ -194,7 +295,7 @@ pub struct TrmDeviceCreateInfo {
     pub profile: *const c_char,
 }
 
-/// What trmCreateSorter() makes. Zeros: keys alone, strategy by the device.
+/// What trmCreateSorter() makes. Zeros: uint32_t keys alone, ascending, in place, strategy by the device.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSorterCreateInfo {
@@ -205,8 +306,23 @@ pub struct TrmSorterCreateInfo {
     pub key_type: raw::TrmKeyType,
     pub value_type: raw::TrmValueType,
     pub strategy: raw::TrmStrategy,
-    /// Reserved, must be 0.
+    /// TRM_SORTER_CREATE_..._BIT or 0.
     pub flags: u32,
+    pub order: raw::TrmOrder,
+    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES; elsewhere 0.
+    pub value_size: u32,
+    /// First bit that is sorted by, counted from the least significant bit of the key as it is ordered: a float's or a signed
+    /// integer's sign is turned before.
+    pub begin_bit: u32,
+    /// One past the last bit that is sorted by; 0: the key's last.
+    pub end_bit: u32,
+    pub placement: raw::TrmPlacement,
+    pub layout: raw::TrmLayout,
+    /// The largest count of any sort. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
+    /// narrower than 4 bytes and values of more than 16 cannot be.
+    pub max_count: u32,
+    /// Reserved, must be 0.
+    pub reserved: u32,
 }
 
 /// One sort.
@@ -219,11 +335,14 @@ pub struct TrmSortInfo {
     pub p_next: *const c_void,
     /// In a batch: what sorts. For trmCmdSort(): NULL, or the same again.
     pub sorter: TrmSorter,
-    /// How many keys, at most 2^30.
+    /// How many keys, at most the sorter's maxCount. Of segments, how many the arrays hold, without an address: offsets beyond are cut
+    /// off there and flagged in the status.
     pub count: TrmCount,
-    /// count.max keys, sorted in place. Nothing past the count is written.
+    /// count.max keys, or, interleaved, keys with their values. Written, unless placement preserves them; what lies past the count
+    /// or between the keys never is.
     pub keys: TrmRange,
-    /// count.max values, moved with their keys; ignored by a sorter of keys alone.
+    /// count.max values, moved with their keys; indices are not read, only written. Ignored by a sorter of keys alone or of
+    /// interleaved items, and where indices go to valuesOut.
     pub values: TrmRange,
     /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own.
     pub scratch: TrmScratch,
@@ -231,6 +350,18 @@ pub struct TrmSortInfo {
     pub status: VkDeviceAddress,
     /// trmGetSorterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
+    /// count.max keys or interleaved items: where they go with TRM_PLACEMENT_PRESERVE, the second array with
+    /// TRM_PLACEMENT_DOUBLE_BUFFER. Ignored elsewhere.
+    pub keys_out: TrmRange,
+    /// The same for values.
+    pub values_out: TrmRange,
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
+    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    pub key_stride: u32,
+    /// The same for values.
+    pub value_stride: u32,
+    /// Of a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT, which items are sorted together. Zeros elsewhere.
+    pub segments: TrmSegments,
 }
 
 /// Many problems to record together.

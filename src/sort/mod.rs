@@ -1,90 +1,81 @@
-//! Stable radix sort of `u32` keys, with or without `u32` values, ascending, in place.
+//! Stable radix sort: of integers and floats of 8 to 128 bits, with or without values, in either order, by any of their bits.
 //!
 //! A [`Sorter`] is made once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts may lie on the device. Small
-//! problems (up to some thousands of keys) take one dispatch of one workgroup; larger ones take 6 dispatches by
-//! [`Strategy::Lookback`], and 12 or 13 by [`Strategy::ReduceThenScan`], whatever their size.
+//! problems (up to some thousands of keys) take one dispatch of one workgroup; larger ones one or a few dispatches for each digit of
+//! eight bits, whatever their size. On large problems, digits that all keys share are passed over.
 
+#[doc(hidden)]
 pub mod cpu;
+mod format;
+mod kind;
 mod plan;
+mod table;
 
-pub(crate) use plan::{Class, SortKind, SortSource, SortTable};
+pub(crate) use format::Format;
+pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
+pub(crate) use kind::{Class, SortKind};
+pub(crate) use table::{SortSource, SortTable};
 
 use crate::kernel::Variant;
-use crate::memory::{RangeNames, check_alignment};
+use crate::memory::{Argument, Arguments, RangeNames, check_alignment, check_multiple};
 use crate::record::{Commands as _, Recorder, record};
-use crate::scratch::Layout;
+use crate::scratch::Layout as ScratchLayout;
+use crate::shared::{FLAG_EVEN, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED};
 use crate::{Count, Device, Error, Range, Result, Scratch, Strategy, Timestamps};
 use ash::vk;
 use ash::vk::Handle as _;
-use plan::MAX_COUNT;
 use std::sync::Arc;
 
-/// What the keys are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeyType {
-    /// `u32`, in ascending order.
-    #[default]
-    U32,
-}
-
-/// What moves with each key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ValueType {
-    /// Nothing.
-    #[default]
-    None,
-    /// 4 bytes, in an array of their own.
-    U32,
-}
-
-impl ValueType {
-    const fn words(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::U32 => 1,
-        }
-    }
-}
-
-/// What [`Sorter::new`] makes.
+/// Where the arrays of a segmented sort are cut. All of it lies on the device and nothing is read back.
+///
+/// Segment `s` holds the items from `offsets[s]` up to `offsets[s + 1]`. Offsets never fall; segments may be empty. Items before the
+/// first offset and from the last one on are in no segment, and left alone. (The row offsets of a CSR matrix, and whatever an exclusive
+/// sum of counts leaves.)
+///
+/// ```no_run
+/// # use trommel::{Count, Range, Scratch, Segments, SortInfo, Sorter};
+/// # type Commands = ash::vk::CommandBuffer;
+/// # unsafe fn record(sorter: &Sorter, commands: Commands, [depths, splats, firsts]: [Range; 3], scratch: Scratch) -> trommel::Result<()> {
+/// // Up to a million splats, binned to 80 x 45 tiles of the screen: sorted by depth in each.
+/// let segments = Segments { offsets: firsts, count: Count::host(80 * 45) };
+/// let info = SortInfo { count: Count::host(1 << 20), keys: depths, values: splats, segments, scratch, ..SortInfo::default() };
+/// // SAFETY: the command buffer is recording, and the ranges are valid until it has executed.
+/// unsafe { sorter.cmd_sort(commands, &info) }
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SorterInfo {
-    /// The keys.
-    pub key: KeyType,
-    /// The values.
-    pub value: ValueType,
-    /// How. All give the same bytes.
-    pub strategy: Strategy,
+pub struct Segments {
+    /// `count.max + 1` words: one more than there are segments.
+    pub offsets: Range,
+    /// How many segments, at most 2^30.
+    pub count: Count,
 }
 
-impl SorterInfo {
-    /// Keys alone.
-    pub const fn keys() -> Self {
-        Self { key: KeyType::U32, value: ValueType::None, strategy: Strategy::Auto }
-    }
-
-    /// Keys with 4-byte values.
-    pub const fn pairs() -> Self {
-        Self { value: ValueType::U32, ..Self::keys() }
-    }
-
-    /// The same by a given strategy.
-    pub const fn strategy(self, strategy: Strategy) -> Self {
-        Self { strategy, ..self }
-    }
-}
+/// Most segments: kernels look for them in steps of a workgroup, which must not go beyond 2^32.
+const MAX_SEGMENTS: u32 = 1 << 30;
 
 /// One sort to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortInfo {
-    /// How many keys, at most 2^30.
+    /// How many keys, at most [`SorterInfo::max_count`]. Of segments, how many the arrays hold, as the host knows: offsets beyond are cut
+    /// off there and flagged in the status.
     pub count: Count,
-    /// `count.max` keys, read and written in place; nothing past the count is written.
+    /// `count.max` keys, or, interleaved, keys with their values. Written, unless the input is preserved; nothing past the count is.
     pub keys: Range,
-    /// `count.max` values, moved with their keys; left alone by a sorter of keys alone.
+    /// `count.max` values, moved with their keys; indices are not read, only written. Left alone where there are no values.
     pub values: Range,
+    /// Where sorted keys go, as long as `keys`: for [`Placement::Preserve`]; the second array for [`Placement::DoubleBuffer`]. Left
+    /// alone where keys are dropped and the input preserved.
+    pub keys_out: Range,
+    /// The same for values.
+    pub values_out: Range,
+    /// Bytes from one key to the next, for [`Layout::Strided`]; a multiple of the alignment, less than 2^16 words (bytes, where
+    /// keys are narrower than a word). 0: keys are dense.
+    pub key_stride: u32,
+    /// The same for values.
+    pub value_stride: u32,
+    /// Of a [`SorterInfo::segmented`] sorter, which items are sorted together.
+    pub segments: Segments,
     /// [`Sorter::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Address of a `u32` that is set to 0, or to [`crate::STATUS_COUNT_CLAMPED`]; 0: not wanted.
@@ -93,32 +84,86 @@ pub struct SortInfo {
     pub timestamps: Option<Timestamps>,
 }
 
+impl SortInfo {
+    /// The count that the device may tell: of keys, or of segments.
+    pub(crate) fn counted(&self, format: &Format) -> Count {
+        if format.segmented { self.segments.count } else { self.count }
+    }
+
+    /// The bytes that a sort touches, by name, scratch aside.
+    pub(crate) fn arguments(&self, format: &Format) -> Arguments {
+        let count = u64::from(self.count.max);
+        // From the first byte of the first item to the last byte of the last.
+        let extent = |address, size: u32, stride: u32| {
+            let stride = if stride == 0 || !format.has(LAYOUT_STRIDED) { size } else { stride };
+            Range::new(address, if count == 0 { 0 } else { (count - 1) * u64::from(stride) + u64::from(size) })
+        };
+        let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
+        let wanted = |wanted: bool, range: Range| if wanted { range } else { Range::NONE };
+        let preserved = format.placement == Placement::Preserve;
+        let second = format.placement != Placement::InPlace;
+        let values = format.values_separate();
+        let indices = format.has(LAYOUT_INDICES) && !format.has(crate::shared::LAYOUT_VALUES_APART);
+        let (key_size, value_size) = (format.key_step(), format.value_size);
+        let keys_out = second && !(preserved && format.has(LAYOUT_DROP_KEYS));
+        let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
+        let argument = |name, range, written| Argument { name, range, written };
+        Arguments::from([
+            argument("keys", extent(self.keys.address, key_size, self.key_stride), !preserved),
+            argument(
+                "values",
+                wanted(values && !(indices && preserved), extent(self.values.address, value_size, self.value_stride)),
+                !preserved,
+            ),
+            argument("keysOut", wanted(keys_out, extent(self.keys_out.address, key_size, 0)), true),
+            argument("valuesOut", wanted(values && second, extent(self.values_out.address, value_size, 0)), true),
+            argument("count", word(self.counted(format).address), false),
+            argument("status", word(self.status), true),
+            argument("segments.offsets", wanted(format.segmented, offsets), false),
+        ])
+    }
+}
+
 /// Sorts of one kind on one device. Immutable: record from many threads.
 #[derive(Clone, Debug)]
 pub struct Sorter {
     device: Device,
     info: SorterInfo,
+    format: Format,
     strategy: Strategy,
     /// Looked up once: the registry has a lock, and recording takes none.
     pipelines: Arc<[(Variant, vk::Pipeline)]>,
 }
 
-const KEYS: RangeNames = RangeNames { address: "keys.address", size: "keys.size" };
-const VALUES: RangeNames = RangeNames { address: "values.address", size: "values.size" };
+const fn range_names(name: &str) -> RangeNames {
+    match name.as_bytes() {
+        b"keys" => RangeNames { address: "keys.address", size: "keys.size" },
+        b"values" => RangeNames { address: "values.address", size: "values.size" },
+        b"segments.offsets" => RangeNames { address: "segments.offsets.address", size: "segments.offsets.size" },
+        b"keysOut" => RangeNames { address: "keysOut.address", size: "keysOut.size" },
+        _ => RangeNames { address: "valuesOut.address", size: "valuesOut.size" },
+    }
+}
 
 impl Sorter {
     /// Creates every pipeline that the sorts may need.
     ///
     /// # Errors
-    /// [`Error::Vulkan`] where a pipeline cannot be created.
+    /// Names the member of `info` that cannot be, and why; [`Error::Vulkan`] where a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
+        let format = Format::new(info)?;
         let strategy = match info.strategy {
             Strategy::Auto => device.profile().strategy,
             other => other,
         };
-        let mut sorter = Self { device: device.clone(), info: *info, strategy, pipelines: Arc::default() };
-        let variants = sorter.kind().variants();
-        sorter.pipelines = variants.map(|variant| Ok((variant, device.pipeline(variant)?))).collect::<Result<_>>()?;
+        let mut sorter = Self { device: device.clone(), info: *info, format, strategy, pipelines: Arc::default() };
+        let mut variants: Vec<Variant> = Vec::new();
+        for variant in sorter.kind().variants() {
+            if !variants.contains(&variant) {
+                variants.push(variant);
+            }
+        }
+        sorter.pipelines = device.create_pipelines(&variants)?.into();
         Ok(sorter)
     }
 
@@ -142,17 +187,28 @@ impl Sorter {
         self.strategy
     }
 
+    /// Which of the two arrays of a [`Placement::DoubleBuffer`] sort holds the result: 0 for `keys` and `values`, 1 for `keys_out` and
+    /// `values_out`. Of the others, [`Placement::Preserve`] has its result in the second, [`Placement::InPlace`] in the first.
+    pub fn result_side(&self) -> u32 {
+        let first = match self.format.placement {
+            Placement::InPlace => true,
+            Placement::Preserve => false,
+            Placement::DoubleBuffer => self.format.rule() == FLAG_EVEN,
+        };
+        if first { 0 } else { 1 }
+    }
+
     /// Bytes of scratch that serve every sort of at most `max_count` keys, the alternate arrays included. Never shrinks as
     /// `max_count` grows.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] above 2^30 keys.
+    /// [`Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
-        check_count(max_count)?;
+        self.check_count(max_count)?;
         let kind = self.kind();
         let size = |count: u32| -> Result<u64> {
-            let info = SortInfo { count: Count::device(4, count), status: 4, ..SortInfo::default() };
-            let mut layout = Layout::default();
+            let info = self.largest(count);
+            let mut layout = ScratchLayout::default();
             SortTable::new(kind, kind.class(count), &info, 0, &mut layout)?;
             Ok(layout.size())
         };
@@ -164,14 +220,19 @@ impl Sorter {
     /// each. All are written; those of passes that the sort does without get the time of its end.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] above 2^30 keys.
+    /// [`Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
-        check_count(max_count)?;
-        Ok(match (self.kind().class(max_count), self.strategy) {
-            (Class::Small(_), _) => 2,
-            (Class::Tiled(_), Strategy::ReduceThenScan) => 14,
-            (Class::Tiled(_), _) => 7,
-        })
+        self.check_count(max_count)?;
+        let info = self.largest(max_count);
+        let table = SortTable::new(self.kind(), self.kind().class(max_count), &info, 0, &mut ScratchLayout::default())?;
+        // Fewer than 2^32: a plan has a fixed most.
+        Ok(u32::try_from(table.plan().passes.len() + 1).unwrap_or(u32::MAX))
+    }
+
+    /// A sort that needs as much scratch and as many passes as any of that size.
+    fn largest(&self, max_count: u32) -> SortInfo {
+        let segments = Segments { count: Count::device(4, 0), offsets: Range::NONE };
+        SortInfo { count: Count::device(4, max_count), segments, status: 4, ..SortInfo::default() }
     }
 
     /// The passes that a sort would record, as text.
@@ -179,18 +240,18 @@ impl Sorter {
     /// # Errors
     /// What [`Sorter::cmd_sort`] would refuse about the count.
     pub fn describe(&self, info: &SortInfo) -> Result<String> {
-        check_count(info.count.max)?;
-        let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, 0, &mut Layout::default())?;
+        self.check_count(info.count.max)?;
+        let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, 0, &mut ScratchLayout::default())?;
         Ok(table.plan().to_string())
     }
 
     /// Appends a sort to `command_buffer`: compute dispatches with the barriers between them.
     ///
-    /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on keys, values and scratch,
-    /// `SHADER_STORAGE_READ` on the count, `SHADER_STORAGE_WRITE` on the status. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a barrier
-    /// from what wrote the inputs, and one to what reads the outputs; scratch used before needs one like any output.
-    /// Disturbed: the compute pipeline and the push constants. Stable and deterministic. With [`Strategy::Lookback`] tiles
-    /// wait for earlier ones, within bounds.
+    /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on every array that the placement writes and on
+    /// scratch, `SHADER_STORAGE_READ` on a preserved input and the count, `SHADER_STORAGE_WRITE` on the status. Last access:
+    /// `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a barrier from what wrote the inputs, and one to what reads the
+    /// outputs; scratch used before needs one like any output. Disturbed: the compute pipeline and the push constants. Stable and
+    /// deterministic. With every strategy but [`Strategy::ReduceThenScan`] tiles wait for earlier ones, within bounds.
     ///
     /// # Errors
     /// Names the argument and the limit it breaks; nothing has been recorded then.
@@ -207,8 +268,8 @@ impl Sorter {
         // SAFETY: the caller promises a valid buffer with that usage.
         let scratch =
             unsafe { scratch_range(&self.device, info.scratch, self.scratch_size(info.count.max)?, Some(info.count.max)) }?;
-        check_apart(&self.parts(info), scratch)?;
-        let mut layout = Layout::default();
+        check_apart(&self.arguments(info), scratch)?;
+        let mut layout = ScratchLayout::default();
         let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, scratch.address, &mut layout)?;
         let plans = [table.plan()];
         let pipelines = |variant| self.pipeline(variant).map_or_else(|| self.device.pipeline(variant), Ok);
@@ -222,63 +283,105 @@ impl Sorter {
     }
 
     pub(crate) fn kind(&self) -> SortKind<'_> {
-        SortKind {
-            facts: self.device.facts(),
-            profile: self.device.profile(),
-            strategy: self.strategy,
-            value_words: self.info.value.words(),
-        }
+        SortKind { facts: self.device.facts(), profile: self.device.profile(), strategy: self.strategy, format: self.format }
     }
 
     /// Whether two sorters record the same commands, so that their problems can share them.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let moved = |sorter: &Self| (sorter.info.key, sorter.info.value, sorter.strategy);
-        self.device.is_same(&other.device) && moved(self) == moved(other)
+        self.device.is_same(&other.device) && (self.format, self.strategy) == (other.format, other.strategy)
     }
 
     /// Everything about one sort that needs no scratch.
     pub(crate) fn check(&self, info: &SortInfo) -> Result<()> {
-        check_count(info.count.max)?;
+        self.check_count(info.count.max)?;
         check_alignment("count.address", info.count.address)?;
         check_alignment("status", info.status)?;
-        let bytes = u64::from(info.count.max) * 4;
-        info.keys.check(KEYS, bytes, info.count.max.into())?;
-        info.values.check(VALUES, bytes * u64::from(self.info.value.words()), info.count.max.into())?;
-        let parts = self.parts(info);
-        for (index, part) in parts.iter().enumerate() {
-            check_apart(&parts[..index], part.1).map_err(|error| match error {
-                Error::Overlap { first, .. } => Error::Overlap { first, second: part.0 },
-                other => other,
-            })?;
+        self.check_strides(info)?;
+        self.check_segments(info)?;
+        let arguments = self.arguments(info);
+        let key_alignment = u64::from(self.format.key_size.min(4));
+        for ((argument, range), alignment) in
+            arguments.iter().zip([info.keys, info.values, info.keys_out, info.values_out]).zip([key_alignment, 4, key_alignment, 4])
+        {
+            range.check(range_names(argument.name), alignment, argument.range.size, Some(info.count.max.into()))?;
+        }
+        for (index, argument) in arguments.iter().enumerate() {
+            if let Some(other) = arguments[..index].iter().find(|other| argument.conflicts(other)) {
+                return Err(Error::Overlap { first: other.name, second: argument.name });
+            }
         }
         Ok(())
     }
 
-    /// The bytes that a sort touches, by name, scratch aside.
-    pub(crate) fn parts(&self, info: &SortInfo) -> [(&'static str, Range); 4] {
-        let bytes = u64::from(info.count.max) * 4;
-        let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
-        [
-            ("keys", Range::new(info.keys.address, bytes)),
-            ("values", Range::new(info.values.address, bytes * u64::from(self.info.value.words()))),
-            ("count", word(info.count.address)),
-            ("status", word(info.status)),
-        ]
+    fn check_segments(&self, info: &SortInfo) -> Result<()> {
+        let Segments { offsets, count } = info.segments;
+        if !self.format.segmented {
+            if info.segments != Segments::default() {
+                return Err(Error::Malformed { argument: "segments", why: "the sorter is not segmented".into() });
+            }
+            return Ok(());
+        }
+        if info.count.is_on_device() {
+            return Err(Error::Malformed {
+                argument: "count.address",
+                why: "the last offset tells how many keys there are".into(),
+            });
+        }
+        check_alignment("segments.count.address", count.address)?;
+        if count.max > MAX_SEGMENTS {
+            let (value, limit) = (count.max.into(), MAX_SEGMENTS.into());
+            return Err(Error::TooLarge { argument: "segments.count.max", value, limit, why: "the most segments of one sort" });
+        }
+        offsets.check(range_names("segments.offsets"), 4, (u64::from(count.max) + 1) * 4, None)
+    }
+
+    fn check_strides(&self, info: &SortInfo) -> Result<()> {
+        let (narrow, key_size) = (self.format.narrow(), self.format.key_size);
+        let units = [if narrow { 1 } else { 4 }, 4];
+        let alignments = [key_size.min(4), 4];
+        let sizes = [key_size, if self.format.has(LAYOUT_INDICES) { 0 } else { self.format.value_size }];
+        let strides = [("keyStride", info.key_stride), ("valueStride", info.value_stride)];
+        for (((argument, stride), unit), (alignment, size)) in strides.into_iter().zip(units).zip(alignments.into_iter().zip(sizes))
+        {
+            if stride == 0 {
+                continue;
+            }
+            if !self.format.has(LAYOUT_STRIDED) {
+                return Err(Error::Malformed {
+                    argument,
+                    why: format!("{stride} is not 0, and the sorter's layout is not strided"),
+                });
+            }
+            check_multiple(argument, stride.into(), alignment.into())?;
+            if stride < size {
+                let (value, required) = (stride.into(), size.into());
+                return Err(Error::TooSmall { argument, value, required, max_count: None });
+            }
+            if stride / unit > u32::from(u16::MAX) {
+                let limit = u64::from(u16::MAX) * u64::from(unit);
+                return Err(Error::TooLarge { argument, value: stride.into(), limit, why: "what 16 bits of a kernel's word hold" });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn arguments(&self, info: &SortInfo) -> Arguments {
+        info.arguments(&self.format)
+    }
+
+    pub(crate) fn check_count(&self, max_count: u32) -> Result<()> {
+        if max_count > self.format.max_count {
+            let (value, limit) = (max_count.into(), self.format.max_count.into());
+            return Err(Error::TooLarge { argument: "count.max", value, limit, why: "the sorter's maxCount" });
+        }
+        Ok(())
     }
 }
 
-pub(crate) fn check_count(max_count: u32) -> Result<()> {
-    if max_count > MAX_COUNT {
-        let limit = u64::from(MAX_COUNT);
-        return Err(Error::TooLarge { argument: "count.max", value: max_count.into(), limit, why: "the most keys of one sort" });
-    }
-    Ok(())
-}
-
-/// That none of `parts` shares bytes with scratch, or with whatever `other` is.
-pub(crate) fn check_apart(parts: &[(&'static str, Range)], other: Range) -> Result<()> {
-    match parts.iter().find(|(_, range)| range.overlaps(other)) {
-        Some((first, _)) => Err(Error::Overlap { first, second: "scratch" }),
+/// That none of `arguments` shares bytes with scratch.
+pub(crate) fn check_apart(arguments: &Arguments, scratch: Range) -> Result<()> {
+    match arguments.iter().find(|argument| argument.range.overlaps(scratch)) {
+        Some(argument) => Err(Error::Overlap { first: argument.name, second: "scratch" }),
         None => Ok(()),
     }
 }

@@ -1,312 +1,37 @@
-//! From problems to passes. Pure arithmetic: addresses go through untouched.
+//! From the table of problems to passes.
 
-use super::SortInfo;
-use crate::device::DeviceFacts;
-use crate::kernel::{Kernel, Variant};
+use super::format::{Format, Placement};
+use super::kind::{Class, PLAIN};
+use super::table::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, SortTable};
+use crate::kernel::Kernel;
 use crate::memory::Range;
-use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Table, Upload};
-use crate::scratch::Layout;
+use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
 use crate::shared::{
-    ARGUMENTS_CHUNKS, ARGUMENTS_TILES, Address, Constant, PASSES, RADIX, RADIX_BITS, SortProblem, SortPush, SortState,
+    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_SHARED_DIGITS,
+    FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, PERMUTE_FROM_SCRATCH,
+    PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
-use crate::tuning::{Profile, Shape, SortShapes, Strategy};
-use crate::{Error, Result};
+use crate::tuning::Shape;
 use arrayvec::ArrayVec;
 
-/// Most keys of one sort: look-back words count in 30 bits.
-pub(crate) const MAX_COUNT: u32 = 1 << 30;
-
-const WORD: u64 = 4;
-const INDIRECT_COMMAND: u64 = 12;
-/// Most bytes of one problem's tile words: kernels index them by a `uint`.
-const MOST_TILE_WORDS: u64 = 1 << 32;
-/// Most workgroups in y that every device takes.
-const MOST_GROUPS_Y: u64 = 65535;
-
-/// What a sorter is, as far as plans depend on it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SortKind<'a> {
-    pub(crate) facts: &'a DeviceFacts,
-    pub(crate) profile: &'a Profile,
-    /// Never [`Strategy::Auto`].
-    pub(crate) strategy: Strategy,
-    pub(crate) value_words: u32,
-}
-
-/// Which kernels serve a problem, by its maximum count. Problems of a class share their dispatches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// One workgroup and one dispatch.
-    Small(Shape),
-    /// Tiles of this shape.
-    Tiled(Shape),
-}
-
-/// Where the problems of a plan come from.
-pub(crate) trait SortSource {
-    /// Calls `visit` for each problem, in the same order each time.
-    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo));
-}
-
-impl SortSource for SortInfo {
-    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
-        visit(self);
-    }
-}
-
-impl<'a> SortKind<'a> {
-    fn shapes(&self) -> &'a SortShapes {
-        if self.value_words == 0 { &self.profile.sort_keys } else { &self.profile.sort_pairs }
-    }
-
-    pub(crate) fn class(&self, max_count: u32) -> Class {
-        let shapes = self.shapes();
-        if let Some(shape) = shapes.small.iter().find(|shape| max_count <= shape.tile()) {
-            return Class::Small(*shape);
-        }
-        let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
-        // A profile without tiles does not pass Profile::checked.
-        Class::Tiled(tiles.map_or(Shape { threads: 64, items: 1 }, |sized| sized.shape))
-    }
-
-    /// The largest maximum count of each shape but the last.
-    pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
-        let shapes = self.shapes();
-        shapes.small.iter().map(|shape| shape.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to))
-    }
-
-    /// Every kernel that any problem may need.
-    pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + use<'a> {
-        let kind = *self;
-        let small = self.shapes().small.iter().map(move |shape| kind.variant(Kernel::SortSmall, *shape));
-        let kernels: &[Kernel] = match self.strategy {
-            Strategy::ReduceThenScan => &[Kernel::SortPrepare, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder],
-            _ => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
-        };
-        let tiled = self.shapes().tiles.iter();
-        small.chain(tiled.flat_map(move |sized| kernels.iter().map(move |kernel| kind.variant(*kernel, sized.shape))))
-    }
-
-    fn variant(&self, kernel: Kernel, shape: Shape) -> Variant {
-        let holds_tile = matches!(kernel, Kernel::SortSmall | Kernel::SortOnesweep | Kernel::SortReorder);
-        let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
-        let emulated = self.profile.emulated_subgroups;
-        // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
-        let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
-        Variant::new(kernel.emulated(emulated), |constant| match constant {
-            Constant::Threads => threads,
-            Constant::Lanes => lanes,
-            Constant::Items => shape.items,
-            Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
-            Constant::ValueWords => self.value_words,
-            Constant::Tile => shape.tile(),
-            Constant::SpinLimit => self.profile.spin_limit,
-            Constant::DelayEvery => self.profile.delay_every,
-        })
-    }
-}
-
-/// Bytes of each part of scratch that a problem needs; or, summed over the problems before one, where its parts begin.
-#[derive(Clone, Copy, Debug, Default)]
-struct Parts {
-    histogram: u64,
-    tile_words: u64,
-    keys: u64,
-    values: u64,
-}
-
-impl Parts {
-    fn of(kind: &SortKind<'_>, shape: Shape, max_count: u32) -> Self {
-        // Alternate arrays of a batch begin where 16-byte loads may.
-        let items = u64::from(max_count).next_multiple_of(4);
-        let digits = if kind.strategy == Strategy::ReduceThenScan { 1 } else { PASSES };
-        Self {
-            histogram: u64::from(digits * RADIX) * WORD,
-            tile_words: u64::from(max_count.div_ceil(shape.tile())) * u64::from(RADIX) * WORD,
-            keys: items * WORD,
-            values: items * u64::from(kind.value_words) * WORD,
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.histogram += other.histogram;
-        self.tile_words += other.tile_words;
-        self.keys += other.keys;
-        self.values += other.values;
-    }
-}
-
-/// The problems of one class, with the offsets of their parts: all that a plan is made from.
-pub(crate) struct SortTable<'a> {
-    kind: SortKind<'a>,
-    class: Class,
-    source: &'a dyn SortSource,
-    /// Device address of scratch.
-    scratch: u64,
-    problems: u32,
-    /// Tiles of all problems at their maximum counts.
-    tiles: u32,
-    any_item: bool,
-    any_count_on_device: bool,
-    any_status: bool,
-    hulls: Hulls,
-    arguments: Range,
-    tickets: Range,
-    states: Range,
-    table: Range,
-    histograms: Range,
-    tile_words: Range,
-    alternate_keys: Range,
-    alternate_values: Range,
-}
-
-/// The smallest ranges around what the problems name.
-#[derive(Clone, Copy, Debug, Default)]
-struct Hulls {
-    keys: Range,
-    values: Range,
-    counts: Range,
-    statuses: Range,
-}
-
-fn grow(hull: &mut Range, part: Range) {
-    if part.size == 0 || part.address == 0 {
-        return;
-    }
-    if hull.size == 0 {
-        *hull = part;
-        return;
-    }
-    let end = hull.address.saturating_add(hull.size).max(part.address.saturating_add(part.size));
-    hull.address = hull.address.min(part.address);
-    hull.size = end - hull.address;
-}
+/// Items that an invocation of a kernel without tiles goes over, where there are enough.
+const ITEMS_A_THREAD: u32 = 8;
 
 impl<'a> SortTable<'a> {
-    /// Lays out the problems of `class` that `source` names, in parts of scratch taken from `layout`.
-    pub(crate) fn new(
-        kind: SortKind<'a>,
-        class: Class,
-        source: &'a dyn SortSource,
-        scratch: u64,
-        layout: &mut Layout,
-    ) -> Result<Self> {
-        let mut problems = 0u32;
-        let mut tiles = 0u64;
-        let (mut any_item, mut any_count_on_device, mut any_status) = (false, false, false);
-        let mut most_tile_words = 0;
-        let mut hulls = Hulls::default();
-        let mut parts = Parts::default();
-        source.for_each(&mut |info| {
-            if kind.class(info.count.max) != class {
-                return;
-            }
-            problems += 1;
-            any_item |= info.count.max != 0;
-            any_count_on_device |= info.count.is_on_device();
-            any_status |= info.status != 0;
-            let bytes = u64::from(info.count.max) * WORD;
-            grow(&mut hulls.keys, Range::new(info.keys.address, bytes));
-            grow(&mut hulls.values, Range::new(info.values.address, bytes * u64::from(kind.value_words)));
-            grow(&mut hulls.counts, Range::new(info.count.address, WORD));
-            grow(&mut hulls.statuses, Range::new(info.status, WORD));
-            if let Class::Tiled(shape) = class {
-                tiles += u64::from(info.count.max.div_ceil(shape.tile()));
-                let own = Parts::of(&kind, shape, info.count.max);
-                most_tile_words = most_tile_words.max(own.tile_words);
-                parts.add(own);
-            }
-        });
-        // No built-in profile comes near either limit; one of small tiles, loaded from elsewhere, may.
-        let too_many = |value, limit, why| Err(Error::TooLarge { argument: "count.max", value, limit, why });
-        if most_tile_words > MOST_TILE_WORDS {
-            return too_many(most_tile_words, MOST_TILE_WORDS, "the bytes that one index of a kernel reaches");
-        }
-        let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
-        let digits = if matches!(class, Class::Tiled(_)) { RADIX } else { 1 };
-        let groups = tiles.max(u64::from(problems) * u64::from(digits));
-        if groups > most_groups {
-            return too_many(groups, most_groups, "the workgroups of one dispatch");
-        }
-        let tiles = u32::try_from(tiles).map_err(|_| Error::TooLarge {
-            argument: "batch",
-            value: tiles,
-            limit: u64::from(u32::MAX),
-            why: "the most tiles of one dispatch",
-        })?;
-        let mut part = |bytes: u64| -> Result<Range> {
-            Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch + layout.part(bytes)?, bytes) })
-        };
-        let tiled = u64::from(matches!(class, Class::Tiled(_)));
-        let look_back = tiled * u64::from(kind.strategy == Strategy::Lookback);
-        let several = u64::from(problems > 1);
-        // Set apart always, so that sizes do not depend on where counts lie.
-        let arguments = part(tiled * 2 * INDIRECT_COMMAND)?;
-        Ok(Self {
-            kind,
-            class,
-            source,
-            scratch,
-            problems,
-            tiles,
-            any_item,
-            any_count_on_device,
-            any_status,
-            hulls,
-            arguments: if any_count_on_device { arguments } else { Range::NONE },
-            tickets: part(look_back * u64::from(PASSES) * WORD)?,
-            states: part(tiled * (u64::from(problems) + 1) * size_of::<SortState>() as u64)?,
-            table: part(several * u64::from(problems) * size_of::<SortProblem>() as u64)?,
-            histograms: part(parts.histogram)?,
-            tile_words: part(parts.tile_words)?,
-            alternate_keys: part(parts.keys)?,
-            alternate_values: part(parts.values)?,
-        })
-    }
-
-    fn for_each_problem(&self, visit: &mut dyn FnMut(&SortProblem)) {
-        let mut before = Parts::default();
-        let part = |range: Range, offset: u64| Address::from(if range.size == 0 { 0 } else { range.address + offset });
-        self.source.for_each(&mut |info| {
-            if self.kind.class(info.count.max) != self.class {
-                return;
-            }
-            let mut problem = SortProblem {
-                keys: info.keys.address.into(),
-                values: if self.kind.value_words == 0 { Address::default() } else { info.values.address.into() },
-                count: info.count.address.into(),
-                status: info.status.into(),
-                max_count: info.count.max,
-                ..SortProblem::default()
-            };
-            if let Class::Tiled(shape) = self.class {
-                problem.histogram = part(self.histograms, before.histogram);
-                problem.tile_words = part(self.tile_words, before.tile_words);
-                problem.alternate_keys = part(self.alternate_keys, before.keys);
-                problem.alternate_values = part(self.alternate_values, before.values);
-                before.add(Parts::of(&self.kind, shape, info.count.max));
-            }
-            visit(&problem);
-        });
-    }
-
     /// The passes, as the class and the strategy have them.
     pub(crate) fn plan(&'a self) -> Plan<'a> {
         let mut builder = Builder::new(self);
-        match (self.class, self.kind.strategy) {
+        match (self.class, self.kind.scan()) {
             // Nothing to sort and nothing to tell.
-            _ if !self.any_item && !self.any_status => {}
+            _ if self.most_items == 0 && !self.any_status => {}
+            // Nothing but status words, which nobody writes who has a tile.
+            (Class::Tiled(shape, _), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
+            (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Class::Small(shape), _) => builder.small(shape),
-            (Class::Tiled(shape), Strategy::ReduceThenScan) => builder.reduce_then_scan(shape),
-            (Class::Tiled(shape), _) => builder.look_back(shape),
+            (Class::Tiled(shape, _), None) => builder.reduce_then_scan(shape),
+            (Class::Tiled(shape, _), Some(_)) => builder.look_back(shape),
         }
         builder.finish()
-    }
-}
-
-impl Table for SortTable<'_> {
-    fn for_each_row(&self, row: &mut dyn FnMut(&[u8])) {
-        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
     }
 }
 
@@ -314,12 +39,19 @@ impl Table for SortTable<'_> {
 #[derive(Clone, Copy)]
 struct Id(Option<usize>);
 
+/// Resources that hold items: keys, values.
+type Area = [Id; 2];
+
 struct Builder<'a> {
     table: &'a SortTable<'a>,
     plan: Plan<'a>,
     push: SortPush,
-    keys: [Id; 2],
-    values: [Id; 2],
+    input: Area,
+    /// The result, and every other area of planes before it.
+    output: Area,
+    /// Where keys or values of the output area lie in scratch until the passes are done.
+    apart: Area,
+    alternate: Area,
     counts: Id,
     statuses: Id,
     arguments: Id,
@@ -328,6 +60,7 @@ struct Builder<'a> {
     rows: Id,
     histograms: Id,
     tile_words: Id,
+    offsets: Id,
 }
 
 fn set(ids: &[Id]) -> Resources {
@@ -336,6 +69,7 @@ fn set(ids: &[Id]) -> Resources {
 
 impl<'a> Builder<'a> {
     fn new(table: &'a SortTable<'a>) -> Self {
+        let format = &table.kind.format;
         let mut resources = ArrayVec::new();
         let mut add = |name, range: Range| {
             Id((range.size != 0).then(|| {
@@ -343,58 +77,111 @@ impl<'a> Builder<'a> {
                 resources.len() - 1
             }))
         };
-        let ids = (
-            [add("keys", table.hulls.keys), add("alternate_keys", table.alternate_keys)],
-            [add("values", table.hulls.values), add("alternate_values", table.alternate_values)],
-            add("counts", table.hulls.counts),
-            add("statuses", table.hulls.statuses),
-            add("arguments", table.arguments),
-            add("tickets", table.tickets),
-            add("states", table.states),
-            add("problems", table.table),
-            add("histograms", table.histograms),
-            add("tile_words", table.tile_words),
-        );
+        let input = [add("keys", table.hulls.keys), add("values", table.hulls.values)];
+        let second = [add("keys_out", table.hulls.keys_out), add("values_out", table.hulls.values_out)];
+        let scratch = [add("alternate_keys", table.alternate_keys), add("alternate_values", table.alternate_values)];
+        let (output, mut alternate) = match format.placement {
+            Placement::InPlace => (input, scratch),
+            Placement::Preserve => (second, scratch),
+            Placement::DoubleBuffer if format.rule() == FLAG_ODD => (second, input),
+            Placement::DoubleBuffer => (input, second),
+        };
+        let mut apart = output;
+        for (place, layout) in [(0, LAYOUT_KEYS_APART), (1, LAYOUT_VALUES_APART)] {
+            if format.has(layout) {
+                (apart[place], alternate[place]) = (scratch[place], scratch[place]);
+            }
+        }
+        let counts = add("counts", table.hulls.counts);
+        let statuses = add("statuses", table.hulls.statuses);
+        let arguments = add("arguments", table.arguments);
+        let tickets = add("tickets", table.tickets);
+        let states = add("states", table.states);
+        let rows = add("problems", table.table);
+        let histograms = add("histograms", table.histograms);
+        let tile_words = add("tile_words", table.tile_words);
+        let offsets = add("offsets", table.hulls.offsets);
+        let segmented = !table.class.shares();
+
+        let groups = if table.prepared { table.kind.profile.histogram_groups } else { DIRECT_HISTOGRAMS };
+        let flags = [
+            (table.passes_over, FLAG_SHARED_DIGITS),
+            (table.arguments.size != 0, FLAG_INDIRECT),
+            (table.kind.scan().is_some(), FLAG_TICKETS),
+        ];
         let mut push = SortPush {
-            problems: table.table.address.into(),
-            states: table.states.address.into(),
-            arguments: table.arguments.address.into(),
-            tickets: table.tickets.address.into(),
-            problem_count: table.problems,
-            chunk: table.tiles.div_ceil(table.kind.profile.histogram_groups).max(1),
+            scratch: table.scratch.into(),
+            problems: table.part_of(table.table),
+            states: table.part_of(table.states),
+            arguments: table.part_of(table.arguments),
+            tickets: table.part_of(table.tickets),
+            problem_count: if segmented { table.class.windows(table.most_items) } else { table.problems },
+            chunk: table.tiles.div_ceil(groups).max(1),
             max_groups_x: table.kind.profile.max_groups_x,
+            flags: flags.iter().filter(|(set, _)| *set).fold(format.rule(), |all, (_, bit)| all | bit),
+            pass: format.digits() << 8,
             ..SortPush::default()
         };
         if table.problems == 1 {
             table.for_each_problem(&mut |problem| push.problem = *problem);
         }
-        let upload = ids.7.0.map(|resource| Upload { table, offset: table.table.address - table.scratch, resource });
-        let (keys, values, counts, statuses, arguments, tickets, states, rows, histograms, tile_words) = ids;
+        let upload =
+            rows.0.filter(|_| !segmented).map(|resource| Upload { table, offset: table.table.address - table.scratch, resource });
         let plan = Plan { name: "sort", resources, upload, passes: ArrayVec::new() };
-        Self { table, plan, push, keys, values, counts, statuses, arguments, tickets, states, rows, histograms, tile_words }
+        Self {
+            table,
+            plan,
+            push,
+            input,
+            output,
+            apart,
+            alternate,
+            counts,
+            statuses,
+            arguments,
+            tickets,
+            states,
+            rows,
+            histograms,
+            tile_words,
+            offsets,
+        }
+    }
+
+    fn format(&self) -> &'a Format {
+        &self.table.kind.format
     }
 
     fn finish(mut self) -> Plan<'a> {
         if self.plan.passes.is_empty() {
             self.plan.upload = None;
+        } else {
+            self.pack();
+            self.permute();
         }
         self.plan
     }
 
-    fn pass(&mut self, kernel: Kernel, shape: Shape, groups: Groups, reads: &[Id], writes: &[Id]) {
-        self.plan.passes.push(Pass {
-            variant: self.table.kind.variant(kernel, shape),
-            groups,
-            push: Push::new(&self.push),
-            reads: set(reads),
-            writes: set(writes),
-        });
+    fn pass(&mut self, kernel: Kernel, shape: Shape, groups: Groups, reads: Resources, writes: Resources) {
+        let variant = self.table.kind.variant(kernel, shape, self.table.mode);
+        self.plan.passes.push(Pass { variant, groups, push: Push::new(&self.push), reads, writes });
     }
 
     /// What tells a tile whose it is: nothing, where the push constants say it all.
-    fn line(&self) -> [Id; 2] {
-        let resolved = self.table.any_count_on_device || self.table.problems > 1;
-        [if resolved { self.states } else { Id(None) }, self.rows]
+    fn line(&self) -> Resources {
+        let resolved = self.table.prepared && (self.table.any_count_on_device || self.table.problems > 1);
+        let unresolved = !self.table.prepared && self.table.any_count_on_device;
+        let segmented = !self.table.class.shares();
+        set(&[
+            if resolved { self.states } else { Id(None) },
+            if unresolved { self.counts } else { Id(None) },
+            if segmented { Id(None) } else { self.rows },
+        ])
+    }
+
+    /// What tells which digits all keys share.
+    fn shared_digits(&self) -> Resources {
+        set(&[if self.table.passes_over { self.histograms } else { Id(None) }])
     }
 
     fn groups(&self, fixed: u32, command: u32) -> Groups {
@@ -408,60 +195,213 @@ impl<'a> Builder<'a> {
     }
 
     fn small(&mut self, shape: Shape) {
-        let ([keys, _], [values, _]) = (self.keys, self.values);
         let groups = Groups::Fixed(self.table.problems);
-        self.pass(Kernel::SortSmall, shape, groups, &[keys, values, self.counts, self.rows], &[keys, values, self.statuses]);
+        let reads = set(&self.read_of_input()).union(set(&[self.counts, self.rows]));
+        let writes = set(&self.written_of(self.apart, true)).union(set(&[self.statuses]));
+        self.pass(Kernel::SortSmall, shape, groups, reads, writes);
     }
 
-    fn prepare(&mut self, shape: Shape, cleared: &[Id]) {
-        let reads = [self.counts, self.rows];
-        let writes = [self.states, self.arguments, self.statuses];
-        let writes: ArrayVec<Id, 8> = writes.iter().chain(cleared).copied().collect();
-        self.pass(Kernel::SortPrepare, shape, Groups::Fixed(self.table.problems), &reads, &writes);
+    /// All that fit a workgroup, and then the others by tiles.
+    fn segments(&mut self, whole: Shape, tiles: Option<Shape>) {
+        let push = self.push;
+        // What the other passes have no use for, or have later.
+        [self.push.arguments, self.push.tickets] = bytemuck::cast(self.table.hulls.offsets.address.to_le_bytes());
+        self.push.chunk = self.table.most_segments;
+        let cleared = if tiles.is_some() { self.histograms } else { Id(None) };
+        let reads = set(&self.read_of_input()).union(set(&[self.offsets, self.counts]));
+        let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared]));
+        self.pass(Kernel::SortSegments, whole, Groups::Fixed(self.push.problem_count), reads, writes);
+        self.push = push;
+        let Some(shape) = tiles else { return };
+        let writes = set(&[self.states, self.arguments, self.tickets]);
+        self.pass(Kernel::SortPrepare, shape, Groups::Fixed(1), set(&[self.rows]), writes);
+        if self.table.kind.scan().is_some() {
+            self.digits_by_look_back(shape);
+        } else {
+            self.digits_by_scan(shape);
+        }
+    }
+
+    /// Indices are not read, they are counted.
+    fn read_of_input(&self) -> Area {
+        let [keys, values] = self.input;
+        [keys, if self.format().has(LAYOUT_INDICES) { Id(None) } else { values }]
+    }
+
+    /// Keys that are not wanted are not written last.
+    fn written_of(&self, [keys, values]: Area, last: bool) -> Area {
+        [if last && self.format().has(LAYOUT_DROP_KEYS) { Id(None) } else { keys }, values]
+    }
+
+    fn prepare(&mut self, shape: Shape, clears: u32, cleared: &[Id]) {
+        let reads = set(&[self.counts, self.rows]);
+        let writes = set(&[self.states, self.arguments, self.statuses]).union(set(cleared));
+        let flags = self.push.flags;
+        self.push.flags |= clears;
+        self.pass(Kernel::SortPrepare, shape, Groups::Fixed(self.table.problems), reads, writes);
+        self.push.flags = flags;
+    }
+
+    /// Where a move reads items and where it writes them. Where digits may be passed over, the device decides.
+    fn areas(&self, pass: u32) -> (Resources, Resources) {
+        let format = self.format();
+        let moves = format.digits() + u32::from(self.table.passes_over || !format.ends_right());
+        let after = moves - 1 - pass;
+        let (first, last) = (pass == 0, after == 0);
+        let (out, alternate) = (set(&self.apart), set(&self.alternate));
+        let (input, written) = (set(&self.read_of_input()), set(&self.written_of(self.apart, last)));
+        if self.table.passes_over {
+            let reads = if first { input } else { input.union(out).union(alternate) };
+            return (reads, if last { written } else { out.union(alternate) });
+        }
+        let to_output = after.is_multiple_of(2);
+        let reads = if first {
+            input
+        } else if to_output {
+            alternate
+        } else {
+            out
+        };
+        (reads, if to_output { written } else { alternate })
+    }
+
+    /// The move behind the digits.
+    fn copy(&mut self) {
+        if !self.table.passes_over && self.format().ends_right() {
+            return;
+        }
+        self.turn(self.format().digits());
+        let (reads, writes) = self.areas(self.format().digits());
+        let reads = reads.union(self.line()).union(self.shared_digits());
+        let groups = match self.table.class {
+            Class::Segments { .. } => self.groups(self.table.tiles, ARGUMENTS_TILES),
+            _ => self.shares(self.table.most_items.into()),
+        };
+        let shape = self.table.kind.finishing_shape(self.table.class);
+        self.pass(Kernel::SortCopy, shape, groups, reads, writes);
+    }
+
+    fn histogram(&mut self, shape: Shape, cleared: &[Id]) {
+        let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
+        let keys = set(&[self.input[0]]);
+        let (mut reads, mut writes) = (keys.union(self.line()), set(&[self.histograms]).union(set(cleared)));
+        if self.table.prepared {
+            reads = reads.union(writes.intersection(set(&[self.histograms])));
+        } else {
+            reads = reads.union(set(&[self.counts]));
+            writes = writes.union(set(&[self.tickets, self.statuses]));
+        }
+        self.pass(Kernel::SortHistogram, shape, chunks, reads, writes);
     }
 
     fn look_back(&mut self, shape: Shape) {
-        let [states, rows] = self.line();
-        let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
-        self.prepare(shape, &[histograms, tickets]);
-
-        let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
-        let keys = self.keys[0];
-        self.pass(Kernel::SortHistogram, shape, chunks, &[keys, states, rows, histograms], &[histograms, tile_words]);
-
-        let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
-        for digit in 0..PASSES {
-            self.turn(digit);
-            let (from, to) = self.direction(digit);
-            let reads = [self.keys[from], self.values[from], states, rows, histograms, tile_words, tickets];
-            self.pass(Kernel::SortOnesweep, shape, tiles, &reads, &[self.keys[to], self.values[to], tile_words, tickets]);
+        if self.table.prepared {
+            self.prepare(shape, FLAG_HISTOGRAMS, &[self.histograms, self.tickets]);
         }
+        self.digits_by_look_back(shape);
+    }
+
+    fn digits_by_look_back(&mut self, shape: Shape) {
+        let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
+        self.histogram(shape, &[tile_words]);
+        let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
+        for pass in 0..self.format().digits() {
+            self.turn(pass);
+            let (reads, writes) = self.areas(pass);
+            let reads = reads.union(self.line()).union(set(&[histograms, tile_words, tickets]));
+            self.pass(Kernel::SortOnesweep, shape, tiles, reads, writes.union(set(&[tile_words, tickets])));
+        }
+        self.copy();
     }
 
     fn reduce_then_scan(&mut self, shape: Shape) {
-        let [states, rows] = self.line();
+        let histograms = self.histograms;
+        // Sums come from the spine; the histogram tells which digits all keys share.
+        if self.table.passes_over {
+            self.prepare(shape, FLAG_HISTOGRAMS, &[histograms]);
+            self.histogram(shape, &[]);
+        } else if self.table.prepared {
+            self.prepare(shape, 0, &[]);
+        }
+        self.digits_by_scan(shape);
+    }
+
+    fn digits_by_scan(&mut self, shape: Shape) {
         let (histograms, tile_words) = (self.histograms, self.tile_words);
-        if self.table.any_count_on_device || self.table.any_status || self.table.problems > 1 {
-            self.prepare(shape, &[]);
-        }
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
-        let digits = Groups::Fixed(self.table.problems * RADIX);
-        for digit in 0..PASSES {
-            self.turn(digit);
-            let (from, to) = self.direction(digit);
-            self.pass(Kernel::SortCount, shape, tiles, &[self.keys[from], states, rows], &[tile_words]);
-            self.pass(Kernel::SortSpine, shape, digits, &[tile_words, states, rows], &[tile_words, histograms]);
-            let reads = [self.keys[from], self.values[from], states, rows, tile_words, histograms];
-            self.pass(Kernel::SortReorder, shape, tiles, &reads, &[self.keys[to], self.values[to]]);
+        let digits = match self.table.class {
+            Class::Segments { .. } => self.groups(0, ARGUMENTS_DIGITS),
+            _ => Groups::Fixed(self.table.problems * RADIX),
+        };
+        for pass in 0..self.format().digits() {
+            self.turn(pass);
+            let (reads, writes) = self.areas(pass);
+            let (line, shared) = (self.line(), self.shared_digits());
+            let (mut counted, mut told) = (reads, set(&[tile_words]));
+            if pass == 0 && !self.table.prepared {
+                counted = counted.union(set(&[self.counts]));
+                told = told.union(set(&[self.statuses]));
+            }
+            counted = counted.intersection(set(&[self.input[0], self.apart[0], self.alternate[0], self.counts]));
+            self.pass(Kernel::SortCount, shape, tiles, counted.union(line).union(shared), told);
+            let sums = set(&[tile_words, histograms]);
+            self.pass(Kernel::SortSpine, shape, digits, set(&[tile_words]).union(line).union(shared), sums);
+            let reads = reads.union(line).union(set(&[tile_words, histograms]));
+            self.pass(Kernel::SortReorder, shape, tiles, reads, writes);
+        }
+        self.copy();
+    }
+
+    fn turn(&mut self, pass: u32) {
+        let format = self.format();
+        self.push.pass = pass | format.digits() << 8;
+        let digit = format.digit(pass);
+        self.push.digit = if pass < format.digits() { digit.shift | digit.word << 8 | digit.bits << 16 } else { 0 };
+    }
+
+    /// Workgroups, for each problem as many, of a kernel that goes over words.
+    fn shares(&self, words: u64) -> Groups {
+        let profile = self.table.kind.profile;
+        let wanted = words.div_ceil(u64::from(profile.plain_threads * ITEMS_A_THREAD)).max(1);
+        // Enough to fill the device: what they go over is not known here, and may be nothing.
+        let most = (profile.histogram_groups / self.table.problems).max(1);
+        Groups::Fixed(self.table.problems * u32::try_from(wanted).unwrap_or(most).min(most))
+    }
+
+    fn pack(&mut self) {
+        if !self.format().narrow() || self.format().has(LAYOUT_DROP_KEYS) {
+            return;
+        }
+        let words = u64::from(self.table.most_items).div_ceil(u64::from(4 / self.format().key_size)) + 1;
+        let reads = self.last_line().union(set(&[self.apart[0], self.output[0]]));
+        self.pass(Kernel::SortPack, PLAIN, self.shares(words), reads, set(&[self.output[0]]));
+    }
+
+    fn permute(&mut self) {
+        if !self.format().has(LAYOUT_VALUES_APART) {
+            return;
+        }
+        let groups = self.shares(u64::from(self.table.most_items) * u64::from(self.format().value_size / 4));
+        let (places, input, output, line) = (set(&[self.apart[1]]), self.input[1], self.output[1], self.last_line());
+        let mut step = |step, reads: Id, writes: Id| {
+            self.push.digit = step;
+            self.pass(Kernel::SortPermute, PLAIN, groups, line.union(places).union(set(&[reads])), set(&[writes]));
+        };
+        if input.0 == output.0 {
+            let aside = Id(places.iter().next());
+            step(PERMUTE_TO_SCRATCH, input, aside);
+            step(PERMUTE_FROM_SCRATCH, aside, output);
+        } else {
+            step(PERMUTE_TO_OUTPUT, input, output);
         }
     }
 
-    fn turn(&mut self, digit: u32) {
-        self.push.pass_index = digit;
-        self.push.shift = digit * RADIX_BITS;
-    }
-
-    fn direction(&self, digit: u32) -> (usize, usize) {
-        if digit.is_multiple_of(2) { (0, 1) } else { (1, 0) }
+    /// As [`Builder::line`], for what follows the passes: nothing has been prepared for small problems.
+    fn last_line(&self) -> Resources {
+        let states = self.table.prepared && self.states.0.is_some();
+        if !self.table.class.shares() {
+            return set(&[self.rows]);
+        }
+        self.line().union(set(&[if states { Id(None) } else { self.counts }]))
     }
 }

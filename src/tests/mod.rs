@@ -2,8 +2,14 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
+#[cfg(feature = "host")]
+mod bench;
 mod hazards;
 #[cfg(feature = "host")]
 mod kernels;
 mod plans;
 mod problems;
+#[cfg(feature = "host")]
+mod segments;
+#[cfg(feature = "host")]
+mod twins;

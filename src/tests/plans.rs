@@ -3,18 +3,20 @@
 use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, tables};
 use crate::scratch::Layout;
 use crate::tuning::Profile;
-use crate::{DeviceFacts, Strategy};
+use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
 
 fn text(sorts: &[Sorts], facts: &DeviceFacts) -> String {
     let profile = Profile::for_device(facts);
     let mut layout = Layout::default();
     let tables = tables(sorts, facts, &profile, &mut layout);
-    let plans: Vec<_> = tables.iter().map(|(sorts, _, table)| format!("{:?} {}", sorts.strategy, table.plan())).collect();
+    let plans: Vec<_> = tables.iter().map(|(sorts, _, table)| format!("{:?} {}", sorts.info.strategy, table.plan())).collect();
     format!("{}scratch {} bytes\n", plans.concat(), layout.size())
 }
 
-fn one(strategy: Strategy, value_words: u32, problem: Problem) -> [Sorts; 1] {
-    [Sorts { strategy, value_words, infos: vec![Addresses::new().info(problem, value_words)] }]
+fn one(info: SorterInfo, problem: Problem) -> [Sorts; 1] {
+    let mut sorts = Sorts { info, infos: Vec::new() };
+    sorts.infos.push(Addresses::new().info(problem, &sorts.format()));
+    [sorts]
 }
 
 fn assert_text(name: &str, text: &str) {
@@ -33,7 +35,7 @@ fn devices_have_plans() {
     for (name, facts) in devices() {
         let profile = Profile::for_device(&facts);
         let problem = Problem { size: 1 << 20, count_on_device: true, status: true };
-        let text = format!("{profile}\n{}", text(&one(profile.strategy, 1, problem), &facts));
+        let text = format!("{profile}\n{}", text(&one(SorterInfo::pairs().strategy(profile.strategy), problem), &facts));
         assert_text(&format!("device_{name}"), &text);
     }
 }
@@ -41,19 +43,52 @@ fn devices_have_plans() {
 #[test]
 fn kinds_have_plans() {
     for (name, strategy) in [("lookback", Strategy::Lookback), ("reduce_then_scan", Strategy::ReduceThenScan)] {
+        let (keys, pairs) = (SorterInfo::keys().strategy(strategy), SorterInfo::pairs().strategy(strategy));
         let host = Problem { size: 1 << 26, count_on_device: false, status: false };
-        assert_text(&format!("{name}_host_count"), &text(&one(strategy, 0, host), &NVIDIA));
+        assert_text(&format!("{name}_host_count"), &text(&one(keys, host), &NVIDIA));
         let device = Problem { count_on_device: true, ..host };
-        assert_text(&format!("{name}_device_count"), &text(&one(strategy, 1, device), &NVIDIA));
+        assert_text(&format!("{name}_device_count"), &text(&one(pairs, device), &NVIDIA));
         let status = Problem { status: true, ..host };
-        assert_text(&format!("{name}_status"), &text(&one(strategy, 0, status), &NVIDIA));
+        assert_text(&format!("{name}_status"), &text(&one(keys, status), &NVIDIA));
+        let direct = Problem { size: 100_000, count_on_device: true, status: true };
+        assert_text(&format!("{name}_direct"), &text(&one(pairs, direct), &NVIDIA));
+        let mut batch = Sorts { info: pairs, infos: Vec::new() };
         let mut addresses = Addresses::new();
-        let infos = [100_000, 0, 3, 100_000, 1000].map(|size| addresses.info(Problem { size, ..device }, 1));
-        assert_text(&format!("{name}_batch"), &text(&[Sorts { strategy, value_words: 1, infos: infos.into() }], &NVIDIA));
+        for size in [100_000, 0, 3, 100_000, 1000] {
+            batch.infos.push(addresses.info(Problem { size, ..device }, &batch.format()));
+        }
+        assert_text(&format!("{name}_batch"), &text(&[batch], &NVIDIA));
     }
     let small = Problem { size: 1000, count_on_device: true, status: true };
-    assert_text("small", &text(&one(Strategy::Lookback, 1, small), &NVIDIA));
+    let pairs = SorterInfo::pairs().strategy(Strategy::Lookback);
+    assert_text("small", &text(&one(pairs, small), &NVIDIA));
     let none = Problem { size: 0, count_on_device: false, status: false };
-    assert_text("nothing", &text(&one(Strategy::Lookback, 1, none), &NVIDIA));
-    assert_text("nothing_but_status", &text(&one(Strategy::Lookback, 1, Problem { status: true, ..none }), &NVIDIA));
+    assert_text("nothing", &text(&one(pairs, none), &NVIDIA));
+    assert_text("nothing_but_status", &text(&one(pairs, Problem { status: true, ..none }), &NVIDIA));
+}
+
+/// Kinds of items and places for them, each at a size that passes digits over and, direct, at one that does not.
+#[test]
+fn formats_have_plans() {
+    let keys = SorterInfo::keys().strategy(Strategy::Lookback);
+    let twice = Placement::DoubleBuffer;
+    for (name, info) in [
+        ("long_keys_large_values", SorterInfo { key: KeyType::U64, value: ValueType::Bytes(16), ..keys }),
+        ("narrow_keys", SorterInfo { key: KeyType::I16, ..keys }),
+        ("values_apart", SorterInfo { value: ValueType::Bytes(28), ..keys }),
+        ("argsort", SorterInfo::argsort(KeyType::U32).strategy(Strategy::Lookback)),
+        ("double_buffer_of_three_digits", SorterInfo { placement: twice, end_bit: 24, value: ValueType::U32, ..keys }),
+        ("twelve_bits_in_place", SorterInfo { begin_bit: 4, end_bit: 16, ..keys }),
+        ("twenty_bits_in_place", SorterInfo { begin_bit: 4, end_bit: 24, ..keys }),
+        ("segments", SorterInfo { segmented: true, value: ValueType::U32, ..keys }),
+        ("segments_of_narrow_keys", SorterInfo { segmented: true, key: KeyType::U8, strategy: Strategy::ReduceThenScan, ..keys }),
+        ("ring", keys.strategy(Strategy::Ring)),
+        ("chained_scan", keys.strategy(Strategy::ChainedScan)),
+    ] {
+        let text = [1 << 26, 100_000, 1000].map(|size| {
+            let problem = Problem { size, count_on_device: false, status: false };
+            text(&one(info, problem), &NVIDIA)
+        });
+        assert_text(name, &text.join("\n"));
+    }
 }

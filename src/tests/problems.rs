@@ -1,8 +1,8 @@
 //! Devices and problems that exist in numbers only.
 
-use crate::sort::{Class, SortKind, SortSource, SortTable};
+use crate::sort::{Class, Format, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
-use crate::{Count, DeviceFacts, Range, SortInfo, Strategy};
+use crate::{Count, DeviceFacts, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, ValueType};
 
 /// Where made-up scratch lies.
 pub(super) const SCRATCH: u64 = 0x10_0000_0000;
@@ -60,8 +60,8 @@ pub(super) fn devices() -> Vec<(&'static str, DeviceFacts)> {
 /// Sorts that one sorter serves.
 #[derive(Clone, Debug)]
 pub(super) struct Sorts {
-    pub(super) strategy: Strategy,
-    pub(super) value_words: u32,
+    /// Its strategy is not [`crate::Strategy::Auto`].
+    pub(super) info: SorterInfo,
     pub(super) infos: Vec<SortInfo>,
 }
 
@@ -72,8 +72,20 @@ impl SortSource for Sorts {
 }
 
 impl Sorts {
+    pub(super) fn format(&self) -> Format {
+        Format::new(&self.info).unwrap()
+    }
+
+    /// As many sorts as do not share their dispatches with others.
+    pub(super) fn apart(self) -> Vec<Self> {
+        if !self.info.segmented {
+            return vec![self];
+        }
+        self.infos.iter().map(|info| Self { info: self.info, infos: vec![*info] }).collect()
+    }
+
     pub(super) fn kind<'a>(&self, facts: &'a DeviceFacts, profile: &'a Profile) -> SortKind<'a> {
-        SortKind { facts, profile, strategy: self.strategy, value_words: self.value_words }
+        SortKind { facts, profile, strategy: self.info.strategy, format: self.format() }
     }
 
     /// The classes of the problems, in order of first appearance.
@@ -87,6 +99,50 @@ impl Sorts {
         }
         classes
     }
+}
+
+/// What the sort can be asked for, each kind of key, value, layout and placement at least once; an even number of digits and an odd one
+/// for each placement, which decides where a sort begins and whether a copy ends it.
+pub(super) fn formats() -> Vec<(&'static str, SorterInfo)> {
+    let (keys, pairs) = (SorterInfo::keys(), SorterInfo::pairs());
+    let (preserved, twice) = (Placement::Preserve, Placement::DoubleBuffer);
+    vec![
+        ("keys", keys),
+        ("pairs", pairs),
+        ("long", SorterInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..keys }),
+        ("long_with_16_bytes", SorterInfo { key: KeyType::U64, value: ValueType::Bytes(16), ..keys }),
+        ("doubles_descending", SorterInfo { key: KeyType::F64, order: Order::Descending, ..pairs }),
+        ("lexicographic", SorterInfo { key: KeyType::U32x4, value: ValueType::Bytes(12), ..keys }),
+        ("narrow", SorterInfo { key: KeyType::I16, ..keys }),
+        ("narrow_pairs", SorterInfo { key: KeyType::U8, ..pairs }),
+        ("narrow_twice", SorterInfo { key: KeyType::Bf16, placement: twice, ..pairs }),
+        ("narrow_preserved", SorterInfo { key: KeyType::F16, order: Order::Descending, placement: preserved, ..pairs }),
+        ("range", SorterInfo { begin_bit: 5, end_bit: 17, ..pairs }),
+        ("short_range", SorterInfo { begin_bit: 3, end_bit: 8, ..keys }),
+        ("range_over_words", SorterInfo { key: KeyType::I64, begin_bit: 20, end_bit: 45, ..pairs }),
+        ("argsort", SorterInfo::argsort(KeyType::F32)),
+        ("argsort_in_place", SorterInfo { value: ValueType::Index, drop_keys: true, end_bit: 24, ..keys }),
+        ("places_and_keys", SorterInfo { value: ValueType::Index, placement: preserved, ..keys }),
+        ("keys_dropped", SorterInfo { drop_keys: true, ..pairs }),
+        ("interleaved", SorterInfo { layout: Layout::Interleaved, ..pairs }),
+        (
+            "interleaved_twice",
+            SorterInfo { key: KeyType::I64, layout: Layout::Interleaved, placement: twice, begin_bit: 1, end_bit: 24, ..pairs },
+        ),
+        ("preserved", SorterInfo { placement: preserved, ..pairs }),
+        ("twice", SorterInfo { placement: twice, ..pairs }),
+        ("twice_odd", SorterInfo { placement: twice, end_bit: 24, ..pairs }),
+        ("large_values", SorterInfo { value: ValueType::Bytes(28), ..keys }),
+        ("large_values_preserved", SorterInfo { value: ValueType::Bytes(28), placement: preserved, drop_keys: true, ..keys }),
+        ("large_values_twice", SorterInfo { key: KeyType::I8, value: ValueType::Bytes(20), placement: twice, ..keys }),
+    ]
+}
+
+/// The same in segments: some of each kind.
+pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
+    let chosen = ["pairs", "doubles_descending", "narrow_pairs", "argsort", "interleaved_twice", "twice_odd", "large_values"];
+    let all = formats().into_iter().filter(|(name, _)| chosen.contains(name));
+    all.map(|(name, info)| (name, SorterInfo { segmented: true, ..info })).collect()
 }
 
 /// A problem yet without addresses.
@@ -108,18 +164,28 @@ impl Addresses {
 
     fn array(&mut self, bytes: u64) -> Range {
         let range = Range::new(self.0, bytes);
-        self.0 += bytes + 4;
+        self.0 += bytes.next_multiple_of(4) + 4;
         range
     }
 
-    pub(super) fn info(&mut self, problem: Problem, value_words: u32) -> SortInfo {
-        let bytes = u64::from(problem.size) * 4;
+    pub(super) fn info(&mut self, problem: Problem, format: &Format) -> SortInfo {
         let mut word = |wanted: bool| if wanted { self.array(4).address } else { 0 };
-        let count = Count { max: problem.size, address: word(problem.count_on_device) };
+        let counted = Count { max: problem.size, address: word(problem.count_on_device) };
         let status = word(problem.status);
-        let keys = self.array(bytes);
-        let values = if value_words == 0 { Range::NONE } else { self.array(bytes * u64::from(value_words)) };
-        SortInfo { count, keys, values, status, ..SortInfo::default() }
+        let mut sizeless = SortInfo { count: counted, status, ..SortInfo::default() };
+        if format.segmented {
+            sizeless.count = Count::host(problem.size);
+            sizeless.segments.count = Count { max: problem.size / 8, ..counted };
+        }
+        // What the request says that it needs, it gets, and nothing else.
+        let mut array = |name| {
+            let wanted = sizeless.arguments(format).into_iter().find(|argument| argument.name == name).unwrap().range.size;
+            if wanted == 0 { Range::NONE } else { self.array(wanted) }
+        };
+        let (keys, values) = (array("keys"), array("values"));
+        let (keys_out, values_out) = (array("keysOut"), array("valuesOut"));
+        sizeless.segments.offsets = array("segments.offsets");
+        SortInfo { keys, values, keys_out, values_out, ..sizeless }
     }
 }
 

@@ -1,10 +1,12 @@
-//! Sorts against the standard library's, in one buffer: guards around every array, poisoned scratch, every word compared.
+//! Sorts against the standard library's, in one buffer: guards around every array, poisoned scratch, every byte compared.
 
-use super::keys::Random;
+use super::keys::{Bits, Keys, Random, number};
 use ash::vk;
 use std::ops::Range;
 use trommel::host::{Buffer, Context};
-use trommel::{Count, Request, Result, STATUS_COUNT_CLAMPED, Scratch, SortInfo, Sorter, ValueType};
+use trommel::{
+    Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, Scratch, Segments, SortInfo, Sorter, SorterInfo, ValueType,
+};
 
 /// Where a count comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +24,21 @@ pub(crate) enum Counted {
 pub(crate) struct Job<'a> {
     pub(crate) sorter: &'a Sorter,
     /// As many as the maximum count.
-    pub(crate) keys: Vec<u32>,
+    pub(crate) keys: Vec<Bits>,
+    /// Of keys; of a segmented sorter, of segments.
     pub(crate) count: Counted,
     pub(crate) status: bool,
+    /// One more than segments, of a segmented sorter.
+    pub(crate) offsets: Vec<u32>,
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn new(sorter: &'a Sorter, keys: Vec<u32>) -> Self {
-        Self { sorter, keys, count: Counted::Host, status: false }
+    pub(crate) fn new(sorter: &'a Sorter, keys: Vec<Bits>) -> Self {
+        Self { sorter, keys, count: Counted::Host, status: false, offsets: Vec::new() }
+    }
+
+    pub(crate) fn draw(sorter: &'a Sorter, keys: Keys, n: usize, seed: u64) -> Self {
+        Self::new(sorter, keys.draw(sorter.info().key, n, seed))
     }
 
     /// Counted on the device, with a status word.
@@ -41,10 +50,6 @@ impl<'a> Job<'a> {
         u32::try_from(self.keys.len()).expect("tests are small")
     }
 
-    fn has_values(&self) -> bool {
-        self.sorter.info().value != ValueType::None
-    }
-
     fn device_count(&self) -> Option<u32> {
         match self.count {
             Counted::Host => None,
@@ -52,9 +57,39 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Keys that are sorted; those behind them are left alone.
-    fn sorted(&self) -> usize {
-        self.device_count().unwrap_or(u32::MAX).min(self.max()) as usize
+    pub(crate) fn cut(self, offsets: Vec<u32>) -> Self {
+        Self { offsets, ..self }
+    }
+
+    /// The most that `count` may say.
+    fn most(&self) -> u32 {
+        if self.sorter.info().segmented { self.offsets.len() as u32 - 1 } else { self.max() }
+    }
+
+    /// Runs of keys that are sorted; all others are left alone.
+    fn sorted(&self) -> Vec<Range<usize>> {
+        let count = self.device_count().unwrap_or(u32::MAX).min(self.most()) as usize;
+        if !self.sorter.info().segmented {
+            return std::iter::once(0..count).collect();
+        }
+        let place = |offset: u32| offset.min(self.max()) as usize;
+        self.offsets[..=count].windows(2).map(|pair| place(pair[0])..place(pair[1])).collect()
+    }
+
+    /// Which item comes to each place, by the standard library.
+    fn order(&self) -> Vec<Option<usize>> {
+        let info = self.sorter.info();
+        let end = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
+        let width = end - info.begin_bit;
+        let range = if width == 128 { Bits::MAX } else { (1 << width) - 1 };
+        let mut all = Vec::new();
+        for run in self.sorted().into_iter().filter(|run| !run.is_empty()) {
+            all.resize(run.start, None);
+            let mut order: Vec<usize> = run.collect();
+            order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range);
+            all.extend(order.into_iter().map(Some));
+        }
+        all
     }
 }
 
@@ -82,47 +117,160 @@ pub(crate) struct Arena<'a> {
     pub(crate) buffer: Buffer,
     pub(crate) infos: Vec<SortInfo>,
     pub(crate) scratch: Scratch,
-    /// What scratch lies in, and what the other words are called, in order.
-    scratch_words: Range<usize>,
-    regions: Vec<(String, Range<usize>)>,
-    before: Vec<u32>,
-    expected: Vec<u32>,
+    regions: Vec<Region>,
+    before: Vec<u8>,
+    expected: Vec<u8>,
+}
+
+/// A run of bytes with a name.
+struct Region {
+    name: String,
+    bytes: Range<usize>,
+    /// Whether anything may be written there.
+    free: bool,
 }
 
 struct Builder {
-    before: Vec<u32>,
-    expected: Vec<u32>,
-    regions: Vec<(String, Range<usize>)>,
+    before: Vec<u8>,
+    expected: Vec<u8>,
+    regions: Vec<Region>,
     random: Random,
 }
 
 impl Builder {
-    fn guard(&mut self) {
-        // An odd number of words, so that nothing is aligned to more than a word by chance alone.
-        let words = 1 + 2 * self.random.below(3) as usize;
-        let guard = self.random.words(words);
-        self.add("guard".into(), &guard, &guard);
+    /// An odd number of bytes or words, so that nothing is aligned to more than it must be by chance alone.
+    fn guard(&mut self, alignment: usize) {
+        let units = 1 + 2 * self.random.below(3) as usize;
+        let bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
+        let guard: Vec<u8> = self.random.words(bytes.div_ceil(4)).into_iter().flat_map(u32::to_le_bytes).take(bytes).collect();
+        self.add("guard".into(), &guard, &guard, false);
     }
 
-    fn add(&mut self, name: String, before: &[u32], expected: &[u32]) -> usize {
+    fn add(&mut self, name: String, before: &[u8], expected: &[u8], free: bool) -> usize {
         let start = self.before.len();
         self.before.extend_from_slice(before);
         self.expected.extend_from_slice(expected);
-        self.regions.push((name, start..self.before.len()));
+        self.regions.push(Region { name, bytes: start..self.before.len(), free });
         start
     }
+
+    fn noise(&mut self, bytes: usize) -> Vec<u8> {
+        self.random.words(bytes.div_ceil(4)).into_iter().flat_map(u32::to_le_bytes).take(bytes).collect()
+    }
+}
+
+/// An array of a job: what it holds and what it shall hold.
+struct Array {
+    name: &'static str,
+    /// Bytes of an item, and from one to the next.
+    size: usize,
+    stride: usize,
+    alignment: usize,
+    before: Vec<Vec<u8>>,
+    /// What is written to each place, if anything; none where the array is left as it was.
+    written: Option<Vec<Option<Vec<u8>>>>,
+    /// Whether what is written means nothing.
+    free: bool,
+}
+
+impl Array {
+    fn add(self, builder: &mut Builder, i: usize) -> usize {
+        builder.guard(self.alignment);
+        let bytes = if self.before.is_empty() { 0 } else { (self.before.len() - 1) * self.stride + self.size };
+        let mut before = builder.noise(bytes);
+        for (place, item) in self.before.iter().enumerate() {
+            before[place * self.stride..][..self.size].copy_from_slice(item);
+        }
+        let mut expected = before.clone();
+        let written = self.written.unwrap_or_default();
+        for (place, item) in written.iter().enumerate().filter_map(|(place, item)| Some((place, item.as_ref()?))) {
+            expected[place * self.stride..][..self.size].copy_from_slice(item);
+        }
+        let (name, end) = (format!("{} of job {i}", self.name), if self.free { written.len() * self.stride } else { 0 });
+        let start = builder.add(name.clone(), &before[..end], &expected[..end], true);
+        builder.add(name, &before[end..], &expected[end..], false);
+        start
+    }
+}
+
+/// The arrays of a job: keys, values, and where both go.
+fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
+    let info: &SorterInfo = job.sorter.info();
+    let (key_size, value_size) = (info.key.size() as usize, info.value.size() as usize);
+    let n = job.keys.len();
+    let keys: Vec<Vec<u8>> = job.keys.iter().map(|bits| bits.to_le_bytes()[..key_size].to_vec()).collect();
+    // Rising, so that a swap of equal keys shows, and different from every other job's and word's.
+    let value = |item: usize| -> Vec<u8> {
+        if info.value == ValueType::Index {
+            return (item as u32).to_le_bytes().to_vec();
+        }
+        let word = |w: usize| (0x0100_0000 * (i as u32 + 1)).wrapping_add((item * (value_size / 4) + w) as u32);
+        (0..value_size / 4).flat_map(|w| word(w).to_le_bytes()).collect()
+    };
+    let values: Vec<Vec<u8>> = (0..n).map(value).collect();
+    let order = job.order();
+    let ordered = |items: &[Vec<u8>]| -> Vec<_> { order.iter().map(|from| from.map(|from| items[from].clone())).collect() };
+    let noise = |size: usize| vec![vec![0xcd; size]; n];
+
+    let (side, preserved) = (job.sorter.result_side(), info.placement == Placement::Preserve);
+    let second = info.placement != Placement::InPlace;
+    let array = |name, items: Vec<Vec<u8>>, size: usize, alignment: usize, place: u32, dropped: bool| {
+        let result = side == place;
+        let touched = !(preserved && place == 0);
+        let input = place == 0 && name != "indices";
+        Array {
+            name,
+            size,
+            stride: size,
+            alignment,
+            written: touched.then(|| ordered(&items)),
+            before: if input { items } else { noise(size) },
+            free: touched && (!result || dropped),
+        }
+    };
+    let key_alignment = key_size.min(4);
+    if info.layout == Layout::Interleaved {
+        let items: Vec<Vec<u8>> = keys.iter().zip(&values).map(|(key, value)| [&key[..], &value[..]].concat()).collect();
+        let size = key_size + value_size;
+        let out = second.then(|| array("items out", items.clone(), size, 4, 1, false));
+        return [Some(array("items", items, size, 4, 0, false)), None, out, None];
+    }
+    let mut key_array = array("keys", keys.clone(), key_size, key_alignment, 0, info.drop_keys);
+    let mut value_array = (value_size != 0).then(|| array("values", values.clone(), value_size, 4, 0, false));
+    if info.value == ValueType::Index {
+        value_array = (!preserved).then(|| array("indices", values.clone(), value_size, 4, 0, false));
+    }
+    if info.layout == Layout::Strided {
+        key_array.stride = key_stride(info) as usize;
+        if let Some(values) = &mut value_array {
+            values.stride = value_stride(info) as usize;
+        }
+    }
+    let keys_out =
+        (second && !(preserved && info.drop_keys)).then(|| array("keys out", keys, key_size, key_alignment, 1, info.drop_keys));
+    let values_out = (second && value_size != 0).then(|| array("values out", values, value_size, 4, 1, false));
+    [Some(key_array), value_array, keys_out, values_out]
+}
+
+/// Odd multiples, so that items fall on every place in a word and a cache line.
+fn key_stride(info: &SorterInfo) -> u32 {
+    info.key.size() + 5 * info.key.size().min(4)
+}
+
+fn value_stride(info: &SorterInfo) -> u32 {
+    info.value.size() + 12
 }
 
 /// Adds one of a job's arrays.
 type Step<'s> = &'s mut dyn FnMut(&mut Builder, usize, &mut Places);
 
-/// First words of a job's arrays.
+/// First bytes of a job's arrays.
 #[derive(Clone, Copy, Default)]
 struct Places {
-    keys: usize,
-    values: usize,
+    arrays: [Option<usize>; 4],
     count: Option<usize>,
     status: Option<usize>,
+    offsets: Option<usize>,
 }
 
 impl<'a> Arena<'a> {
@@ -131,11 +279,21 @@ impl<'a> Arena<'a> {
             Builder { before: Vec::new(), expected: Vec::new(), regions: Vec::new(), random: Random::new(jobs.len() as u64) };
         let mut places = vec![Places::default(); jobs.len()];
         let mut slots = Vec::new();
-        let steps: [Step<'_>; 4] = [
-            &mut |builder, i, places| places.keys = add_keys(builder, i, &jobs[i]),
-            &mut |builder, i, places| places.values = add_values(builder, i, &jobs[i]),
+        let add_array = |which: usize| {
+            move |builder: &mut Builder, i: usize, places: &mut Places| {
+                let [keys, values, keys_out, values_out] = arrays(i, &jobs[i]);
+                let array = [keys, values, keys_out, values_out].into_iter().nth(which).flatten();
+                places.arrays[which] = array.map(|array| array.add(builder, i));
+            }
+        };
+        let mut steps: [Step<'_>; 7] = [
+            &mut add_array(0),
+            &mut add_array(1),
+            &mut add_array(2),
+            &mut add_array(3),
             &mut |builder, i, places| places.count = add_count(builder, i, &jobs[i], &mut slots),
             &mut |builder, i, places| places.status = add_status(builder, i, &jobs[i]),
+            &mut |builder, i, places| places.offsets = add_offsets(builder, i, &jobs[i]),
         ];
         if jobs.len() >= MANY {
             for step in steps {
@@ -143,38 +301,57 @@ impl<'a> Arena<'a> {
             }
         } else {
             for (i, places) in places.iter_mut().enumerate() {
-                for step in [0, 1, 2, 3] {
-                    steps[step](&mut builder, i, places);
+                for step in &mut steps {
+                    step(&mut builder, i, places);
                 }
             }
         }
-        builder.guard();
+        builder.guard(4);
 
         let scratch_size = scratch_size(jobs, together);
-        let words = usize::try_from(scratch_size.div_ceil(4)).expect("tests are small");
+        let bytes = usize::try_from(scratch_size.next_multiple_of(4)).expect("tests are small");
         let poisoned = match poison {
-            Poison::Random(seed) => Random::new(seed).words(words),
-            Poison::Fill(word) => vec![word; words],
+            Poison::Random(seed) => Random::new(seed).words(bytes / 4),
+            Poison::Fill(word) => vec![word; bytes / 4],
         };
-        let scratch_start = builder.add("scratch".into(), &poisoned, &poisoned);
-        builder.guard();
+        let poisoned: Vec<u8> = poisoned.into_iter().flat_map(u32::to_le_bytes).collect();
+        let scratch_start = builder.add("scratch".into(), &poisoned, &poisoned, true);
+        builder.guard(4);
 
         let Builder { before, expected, regions, .. } = builder;
         let buffer = context.upload(&before).expect("test buffers fit");
-        let at = |word: usize| buffer.address() + word as u64 * 4;
-        let range = |word: usize, words: usize| trommel::Range::new(at(word), words as u64 * 4);
-        let scratch = Scratch { buffer: buffer.handle(), offset: scratch_start as u64 * 4, size: scratch_size };
-        let infos = jobs.iter().zip(&places).map(|(job, places)| SortInfo {
-            count: places.count.map_or(Count::host(job.max()), |word| Count::device(at(word), job.max())),
-            keys: range(places.keys, job.keys.len()),
-            values: if job.has_values() { range(places.values, job.keys.len()) } else { trommel::Range::NONE },
-            scratch,
-            status: places.status.map_or(0, at),
-            ..SortInfo::default()
+        let at = |byte: usize| buffer.address() + byte as u64;
+        let scratch = Scratch { buffer: buffer.handle(), offset: scratch_start as u64, size: scratch_size };
+        let infos = jobs.iter().zip(&places).map(|(job, places)| {
+            let info = job.sorter.info();
+            let strided = info.layout == Layout::Strided;
+            let item = if info.layout == Layout::Interleaved { info.key.size() + info.value.size() } else { info.key.size() };
+            let sizes = [item, info.value.size(), item, info.value.size()];
+            let strides = [key_stride(info), value_stride(info)];
+            let range = |which: usize| {
+                let stride = if strided && which < 2 { strides[which] } else { sizes[which] };
+                let bytes = u64::from(job.max()) * u64::from(stride);
+                let short = if job.keys.is_empty() { 0 } else { u64::from(stride - sizes[which]) };
+                places.arrays[which].map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes - short))
+            };
+            let counted = places.count.map_or(Count::host(job.most()), |byte| Count::device(at(byte), job.most()));
+            let offsets = |byte| trommel::Range::new(at(byte), job.offsets.len() as u64 * 4);
+            SortInfo {
+                count: if info.segmented { Count::host(job.max()) } else { counted },
+                segments: places.offsets.map_or(Segments::default(), |byte| Segments { offsets: offsets(byte), count: counted }),
+                keys: range(0),
+                values: range(1),
+                keys_out: range(2),
+                values_out: range(3),
+                key_stride: if strided { strides[0] } else { 0 },
+                value_stride: if strided && places.arrays[1].is_some() { strides[1] } else { 0 },
+                scratch,
+                status: places.status.map_or(0, at),
+                ..SortInfo::default()
+            }
         });
         let infos = infos.collect();
-        let scratch_words = scratch_start..scratch_start + words;
-        Self { context, jobs, infos, buffer, scratch, scratch_words, regions, before, expected }
+        Self { context, jobs, infos, buffer, scratch, regions, before, expected }
     }
 
     pub(crate) fn requests(&self) -> Vec<Request<'a>> {
@@ -201,53 +378,33 @@ impl<'a> Arena<'a> {
         self.context.write(&self.buffer, &self.before).expect("the buffer is as large");
     }
 
-    /// Compares every word that is not scratch.
+    /// Compares every byte that is not free to be written.
     pub(crate) fn check(&self) {
         self.compare(&self.expected, "sorted");
     }
 
-    /// Compares every word, scratch too, with what was there before.
+    /// Compares every byte, scratch too, with what was there before.
     pub(crate) fn check_untouched(&self) {
-        let found: Vec<u32> = self.context.download(&self.buffer, self.before.len()).expect("download");
+        let found: Vec<u8> = self.context.download(&self.buffer, self.before.len()).expect("download");
         assert!(found == self.before, "something was recorded and has run");
     }
 
-    fn compare(&self, expected: &[u32], what: &str) {
-        let found: Vec<u32> = self.context.download(&self.buffer, expected.len()).expect("download");
-        let differs = |i: &usize| found[*i] != expected[*i] && !self.scratch_words.contains(i);
-        let Some(first) = (0..found.len()).find(differs) else { return };
-        let (name, range) = self.regions.iter().find(|(_, range)| range.contains(&first)).expect("regions cover the arena");
-        let wrong = range.clone().filter(differs).count();
-        let window = |words: &[u32]| format!("{:x?}", &words[first..range.end.min(first + 8)]);
-        panic!(
-            "not {what}: {name} at {} of {}, {wrong} words wrong: found {}, expected {}",
-            first - range.start,
-            range.len(),
-            window(&found),
-            window(expected),
-        );
+    fn compare(&self, expected: &[u8], what: &str) {
+        let found: Vec<u8> = self.context.download(&self.buffer, expected.len()).expect("download");
+        for Region { name, bytes, .. } in self.regions.iter().filter(|region| !region.free) {
+            let differs = |i: &usize| found[*i] != expected[*i];
+            let Some(first) = bytes.clone().find(differs) else { continue };
+            let wrong = bytes.clone().filter(differs).count();
+            let window = |from: &[u8]| format!("{:02x?}", &from[first..bytes.end.min(first + 16)]);
+            panic!(
+                "not {what}: {name} at byte {} of {}, {wrong} bytes wrong: found {}, expected {}",
+                first - bytes.start,
+                bytes.len(),
+                window(&found),
+                window(expected),
+            );
+        }
     }
-}
-
-fn add_keys(builder: &mut Builder, i: usize, job: &Job<'_>) -> usize {
-    builder.guard();
-    let mut expected = job.keys.clone();
-    expected[..job.sorted()].sort();
-    builder.add(format!("keys of job {i}"), &job.keys, &expected)
-}
-
-fn add_values(builder: &mut Builder, i: usize, job: &Job<'_>) -> usize {
-    builder.guard();
-    if !job.has_values() {
-        return 0;
-    }
-    // Rising, so that a swap of equal keys shows, and different from every other job's.
-    let first = 0x0100_0000 * (i as u32 + 1);
-    let values: Vec<u32> = (first..).take(job.keys.len()).collect();
-    let mut order: Vec<usize> = (0..job.keys.len()).collect();
-    order[..job.sorted()].sort_by_key(|i| job.keys[*i]);
-    let expected: Vec<u32> = order.iter().map(|i| values[*i]).collect();
-    builder.add(format!("values of job {i}"), &values, &expected)
 }
 
 fn add_count(builder: &mut Builder, i: usize, job: &Job<'_>, slots: &mut Vec<(usize, usize)>) -> Option<usize> {
@@ -259,8 +416,8 @@ fn add_count(builder: &mut Builder, i: usize, job: &Job<'_>, slots: &mut Vec<(us
     if let Some((_, word)) = slots.iter().find(|(slot, _)| Some(*slot) == shared) {
         return Some(*word);
     }
-    builder.guard();
-    let word = builder.add(format!("count of job {i}"), &[value], &[value]);
+    builder.guard(4);
+    let word = builder.add(format!("count of job {i}"), &value.to_le_bytes(), &value.to_le_bytes(), false);
     slots.extend(shared.map(|slot| (slot, word)));
     Some(word)
 }
@@ -269,10 +426,23 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     if !job.status {
         return None;
     }
-    builder.guard();
-    let clamped = job.device_count().is_some_and(|count| count > job.max());
+    builder.guard(4);
+    let told = job.device_count().unwrap_or(0);
+    // Offsets beyond the arrays, too.
+    let beyond =
+        job.offsets.get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize).is_some_and(|end| *end > job.max());
+    let clamped = told > job.most() || beyond;
     let expected = if clamped { STATUS_COUNT_CLAMPED } else { 0 };
-    Some(builder.add(format!("status of job {i}"), &[0xdead_beef], &[expected]))
+    Some(builder.add(format!("status of job {i}"), &0xdead_beef_u32.to_le_bytes(), &expected.to_le_bytes(), false))
+}
+
+fn add_offsets(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
+    if !job.sorter.info().segmented {
+        return None;
+    }
+    builder.guard(4);
+    let bytes: Vec<u8> = job.offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    Some(builder.add(format!("offsets of job {i}"), &bytes, &bytes, false))
 }
 
 fn scratch_size(jobs: &[Job<'_>], together: Together) -> u64 {

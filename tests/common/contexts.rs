@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Shape, SizedShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedShape, SortShapes};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,15 @@ impl Setup {
             Profile {
                 lanes,
                 sort_keys: shapes.clone(),
-                sort_pairs: shapes,
+                sort_pairs: shapes.clone(),
+                sort_long: shapes,
+                // Small enough for few keys to need tiles.
+                sort_segments: Shape { threads, items: 2 },
+                direct_up_to: 1000,
+                all_digits_up_to: 7 * threads,
+                // Tiny, so that entries are used again all the time.
+                ring_entries: 8,
+                ring_reach: 3,
                 plain_threads: threads,
                 // Few, so that a group's chunk holds several tiles and crosses problems.
                 histogram_groups: 5,
@@ -40,8 +48,14 @@ impl Setup {
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
         Some(match self {
             Self::Native => return None,
-            Self::Folded => profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),
-            Self::Emulated(lanes) => Profile { emulated_subgroups: true, ..profile(lanes, 128, &[sized(u32::MAX, 128, 2)]) },
+            Self::Folded => {
+                Profile { ranking: Ranking::Proven, ..profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]) }
+            }
+            Self::Emulated(lanes) => Profile {
+                emulated_subgroups: true,
+                ranking: Ranking::Disproven,
+                ..profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)])
+            },
             Self::Narrow => {
                 let max_groups_x = native.device().profile().max_groups_x;
                 Profile { max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::{from_mut, null};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use trommel::kernel::Kernel;
 use trommel::{Device, DeviceFacts, DeviceInfo, Requirements};
 
@@ -15,8 +16,13 @@ pub(crate) const BUFFER_ADDRESS: u64 = 0x7000_0000_0000;
 thread_local! {
     static FACTS: Cell<Option<&'static DeviceFacts>> = const { Cell::new(None) };
     static COMMANDS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// Kernels of the pipelines created; a pipeline is its place among them.
-    static PIPELINES: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Kernels of the pipelines created, on any thread; a pipeline is its place among them.
+static PIPELINES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+fn pipelines() -> MutexGuard<'static, Vec<&'static str>> {
+    PIPELINES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The library on a device with such facts, for this thread alone.
@@ -216,10 +222,9 @@ unsafe extern "system" fn create_pipelines(
         // SAFETY: the caller's arrays, of that length.
         let (module, pipeline) = unsafe { ((*infos.add(i)).stage.module.as_raw(), &mut *pipelines.add(i)) };
         let name = module.checked_sub(1).map_or("unknown", |kernel| Kernel::ALL[kernel as usize].name());
-        *pipeline = PIPELINES.with_borrow_mut(|names| {
-            names.push(name);
-            vk::Pipeline::from_raw(names.len() as u64)
-        });
+        let mut names = self::pipelines();
+        names.push(name);
+        *pipeline = vk::Pipeline::from_raw(names.len() as u64);
     }
     vk::Result::SUCCESS
 }
@@ -232,7 +237,7 @@ unsafe extern "system" fn buffer_address(_: vk::Device, _: *const vk::BufferDevi
 
 unsafe extern "system" fn bind(_: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
     assert_eq!(point, vk::PipelineBindPoint::COMPUTE);
-    log(PIPELINES.with_borrow(|names| format!("bind {}", names[pipeline.as_raw() as usize - 1])));
+    log(format!("bind {}", pipelines()[pipeline.as_raw() as usize - 1]));
 }
 
 unsafe extern "system" fn push(

@@ -1,5 +1,7 @@
 //! Keys to sort, the same on every run.
 
+use trommel::{KeyType, Order};
+
 /// A generator of numbers (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
@@ -26,6 +28,30 @@ impl Random {
     }
 }
 
+/// Bits of a key, in memory and, once encoded, as a number that has its place in the order.
+pub(crate) type Bits = u128;
+
+fn mask(key: KeyType) -> Bits {
+    if key.bits() == 128 { Bits::MAX } else { (1 << key.bits()) - 1 }
+}
+
+/// The place of a key in the order, by the rules of its type.
+pub(crate) fn number(key: KeyType, order: Order, bits: Bits) -> Bits {
+    let (mask, sign) = (mask(key), 1 << (key.bits() - 1));
+    let ascending = match key {
+        KeyType::I8 | KeyType::I16 | KeyType::I32 | KeyType::I64 => bits ^ sign,
+        // As f32::total_cmp has it: of negative numbers, those with larger bits come first.
+        KeyType::F16 | KeyType::Bf16 | KeyType::F32 | KeyType::F64 if bits & sign != 0 => !bits & mask,
+        KeyType::F16 | KeyType::Bf16 | KeyType::F32 | KeyType::F64 => bits | sign,
+        // In memory the first word is the most significant one; as one number that is read from memory, the least.
+        KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4 => {
+            (0..key.size() / 4).fold(0, |number, word| number << 32 | (bits >> (32 * word) & 0xffff_ffff))
+        }
+        _ => bits,
+    };
+    if order == Order::Descending { !ascending & mask } else { ascending }
+}
+
 /// How keys are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
@@ -39,8 +65,12 @@ pub(crate) enum Keys {
     Zeros,
     /// Half of them equal what pads a tile.
     HalfOnes,
-    /// One digit of the four differs.
+    /// One digit differs.
     OneDigit,
+    /// Two digits differ.
+    TwoDigits,
+    /// Numbers at which something changes: zeros, ones, infinities, both signs of each.
+    Special,
 }
 
 impl Keys {
@@ -54,22 +84,53 @@ impl Keys {
         Self::Zeros,
         Self::HalfOnes,
         Self::OneDigit,
+        Self::TwoDigits,
+        Self::Special,
     ];
 
-    pub(crate) fn draw(self, n: usize, seed: u64) -> Vec<u32> {
+    /// `n` keys of a type.
+    pub(crate) fn draw(self, key: KeyType, n: usize, seed: u64) -> Vec<Bits> {
         let mut random = Random::new(seed);
-        let mut keys = random.words(n);
-        let digit = random.below(4) * 8;
+        let digits = key.bits() / 8;
+        let (first, second) = (random.below(digits) * 8, random.below(digits) * 8);
+        let keys = (0..n).map(|_| {
+            let mut draw = || (0..4).fold(0, |bits: Bits, _| bits << 32 | Bits::from(random.next()));
+            let bits = draw();
+            let only = |digits: Bits| bits & digits | 0x5a5a_5a5a_5a5a_5a5a_5a5a_5a5a_5a5a_5a5a & !digits;
+            match self {
+                Self::Random | Self::Sorted | Self::Reversed => bits,
+                Self::LowEntropy => bits & draw() & draw(),
+                Self::Constant => 0x8102_ff04_8102_ff04_8102_ff04_8102_ff04,
+                Self::Ones => Bits::MAX,
+                Self::Zeros => 0,
+                Self::HalfOnes => {
+                    if bits & 1 == 0 {
+                        Bits::MAX
+                    } else {
+                        draw()
+                    }
+                }
+                Self::OneDigit => only(0xff << first),
+                Self::TwoDigits => only(0xff << first | 0xff << second),
+                Self::Special => {
+                    // A sign, an exponent of all ones or none, and a fraction of no bit, the lowest or all.
+                    let exponent = match key {
+                        KeyType::F16 => 0x7c00,
+                        KeyType::Bf16 => 0x7f80,
+                        KeyType::F32 => 0x7f80_0000,
+                        _ => 0x7ff0_0000_0000_0000,
+                    };
+                    let fraction = mask(key) >> 1 & !exponent;
+                    let pick = |bit: u32, what: Bits| if bits >> bit & 1 == 0 { 0 } else { what };
+                    pick(0, mask(key) ^ mask(key) >> 1) | pick(1, exponent) | pick(2, fraction) | pick(3, 1)
+                }
+            }
+        });
+        let mut keys: Vec<Bits> = keys.map(|bits| bits & mask(key)).collect();
         match self {
-            Self::Random => {}
-            Self::LowEntropy => keys.iter_mut().for_each(|key| *key &= random.next() & random.next()),
-            Self::Constant => keys.fill(0x8102_ff04),
-            Self::Sorted => keys.sort_unstable(),
-            Self::Reversed => keys.sort_unstable_by(|a, b| b.cmp(a)),
-            Self::Ones => keys.fill(u32::MAX),
-            Self::Zeros => keys.fill(0),
-            Self::HalfOnes => keys.iter_mut().for_each(|key| *key |= if random.next() & 1 == 0 { u32::MAX } else { 0 }),
-            Self::OneDigit => keys.iter_mut().for_each(|key| *key = *key & 0xff << digit | 0x5a5a_5a5a & !(0xff << digit)),
+            Self::Sorted => keys.sort_unstable_by_key(|bits| number(key, Order::Ascending, *bits)),
+            Self::Reversed => keys.sort_unstable_by_key(|bits| number(key, Order::Descending, *bits)),
+            _ => {}
         }
         keys
     }

@@ -13,3 +13,8 @@ pub(crate) mod stranger;
 pub(crate) fn full() -> bool {
     std::env::var("TROMMEL_TEST_FULL").is_ok_and(|v| !v.is_empty() && v != "0")
 }
+
+/// Whether less is to run than the pairwise cover of test axes: `TROMMEL_TEST_BRIEF=1`.
+pub(crate) fn brief() -> bool {
+    std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
+}

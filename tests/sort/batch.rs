@@ -11,9 +11,9 @@ use proptest::prelude::*;
 /// Sizes and kinds side by side; counts of the host, of the device and shared ones; members without keys.
 pub(crate) fn mixed(case: &Case) {
     let mut jobs = Vec::new();
-    for (i, sorter) in [&case.sorter, &case.other, &case.sorter].into_iter().enumerate() {
+    for (i, sorter) in [&case.sorter, case.other(), &case.sorter].into_iter().enumerate() {
         for (j, size) in [0, 1, case.small() / 2, case.small(), case.tiles(1), case.tiles(3)].into_iter().enumerate() {
-            let job = Job::new(sorter, Keys::ALL[(i * 5 + j) % Keys::ALL.len()].draw(size, (i * 7 + j) as u64));
+            let job = Job::draw(sorter, Keys::ALL[(i * 5 + j) % Keys::ALL.len()], size, (i * 7 + j) as u64);
             jobs.push(match (i + j) % 4 {
                 0 => job,
                 1 => job.counted(Counted::Device(size as u32 / 2)),
@@ -32,7 +32,7 @@ pub(crate) fn mixed(case: &Case) {
 pub(crate) fn many_tiny(case: &Case) {
     let jobs: Vec<_> = (0..150)
         .map(|i| {
-            let job = Job::new(&case.sorter, Keys::LowEntropy.draw(i % 23, i as u64));
+            let job = Job::draw(&case.sorter, Keys::LowEntropy, i % 23, i as u64);
             if i % 3 == 0 { job.counted(Counted::Shared { slot: i % 2, value: 11 + i as u32 % 2 }) } else { job }
         })
         .collect();
@@ -56,14 +56,14 @@ fn more_workgroups_than_65535() {
     // Problems without keys end at once; those with some are spread among them.
     let jobs: Vec<_> = (0..66_000usize)
         .map(|i| match i % 6_000 {
-            0 | 5_999 => Job::new(&case.sorter, Keys::Random.draw(i % 40, i as u64)),
+            0 | 5_999 => Job::draw(&case.sorter, Keys::Random, i % 40, i as u64),
             _ => Job::new(&case.sorter, vec![7, 5]).counted(Counted::Shared { slot: 0, value: 0 }),
         })
         .collect();
     sort(&case.context, &jobs, Together::Batch, Poison::Random(14));
     if full() {
         // One group for each digit of each problem.
-        let jobs: Vec<_> = (0..260).map(|i| Job::new(&case.sorter, Keys::Random.draw(case.small() + 1, i))).collect();
+        let jobs: Vec<_> = (0..260).map(|i| Job::draw(&case.sorter, Keys::Random, case.small() + 1, i)).collect();
         sort(&case.context, &jobs, Together::Batch, Poison::Random(15));
     }
     assert_silence(&case.context);

@@ -13,9 +13,9 @@ pub(crate) fn counts_on_the_device(case: &Case) {
     for max in [1, case.small(), case.tiles(4)] {
         let max_count = max as u32;
         for count in [0, 1, max_count / 3, max_count - 1, max_count, max_count + 1, u32::MAX] {
-            jobs.push(Job::new(&case.sorter, Keys::Random.draw(max, 5)).counted(Counted::Device(count)));
+            jobs.push(Job::draw(&case.sorter, Keys::Random, max, 5).counted(Counted::Device(count)));
         }
-        jobs.push(Job { status: true, ..Job::new(&case.sorter, Keys::Random.draw(max, 6)) });
+        jobs.push(Job { status: true, ..Job::draw(&case.sorter, Keys::Random, max, 6) });
     }
     // No key at all still writes the status.
     jobs.push(Job { status: true, ..Job::new(&case.sorter, Vec::new()) });
@@ -28,7 +28,7 @@ pub(crate) fn counts_on_the_device(case: &Case) {
 pub(crate) fn a_stranger_between(case: &Case) {
     let stranger = Stranger::new(&case.context);
     let sizes = [case.tiles(3), case.small(), case.tiles(2)];
-    let jobs = sizes.map(|n| Job::new(&case.sorter, Keys::Random.draw(n, n as u64)).counted(Counted::Device(n as u32 - 2)));
+    let jobs = sizes.map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(6));
     let recorded = case.context.run(|commands| {
         jobs.iter().zip(&arena.infos).try_for_each(|(job, info)| {
@@ -48,7 +48,7 @@ pub(crate) fn a_stranger_between(case: &Case) {
 pub(crate) fn secondary_command_buffer(case: &Case) {
     let context = &case.context;
     let vk = context.vk();
-    let jobs = [Job::new(&case.sorter, Keys::Random.draw(case.tiles(3), 7))];
+    let jobs = [Job::draw(&case.sorter, Keys::Random, case.tiles(3), 7)];
     let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(7));
     let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
     // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
@@ -82,30 +82,31 @@ pub(crate) fn timestamps(case: &Case) {
     let context = &case.context;
     let vk = context.vk();
     const FIRST: u32 = 3;
+    const MOST: u32 = 60;
     // SAFETY: the device is alive; the pool goes after run() has waited.
     unsafe {
         let families = context.instance().get_physical_device_queue_family_properties(context.physical_device());
         if families[context.queue_family() as usize].timestamp_valid_bits == 0 {
             return;
         }
-        let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(FIRST + 20);
+        let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(FIRST + MOST);
         let pool = vk.create_query_pool(&pool_info, None).expect("pool");
         for (size, device_count) in [(case.small(), false), (case.tiles(2), false), (case.tiles(2), true)] {
-            let mut job = [Job::new(&case.sorter, Keys::Random.draw(size, 8))];
+            let mut job = [Job::draw(&case.sorter, Keys::Random, size, 8)];
             if device_count {
                 job[0].count = Counted::Device(size as u32);
             }
             let arena = Arena::new(context, &job, Together::Singles, Poison::Random(8));
             let info = SortInfo { timestamps: Some(Timestamps { pool, first: FIRST }), ..arena.infos[0] };
             let run = context.run(|commands| {
-                vk.cmd_reset_query_pool(commands, pool, 0, FIRST + 20);
+                vk.cmd_reset_query_pool(commands, pool, 0, FIRST + MOST);
                 case.sorter.cmd_sort(commands, &info)
             });
             run.expect("the job is valid");
             arena.check();
 
             let most = case.sorter.timestamp_count(size as u32).expect("the count is small");
-            let mut results = [[0u64; 2]; 20 + FIRST as usize];
+            let mut results = [[0u64; 2]; (FIRST + MOST) as usize];
             let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
             // NOT_READY is the answer while any query is not written: the availability tells which.
             let _ = vk.get_query_pool_results(pool, 0, &mut results, flags);

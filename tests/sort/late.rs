@@ -9,14 +9,21 @@ use crate::common::keys::Keys;
 use crate::{Case, KINDS};
 use trommel::Strategy;
 
+/// Whether tiles of a kind wait; of those that do, one for each way of waiting is enough, and keys as well as pairs.
+fn waits(kind: usize) -> bool {
+    let strategy = KINDS[kind].strategy;
+    let first = KINDS.iter().position(|info| info.strategy == strategy) == Some(kind);
+    strategy != Strategy::ReduceThenScan && (first || kind == 2 || full())
+}
+
 fn late_tiles(spin_limit: u32) {
-    for kind in (0..KINDS.len()).filter(|kind| KINDS[*kind].strategy == Strategy::Lookback) {
+    for kind in (0..KINDS.len()).filter(|kind| waits(*kind)) {
         let case = Case::new(Setup::Late(spin_limit), kind);
         for (round, keys) in [Keys::Random, Keys::Constant].into_iter().enumerate() {
-            let draw = |tiles: usize| keys.draw(case.tiles(tiles), round as u64);
-            let mut jobs = vec![Job::new(&case.sorter, draw(40)), Job::new(&case.sorter, draw(7)).counted(Counted::Device(500))];
+            let draw = |tiles: usize| Job::draw(&case.sorter, keys, case.tiles(tiles), round as u64);
+            let mut jobs = vec![draw(40), draw(7).counted(Counted::Device(500))];
             sort(&case.context, &jobs, Together::Singles, Poison::Random(12));
-            jobs.extend((1..4).map(|tiles| Job::new(&case.sorter, draw(tiles))));
+            jobs.extend((1..4).map(draw));
             sort(&case.context, &jobs, Together::Batch, Poison::Random(13));
         }
         assert_silence(&case.context);

@@ -7,13 +7,14 @@ use crate::{Case, KINDS};
 use ash::vk;
 use trommel::{Count, Range, Request, SortInfo};
 
+/// Pairs by reduce-then-scan.
 const PAIRS: usize = 3;
 const MAX: u32 = 10_000;
 
 /// Two sorts with counts and statuses, and a copy of the first's info to break.
 fn with_two(check: impl FnOnce(&Case, &Arena<'_>, SortInfo)) {
     let case = Case::new(Setup::Native, PAIRS);
-    let job = |seed| Job::new(&case.sorter, Keys::Random.draw(MAX as usize, seed)).counted(Counted::Device(MAX));
+    let job = |seed| Job::draw(&case.sorter, Keys::Random, MAX as usize, seed).counted(Counted::Device(MAX));
     let jobs = [job(1), job(2)];
     let arena = Arena::new(&case.context, &jobs, Together::Batch, Poison::Random(1));
     check(&case, &arena, arena.infos[0]);
@@ -28,7 +29,7 @@ fn one_sort() {
         let expected: Vec<(SortInfo, String)> = vec![
             (
                 SortInfo { count: Count::host((1 << 30) + 1), ..good },
-                "count.max 1073741825 > 1073741824, the most keys of one sort".into(),
+                "count.max 1073741825 > 1073741824, the sorter's maxCount".into(),
             ),
             (
                 SortInfo { count: Count::device(good.count.address + 2, MAX), ..good },
@@ -141,7 +142,7 @@ fn many_sorts() {
 fn what_is_not_needed_may_be_missing() {
     let case = Case::new(Setup::Native, 0);
     assert_eq!(KINDS[0].value, trommel::ValueType::None);
-    let jobs = [Job::new(&case.sorter, Keys::Random.draw(case.small(), 1))];
+    let jobs = [Job::draw(&case.sorter, Keys::Random, case.small(), 1)];
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(1));
     assert_eq!(case.sorter.scratch_size(case.small() as u32), Ok(0));
     let values = Range::new(3, 1);

@@ -26,19 +26,19 @@ fn borders(case: &Case) -> BTreeSet<usize> {
 }
 
 pub(crate) fn sizes(case: &Case) {
-    let jobs: Vec<_> = borders(case).into_iter().map(|n| Job::new(&case.sorter, Keys::Random.draw(n, n as u64))).collect();
+    let jobs: Vec<_> = borders(case).into_iter().map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64)).collect();
     sort(&case.context, &jobs, Together::Singles, Poison::Random(1));
 }
 
 pub(crate) fn distributions(case: &Case) {
     let sizes = [case.small() - 5, case.tiles(3)];
-    let jobs = sizes.iter().flat_map(|n| Keys::ALL.iter().map(|keys| Job::new(&case.sorter, keys.draw(*n, 2))));
+    let jobs = sizes.iter().flat_map(|n| Keys::ALL.iter().map(|keys| Job::draw(&case.sorter, *keys, *n, 2)));
     sort(&case.context, &jobs.collect::<Vec<_>>(), Together::Singles, Poison::Random(2));
 }
 
 pub(crate) fn poisoned_scratch(case: &Case) {
     let jobs = [case.small(), case.tiles(9)]
-        .map(|n| Job::new(&case.sorter, Keys::LowEntropy.draw(n, 3)).counted(Counted::Device(n as u32 - 3)));
+        .map(|n| Job::draw(&case.sorter, Keys::LowEntropy, n, 3).counted(Counted::Device(n as u32 - 3)));
     for poison in [Poison::Random(3), Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
         for together in [Together::Singles, Together::Batch] {
             sort(&case.context, &jobs, together, poison);
@@ -48,7 +48,7 @@ pub(crate) fn poisoned_scratch(case: &Case) {
 
 /// Equality with one expectation is equality with one another.
 pub(crate) fn twenty_runs(case: &Case) {
-    let jobs = [Job::new(&case.sorter, Keys::HalfOnes.draw(case.tiles(7), 4))];
+    let jobs = [Job::draw(&case.sorter, Keys::HalfOnes, case.tiles(7), 4)];
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(4));
     for _ in 0..20 {
         arena.reset();
@@ -73,7 +73,7 @@ impl Drawn {
         Job {
             count: self.count.map_or(Counted::Host, Counted::Device),
             status: self.status,
-            ..Job::new(if self.other { &case.other } else { &case.sorter }, self.keys.draw(self.size, self.seed))
+            ..Job::draw(if self.other { case.other() } else { &case.sorter }, self.keys, self.size, self.seed)
         }
     }
 }

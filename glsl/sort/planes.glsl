@@ -1,0 +1,163 @@
+// Where the words of items lie, from the caller's input over the planes between passes to the caller's output.
+//
+// An item is KEY_WORDS key words and VALUE_WORDS value words. As it comes and as it leaves, it lies the way the caller wants it:
+// keys and values in arrays of their own or side by side, keys narrower than a word, values that are the places of the keys.
+// Between passes each word has a dense array of its own, a plane, and key words are encoded (lib/keys.glsl). So the passes in the
+// middle know nothing of layouts, and move u64 keys just as they move pairs.
+//
+// Planes lie in turn where the result will (the output's memory is as long as its planes) and in the alternate arrays.
+
+layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
+layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
+layout(constant_id = SPEC_WIDE) const uint WIDE = 0;
+
+const uint ITEM_WORDS = KEY_WORDS + VALUE_WORDS;
+const bool INTERLEAVED = (LAYOUT & LAYOUT_INTERLEAVED) != 0;
+const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
+const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
+const bool KEYS_APART = (LAYOUT & LAYOUT_KEYS_APART) != 0;
+const bool VALUES_APART = (LAYOUT & LAYOUT_VALUES_APART) != 0;
+const bool STRIDED = (LAYOUT & LAYOUT_STRIDED) != 0;
+const bool NARROW = KEY_BITS < 32;
+
+// Every word of an item lies in a dense array of its own, wherever it is: then all that follows is known when the pipeline is made.
+const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDED && !NARROW;
+const bool VALUES_ARE_PLANES = VALUE_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
+
+// One word of each item.
+struct Plane {
+    uvec2 base;
+    uint stride;  // words from one item to the next; bytes where keys are narrower than a word
+};
+
+// Where a problem's items lie in an array: a segment's from its first item on.
+uvec2 part_of(uvec2 array, uint item_bytes) {
+    if (!SEGMENTS) return array;
+    return advance(array, bytes_of(segment_first, item_bytes));
+}
+
+// Bytes of an item of the input, and of dense items.
+uint key_step(uint p) { return (problem_strides(p) & 0xffff) * (NARROW ? 1 : 4); }
+uint value_step(uint p) { return (problem_strides(p) >> 16) * 4; }
+const uint DENSE_KEY_BYTES = NARROW ? KEY_BITS / 8 : (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4;
+
+uvec2 keys_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
+uvec2 values_of(uint p) { return part_of(problem_values(p), value_step(p)); }
+uvec2 to_keys_of(uint p) { return part_of(problem_to_keys(p), DENSE_KEY_BYTES); }
+uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), VALUE_WORDS * 4); }
+uvec2 alternate_keys_of(uint p) { return part_of(problem_alternate_keys(p), (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4); }
+uvec2 alternate_values_of(uint p) { return part_of(problem_alternate_values(p), VALUE_WORDS * 4); }
+
+// The planes of an area lie one behind the other, as long as the problem.
+uvec2 plane_address(uvec2 area, uint index, uint count) {
+    if (index == 0) return area;
+    uvec2 bytes = bytes_of(count, 4);
+    for (uint i = 0; i < index; ++i) area = advance(area, bytes);
+    return area;
+}
+
+// Behind the alternate planes, where planes lie in scratch alone.
+uvec2 behind(uvec2 area, uint words, uint p) {
+    return plane_address(area, words, (problem_max_count(p) + 3) & ~3u);
+}
+
+uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
+    // Items as long as their planes have room for all of those in one array.
+    if (w < KEY_WORDS || INTERLEAVED) {
+        uvec2 area = alternate_keys_of(p);
+        if (!alternate) area = KEYS_APART ? behind(area, KEY_WORDS, p) : to_keys_of(p);
+        return plane_address(area, w, count);
+    }
+    uvec2 area = alternate_values_of(p);
+    if (!alternate) area = VALUES_APART ? behind(area, VALUE_WORDS, p) : to_values_of(p);
+    return plane_address(area, w - KEY_WORDS, count);
+}
+
+Plane source_plane(uint p, uint w, Move move, uint count) {
+    Plane plane;
+    plane.stride = 1;
+    if (!move.first) {
+        plane.base = middle_plane(p, w, move.to_output, count);
+        return plane;
+    }
+    uint strides = problem_strides(p);
+    if (w < KEY_WORDS) {
+        plane.base = advance(keys_of(p), uvec2(NARROW ? 0 : memory_word(w) * 4, 0));
+        if (!KEYS_ARE_PLANES) plane.stride = strides & 0xffff;
+    } else {
+        plane.base = advance(values_of(p), uvec2((w - KEY_WORDS) * 4, 0));
+        if (!VALUES_ARE_PLANES) plane.stride = strides >> 16;
+    }
+    return plane;
+}
+
+Plane target_plane(uint p, uint w, Move move, uint count) {
+    Plane plane;
+    plane.stride = 1;
+    bool packs_later = w < KEY_WORDS ? KEYS_APART : VALUES_APART;
+    if (!move.last || packs_later) {
+        plane.base = middle_plane(p, w, !move.to_output, count);
+        return plane;
+    }
+    if (w < KEY_WORDS) {
+        plane.base = advance(to_keys_of(p), uvec2(memory_word(w) * 4, 0));
+        if (!KEYS_ARE_PLANES) plane.stride = INTERLEAVED ? ITEM_WORDS : KEY_WORDS;
+    } else if (INTERLEAVED) {
+        plane.base = advance(to_keys_of(p), uvec2(w * 4, 0));
+        plane.stride = ITEM_WORDS;
+    } else {
+        plane.base = advance(to_values_of(p), uvec2((w - KEY_WORDS) * 4, 0));
+        if (!VALUES_ARE_PLANES) plane.stride = VALUE_WORDS;
+    }
+    return plane;
+}
+
+// A key narrower than a word: `index` keys of `stride` bytes behind the base.
+uint load_narrow(uvec2 base, uint stride, uint index) {
+    uvec2 address = advance(base, bytes_of(index, stride));
+    uint shift = (address.x & 3) * 8;
+    return Words(uvec2(address.x & ~3u, address.y)).v[0] >> shift & KEY_MASK;
+}
+
+uint load_strided(Plane plane, uint index) {
+    return Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0];
+}
+
+// A word of the item `index`, wherever it lies; key words as they lie there.
+uint load_word(uint w, Plane plane, bool from_input, uint index) {
+    if (from_input && NARROW && w < KEY_WORDS) return load_narrow(plane.base, plane.stride, index);
+    if (from_input && VALUES_ARE_INDICES && w >= KEY_WORDS) return SEGMENTS ? segment_first + index : index;
+    return load_strided(plane, index);
+}
+
+// Keys are told apart from their bits in the caller's memory.
+const bool ENCODES = KEYS_ARE_SIGNED || KEYS_DESCEND;
+
+// Word w of item i, from raw to encoded or back.
+uint turn_word(uint p, uint w, Move move, bool encode, uint count, uint i, uint word) {
+    if (w == TOP_WORD) return encode ? encode_top(word) : decode_top(word);
+    bool negative = false;
+    if (SIGN_TURNS_LOW_WORDS) {
+        uint top = load_word(TOP_WORD, source_plane(p, TOP_WORD, move, count), move.first, i);
+        negative = is_negative(encode ? top : decode_top(top));
+    }
+    return turn_low(word, negative);
+}
+
+// A word on its way from where the move reads to where it writes.
+uint turn_moving(uint p, uint w, Move move, uint count, uint i, uint word) {
+    bool leaves = move.last && !KEYS_APART;
+    if (ENCODES && w < KEY_WORDS && move.first != leaves) return turn_word(p, w, move, move.first, count, i, word);
+    return word;
+}
+
+// A key word of the input, encoded.
+uint load_encoded(uint p, uint w, Move move, uint count, uint index) {
+    uint word = load_word(w, source_plane(p, w, move, count), true, index);
+    return ENCODES ? turn_word(p, w, move, true, count, index, word) : word;
+}
+
+void store_word(Plane plane, uint index, uint word) {
+    if (WIDE == 0 && plane.stride == 1) Words(plane.base).v[index] = word;
+    else Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0] = word;
+}

@@ -1,0 +1,233 @@
+// Sort of segments, step 1: all that fit a workgroup are sorted, and of the others it is told where they lie.
+//
+// In:  keys (and values); offsets[segments + 1], which never fall; the number of segments, where it lies on the device.
+// Out: keys (and values) of segments of up to a tile, sorted. Of each window, the longer segment that begins there, if one does, its
+//      histogram zeroed; behind them, what all segments cover. The status.
+// Groups: one a window.
+// Progress: none needed.
+//
+// A window is half a tile of items, and answers for the segments that begin in it. Short ones, of up to half a tile, lie one behind the
+// other there and are a tile at most: they are sorted as one, by the digits of their keys and then by which of them a key is in. Behind
+// them one longer segment may begin. So neither many tiny segments nor empty ones leave a workgroup idle.
+//
+// Offsets that fall, which they must not, have segments overlap: then what the arrays hold afterwards means nothing, but nothing outside
+// of them is touched.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lib/extensions.glsl"
+#include "lib/shared.glsl"
+#include "lib/memory.glsl"
+#include "lib/subgroup.glsl"
+#include "lib/scan.glsl"
+#include "lib/scan_threads.glsl"
+#include "lib/keys.glsl"
+#include "sort/problem.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
+
+// Of the items that a thread has room for, as many as it takes for those there are.
+uint held = 0;
+#define HELD held
+#define CARRIES true
+#include "sort/tile.glsl"
+#include "sort/whole.glsl"
+
+const uint WINDOW = TILE / 2;
+const uint HEAD_WORDS = WINDOW / 32;
+const uint NO_ITEM = 0xffffffffu;
+
+// A bit for each item of the window that a short segment begins with; and how many lie in the words before.
+shared uint sh_heads[HEAD_WORDS];
+shared uint sh_heads_before[HEAD_WORDS];
+shared uint sh_below;
+shared uint sh_ends;
+shared uint sh_last;
+// What the short segments cover, and the longer one behind them.
+shared uint sh_short_first;
+shared uint sh_short_end;
+shared uint sh_long_first;
+shared uint sh_long_count;
+
+Words offsets() { return Words(uvec2(args.arguments, args.tickets)); }
+
+uint told_segments() {
+    uvec2 address = problem_count(0);
+    return is_null(address) ? args.chunk : min(Words(address).v[0], args.chunk);
+}
+
+uint begin_of(uint segment) { return min(offsets().v[segment], problem_max_count(0)); }
+
+// The first segment that does not begin before `item`. Each step asks as many segments as there are threads.
+uint first_segment_from(uint item, uint segments) {
+    uint low = 0;
+    uint high = segments;
+    while (low < high) {
+        uint step = (high - low - 1) / THREADS + 1;
+        uint ahead = thread_id() * step;
+        bool below = ahead < high - low && begin_of(low + ahead) < item;
+        barrier();
+        if (thread_id() == 0) sh_below = 0;
+        barrier();
+        uint lanes = count_bits(ballot(below));
+        if (lane_id() == 0) atomicAdd(sh_below, lanes);
+        barrier();
+        uint count = sh_below;
+        if (count == 0) break;
+        high = min(high, low + count * step);
+        low += (count - 1) * step + 1;
+    }
+    return low;
+}
+
+// What begins in the window, told in shared memory.
+void find_segments(uint first_item, uint end_item, uint segments) {
+    for (uint i = thread_id(); i < HEAD_WORDS; i += THREADS) sh_heads[i] = 0;
+    if (thread_id() == 0) {
+        sh_short_first = NO_ITEM;
+        sh_short_end = 0;
+        sh_long_first = 0;
+        sh_long_count = 0;
+    }
+    uint s = first_segment_from(first_item, segments);
+    while (s < segments) {
+        barrier();
+        if (thread_id() == 0) sh_ends = 0;
+        barrier();
+        uint segment = s + thread_id();
+        uint first = segment < segments ? begin_of(segment) : end_item;
+        bool begins = first >= first_item && first < end_item;
+        uint end = begins ? begin_of(segment + 1) : 0;
+        if (begins && end > first) {
+            if (end - first <= WINDOW) {
+                uint place = first - first_item;
+                atomicOr(sh_heads[place / 32], 1u << place % 32);
+                atomicMin(sh_short_first, first);
+                atomicMax(sh_short_end, end);
+            } else {
+                sh_long_first = first;
+                sh_long_count = end - first;
+            }
+        }
+        if (!begins) sh_ends = 1;
+        if (thread_id() == THREADS - 1) sh_last = first;
+        barrier();
+        if (sh_ends != 0) break;
+        // Of segments that all begin at one item, all but the last of such are empty.
+        uint last = sh_last;
+        bool skips = begin_of(s) == last;
+        s += THREADS;
+        if (skips) s = max(s, first_segment_from(last + 1, segments) - 1);
+    }
+    barrier();
+}
+
+// Which of the short segments an item of theirs is in.
+uint segment_of(uint skipped, uint place) {
+    // What lies behind the window belongs to the last.
+    uint item = min(skipped + place, WINDOW - 1);
+    return sh_heads_before[item / 32] + bitCount(sh_heads[item / 32] << (31 - item % 32)) - 1;
+}
+
+// Carried words go where their keys have gone.
+void carry(uint places[PLACE_WORDS], inout uint carried[ITEMS]) {
+    barrier();
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) sh_keys[place_of(places, k)] = carried[k];
+    }
+    barrier();
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) carried[k] = sh_keys[striped(k)];
+    }
+    barrier();
+}
+
+// Sorts so many items from segment_first on, of so many segments, the first of which begins so far into the window.
+void sort_items(uint count, uint segments, uint skipped) {
+    held = tiles_of(count, THREADS);
+    Move move = from_input_to_output();
+    uint keys[ITEMS];
+    uint carried[ITEMS];
+    uint places[PLACE_WORDS];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        keys[k] = PAD;
+        carried[k] = striped(k);
+    }
+
+    // 1. Every digit, through shared memory. The pads sort behind the last key and stay there.
+    uint word = NO_ITEM;
+    [[dont_unroll]] for (uint d = 0; d < digit_count(BEGIN_BIT, END_BIT); ++d) {
+        Digit digit = digit_at(d, BEGIN_BIT, END_BIT);
+        if (digit.word != word) {
+            word = digit.word;
+            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+                if (HOLDS(k) && carried[k] < count) keys[k] = load_encoded(0, word, move, count, carried[k]);
+            }
+        }
+        order_by_digit(keys, digit, places);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
+        }
+        carry(places, carried);
+    }
+
+    // 2. Which segment they are in.
+    [[dont_unroll]] for (uint shift = 0; shift < 32 && (segments - 1) >> shift != 0; shift += RADIX_BITS) {
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            keys[k] = HOLDS(k) && carried[k] < count ? segment_of(skipped, carried[k]) : PAD;
+        }
+        order_by_digit(keys, Digit(0, shift, RADIX_BITS), places);
+        carry(places, carried);
+    }
+
+    // 3. Every word, from where it lies.
+    for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(0, w, count, carried);
+}
+
+void clear_histogram() {
+    Words histogram = histogram_of(0);
+    for (uint i = thread_id(); i <= pass_digits() * RADIX; i += THREADS) histogram.v[i] = 0;
+}
+
+void tell_all(uint segments, SortStates found) {
+    uint first = begin_of(0);
+    found.v[args.problem_count] = SortState(max(begin_of(segments), first) - first, 0, first);
+    uvec2 status = problem_status(0);
+    if (is_null(status)) return;
+    uvec2 count = problem_count(0);
+    bool clamped = !is_null(count) && Words(count).v[0] > args.chunk || offsets().v[segments] > problem_max_count(0);
+    Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+}
+
+void main() {
+    uint window = linear_group();
+    if (window >= args.problem_count) return;
+    SortStates found = SortStates(scratch_part(args.problems));
+    uint segments = told_segments();
+    if (window == 0 && thread_id() == 0) tell_all(segments, found);
+
+    // 1. What begins here.
+    uint first_item = window * WINDOW;
+    uint most = problem_max_count(0);
+    find_segments(first_item, first_item + min(WINDOW, most - first_item), segments);
+    uint bits = 0;
+    if (thread_id() < HEAD_WORDS) bits = bitCount(sh_heads[thread_id()]);
+    uint shorts;
+    uint before = scan_threads(bits, shorts);
+    if (thread_id() < HEAD_WORDS) sh_heads_before[thread_id()] = before;
+    // Of offsets that fall, several long segments may have been told at once.
+    uint long_count = min(sh_long_count, most - sh_long_first);
+    bool too_long = long_count > TILE;
+    if (thread_id() == 0) found.v[window] = SortState(too_long ? long_count : 0, 0, sh_long_first);
+    barrier();
+
+    // 2. The short ones, then the longer one.
+    if (shorts != 0) {
+        segment_first = sh_short_first;
+        sort_items(sh_short_end - segment_first, shorts, segment_first - first_item);
+    }
+    if (long_count != 0) {
+        segment_first = sh_long_first;
+        if (too_long) clear_histogram();
+        else sort_items(long_count, 1, 0);
+    }
+}

@@ -1,0 +1,234 @@
+//! What a sorter is, as far as plans depend on it: which kernels serve a problem, and how they are specialised.
+
+use super::format::Format;
+use crate::device::DeviceFacts;
+use crate::kernel::{Kernel, Variant};
+use crate::shared::{
+    Constant, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_SEGMENTS, MODE_SINGLE, RANKING_BALLOTS, SCAN_CHAINED,
+    SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+};
+use crate::tuning::{Profile, Shape, SizedShape, SortShapes, Strategy};
+
+/// What a sorter is, as far as plans depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SortKind<'a> {
+    pub(crate) facts: &'a DeviceFacts,
+    pub(crate) profile: &'a Profile,
+    /// Never [`Strategy::Auto`].
+    pub(crate) strategy: Strategy,
+    pub(crate) format: Format,
+}
+
+/// Which kernels serve a problem, by its maximum count. Problems of a class share their dispatches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// One workgroup and one dispatch.
+    Small(Shape),
+    /// Tiles of this shape.
+    Tiled(Shape, Start),
+    /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
+    Segments { whole: Shape, tiles: Option<Shape> },
+}
+
+impl Class {
+    /// The shape of the tiles, where there are any.
+    pub(crate) fn tiles(self) -> Option<Shape> {
+        match self {
+            Self::Small(_) => None,
+            Self::Tiled(shape, _) => Some(shape),
+            Self::Segments { tiles, .. } => tiles,
+        }
+    }
+
+    /// Tiles of a problem, or of all its segments: each of those ends with a tile that need not be full, and is longer than a workgroup
+    /// takes.
+    pub(super) fn most_tiles(self, max_count: u32) -> u64 {
+        let tiles = self.tiles().map_or(0, |shape| max_count.div_ceil(shape.tile()).into());
+        match self {
+            Self::Segments { whole, tiles: Some(_) } => tiles + u64::from(max_count / whole.tile()),
+            _ => tiles,
+        }
+    }
+
+    /// Workgroups that look for segments: each takes half of what it can hold.
+    pub(super) fn windows(self, max_count: u32) -> u32 {
+        match self {
+            Self::Segments { whole, .. } => max_count.div_ceil(whole.tile() / 2).max(1),
+            _ => 0,
+        }
+    }
+
+    /// Whether several problems of the class may share dispatches.
+    pub(crate) fn shares(self) -> bool {
+        !matches!(self, Self::Segments { .. })
+    }
+}
+
+/// How a tiled sort begins, where it is one alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// At once: kernels resolve the count by themselves.
+    Direct,
+    /// By a pass that resolves counts and clears. So does every batch.
+    Prepared,
+}
+
+impl<'a> SortKind<'a> {
+    pub(super) fn shapes(&self) -> &'a SortShapes {
+        match (self.format.key_words, self.format.value_words) {
+            (1, 0) => &self.profile.sort_keys,
+            (1, _) => &self.profile.sort_pairs,
+            _ => &self.profile.sort_long,
+        }
+    }
+
+    pub(crate) fn class(&self, max_count: u32) -> Class {
+        let shapes = self.shapes();
+        if self.format.segmented {
+            let whole = self.profile.sort_segments;
+            let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
+            return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
+        }
+        if let Some(shape) = shapes.small.iter().find(|shape| max_count <= shape.tile()) {
+            return Class::Small(*shape);
+        }
+        let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
+        // A profile without tiles does not pass Profile::checked.
+        tiles.map_or(Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared), |sized| self.tiled(sized))
+    }
+
+    pub(super) fn tiled(&self, sized: &SizedShape) -> Class {
+        let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
+        Class::Tiled(sized.shape, start)
+    }
+
+    /// Maximum counts past which less scratch may do: the largest of each shape.
+    pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let shapes = self.shapes();
+        // Of segments, the small ones change nothing, and do no harm.
+        shapes.small.iter().map(|shape| shape.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to))
+    }
+
+    /// How tiles learn what lies before them; none where they do not wait.
+    pub(super) fn scan(&self) -> Option<u32> {
+        // Look-back words of one word each count in 30 bits.
+        let wide = self.format.wide();
+        match self.strategy {
+            Strategy::ReduceThenScan => None,
+            Strategy::ChainedScan if !wide => Some(SCAN_CHAINED),
+            Strategy::RingInOrder => Some(SCAN_RING_IN_ORDER),
+            Strategy::Ring => Some(SCAN_RING),
+            _ if wide => Some(SCAN_RING),
+            _ => Some(SCAN_LOOK_BACK),
+        }
+    }
+
+    pub(super) fn in_ring(&self) -> bool {
+        self.scan().is_some_and(|scan| scan >= SCAN_RING)
+    }
+
+    /// Every kernel that any problem may need.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + use<'a> {
+        let kind = *self;
+        let shapes = self.shapes();
+        let sizes = shapes.small.iter().map(|shape| shape.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to));
+        sizes.flat_map(move |size| {
+            let class = kind.class(size);
+            let tiled: &[Kernel] = match kind.scan() {
+                _ if class.tiles().is_none() => &[],
+                None => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder],
+                Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
+            };
+            let whole = match class {
+                Class::Small(shape) => Some((Kernel::SortSmall, shape)),
+                Class::Segments { whole, .. } => Some((Kernel::SortSegments, whole)),
+                Class::Tiled(..) => None,
+            };
+            let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
+            modes.iter().flat_map(move |single| {
+                let mode = kind.mode(class, *single);
+                let tiled = class.tiles().into_iter().flat_map(move |shape| tiled.iter().map(move |kernel| (*kernel, shape)));
+                let last = kind.finishing_kernels().map(move |kernel| (kernel, kind.finishing_shape(class)));
+                whole.into_iter().chain(tiled).chain(last).map(move |(kernel, shape)| kind.variant(kernel, shape, mode))
+            })
+        })
+    }
+
+    /// Kernels behind the passes hold no tile; segments are copied tile by tile.
+    pub(super) fn finishing_shape(&self, class: Class) -> Shape {
+        if class.shares() { PLAIN } else { class.tiles().unwrap_or(PLAIN) }
+    }
+
+    /// What kernels of a class know of their problems, as `MODE_` bits.
+    pub(super) fn mode(&self, class: Class, single: bool) -> u32 {
+        let direct = match class {
+            Class::Small(_) => true,
+            Class::Tiled(_, start) => single && start == Start::Direct,
+            Class::Segments { .. } => return MODE_SEGMENTS,
+        };
+        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT)];
+        bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
+    }
+
+    /// How a kernel finds places in a tile. Proven ranks take keys alone, sorted by all of their bits, and a row of counters for each
+    /// subgroup.
+    pub(super) fn ranking(&self, kernel: Kernel, threads: u32) -> u32 {
+        let format = &self.format;
+        let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
+        let own_rows = self.profile.histogram_rows(threads, self.facts) > 1;
+        if by_all_bits && format.value_words == 0 && own_rows && !matches!(kernel, Kernel::SortSmall | Kernel::SortSegments) {
+            self.profile.ranking as u32
+        } else {
+            RANKING_BALLOTS
+        }
+    }
+
+    pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {
+        let packs = self.format.narrow() && !self.format.has(LAYOUT_DROP_KEYS);
+        let permutes = self.format.has(LAYOUT_VALUES_APART);
+        std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
+    }
+
+    pub(super) fn variant(&self, kernel: Kernel, shape: Shape, mode: u32) -> Variant {
+        let holds_tile = matches!(kernel, Kernel::SortSmall | Kernel::SortSegments | Kernel::SortOnesweep | Kernel::SortReorder);
+        let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
+        // Nothing is direct about what prepares.
+        let mode = if kernel == Kernel::SortPrepare { mode & !MODE_DIRECT } else { mode };
+        let emulated = self.profile.emulated_subgroups;
+        // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
+        let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
+        let format = &self.format;
+        Variant::new(kernel.emulated(emulated), |constant| match constant {
+            Constant::Threads => threads,
+            Constant::Lanes => lanes,
+            Constant::Items => shape.items,
+            Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
+            Constant::ValueWords => format.value_words,
+            Constant::Tile => shape.tile(),
+            Constant::SpinLimit => self.profile.spin_limit,
+            Constant::DelayEvery => self.profile.delay_every,
+            Constant::KeyWords => format.key_words,
+            Constant::KeyBits => format.key_bits,
+            Constant::Encoding => format.encoding,
+            Constant::Layout => format.layout,
+            Constant::Wide => format.wide().into(),
+            Constant::BeginBit => format.begin_bit,
+            Constant::EndBit => format.end_bit,
+            Constant::Scan => self.scan().unwrap_or(SCAN_LOOK_BACK),
+            Constant::RingEntries if self.in_ring() => self.profile.ring_entries,
+            Constant::RingReach if self.in_ring() => self.profile.ring_reach,
+            Constant::RingEntries | Constant::RingReach => 0,
+            Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
+            Constant::Window if self.facts.is_cpu => 4,
+            Constant::Window => 8,
+            Constant::Mode => mode,
+            Constant::SegmentTile if format.segmented => self.profile.sort_segments.tile(),
+            Constant::SegmentTile => 1,
+            Constant::FullDigits => format.full_digits().into(),
+            Constant::Ranking => self.ranking(kernel, threads),
+        })
+    }
+}
+
+/// The shape of kernels that hold no tile.
+pub(super) const PLAIN: Shape = Shape { threads: 1, items: 1 };

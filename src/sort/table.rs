@@ -1,0 +1,349 @@
+//! The problems of a plan, and where everything of theirs lies. Pure arithmetic: addresses go through untouched.
+
+use super::SortInfo;
+use super::format::{Format, Placement};
+use super::kind::{Class, SortKind};
+use crate::memory::{Arguments, Range};
+use crate::plan::Table;
+use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
+use crate::shared::{
+    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT, RADIX,
+    SortProblem, SortState,
+};
+use crate::{Error, Result};
+
+const WORD_BYTES: u32 = 4;
+const WORD: u64 = WORD_BYTES as u64;
+/// Bytes of an indirect command.
+pub(super) const INDIRECT_COMMAND: u64 = 12;
+/// Parts of scratch are named by so many bytes, so that a word names any.
+const PART: u64 = PART_ALIGNMENT;
+/// Most bytes of one problem's tile words: kernels index them by a `uint`.
+const MOST_TILE_WORDS: u64 = 1 << 32;
+/// Most workgroups in y that every device takes.
+const MOST_GROUPS_Y: u64 = 65535;
+/// Workgroups that count digits where nothing has been prepared: the first tile of each pass adds up what each has found.
+pub(super) const DIRECT_HISTOGRAMS: u32 = 16;
+
+/// Where the problems of a plan come from.
+pub(crate) trait SortSource {
+    /// Calls `visit` for each problem, in the same order each time.
+    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo));
+}
+
+impl SortSource for SortInfo {
+    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
+        visit(self);
+    }
+}
+
+/// Where a problem's arrays lie, as the placement has it.
+#[derive(Clone, Copy, Debug)]
+struct Arrays {
+    keys: u64,
+    values: u64,
+    to_keys: u64,
+    to_values: u64,
+    /// Null where they lie in scratch.
+    alternate_keys: u64,
+    alternate_values: u64,
+}
+
+impl Arrays {
+    fn of(format: &Format, info: &SortInfo) -> Self {
+        let (keys, values) = (info.keys.address, info.values.address);
+        let (keys_out, values_out) = (info.keys_out.address, info.values_out.address);
+        let (mut to, mut alternate) = ((keys, values), (0, 0));
+        match format.placement {
+            Placement::InPlace => {}
+            Placement::Preserve => to = (keys_out, values_out),
+            Placement::DoubleBuffer if format.rule() == FLAG_ODD => (to, alternate) = ((keys_out, values_out), (keys, values)),
+            Placement::DoubleBuffer => alternate = (keys_out, values_out),
+        }
+        // Items' values lie behind their keys.
+        let values = if format.has(LAYOUT_INTERLEAVED) { keys + u64::from(format.key_size) } else { values };
+        let (alternate_keys, alternate_values) = alternate;
+        Self { keys, values, to_keys: to.0, to_values: to.1, alternate_keys, alternate_values }
+    }
+}
+
+/// Bytes of each part of scratch that a problem needs; or, summed over the problems before one, where its parts begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    histogram: u64,
+    tile_words: u64,
+    keys: u64,
+    values: u64,
+}
+
+impl Parts {
+    fn of(kind: &SortKind<'_>, class: Class, max_count: u32, prepared: bool) -> Self {
+        let format = &kind.format;
+        // Planes of a batch begin where 16-byte loads may.
+        let plane = u64::from(max_count).next_multiple_of(4) * WORD;
+        let times = |apart: bool| if apart { 2 } else { 1 };
+        let is_small = class.tiles().is_none();
+        let own_planes = format.placement != Placement::DoubleBuffer && !is_small;
+        let keys_apart = format.has(LAYOUT_KEYS_APART) && (!is_small || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
+        let values_apart = format.has(LAYOUT_VALUES_APART);
+        let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
+        let (mut keys, mut values) = (0, 0);
+        if own_planes || keys_apart {
+            keys = plane * u64::from(format.key_words + together) * times(format.has(LAYOUT_KEYS_APART));
+        }
+        if format.values_separate() && (own_planes || values_apart) {
+            values = plane * u64::from(format.value_words) * times(values_apart);
+        }
+        if values_apart {
+            // Aside, while those in place are read.
+            values += plane * u64::from(format.value_size / 4);
+        }
+        let tiles = class.most_tiles(max_count);
+        if class.tiles().is_none() {
+            return Self { keys, values, ..Self::default() };
+        }
+        let digits = u64::from(format.digits());
+        let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
+        // One word more: the digits that all keys share.
+        let histogram = ((rows * digits * u64::from(RADIX) + 1) * WORD).next_multiple_of(PART);
+        let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
+        Self {
+            histogram: histograms * histogram,
+            tile_words: if kind.in_ring() { 0 } else { tiles * u64::from(RADIX) * WORD },
+            keys,
+            values,
+        }
+        .aligned()
+    }
+
+    /// Histograms and tile words are named by where they begin.
+    fn aligned(self) -> Self {
+        Self { histogram: self.histogram.next_multiple_of(PART), tile_words: self.tile_words.next_multiple_of(PART), ..self }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.histogram += other.histogram;
+        self.tile_words += other.tile_words;
+        self.keys += other.keys;
+        self.values += other.values;
+    }
+}
+
+/// The problems of one class, with the offsets of their parts: all that a plan is made from.
+pub(crate) struct SortTable<'a> {
+    pub(super) kind: SortKind<'a>,
+    pub(super) class: Class,
+    pub(super) source: &'a dyn SortSource,
+    /// Device address of scratch.
+    pub(super) scratch: u64,
+    pub(super) problems: u32,
+    /// `MODE_` bits.
+    pub(super) mode: u32,
+    pub(super) prepared: bool,
+    /// Whether digits that all keys share are passed over.
+    pub(super) passes_over: bool,
+    /// Tiles of all problems at their maximum counts.
+    pub(super) tiles: u32,
+    /// Most items of a problem.
+    pub(super) most_items: u32,
+    /// Most segments of the problem, where it has any.
+    pub(super) most_segments: u32,
+    pub(super) any_count_on_device: bool,
+    pub(super) any_status: bool,
+    pub(super) hulls: Hulls,
+    pub(super) arguments: Range,
+    pub(super) tickets: Range,
+    pub(super) states: Range,
+    pub(super) table: Range,
+    pub(super) histograms: Range,
+    pub(super) tile_words: Range,
+    pub(super) alternate_keys: Range,
+    pub(super) alternate_values: Range,
+}
+
+/// The smallest ranges around what the problems name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hulls {
+    pub(super) keys: Range,
+    pub(super) values: Range,
+    pub(super) keys_out: Range,
+    pub(super) values_out: Range,
+    pub(super) counts: Range,
+    pub(super) statuses: Range,
+    pub(super) offsets: Range,
+}
+
+impl Hulls {
+    fn grow(&mut self, parts: &Arguments) {
+        for part in parts {
+            let hull = match part.name {
+                "keys" => &mut self.keys,
+                "values" => &mut self.values,
+                "keysOut" => &mut self.keys_out,
+                "valuesOut" => &mut self.values_out,
+                "count" => &mut self.counts,
+                "segments.offsets" => &mut self.offsets,
+                _ => &mut self.statuses,
+            };
+            *hull = hull.around(part.range);
+        }
+    }
+}
+
+impl<'a> SortTable<'a> {
+    /// Lays out the problems of `class` that `source` names, in parts of scratch taken from `layout`.
+    pub(crate) fn new(
+        kind: SortKind<'a>,
+        class: Class,
+        source: &'a dyn SortSource,
+        scratch: u64,
+        layout: &mut ScratchLayout,
+    ) -> Result<Self> {
+        let (mut problems, mut most_items, mut most_segments) = (0u32, 0u32, 0u32);
+        let mut tiles = 0u64;
+        let (mut any_count_on_device, mut any_status) = (false, false);
+        let mut hulls = Hulls::default();
+        source.for_each(&mut |info| {
+            if kind.class(info.count.max) != class {
+                return;
+            }
+            problems += 1;
+            most_items = most_items.max(info.count.max);
+            most_segments = most_segments.max(info.segments.count.max);
+            any_count_on_device |= info.counted(&kind.format).is_on_device();
+            any_status |= info.status != 0;
+            hulls.grow(&info.arguments(&kind.format));
+            tiles += class.most_tiles(info.count.max);
+        });
+        let segmented = !class.shares();
+        // The device alone knows how many tiles segments have.
+        any_count_on_device |= segmented;
+        let mode = kind.mode(class, problems == 1);
+        let prepared = mode & MODE_DIRECT == 0 && class.tiles().is_some();
+        let mut most_tile_words = 0;
+        let mut parts = Parts::default();
+        source.for_each(&mut |info| {
+            if kind.class(info.count.max) == class {
+                let own = Parts::of(&kind, class, info.count.max, prepared);
+                // Kernels index them by a segment's own tiles.
+                let segment =
+                    class.tiles().map_or(0, |shape| u64::from(info.count.max.div_ceil(shape.tile())) * u64::from(RADIX) * WORD);
+                most_tile_words = most_tile_words.max(own.tile_words.min(segment));
+                parts.add(own);
+            }
+        });
+        // No built-in profile comes near either limit; one of small tiles, loaded from elsewhere, may.
+        let too_many = |value, limit, why| Err(Error::TooLarge { argument: "count.max", value, limit, why });
+        if most_tile_words > MOST_TILE_WORDS {
+            return too_many(most_tile_words, MOST_TILE_WORDS, "the bytes that one index of a kernel reaches");
+        }
+        let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
+        let lines = if segmented { class.windows(most_items) } else { problems };
+        let digits = if class.tiles().is_some() { RADIX } else { 1 };
+        let groups = tiles.max(u64::from(lines) * u64::from(digits));
+        if groups > most_groups {
+            return too_many(groups, most_groups, "the workgroups of one dispatch");
+        }
+        let tiles = u32::try_from(tiles).map_err(|_| Error::TooLarge {
+            argument: "batch",
+            value: tiles,
+            limit: u64::from(u32::MAX),
+            why: "the most tiles of one dispatch",
+        })?;
+        let mut part = |bytes: u64| -> Result<Range> {
+            Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch + layout.part(bytes)?, bytes) })
+        };
+        let tiled = u64::from(class.tiles().is_some());
+        let ring = tiled * u64::from(kind.in_ring()) * u64::from(kind.profile.ring_entries) * u64::from(2 * RADIX) * WORD;
+        let states = (u64::from(lines) + 1) * size_of::<SortState>() as u64;
+        let rows = match (segmented, problems) {
+            (true, _) => states,
+            (false, 0 | 1) => 0,
+            (false, _) => u64::from(problems) * size_of::<SortProblem>() as u64,
+        };
+        // Set apart always, so that sizes do not depend on where counts lie.
+        let arguments = part(tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
+        let tickets = tiled * u64::from(kind.scan().is_some()) * 2 * u64::from(kind.format.digits()) * WORD;
+        Ok(Self {
+            kind,
+            class,
+            source,
+            scratch,
+            problems,
+            mode,
+            prepared,
+            passes_over: prepared && !segmented && most_items > kind.profile.all_digits_up_to,
+            tiles,
+            most_items,
+            most_segments,
+            any_count_on_device,
+            any_status,
+            hulls,
+            arguments: if any_count_on_device && prepared { arguments } else { Range::NONE },
+            tickets: part(tickets)?,
+            states: part(tiled * states)?,
+            table: part(rows)?,
+            histograms: part(parts.histogram)?,
+            tile_words: part(parts.tile_words + ring)?,
+            alternate_keys: part(parts.keys)?,
+            alternate_values: part(parts.values)?,
+        })
+    }
+
+    pub(super) fn for_each_problem(&self, visit: &mut dyn FnMut(&SortProblem)) {
+        let format = &self.kind.format;
+        let mut before = Parts::default();
+        // Where the caller gives no such array, scratch has one.
+        let array = |given: u64, range: Range, offset: u64| {
+            Address::from(if given != 0 || range.size == 0 { given } else { range.address + offset })
+        };
+        self.source.for_each(&mut |info| {
+            if self.kind.class(info.count.max) != self.class {
+                return;
+            }
+            let mut arrays = Arrays::of(format, info);
+            if format.has(LAYOUT_KEYS_APART) {
+                arrays.alternate_keys = 0;
+            }
+            if format.has(LAYOUT_VALUES_APART) {
+                arrays.alternate_values = 0;
+            }
+            let (key_unit, value_step) = (if format.narrow() { 1 } else { WORD_BYTES }, format.value_size);
+            let key_stride = if info.key_stride == 0 { format.key_step() } else { info.key_stride };
+            let dense_value = if format.has(LAYOUT_INTERLEAVED) { format.key_step() } else { value_step };
+            let value_stride = if info.value_stride == 0 { dense_value } else { info.value_stride };
+            let own = |range: Range, offset: u64| self.part_of(Range::new(range.address + offset, range.size));
+            visit(&SortProblem {
+                keys: arrays.keys.into(),
+                values: arrays.values.into(),
+                to_keys: arrays.to_keys.into(),
+                to_values: arrays.to_values.into(),
+                alternate_keys: array(arrays.alternate_keys, self.alternate_keys, before.keys),
+                alternate_values: array(arrays.alternate_values, self.alternate_values, before.values),
+                count: info.counted(format).address.into(),
+                status: info.status.into(),
+                max_count: info.count.max,
+                strides: (key_stride / key_unit) | ((value_stride / WORD_BYTES) << 16),
+                histogram: own(self.histograms, before.histogram),
+                tile_words: own(self.tile_words, before.tile_words),
+            });
+            before.add(Parts::of(&self.kind, self.class, info.count.max, self.prepared));
+        });
+    }
+
+    /// How kernels name a part of scratch.
+    pub(super) fn part_of(&self, range: Range) -> u32 {
+        if range.size == 0 {
+            return 0;
+        }
+        let part = u32::try_from((range.address - self.scratch) / PART);
+        debug_assert!(part.is_ok(), "2^40 bytes of scratch are more than 2^32 keys need");
+        part.unwrap_or(u32::MAX)
+    }
+}
+
+impl Table for SortTable<'_> {
+    fn for_each_row(&self, row: &mut dyn FnMut(&[u8])) {
+        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
+    }
+}

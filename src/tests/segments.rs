@@ -1,0 +1,116 @@
+//! Segments, pass by pass: what each declares, and what they come to.
+
+use super::bench::{Bench, Problem, Way, assert_silence, context, tile_of};
+use super::problems::formats;
+use super::twins::{noise, result};
+use crate::sort::Class;
+use crate::{SorterInfo, Strategy, ValueType};
+
+/// Segments of these lengths behind five items that are in none, before nine.
+fn problem(seed: u64, lengths: &[usize], counted: Option<u32>) -> Problem {
+    let mut offsets = vec![5];
+    for length in lengths {
+        offsets.push(offsets[offsets.len() - 1] + *length as u32);
+    }
+    let size = offsets[offsets.len() - 1] as usize + 9;
+    Problem { offsets, status: true, ..Problem::new(seed, size, counted) }
+}
+
+fn prove(emulated: bool, info: SorterInfo, problem: Problem) {
+    let bench = Bench::new(emulated, Way::EveryDigit, SorterInfo { segmented: true, ..info }, vec![problem]);
+    let (problem, sort) = (&bench.problems[0], bench.sorts.infos[0]);
+    let after =
+        bench.with_plan(|plan, memory, _| plan.passes.iter().fold(memory, |memory, pass| bench.run_declared(&memory, plan, pass)));
+
+    // Each segment by itself, in plain Rust.
+    let twin = bench.inputs[0].begun(problem.size);
+    let format = &twin.format;
+    let counted = problem.device_count.unwrap_or(u32::MAX).min(sort.segments.count.max) as usize;
+    let steps = [format.key_step(), if format.values_separate() { format.value_size } else { 0 }].map(|step| step as usize);
+    for (i, (array, step)) in result(format, &sort).into_iter().zip(steps).enumerate() {
+        if array == 0 || step == 0 || i == 0 && info.drop_keys {
+            continue;
+        }
+        let bytes = problem.size * step;
+        let mut expected = bench.bytes(&bench.initial, array, bytes).to_vec();
+        for pair in problem.offsets[..=counted].windows(2) {
+            let segment = pair[0] as usize..pair[1] as usize;
+            let mut part = twin.cut(segment.clone());
+            (0..format.digits()).for_each(|digit| drop(part.reorder(segment.len().max(1), digit)));
+            expected[segment.start * step..segment.end * step].copy_from_slice(&part.output()[i]);
+        }
+        let found = bench.bytes(&after, array, bytes);
+        let wrong = (0..bytes).find(|byte| found[*byte] != expected[*byte]);
+        assert_eq!(wrong, None, "byte of array {i}, {:?}", bench.sorts.info);
+    }
+    assert_silence(&bench.context);
+}
+
+/// A third of the formats, others where subgroups are wider or narrower: several widths are tested. All of them in full.
+fn in_turn(place: usize) -> bool {
+    let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
+    std::env::var_os("TROMMEL_TEST_FULL").is_some() || (place + width).is_multiple_of(3)
+}
+
+/// Lengths that one workgroup takes together, alone and not at all, in windows of their own and in one; and empty ones.
+fn lengths(emulated: bool) -> Vec<usize> {
+    let whole = context(emulated).device().profile().sort_segments.tile() as usize;
+    let tile = tile_of(emulated);
+    let mut lengths: Vec<usize> = noise(1, 40).into_iter().map(|word| (word % 9) as usize).collect();
+    lengths.extend([whole / 2, whole / 2 + 1, 0, whole, whole + 1, 3, 5 * tile + 1, 0, 0, 7, 2 * tile.max(whole), 1]);
+    lengths
+}
+
+#[test]
+fn segments_of_every_format() {
+    for (i, (_, info)) in formats().into_iter().enumerate() {
+        let strategy = Strategy::ALL[i % Strategy::ALL.len()];
+        // Where pipelines take long, the first formats and no more.
+        if i < 3 || in_turn(i) && std::env::var_os("TROMMEL_TEST_BRIEF").is_none() {
+            prove(i % 4 == 3, info.strategy(strategy), problem(i as u64, &lengths(i % 4 == 3), None));
+        }
+    }
+}
+
+#[test]
+fn segments_counted_on_the_device() {
+    let lengths = lengths(false);
+    for count in [0, 44, lengths.len() as u32 + 3] {
+        prove(false, SorterInfo::pairs().strategy(Strategy::Lookback), problem(3, &lengths, Some(count)));
+    }
+}
+
+#[test]
+fn segments_that_all_fit_take_one_pass() {
+    let whole = context(false).device().profile().sort_segments.tile() as usize;
+    let info = SorterInfo { segmented: true, ..SorterInfo::keys().strategy(Strategy::Lookback) };
+    let bench = Bench::new(false, Way::EveryDigit, info, vec![problem(2, &[3, whole - 20, 1], None)]);
+    let kind = bench.sorts.kind(bench.context.device().facts(), &bench.profile);
+    assert!(matches!(kind.class(bench.problems[0].size as u32), Class::Segments { tiles: None, .. }));
+    bench.with_plan(|plan, _, _| assert_eq!(plan.passes.len(), 1));
+    prove(false, info, problem(2, &[3, whole - 20, 1], None));
+}
+
+/// Offsets that fall, which nobody may give, have segments overlap: nothing outside of the arrays is touched even so.
+#[test]
+fn falling_offsets_stay_within_the_arrays() {
+    let whole = context(false).device().profile().sort_segments.tile();
+    let (items, window) = (9 * whole, whole / 2);
+    let mut torn = vec![items; 41];
+    (torn[0], torn[39]) = (0, window - 1);
+    let swinging: Vec<u32> = (0..50).map(|i| if i % 2 == 0 { i / 2 * window } else { items }).collect();
+    let drawn = noise(5, 60).into_iter().map(|word| word % (2 * items)).collect();
+    let behind = vec![items + 1, u32::MAX, 3, u32::MAX, 0];
+    for (i, offsets) in [vec![0, items, window, items], torn, swinging, drawn, behind].into_iter().enumerate() {
+        for info in [SorterInfo::pairs(), SorterInfo { value: ValueType::Bytes(28), ..SorterInfo::keys() }] {
+            let strategy = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring][i % 3];
+            let info = SorterInfo { segmented: true, ..info.strategy(strategy) };
+            let problem = Problem { offsets: offsets.clone(), ..Problem::new(3, items as usize, None) };
+            let bench = Bench::new(false, Way::EveryDigit, info, vec![problem]);
+            bench.with_plan(|plan, memory, _| {
+                plan.passes.iter().fold(memory, |memory, pass| bench.run_within(&memory, plan, pass));
+            });
+            assert_silence(&bench.context);
+        }
+    }
+}

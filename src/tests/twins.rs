@@ -1,0 +1,307 @@
+//! What memory ought to hold after each pass: the twin of a problem, and where its words lie.
+
+use crate::Placement;
+use crate::shared::{
+    Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
+    RADIX, SortProblem,
+};
+use crate::sort::cpu::{self, Plane};
+use crate::sort::{Format, KeyType, SorterInfo};
+use crate::{SortInfo, ValueType};
+
+pub(super) const DIGITS: usize = RADIX as usize;
+
+pub(super) fn address(of: Address) -> u64 {
+    u64::from_le_bytes(bytemuck::cast(of))
+}
+
+/// Words that look random, the same for the same seed.
+pub(super) fn noise(seed: u64, words: usize) -> Vec<u32> {
+    let mut state = seed | 1;
+    let draw = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 16) as u32
+    };
+    (0..words).map(draw).collect()
+}
+
+/// Items one after the other: the planes' words, each of `unit` bytes. What lies between items, where they are `stride` bytes apart, is
+/// noise.
+pub(super) fn laid_out(planes: &[&Plane], unit: usize, stride: usize) -> Vec<u8> {
+    let size = planes.len() * unit;
+    let count = planes.first().map_or(0, |plane| plane.len());
+    let mut noise = noise(size as u64, count * stride.saturating_sub(size)).into_iter();
+    let mut bytes = Vec::new();
+    for i in 0..count {
+        let end = bytes.len() + stride.max(size);
+        planes.iter().for_each(|plane| bytes.extend_from_slice(&plane[i].to_le_bytes()[..unit]));
+        bytes.extend(noise.by_ref().map(|word| word as u8).take(end - bytes.len()));
+    }
+    bytes
+}
+
+/// Items with all that a sort does to them, in plain Rust.
+#[derive(Clone)]
+pub(super) struct Twin {
+    info: SorterInfo,
+    pub(super) format: Format,
+    /// Encoded words, least significant first.
+    pub(super) keys: Vec<Plane>,
+    /// The same as the caller has them.
+    raw: Vec<Plane>,
+    /// Values as the passes move them.
+    moved: Vec<Plane>,
+    /// All words of the values, in the order of the input; none where they are indices.
+    values: Vec<Plane>,
+    pub(super) counts: Vec<u32>,
+    pub(super) totals: Vec<u32>,
+    /// A bit for each digit that all keys share.
+    pub(super) shared: u32,
+}
+
+impl Twin {
+    /// Keys are noise of few values in some places and many in others. `varied`: digits that not all keys share, as far as keys are told
+    /// apart by their bits as they come.
+    pub(super) fn new(info: SorterInfo, seed: u64, size: usize, varied: u32) -> Self {
+        let format = Format::new(&info).unwrap();
+        let (words, narrow) = (format.key_words as usize, format.key_bits);
+        let mut masks = vec![0xff03_ff1f; words];
+        for index in (0..format.digits()).filter(|index| varied >> index & 1 == 0) {
+            let digit = format.digit(index);
+            masks[digit.word as usize] &= !(u32::MAX >> (32 - digit.bits) << digit.shift);
+        }
+        if matches!(info.key, KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4) {
+            masks.reverse();
+        }
+        let fixed = noise(3, words);
+        let of_word = |w: usize| {
+            let drawn = noise(seed * 16 + w as u64, size).into_iter();
+            let keys = drawn.map(|word| (word & masks[w] | fixed[w] & !masks[w]) & u32::MAX >> (32 - narrow));
+            keys.collect()
+        };
+        let raw: Vec<Plane> = (0..words).map(of_word).collect();
+        let value_words = if info.value == ValueType::Index { 0 } else { format.value_size / 4 };
+        let values = (0..value_words).map(|w| (0..).take(size).map(|i: u32| i | w << 24).collect()).collect();
+        Self { info, format, keys: Vec::new(), raw, moved: Vec::new(), values, counts: Vec::new(), totals: Vec::new(), shared: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.raw[0].len()
+    }
+
+    pub(super) fn input(&self) -> Input {
+        let format = &self.format;
+        let (step, unit) = (format.key_step() as usize, format.key_size.min(4) as usize);
+        // Odd distances, of words or of narrow keys.
+        let strided = self.info.layout == crate::sort::Layout::Strided;
+        let further = |size: usize, by: usize| if strided { size + by } else { size };
+        let (key_stride, value_stride) = (further(step, unit * 3), further(format.value_size as usize, 4));
+        let interleaved = format.has(LAYOUT_INTERLEAVED);
+        let mut items: Vec<&Plane> = self.raw.iter().collect();
+        items.extend(self.values.iter().filter(|_| interleaved));
+        let apart: Vec<&Plane> = self.values.iter().filter(|_| !interleaved).collect();
+        Input {
+            keys: laid_out(&items, unit, key_stride),
+            values: laid_out(&apart, 4, value_stride),
+            key_stride: if strided { key_stride as u32 } else { 0 },
+            value_stride: if strided { value_stride as u32 } else { 0 },
+        }
+    }
+
+    /// The first `count` items, on their way.
+    pub(super) fn begun(&self, count: usize) -> Self {
+        let mut twin = self.clone();
+        twin.raw.iter_mut().for_each(|plane| plane.truncate(count));
+        twin.keys = vec![Plane::new(); twin.raw.len()];
+        for i in 0..count {
+            let mut words: Vec<u32> = twin.raw.iter().map(|plane| plane[i]).collect();
+            cpu::encode(self.info.key, self.info.order, &mut words);
+            twin.keys.iter_mut().zip(words).for_each(|(plane, word)| plane.push(word));
+        }
+        twin.moved = if twin.format.has(LAYOUT_INDICES) { vec![(0..).take(count).collect()] } else { twin.values.clone() };
+        twin.moved.iter_mut().for_each(|plane| plane.truncate(count));
+        for (index, counts) in twin.histograms().iter().enumerate() {
+            let shared = counts.iter().any(|n| *n != 0 && *n as usize == count);
+            twin.shared |= u32::from(shared) << index;
+        }
+        twin
+    }
+
+    pub(super) fn histograms(&self) -> Vec<Vec<u32>> {
+        (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.format.digit(index))).collect()
+    }
+
+    /// The keys of some tiles alone.
+    pub(super) fn part(&self, items: std::ops::Range<usize>) -> Self {
+        let items = items.start.min(self.len())..items.end.min(self.len());
+        Self { keys: self.keys.iter().map(|plane| plane[items.clone()].to_vec()).collect(), ..self.clone() }
+    }
+
+    /// Some of the items, as if there were no others.
+    pub(super) fn cut(&self, items: std::ops::Range<usize>) -> Self {
+        let of = |planes: &[Plane]| planes.iter().map(|plane| plane[items.clone()].to_vec()).collect();
+        // Values of any size are fetched by places among all.
+        Self { keys: of(&self.keys), raw: of(&self.raw), moved: of(&self.moved), ..self.clone() }
+    }
+
+    /// Sorts by a digit; tells where each item goes.
+    pub(super) fn reorder(&mut self, tile: usize, pass: u32) -> Vec<usize> {
+        let digit = self.format.digit(pass);
+        let mut counts = cpu::count(&self.keys, tile, digit);
+        let totals = cpu::spine(&mut counts);
+        let places = cpu::reorder(&self.keys, tile, digit, &counts, &totals);
+        [&mut self.keys, &mut self.raw, &mut self.moved].into_iter().for_each(|planes| cpu::scatter(planes, &places));
+        places
+    }
+
+    /// Takes over the order of plain keys alone that are ordered by all digits up to that of `pass`.
+    pub(super) fn take_order(&mut self, found: Plane, pass: u32) {
+        let digit = self.format.digit(pass);
+        let sorted_by = |keys: &Plane| keys.iter().map(|key| key & u32::MAX >> (32 - digit.shift - digit.bits)).collect::<Vec<_>>();
+        let all = |keys: &Plane| {
+            let mut keys = keys.clone();
+            keys.sort_unstable();
+            keys
+        };
+        assert_eq!(sorted_by(&found), sorted_by(&self.keys[0]), "keys are ordered by the digits so far");
+        assert_eq!(all(&found), all(&self.keys[0]), "keys are those that there were");
+        self.keys = vec![found.clone()];
+        self.raw = vec![found];
+    }
+
+    /// Keys before the end of each tile, for each digit, in the order of look-back words. The last tile counts its pads, whose
+    /// digits are the largest; nobody looks back at it.
+    pub(super) fn prefixes(&self, tile: usize, pass: u32) -> Vec<u32> {
+        let digit = self.format.digit(pass);
+        let own = cpu::count(&self.keys, tile, digit);
+        let mut counts = own.clone();
+        let tiles = self.len().div_ceil(tile);
+        let totals = cpu::spine(&mut counts);
+        let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total))).collect();
+        let largest = (1 << digit.bits) - 1;
+        let pads = |t: usize, value: usize| if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 };
+        let of = |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
+        (0..tiles).flat_map(|t| (0..DIGITS).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
+    }
+
+    /// That the keys are sorted by the bits that the sorter sorts by, equal ones in the order of the input.
+    pub(super) fn assert_sorted(&self, of: &Self) {
+        let number =
+            |twin: &Self, i: usize| twin.keys.iter().rev().fold(0u128, |number, plane| number << 32 | u128::from(plane[i]));
+        let bits = self.format.end_bit - self.format.begin_bit;
+        let sorted_by = |key: u128| key >> self.format.begin_bit & u128::MAX >> (128 - bits);
+        let mut order: Vec<usize> = (0..of.len()).collect();
+        order.sort_by_key(|i| sorted_by(number(of, *i)));
+        let expected: Vec<Plane> = of.raw.iter().map(|plane| order.iter().map(|i| plane[*i]).collect()).collect();
+        assert_eq!(self.raw, expected, "keys are sorted");
+        let expected: Vec<Plane> = of.moved.iter().map(|plane| order.iter().map(|i| plane[*i]).collect()).collect();
+        assert_eq!(self.moved, expected, "values follow their keys");
+    }
+
+    /// The items as the caller gets them: keys, values.
+    pub(super) fn output(&self) -> [Vec<u8>; 2] {
+        let unit = self.format.key_size.min(4) as usize;
+        let mut items: Vec<&Plane> = self.raw.iter().collect();
+        if self.format.has(LAYOUT_INTERLEAVED) {
+            items.extend(&self.moved);
+            return [laid_out(&items, unit, 0), Vec::new()];
+        }
+        let values = self.values_in_order();
+        [laid_out(&items, unit, 0), laid_out(&values.iter().collect::<Vec<_>>(), 4, 0)]
+    }
+
+    /// Values of any size, by the places that have been sorted.
+    pub(super) fn values_in_order(&self) -> Vec<Plane> {
+        if !self.format.has(LAYOUT_VALUES_APART) {
+            return self.moved.clone();
+        }
+        self.values.iter().map(|plane| self.moved[0].iter().map(|from| plane[*from as usize]).collect()).collect()
+    }
+
+    /// Where a pass that moves items so leaves them, and what there.
+    pub(super) fn written(&self, row: &SortProblem, to: Move) -> Vec<(u64, Vec<u8>)> {
+        let format = &self.format;
+        let mut written = Vec::new();
+        let [keys, values] = self.output();
+        let together = format.has(LAYOUT_INTERLEAVED);
+        let keys_leave = to.last && !format.has(LAYOUT_KEYS_APART);
+        let values_leave = to.last && !format.has(LAYOUT_VALUES_APART);
+        let dropped = to.last && format.has(LAYOUT_DROP_KEYS);
+        if keys_leave && !dropped {
+            written.push((address(row.to_keys), keys));
+        }
+        let mut planes = |of: &[Plane], area: u64| {
+            let bytes = of.iter().enumerate().map(|(w, plane)| (area + (w * plane.len() * 4) as u64, laid_out(&[plane], 4, 0)));
+            written.extend(bytes);
+        };
+        if !keys_leave && !dropped {
+            planes(&self.keys, self.area(row, 0, !to.to_output));
+        }
+        if together && !to.last {
+            planes(&self.moved, self.area(row, 0, !to.to_output) + u64::from(format.key_words) * 4 * self.len() as u64);
+        } else if !together && !values_leave {
+            planes(&self.moved, self.area(row, 1, !to.to_output));
+        } else if !together {
+            written.push((address(row.to_values), values));
+        }
+        written.retain(|(_, bytes)| !bytes.is_empty());
+        written
+    }
+
+    /// Planes of keys (0) or values (1) between passes: the alternate ones, or those that lie where the result will, if they may.
+    pub(super) fn area(&self, row: &SortProblem, which: usize, alternate: bool) -> u64 {
+        let format = &self.format;
+        let (apart, words) = [(LAYOUT_KEYS_APART, format.key_words), (LAYOUT_VALUES_APART, format.value_words)][which];
+        let [in_scratch, output] = [[row.alternate_keys, row.to_keys], [row.alternate_values, row.to_values]][which].map(address);
+        match (alternate, format.has(apart)) {
+            (true, _) => in_scratch,
+            (false, false) => output,
+            (false, true) => in_scratch + u64::from(row.max_count.next_multiple_of(4)) * 4 * u64::from(words),
+        }
+    }
+}
+
+/// An input as it lies in memory.
+pub(super) struct Input {
+    pub(super) keys: Vec<u8>,
+    pub(super) values: Vec<u8>,
+    pub(super) key_stride: u32,
+    pub(super) value_stride: u32,
+}
+
+/// What a pass does with a problem: see glsl/sort/moves.glsl.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move {
+    /// Passes before it that move.
+    pub(super) before: u32,
+    pub(super) last: bool,
+    pub(super) to_output: bool,
+}
+
+/// None where the pass does nothing. A copy ends the moves where they would end in the wrong place, or where there would be none.
+pub(super) fn move_of_pass(format: &Format, passed_over: u32, pass: u32) -> Option<Move> {
+    let mut moves: Vec<u32> = (0..format.digits()).filter(|digit| passed_over >> digit & 1 == 0).collect();
+    let ends_right = match format.rule() {
+        FLAG_EVEN => moves.len().is_multiple_of(2),
+        FLAG_ODD => !moves.len().is_multiple_of(2),
+        _ => true,
+    };
+    if moves.is_empty() || !ends_right {
+        moves.push(format.digits());
+    }
+    let before = moves.iter().position(|other| *other == pass)?;
+    let after = moves.len() - 1 - before;
+    Some(Move { before: before as u32, last: after == 0, to_output: after.is_multiple_of(2) })
+}
+
+/// The arrays that hold the result.
+pub(super) fn result(format: &Format, info: &SortInfo) -> [u64; 2] {
+    let second = match format.placement {
+        Placement::InPlace => false,
+        Placement::Preserve => true,
+        Placement::DoubleBuffer => format.rule() == FLAG_ODD,
+    };
+    if second { [info.keys_out.address, info.values_out.address] } else { [info.keys.address, info.values.address] }
+}

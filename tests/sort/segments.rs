@@ -1,0 +1,165 @@
+//! Segments: as many sorts as there are, of every size at once.
+
+use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::keys::{Keys, Random};
+use crate::{KINDS, common};
+use trommel::host::Context;
+use trommel::{Sorter, SorterInfo};
+
+/// A segmented sorter of one of the kinds.
+struct Case {
+    context: Context,
+    sorter: Sorter,
+}
+
+impl Case {
+    fn new(setup: Setup, kind: usize) -> Self {
+        let context = context(setup);
+        let info = SorterInfo { segmented: true, ..KINDS[kind] };
+        let sorter = Sorter::new(context.device(), &info).expect("the profile fits the device");
+        Self { context, sorter }
+    }
+
+    /// What one workgroup sorts.
+    fn whole(&self) -> u32 {
+        self.context.device().profile().sort_segments.tile()
+    }
+
+    /// Keys of some tiles, more than a workgroup takes.
+    fn long(&self, tiles: u32) -> u32 {
+        let profile = self.context.device().profile();
+        let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
+        let tile = shapes.iter().filter_map(|shapes| shapes.tiles.last()).map(|sized| sized.shape.tile()).max().unwrap_or(0);
+        (tiles * tile).max(self.whole()) + 5
+    }
+
+    /// Segments of these lengths, behind so many items that are in none and before as many.
+    fn job(&self, skipped: u32, lengths: impl IntoIterator<Item = u32>, seed: u64) -> Job<'_> {
+        let mut offsets = vec![skipped];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let items = offsets[offsets.len() - 1] + skipped;
+        let keys = Keys::ALL[seed as usize % Keys::ALL.len()];
+        Job::draw(&self.sorter, keys, items as usize, seed).cut(offsets)
+    }
+
+    fn sort(&self, jobs: &[Job<'_>], together: Together, seed: u64) {
+        sort(&self.context, jobs, together, Poison::Random(seed));
+        assert_silence(&self.context);
+    }
+}
+
+/// Each length around which something changes, its neighbours, and none, in an order in which every window meets others.
+fn mixed_lengths(case: &Case) -> Vec<u32> {
+    let whole = case.whole();
+    let around = [1, 2, 32, whole / 4, whole / 2, whole, case.long(1), case.long(3)];
+    let mut lengths: Vec<u32> = around.into_iter().flat_map(|length| [length - 1, 0, length, length + 1]).collect();
+    let mut random = Random::new(7);
+    // Fisher and Yates.
+    for i in (1..lengths.len()).rev() {
+        lengths.swap(i, random.below(i as u32 + 1) as usize);
+    }
+    lengths
+}
+
+fn of_all_sizes(case: &Case) {
+    let jobs = [case.job(0, mixed_lengths(case), 1), case.job(11, mixed_lengths(case).into_iter().rev(), 2)];
+    case.sort(&jobs, Together::Singles, 1);
+}
+
+fn of_one_size(case: &Case) {
+    let whole = case.whole();
+    // Tiny ones, more of them in a window than a digit tells apart, or than fit one of its words; whole workgroups; tiles.
+    let lengths = [1, 2, 3, 31, 32, 33, whole / 2, whole / 2 + 1, whole];
+    let jobs: Vec<_> =
+        lengths.into_iter().map(|length| case.job(3, vec![length; (3 * whole / length + 2) as usize], length.into())).collect();
+    case.sort(&jobs, Together::Singles, 2);
+}
+
+fn counts_on_the_device(case: &Case) {
+    let lengths = [5, 0, case.whole(), 9, case.long(2), 1, 70];
+    let mut jobs = Vec::new();
+    for count in [0, 1, 4, 5, 6, 7, 8, u32::MAX] {
+        jobs.push(case.job(2, lengths, 4).counted(Counted::Device(count)));
+    }
+    // More than the arrays hold: cut off, in the middle of a segment and before others.
+    for items in [7, case.whole() as usize - 3, case.whole() as usize + 20] {
+        let job = case.job(0, lengths, 5);
+        jobs.push(Job { keys: job.keys[..items].to_vec(), status: true, ..job });
+    }
+    // Nothing at all.
+    jobs.push(Job { status: true, ..Job::new(&case.sorter, Vec::new()).cut(vec![0]) });
+    jobs.push(Job::new(&case.sorter, Vec::new()).cut(vec![0, 0, 0]).counted(Counted::Device(2)));
+    jobs.push(Job { status: true, ..case.job(40, [], 6) });
+    case.sort(&jobs, Together::Singles, 3);
+}
+
+/// Thousands of empty segments between few others, so that most of the search finds nothing.
+fn mostly_empty(case: &Case) {
+    let mut lengths = vec![0; 3000];
+    let whole = case.whole();
+    for (place, length) in [(0, 3), (700, whole / 2), (701, 1), (1999, whole + 1), (2000, 4), (2999, 2)] {
+        lengths[place] = length;
+    }
+    case.sort(&[case.job(1, lengths, 7)], Together::Singles, 4);
+}
+
+/// Beside sorts of whole arrays.
+fn in_a_batch(case: &Case) {
+    let info = SorterInfo { segmented: false, ..*case.sorter.info() };
+    let other = Sorter::new(case.context.device(), &info).expect("the profile fits the device");
+    let whole = case.whole();
+    let jobs = [
+        case.job(0, [4, whole, 0, 12], 8),
+        Job::draw(&other, Keys::Random, 100, 9),
+        case.job(5, [case.long(2), 7, whole / 2], 10).counted(Counted::Device(2)),
+        Job::draw(&other, Keys::Random, case.long(2) as usize, 11),
+        case.job(0, [9, 9, 9], 12),
+    ];
+    case.sort(&jobs, Together::Batch, 5);
+}
+
+/// A third of the kinds with one of the tests and one of the setups, other kinds where subgroups are wider or narrower: several widths
+/// are tested.
+fn run(test: usize, body: fn(&Case)) {
+    const SETUPS: [Setup; 3] = [Setup::Native, Setup::Folded, Setup::Emulated(32)];
+    let width = context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
+    for (kind, info) in KINDS.iter().enumerate() {
+        let setup = (kind / 3 + test) % SETUPS.len();
+        let in_turn = kind / 3 % TESTS == test && (kind + width).is_multiple_of(3) && !common::brief();
+        // The first two wait, or do not.
+        if in_turn || kind < 2 && (kind + test).is_multiple_of(2) || common::full() {
+            println!("{:?} {info:?}", SETUPS[setup]);
+            body(&Case::new(SETUPS[setup], kind));
+        }
+    }
+}
+
+const TESTS: usize = 5;
+
+#[test]
+fn segments_of_all_sizes() {
+    run(0, of_all_sizes);
+}
+
+#[test]
+fn segments_of_one_size() {
+    run(1, of_one_size);
+}
+
+#[test]
+fn segments_counted_on_the_device() {
+    run(2, counts_on_the_device);
+}
+
+#[test]
+fn segments_that_are_mostly_empty() {
+    run(3, mostly_empty);
+}
+
+#[test]
+fn segments_in_a_batch() {
+    run(4, in_a_batch);
+}
