@@ -1,5 +1,7 @@
 // trommel.hpp beyond what the example uses: moves, errors, requirements.
 
+#include <algorithm>
+#include <cstring>
 #include <iostream>
 #include <utility>
 
@@ -51,6 +53,17 @@ void run(const Engine &engine) {
     EXPECT(sorter.scratchSize(1 << 20) >= 8 << 20);
     EXPECT(error_of([&] { sorter.scratchSize(UINT32_MAX); }).result() == TRM_ERROR_TOO_LARGE);
 
+    EXPECT(sorter.resultSide() == 0);
+
+    auto wanted = trommel::sorterInfo(TRM_KEY_TYPE_F32, 12);
+    wanted.order = TRM_ORDER_DESCENDING;
+    wanted.placement = TRM_PLACEMENT_DOUBLE_BUFFER;
+    EXPECT(trommel::Sorter(moved, wanted).resultSide() == 0);
+    wanted.endBit = 24;
+    EXPECT(trommel::Sorter(moved, wanted).resultSide() == 1);
+    wanted.valueSize = 13;
+    EXPECT(error_of([&] { trommel::Sorter{moved, wanted}; }).result() == TRM_ERROR_MALFORMED);
+
     const trommel::Batch none;
     EXPECT(none.scratchSize() == 0);
     begin(&engine);
@@ -64,12 +77,44 @@ void run(const Engine &engine) {
     EXPECT(static_cast<VkResult>(lost.result()) == VK_ERROR_DEVICE_LOST);
 }
 
+/// The order of keys that stay as they are.
+void argsort(const Engine &engine) {
+    const trommel::Device device(library_info(&engine));
+    const trommel::Sorter sorter(device, trommel::argsortInfo(TRM_KEY_TYPE_I16));
+    Buffer keys = create_buffer(&engine, 8);
+    Buffer indices = create_buffer(&engine, 12);
+    // So few may need none, but Vulkan has no buffers of no size.
+    Buffer scratch = create_buffer(&engine, std::max<VkDeviceSize>(sorter.scratchSize(3), 4));
+    const std::int16_t unsorted[] = {7, -7, 0};
+    std::memcpy(keys.mapped, unsorted, sizeof unsorted);
+
+    auto sort = trommel::info<TrmSortInfo>();
+    sort.count.max = 3;
+    sort.keys = {keys.address, 6};
+    sort.valuesOut = {indices.address, indices.size};
+    sort.scratch = {scratch.handle, 0, scratch.size};
+    begin(&engine);
+    sorter.cmdSort(engine.commands, sort);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+    EXPECT(sorter.resultSide() == 1);
+    EXPECT(std::memcmp(keys.mapped, unsorted, sizeof unsorted) == 0);
+    EXPECT(indices.mapped[0] == 1 && indices.mapped[1] == 2 && indices.mapped[2] == 0);
+
+    destroy_buffer(&engine, &scratch);
+    destroy_buffer(&engine, &indices);
+    destroy_buffer(&engine, &keys);
+}
+
 }  // namespace
 
 int main() {
-    Engine engine;
-    create_engine(&engine);
-    run(engine);
-    destroy_engine(&engine);
+    // An engine's command buffer records once.
+    for (const auto part : {run, argsort}) {
+        Engine engine;
+        create_engine(&engine);
+        part(engine);
+        destroy_engine(&engine);
+    }
     return 0;
 }

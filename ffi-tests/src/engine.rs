@@ -82,15 +82,22 @@ impl Engine {
         }
     }
 
-    /// A sorter of keys with or without values.
+    /// A sorter of `u32` keys with or without values.
     ///
     /// # Errors
     /// The library's.
     pub fn sorter(&self, value_type: TrmValueType) -> Result<TrmSorter> {
-        let info = TrmSorterCreateInfo { value_type: value_type as i32, ..sorter_info() };
+        self.sorter_of(&TrmSorterCreateInfo { value_type: value_type as i32, ..sorter_info() })
+    }
+
+    /// A sorter of any kind.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn sorter_of(&self, info: &TrmSorterCreateInfo) -> Result<TrmSorter> {
         let mut sorter = ptr::null_mut();
         // SAFETY: the info is valid.
-        let result = unsafe { (self.api.trmCreateSorter)(self.device, &info, &mut sorter) };
+        let result = unsafe { (self.api.trmCreateSorter)(self.device, info, &mut sorter) };
         ensure!(result == 0 && !sorter.is_null(), "sorter: {}", self.api.last_error());
         Ok(sorter)
     }

@@ -256,34 +256,112 @@ fn sorters() -> Result<()> {
     for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
         bad(what, engine.device, &with_header(&good, header), code, reason);
     }
-    for value in [-1, 1, 2, i32::MAX, i32::MIN] {
-        let unknown = format!("{value} is not a known value");
-        bad("key", engine.device, &TrmSorterCreateInfo { key_type: value, ..good }, UNKNOWN_VALUE, &format!("keyType {unknown}"));
-        if value != 1 {
-            let info = TrmSorterCreateInfo { value_type: value, ..good };
-            bad("value", engine.device, &info, UNKNOWN_VALUE, &format!("valueType {unknown}"));
-            if value != 2 {
-                let info = TrmSorterCreateInfo { strategy: value, ..good };
-                bad("strategy", engine.device, &info, UNKNOWN_VALUE, &format!("strategy {unknown}"));
-            }
+    type Set = fn(&mut TrmSorterCreateInfo, i32);
+    let enums: [(&str, i32, Set); 6] = [
+        ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
+        ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
+        ("strategy", TrmStrategy::RingInOrder as i32, |info, value| info.strategy = value),
+        ("order", TrmOrder::Descending as i32, |info, value| info.order = value),
+        ("placement", TrmPlacement::DoubleBuffer as i32, |info, value| info.placement = value),
+        ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
+    ];
+    for (name, last, set) in enums {
+        for value in [-1, last + 1, i32::MAX, i32::MIN] {
+            let mut info = good;
+            set(&mut info, value);
+            bad(name, engine.device, &info, UNKNOWN_VALUE, &format!("{name} {value} is not a known value"));
         }
     }
-    bad("flags", engine.device, &TrmSorterCreateInfo { flags: 1, ..good }, MALFORMED, "flags is malformed: 0x1 is not 0");
+    let bytes = |value_size| TrmSorterCreateInfo { value_type: TrmValueType::Bytes as i32, value_size, ..good };
+    let narrow = TrmSorterCreateInfo { key_type: TrmKeyType::BF16 as i32, ..good };
+    let laid = |layout: TrmLayout, info| TrmSorterCreateInfo { layout: layout as i32, ..info };
+    let preserving = |info| TrmSorterCreateInfo { placement: TrmPlacement::Preserve as i32, ..info };
+    let multiple = "is not a multiple of 4 from 4 to 4096";
+    let malformed = [
+        ("flags", TrmSorterCreateInfo { flags: 7, ..good }, "flags is malformed: 0x7 has bits beyond 0x3"),
+        ("reserved", TrmSorterCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
+        (
+            "no bits",
+            TrmSorterCreateInfo { begin_bit: 20, end_bit: 20, ..good },
+            "beginBit is malformed: 20 leaves no bit before 20",
+        ),
+        ("no key's bits", TrmSorterCreateInfo { begin_bit: 32, ..good }, "beginBit is malformed: 32 leaves no bit before 32"),
+        ("no bytes", bytes(0), &format!("valueSize is malformed: 0 {multiple}")),
+        ("odd bytes", bytes(10), &format!("valueSize is malformed: 10 {multiple}")),
+        ("many bytes", bytes(4100), &format!("valueSize is malformed: 4100 {multiple}")),
+        (
+            "bytes without the type",
+            TrmSorterCreateInfo { value_size: 8, ..good },
+            "8 is not 0, and valueType is not TRM_VALUE_TYPE_BYTES",
+        ),
+        (
+            "nothing",
+            TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..good },
+            "dropKeys is malformed: nothing would be left",
+        ),
+        ("no items", laid(TrmLayout::Interleaved, good), "layout is malformed: items are a key and a value of 4 to 16 bytes"),
+        (
+            "long items",
+            laid(TrmLayout::Interleaved, bytes(20)),
+            "layout is malformed: items are a key and a value of 4 to 16 bytes",
+        ),
+        (
+            "narrow items",
+            TrmSorterCreateInfo { key_type: TrmKeyType::I8 as i32, ..laid(TrmLayout::Interleaved, bytes(4)) },
+            "layout is malformed: keys narrower than a word",
+        ),
+        ("strided in place", laid(TrmLayout::Strided, good), "layout is malformed: what is strided is only read"),
+        (
+            "long strided values",
+            preserving(laid(TrmLayout::Strided, bytes(20))),
+            "layout is malformed: values of more than 16 bytes are dense",
+        ),
+    ];
+    for (what, info, reason) in &malformed {
+        bad(what, engine.device, info, MALFORMED, reason);
+    }
+    let too_large = [
+        ("bits", TrmSorterCreateInfo { end_bit: 33, ..good }, "endBit 33 > 32, the bits of the key"),
+        ("narrow bits", TrmSorterCreateInfo { end_bit: 17, ..narrow }, "endBit 17 > 16, the bits of the key"),
+        (
+            "many narrow keys",
+            TrmSorterCreateInfo { max_count: (1 << 30) + 1, ..narrow },
+            "maxCount 1073741825 > 1073741824, the most keys narrower",
+        ),
+        (
+            "many long values",
+            TrmSorterCreateInfo { max_count: u32::MAX, ..bytes(20) },
+            "maxCount 4294967295 > 1073741824, the most keys narrower",
+        ),
+    ];
+    for (what, info, reason) in too_large {
+        bad(what, engine.device, &info, TOO_LARGE, reason);
+    }
 
     let sorter = engine.sorter(TrmValueType::None)?;
-    let (mut size, mut count) = (UNTOUCHED, 7);
+    let few = engine.sorter_of(&TrmSorterCreateInfo { max_count: 1000, ..good })?;
+    let (mut size, mut count, mut side) = (UNTOUCHED, 7, 7);
     // SAFETY: pointers are valid, or such that the library finds out.
     unsafe {
         refusals.expect("no output", (api.trmCreateSorter)(engine.device, &good, ptr::null_mut()), NULL, "sorter is null");
         let above = (1 << 30) + 1;
-        let limit = "count.max 1073741825 > 1073741824, the most keys of one sort";
+        let limit = "count.max 1073741825 > 1073741824, the sorter's maxCount";
         refusals.expect("no sorter", (api.trmGetSorterScratch)(ptr::null_mut(), 1, &mut size), NULL, "sorter is null");
         refusals.expect("no size", (api.trmGetSorterScratch)(sorter, 1, ptr::null_mut()), NULL, "size is null");
         refusals.expect("too many", (api.trmGetSorterScratch)(sorter, above, &mut size), TOO_LARGE, limit);
         refusals.expect("no sorter", (api.trmGetSorterTimestampCount)(ptr::null_mut(), 1, &mut count), NULL, "sorter is null");
         refusals.expect("no count", (api.trmGetSorterTimestampCount)(sorter, 1, ptr::null_mut()), NULL, "count is null");
         refusals.expect("too many", (api.trmGetSorterTimestampCount)(sorter, above, &mut count), TOO_LARGE, limit);
-        assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
+        let limit = "count.max 1001 > 1000, the sorter's maxCount";
+        refusals.expect("more than said", (api.trmGetSorterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
+        refusals.expect("more than said", (api.trmGetSorterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
+        refusals.expect("no sorter", (api.trmGetSorterResultSide)(ptr::null_mut(), &mut side), NULL, "sorter is null");
+        refusals.expect("no side", (api.trmGetSorterResultSide)(sorter, ptr::null_mut()), NULL, "side is null");
+        let odd = ptr::without_provenance_mut(6);
+        refusals.expect("odd side", (api.trmGetSorterResultSide)(sorter, odd), MISALIGNED, "side 0x6 is not a multiple of 4");
+        assert_eq!((size, count, side), (UNTOUCHED, 7, 7), "outputs are written on success only");
+        assert_eq!(((api.trmGetSorterResultSide)(sorter, &mut side), side), (0, 0), "in place");
+        (api.trmDestroySorter)(few);
         assert_eq!((api.trmGetSorterScratch)(sorter, 1 << 30, &mut size), 0);
         assert!(size > 4 << 30, "the alternate array alone takes 4 GiB");
         (api.trmDestroySorter)(sorter);
@@ -326,11 +404,12 @@ fn sorts() -> Result<()> {
         }
         let mut later = Later { info: good, tail: [0, 1 << 63] };
         later.info.struct_size += 16;
-        bad("unknown members", &later.info, MALFORMED, "of 136 bytes, those past 120 are of a later version and not zero");
+        bad("unknown members", &later.info, MALFORMED, "of 208 bytes, those past 192 are of a later version and not zero");
         bad("another sorter", &TrmSortInfo { sorter: other, ..good }, MALFORMED, "neither NULL nor the sorter given");
 
         let count = |max, address| TrmSortInfo { count: TrmCount { max, address }, ..good };
         bad("too many", &count(u32::MAX, 0), TOO_LARGE, "count.max 4294967295 > 1073741824");
+        bad("one too many", &count((1 << 30) + 1, 0), TOO_LARGE, "count.max 1073741825 > 1073741824, the sorter's maxCount");
         bad("odd count", &count(COUNT, keys.address() + 2), MISALIGNED, "count.address");
         bad("count among the keys", &count(COUNT, keys.address()), OVERLAP, "keys and count overlap");
         bad("more than there are", &count(COUNT + 1, 0), TOO_SMALL, "keys.size 40000 < 40004 required for maxCount 10001");
@@ -346,6 +425,15 @@ fn sorts() -> Result<()> {
         bad("short values", &with_values(values.address(), 0), TOO_SMALL, "values.size 0 < 40000");
         bad("values are keys", &with_values(keys.address(), 40_000), OVERLAP, "keys and values overlap");
         bad("values in keys", &with_values(keys.address() + 39_996, 40_000), OVERLAP, "keys and values overlap");
+        bad(
+            "a stride",
+            &TrmSortInfo { key_stride: 4, ..good },
+            MALFORMED,
+            "keyStride is malformed: 4 is not 0, and the sorter's layout",
+        );
+        let cut = TrmSegments { offsets: range(&keys), count: TrmCount::default() };
+        bad("segments", &TrmSortInfo { segments: cut, ..good }, MALFORMED, "segments is malformed: the sorter is not segmented");
+        bad("values' stride", &TrmSortInfo { value_stride: 8, ..good }, MALFORMED, "valueStride is malformed: 8 is not 0");
 
         let with_scratch = |scratch| TrmSortInfo { scratch, ..good };
         let too_small = format!("scratch.size {} < {} required for maxCount 10000", small.size(), work.size());
@@ -379,6 +467,142 @@ fn sorts() -> Result<()> {
         (api.trmDestroySorter)(sorter);
     }
     drop((keys, values, work, small));
+    engine.finish()
+}
+
+/// Arrays that only some sorters have.
+#[test]
+fn second_arrays_and_strides() -> Result<()> {
+    const COUNT: u32 = 100;
+    let engine = engine()?;
+    let (api, context) = (&engine.api, &engine.context);
+    let memory = context.upload(&[UNTOUCHED; 1000])?;
+    let part = |place: u64, size| TrmRange { address: memory.address() + place * 1000, size };
+    let pairs = TrmSorterCreateInfo { value_type: TrmValueType::U32 as i32, ..sorter_info() };
+    let placed = |placement: TrmPlacement, info| TrmSorterCreateInfo { placement: placement as i32, ..info };
+    let good = TrmSortInfo {
+        count: TrmCount { max: COUNT, address: 0 },
+        keys: part(0, 400),
+        values: part(1, 400),
+        keys_out: part(2, 400),
+        values_out: part(3, 400),
+        ..sort_info()
+    };
+    let mut refusals = Refusals(api, Vec::new());
+    let mut try_all = |sorter: TrmSorterCreateInfo, bad: &[(&str, TrmSortInfo, i32, &str)], fine: &[TrmSortInfo]| -> Result<()> {
+        let sorter = engine.sorter_of(&sorter)?;
+        let work = engine.scratch(sorter, COUNT)?;
+        context.run(|commands| {
+            for (what, info, code, reason) in bad {
+                let info = TrmSortInfo { scratch: scratch(&work), ..*info };
+                // SAFETY: pointers are valid, or such that the library finds out.
+                refusals.expect(what, unsafe { (api.trmCmdSort)(commands, sorter, &info) }, *code, reason);
+            }
+            Ok(())
+        })?;
+        ensure!(context.download::<u64>(&memory, 1000)? == [UNTOUCHED; 1000], "something has been recorded");
+        context.run(|commands| {
+            for info in fine {
+                let info = TrmSortInfo { scratch: scratch(&work), ..*info };
+                // SAFETY: everything is valid and lives until it has run.
+                assert_eq!(unsafe { (api.trmCmdSort)(commands, sorter, &info) }, 0, "{}", api.last_error());
+            }
+            Ok(())
+        })?;
+        context.write(&memory, &[UNTOUCHED; 1000])?;
+        // SAFETY: nobody uses it any more.
+        unsafe { (api.trmDestroySorter)(sorter) };
+        Ok(())
+    };
+
+    let with_keys = |keys_out| TrmSortInfo { keys_out, ..good };
+    let with_values = |values_out| TrmSortInfo { values_out, ..good };
+    let odd = TrmRange { address: memory.address() + 2002, size: 400 };
+    for placement in [TrmPlacement::Preserve, TrmPlacement::DoubleBuffer] {
+        let bad = [
+            ("no place for keys", with_keys(TrmRange::default()), NULL, "keysOut.address is null"),
+            ("no place for values", with_values(TrmRange::default()), NULL, "valuesOut.address is null"),
+            ("odd", with_keys(odd), MISALIGNED, "keysOut.address"),
+            ("odd", with_values(odd), MISALIGNED, "valuesOut.address"),
+            ("short", with_keys(part(2, 399)), TOO_SMALL, "keysOut.size 399 < 400 required for maxCount 100"),
+            ("short", with_values(part(3, 399)), TOO_SMALL, "valuesOut.size 399 < 400 required for maxCount 100"),
+            ("in place", with_keys(good.keys), OVERLAP, "keys and keysOut overlap"),
+            ("in place", with_values(good.values), OVERLAP, "values and valuesOut overlap"),
+            ("both in one", with_values(good.keys_out), OVERLAP, "keysOut and valuesOut overlap"),
+            (
+                "count there",
+                TrmSortInfo { count: TrmCount { max: COUNT, address: memory.address() + 3396 }, ..good },
+                OVERLAP,
+                "valuesOut and count overlap",
+            ),
+            ("status there", TrmSortInfo { status: memory.address() + 2000, ..good }, OVERLAP, "keysOut and status overlap"),
+        ];
+        try_all(placed(placement, pairs), &bad, &[good])?;
+    }
+    // What a sorter has no use for is not looked at.
+    let none = TrmRange { address: 3, size: 1 };
+    try_all(pairs, &[], &[TrmSortInfo { keys_out: none, values_out: none, ..good }])?;
+    let argsort = TrmSorterCreateInfo {
+        value_type: TrmValueType::Index as i32,
+        flags: TRM_SORTER_CREATE_DROP_KEYS_BIT,
+        ..placed(TrmPlacement::Preserve, sorter_info())
+    };
+    try_all(argsort, &[], &[TrmSortInfo { values: none, keys_out: none, ..good }])?;
+    let items = TrmSorterCreateInfo { layout: TrmLayout::Interleaved as i32, ..pairs };
+    let short = [("short", good, TOO_SMALL, "keys.size 400 < 800 required for maxCount 100")];
+    try_all(items, &short, &[TrmSortInfo { keys: part(0, 800), values: none, ..good }])?;
+
+    let narrow = TrmSorterCreateInfo { key_type: TrmKeyType::F16 as i32, ..sorter_info() };
+    let odd = TrmSortInfo { keys: TrmRange { address: memory.address() + 1, size: 200 }, ..good };
+    let even = TrmSortInfo { keys: TrmRange { address: memory.address() + 2, size: 200 }, ..good };
+    try_all(narrow, &[("odd", odd, MISALIGNED, "keys.address")], &[even])?;
+
+    let strided = TrmSorterCreateInfo { layout: TrmLayout::Strided as i32, ..placed(TrmPlacement::Preserve, pairs) };
+    let strides = |key_stride, value_stride| TrmSortInfo { key_stride, value_stride, ..good };
+    let bad = [
+        ("odd stride", strides(6, 0), MISALIGNED, "keyStride 0x6 is not a multiple of 4"),
+        ("odd stride", strides(0, 2), MISALIGNED, "valueStride 0x2 is not a multiple of 4"),
+        ("long stride", strides(1 << 18, 0), TOO_LARGE, "keyStride 262144 > 262140"),
+        ("short", strides(8, 0), TOO_SMALL, "keys.size 400 < 796 required for maxCount 100"),
+        ("short", strides(0, 8), TOO_SMALL, "values.size 400 < 796 required for maxCount 100"),
+    ];
+    // Keys and values within one another, as members of structs.
+    let members =
+        TrmSortInfo { keys: part(0, 796), values: TrmRange { address: memory.address() + 4, size: 796 }, ..strides(8, 8) };
+    try_all(strided, &bad, &[good, members])?;
+    let wide = TrmSorterCreateInfo { key_type: TrmKeyType::U64 as i32, ..strided };
+    let keys = TrmSortInfo { keys: part(0, 800), keys_out: part(4, 800), ..strides(4, 0) };
+    try_all(wide, &[("overlapping keys", keys, TOO_SMALL, "keyStride 4 < 8 required")], &[])?;
+    let bytes = TrmSorterCreateInfo { key_type: TrmKeyType::U8 as i32, ..strided };
+    try_all(bytes, &[("long stride", strides(1 << 16, 0), TOO_LARGE, "keyStride 65536 > 65535")], &[strides(3, 0)])?;
+
+    let segmented = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..pairs };
+    let cut = |address, size, max| TrmSortInfo {
+        segments: TrmSegments { offsets: TrmRange { address, size }, count: TrmCount { max, address: 0 } },
+        ..good
+    };
+    let place = memory.address() + 4000;
+    let fine = cut(place, 44, 10);
+    let counted = |address| TrmSortInfo { segments: TrmSegments { count: TrmCount { max: 10, address }, ..fine.segments }, ..fine };
+    let bad = [
+        ("no offsets", good, NULL, "segments.offsets.address is null"),
+        ("odd", cut(place + 1, 44, 10), MISALIGNED, "segments.offsets.address"),
+        ("short", cut(place, 40, 10), TOO_SMALL, "segments.offsets.size 40 < 44 required"),
+        ("many", cut(place, 1 << 40, (1 << 30) + 1), TOO_LARGE, "segments.count.max 1073741825 > 1073741824"),
+        ("among the keys", cut(memory.address() + 4, 44, 10), OVERLAP, "keys and segments.offsets overlap"),
+        ("odd count", counted(place + 101), MISALIGNED, "segments.count.address"),
+        ("count among the values", counted(memory.address() + 1000), OVERLAP, "values and count overlap"),
+        (
+            "two counts",
+            TrmSortInfo { count: TrmCount { max: COUNT, address: place + 100 }, ..fine },
+            MALFORMED,
+            "count.address is malformed: the last offset tells",
+        ),
+    ];
+    try_all(segmented, &bad, &[fine, counted(place + 100)])?;
+
+    refusals.finish()?;
+    drop(memory);
     engine.finish()
 }
 
@@ -486,6 +710,7 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("create", (api.trmCreateSorter)(engine.device, &sorter_info(), &mut sorter), NOT_BUILT, reason);
         refusals.expect("scratch", (api.trmGetSorterScratch)(sorter, 1, &mut size), NOT_BUILT, reason);
         refusals.expect("timestamps", (api.trmGetSorterTimestampCount)(sorter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("side", (api.trmGetSorterResultSide)(sorter, &mut count), NOT_BUILT, reason);
         refusals.expect("sort", (api.trmCmdSort)(commands, sorter, &sort_info()), NOT_BUILT, reason);
         refusals.expect("batch scratch", (api.trmGetBatchScratch)(&batch_info(&[]), &mut size), NOT_BUILT, reason);
         refusals.expect("batch", (api.trmCmdBatch)(commands, &batch_info(&[])), NOT_BUILT, reason);

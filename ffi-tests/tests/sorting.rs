@@ -111,9 +111,26 @@ fn counts_from_host_and_device() -> Result<()> {
 fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
     let engine = engine()?;
     let data: Vec<u32> = (0..20_000).rev().collect();
-    for strategy in [TrmStrategy::Auto, TrmStrategy::Lookback, TrmStrategy::ReduceThenScan] {
+    for strategy in [
+        TrmStrategy::Auto,
+        TrmStrategy::Lookback,
+        TrmStrategy::ReduceThenScan,
+        TrmStrategy::ChainedScan,
+        TrmStrategy::Ring,
+        TrmStrategy::RingInOrder,
+    ] {
         let mut sorter = ptr::null_mut();
-        let info = TrmSorterCreateInfo { strategy: strategy as i32, ..sorter_info() };
+        let info = TrmSorterCreateInfo {
+            struct_size: u32::try_from(offset_of!(TrmSorterCreateInfo, order))?,
+            strategy: strategy as i32,
+            // Past the size: not read, and none of them could be.
+            order: 77,
+            value_size: 77,
+            end_bit: 77,
+            layout: 77,
+            reserved: 77,
+            ..sorter_info()
+        };
         // SAFETY: the info is valid.
         let result = unsafe { (engine.api.trmCreateSorter)(engine.device, &info, &mut sorter) };
         assert_eq!(result, 0, "{}", engine.api.last_error());
@@ -127,6 +144,7 @@ fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
             // Past the size: not read.
             status: 3,
             timestamps: TrmTimestamps { pool: vk::QueryPool::from_raw(7), first: 7 },
+            key_stride: 7,
             ..sort_info()
         };
         engine.context.run(|commands| {
