@@ -67,6 +67,9 @@ pub(crate) enum StrategyArg {
     Auto,
     Lookback,
     ReduceThenScan,
+    ChainedScan,
+    Ring,
+    RingInOrder,
 }
 
 impl From<StrategyArg> for Strategy {
@@ -75,6 +78,9 @@ impl From<StrategyArg> for Strategy {
             StrategyArg::Auto => Self::Auto,
             StrategyArg::Lookback => Self::Lookback,
             StrategyArg::ReduceThenScan => Self::ReduceThenScan,
+            StrategyArg::ChainedScan => Self::ChainedScan,
+            StrategyArg::Ring => Self::Ring,
+            StrategyArg::RingInOrder => Self::RingInOrder,
         }
     }
 }
@@ -86,7 +92,7 @@ pub(crate) struct Shapes(pub(crate) Vec<Shape>);
 impl Args {
     /// `profile` with the shapes that the command line asks for.
     pub(crate) fn reshape(&self, mut profile: Profile) -> Profile {
-        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs] {
+        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs, &mut profile.sort_long] {
             if let Some(shape) = self.shape {
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();
@@ -110,7 +116,7 @@ fn parse_count(text: &str) -> Result<u32, String> {
         Some((base, exponent)) => base.parse().ok().zip(exponent.parse().ok()).and_then(|(b, e)| u32::checked_pow(b, e)),
         None => text.parse().ok(),
     };
-    count.filter(|count| (1..=1 << 30).contains(count)).ok_or_else(|| "a count is 1 to 2^30".into())
+    count.filter(|count| *count != 0).ok_or_else(|| "a count is 1 to 4294967295".into())
 }
 
 fn parse_shape(text: &str) -> Result<Shape, String> {
@@ -133,6 +139,7 @@ fn parse_shapes(text: &str) -> Result<Shapes, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::any_profile;
 
     fn parse(line: &str) -> Result<Args, clap::Error> {
         Args::try_parse_from(line.split_whitespace())
@@ -163,8 +170,16 @@ mod tests {
     }
 
     #[test]
+    fn every_strategy_has_its_name() {
+        for strategy in Strategy::ALL.into_iter().chain([Strategy::Auto]) {
+            let args = parse(&format!("trommel-bench --strategy {}", strategy.name())).unwrap();
+            assert_eq!(Strategy::from(args.strategy), strategy);
+        }
+    }
+
+    #[test]
     fn nonsense_is_refused() {
-        for line in ["--n 0", "--n 2^31", "--n many", "--shape 256", "--shape ax4", "--small 1x1,1x1,1x1,1x1,1x1", "--queue gpu"] {
+        for line in ["--n 0", "--n 2^32", "--n many", "--shape 256", "--shape ax4", "--small 1x1,1x1,1x1,1x1,1x1", "--queue gpu"] {
             assert!(parse(&format!("trommel-bench {line}")).is_err(), "{line} should be refused");
         }
         assert!(parse("trommel-bench --verify --no-verify").is_err(), "one contradicts the other");
@@ -172,11 +187,8 @@ mod tests {
 
     #[test]
     fn shapes_replace_those_of_the_profile() {
-        let text = "lanes = 4\nemulated_subgroups = false\nstrategy = lookback\nsort_keys.small = 64x4\n\
-                    sort_keys.tiles = 1024:64x4 4294967295:64x8\nsort_pairs.small = 64x4\nsort_pairs.tiles = 4294967295:64x8\n\
-                    plain_threads = 64\nhistogram_groups = 4\nspin_limit = 4\ndelay_every = 0\nmax_groups_x = 4\n";
-        let profile = parse("trommel-bench --shape 128x6 --small none").unwrap().reshape(text.parse().unwrap());
-        for shapes in [&profile.sort_keys, &profile.sort_pairs] {
+        let profile = parse("trommel-bench --shape 128x6 --small none").unwrap().reshape(any_profile());
+        for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
             assert!(shapes.small.is_empty());
             assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
             assert_eq!(shapes.tiles[0].up_to, u32::MAX);

@@ -110,3 +110,20 @@ fn has_extension(context: &Context, name: &CStr) -> bool {
     let extensions = unsafe { context.instance().enumerate_device_extension_properties(context.physical_device()) };
     extensions.unwrap_or_default().iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
 }
+
+/// The profile of a device that is not there.
+#[cfg(test)]
+pub(crate) fn any_profile() -> Profile {
+    Profile::for_device(&trommel::DeviceFacts {
+        vendor_id: 1,
+        is_cpu: false,
+        compute_only: false,
+        min_lanes: 32,
+        max_lanes: 32,
+        lanes_selectable: true,
+        max_invocations: 256,
+        max_subgroups: 32,
+        shared_memory: 16 * 1024,
+        max_groups_x: 65535,
+    })
+}

@@ -5,71 +5,124 @@ use std::sync::Arc;
 use std::thread;
 use trommel::host::{Buffer, Context};
 
+/// What a member of an item holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Keys(Keys),
+    Values,
+}
+
+/// A member of the items of an array: all of each or, interleaved, part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) content: Content,
+    /// Bytes.
+    pub(crate) size: u32,
+}
+
 /// Data on the host, and a copy on the device from which inputs are restored.
 pub(crate) struct Source {
+    /// Items one after the other; the last word may be filled up.
     pub(crate) host: Arc<Vec<u32>>,
     pub(crate) device: Buffer,
 }
 
-/// Sources made so far. A uniform one serves every smaller size: its numbers depend on their place alone.
+/// The last arrays made, one that begins with keys and one of values: what comes next often sorts the same.
 #[derive(Default)]
 pub(crate) struct Sources {
-    uniform: [Option<Arc<Source>>; 2],
+    keys: Option<Made>,
+    values: Option<Made>,
+}
+
+struct Made {
+    fields: Vec<Field>,
+    n: u32,
+    source: Arc<Source>,
+}
+
+impl Sources {
+    /// `n` items of these fields, or more.
+    pub(crate) fn get(&mut self, context: &Context, fields: &[Field], n: u32) -> trommel::Result<Arc<Source>> {
+        let is_values = fields.first().is_some_and(|field| field.content == Content::Values);
+        let last = if is_values { &mut self.values } else { &mut self.keys };
+        // Numbers that depend on their place alone serve every smaller size.
+        let any_size = fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
+        if let Some(made) = last
+            && made.fields == fields
+            && (made.n == n || any_size && made.n > n)
+        {
+            return Ok(made.source.clone());
+        }
+        // Two large arrays need not be there at once.
+        *last = None;
+        let host = generate(words(fields, n), |index| word(fields, index, n));
+        let device = context.upload(&host)?;
+        let source = Arc::new(Source { host: Arc::new(host), device });
+        *last = Some(Made { fields: fields.to_vec(), n, source: source.clone() });
+        Ok(source)
+    }
+}
+
+/// Words of `n` items.
+fn words(fields: &[Field], n: u32) -> u64 {
+    let size: u32 = fields.iter().map(|field| field.size).sum();
+    (u64::from(size) * u64::from(n)).div_ceil(4)
+}
+
+/// One word of an array of `n` items.
+fn word(fields: &[Field], index: u64, n: u32) -> u32 {
+    if let [field] = fields
+        && field.size < 4
+    {
+        let items = u64::from(4 / field.size);
+        let bits = field.size * 8;
+        let item = |i: u64| low_word(field.number(index * items + i, n.into())) & ((1 << bits) - 1);
+        return (0..items).rev().fold(0, |word, i| word << bits | item(i));
+    }
+    let step: u64 = fields.iter().map(|field| u64::from(field.size / 4)).sum();
+    let (item, mut word) = (index / step, index % step);
+    for field in fields {
+        let words = u64::from(field.size / 4);
+        if word < words {
+            return field.word(item, word, n);
+        }
+        word -= words;
+    }
+    0
 }
 
 /// Seeds of the peers: 1 for keys, 2 for values.
 const KEYS: u64 = 1;
 const VALUES: u64 = 2;
 
-impl Sources {
-    /// At least `n` keys, `most` where more will be asked for later.
-    pub(crate) fn keys(&mut self, context: &Context, keys: Keys, n: u32, most: u32) -> trommel::Result<Arc<Source>> {
+impl Field {
+    /// A word of an item, the first the least significant. What is longer than any number drawn is drawn word by word.
+    fn word(self, item: u64, word: u64, n: u32) -> u32 {
+        let words = u64::from(self.size / 4);
+        if words > 2 {
+            return low_word(self.number(item * words + word, u64::from(n) * words));
+        }
+        low_word(self.number(item, n.into()) >> (32 * word))
+    }
+
+    /// Item `i` of `n`, from bit 0 on: higher bits than the field has go unused.
+    fn number(self, i: u64, n: u64) -> u64 {
+        // A rising line through all of the range.
+        let rising = |i: u64| low_long((u128::from(i) << (self.size * 8).min(64)) / u128::from(n));
+        let Content::Keys(keys) = self.content else { return draw(i, VALUES) };
         match keys {
-            Keys::Random => self.uniform(context, KEYS, n, most),
-            other => Ok(Arc::new(Source::new(context, generate(n, |i| key(other, i, n)))?)),
+            Keys::Random => draw(i, KEYS),
+            Keys::Constant => 0x9e37_79b9_5bd1_e995,
+            Keys::Sorted => rising(i),
+            Keys::Reversed => rising(n - 1 - i.min(n - 1)),
+            Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
+            Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
         }
     }
-
-    /// As [`Sources::keys`], for values.
-    pub(crate) fn values(&mut self, context: &Context, n: u32, most: u32) -> trommel::Result<Arc<Source>> {
-        self.uniform(context, VALUES, n, most)
-    }
-
-    fn uniform(&mut self, context: &Context, seed: u64, n: u32, most: u32) -> trommel::Result<Arc<Source>> {
-        let slot = &mut self.uniform[usize::from(seed == VALUES)];
-        if let Some(source) = slot
-            && source.host.len() >= n as usize
-        {
-            return Ok(source.clone());
-        }
-        let source = Arc::new(Source::new(context, generate(most.max(n), |i| draw(i, seed)))?);
-        *slot = Some(source.clone());
-        Ok(source)
-    }
 }
 
-impl Source {
-    fn new(context: &Context, host: Vec<u32>) -> trommel::Result<Self> {
-        let device = context.upload(&host)?;
-        Ok(Self { host: Arc::new(host), device })
-    }
-}
-
-fn key(keys: Keys, i: u32, n: u32) -> u32 {
-    // A rising line through all of the range.
-    let rising = |i: u32| low_word((u64::from(i) << 32) / u64::from(n));
-    match keys {
-        Keys::Random => draw(i, KEYS),
-        Keys::Constant => 0x5bd1_e995,
-        Keys::Sorted => rising(i),
-        Keys::Reversed => rising(n - 1 - i),
-        Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
-        Keys::Low16Bits => draw(i, KEYS) & 0xffff,
-    }
-}
-
-fn draw(i: u32, seed: u64) -> u32 {
-    low_word(splitmix64(u64::from(i) ^ (seed << 40)))
+fn draw(i: u64, seed: u64) -> u64 {
+    splitmix64(i ^ (seed << 40))
 }
 
 /// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
@@ -85,22 +138,28 @@ fn low_word(wide: u64) -> u32 {
     wide as u32
 }
 
-/// `item(i)` for each i below `n`, on all cores.
-fn generate(n: u32, item: impl Fn(u32) -> u32 + Sync) -> Vec<u32> {
-    let mut items = vec![0; n as usize];
+#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+fn low_long(wide: u128) -> u64 {
+    wide as u64
+}
+
+/// `word(i)` for each i below `n`, on all cores.
+fn generate(n: u64, word: impl Fn(u64) -> u32 + Sync) -> Vec<u32> {
+    // What does not fit memory ends in the allocation.
+    let mut words = vec![0; usize::try_from(n).unwrap_or(usize::MAX)];
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let chunk = items.len().div_ceil(threads).max(1 << 16);
+    let chunk = words.len().div_ceil(threads).max(1 << 16);
     thread::scope(|scope| {
-        for (items, first) in items.chunks_mut(chunk).zip((0u32..).step_by(chunk)) {
-            let item = &item;
+        for (words, first) in words.chunks_mut(chunk).zip((0u64..).step_by(chunk)) {
+            let word = &word;
             scope.spawn(move || {
-                for (slot, i) in items.iter_mut().zip(first..) {
-                    *slot = item(i);
+                for (slot, i) in words.iter_mut().zip(first..) {
+                    *slot = word(i);
                 }
             });
         }
     });
-    items
+    words
 }
 
 #[cfg(test)]
@@ -118,17 +177,58 @@ mod tests {
     #[test]
     fn chunks_join_without_gaps() {
         let n = (1 << 18) + 3;
-        assert!(generate(n, |i| i).into_iter().eq(0..n));
+        assert!(generate(n, low_word).into_iter().eq(0..low_word(n)));
+    }
+
+    fn array(fields: &[Field], n: u32) -> Vec<u32> {
+        generate(words(fields, n), |index| word(fields, index, n))
+    }
+
+    fn keys(keys: Keys, size: u32) -> Field {
+        Field { content: Content::Keys(keys), size }
+    }
+
+    const VALUE: Field = Field { content: Content::Values, size: 4 };
+
+    #[test]
+    fn numbers_are_those_of_the_peers() {
+        // T(mix(i ^ seed << 40)) for each i.
+        let drawn = |i: u64, seed: u64| splitmix64(i ^ seed << 40);
+        assert_eq!(array(&[keys(Keys::Random, 4)], 3), [0, 1, 2].map(|i| low_word(drawn(i, 1))));
+        assert_eq!(array(&[VALUE], 3), [0, 1, 2].map(|i| low_word(drawn(i, 2))));
+        let long = array(&[keys(Keys::Random, 8)], 2);
+        let long = long.chunks(2).map(|key| u64::from(key[1]) << 32 | u64::from(key[0]));
+        assert!(long.eq([drawn(0, 1), drawn(1, 1)]));
+    }
+
+    #[test]
+    fn narrow_keys_lie_side_by_side() {
+        let full = array(&[keys(Keys::Random, 4)], 5);
+        let bytes: Vec<u8> = array(&[keys(Keys::Random, 1)], 5).iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert!(full.iter().zip(&bytes).all(|(full, byte)| full.to_le_bytes()[0] == *byte));
+        assert_eq!(bytes.len(), 8, "the last word is filled up");
+        let halves = array(&[keys(Keys::Random, 2)], 2);
+        assert_eq!(halves, [full[0] & 0xffff | full[1] << 16]);
+    }
+
+    #[test]
+    fn interleaved_fields_are_those_of_arrays_apart() {
+        let (long, value) = (keys(Keys::Random, 8), VALUE);
+        let (keys, values) = (array(&[long], 4), array(&[value], 4));
+        let items = array(&[long, value], 4);
+        assert!(items.chunks(3).map(|item| &item[..2]).eq(keys.chunks(2)));
+        assert!(items.chunks(3).map(|item| item[2]).eq(values));
     }
 
     #[test]
     fn distributions_are_what_they_say() {
-        let n = 1000;
-        let keys = |kind| (0..n).map(|i| key(kind, i, n)).collect::<Vec<_>>();
-        assert!(keys(Keys::Sorted).is_sorted());
-        assert!(keys(Keys::Reversed).iter().rev().is_sorted());
-        assert!(keys(Keys::Low16Bits).iter().all(|key| *key < 1 << 16));
-        let ones: u32 = keys(Keys::LowEntropy).iter().map(|key| key.count_ones()).sum();
+        let made = |kind| array(&[keys(kind, 4)], 1000);
+        assert!(made(Keys::Sorted).is_sorted());
+        assert!(made(Keys::Reversed).iter().rev().is_sorted());
+        assert!(made(Keys::Constant).iter().all(|key| *key == 0x5bd1_e995));
+        assert!(made(Keys::LowBits(16)).iter().all(|key| *key < 1 << 16));
+        assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));
+        let ones: u32 = made(Keys::LowEntropy).iter().map(|key| key.count_ones()).sum();
         assert!((3500..4500).contains(&ones), "an eighth of the bits is set, not {ones} of 32000");
     }
 }

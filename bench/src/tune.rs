@@ -9,7 +9,7 @@ use crate::timing::Timer;
 use serde_json::json;
 use std::thread;
 use trommel::tuning::{Shape, SizedShape, SortShapes};
-use trommel::{Error, Profile, Sorter, SorterInfo, Strategy};
+use trommel::{Error, KeyType, Profile, Sorter, SorterInfo, Strategy};
 
 /// Sizes that a workgroup may sort alone.
 const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
@@ -27,32 +27,43 @@ const MOST_SHAPES: usize = 4;
 /// What one more shape must gain, as the logarithm of a time, summed over the sizes: less is noise.
 const SHAPE_COST: f64 = 0.03;
 
-/// `profile` with the best shapes found on the device, for keys and for pairs.
+/// Sorts that take the same shapes of a profile.
+struct Kind {
+    name: &'static str,
+    shapes: fn(&mut Profile) -> &mut SortShapes,
+    /// Those that are timed: a shape's time is their geometric mean.
+    sorts: &'static [SorterInfo],
+}
+
+const KINDS: &[Kind] = &[
+    Kind { name: "keys", shapes: |profile| &mut profile.sort_keys, sorts: &[SorterInfo::keys()] },
+    Kind { name: "pairs", shapes: |profile| &mut profile.sort_pairs, sorts: &[SorterInfo::pairs()] },
+    Kind {
+        name: "long",
+        shapes: |profile| &mut profile.sort_long,
+        sorts: &[SorterInfo { key: KeyType::U64, ..SorterInfo::keys() }, SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }],
+    },
+];
+
+/// `profile` with the best shapes found on the device, for each kind of sort.
 pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mut Report) -> anyhow::Result<Profile> {
     let mut found = profile.clone();
-    for (name, info) in [("keys", SorterInfo::keys()), ("pairs", SorterInfo::pairs())] {
-        let mut search = Search::new(gpu, profile, info.strategy(strategy), name)?;
-        let shapes = search.run(report)?;
-        *shapes_of(&mut found, &info) = shapes;
+    for kind in KINDS {
+        *(kind.shapes)(&mut found) = Search::new(gpu, profile, strategy, kind)?.run(report)?;
     }
     Ok(found)
 }
 
-fn shapes_of<'a>(profile: &'a mut Profile, info: &SorterInfo) -> &'a mut SortShapes {
-    if info.value == trommel::ValueType::None { &mut profile.sort_keys } else { &mut profile.sort_pairs }
-}
-
-/// A shape with its sorter, and its time at each size.
+/// A shape with a sorter for each sort of the kind, and its time at each size.
 struct Candidate {
     shape: Shape,
-    sorter: Sorter,
+    sorters: Vec<Sorter>,
     times: Vec<f64>,
 }
 
 struct Search<'a> {
     gpu: &'a Gpu,
-    name: &'static str,
-    has_values: bool,
+    kind: &'static Kind,
     sizes: Vec<u32>,
     small: Vec<Candidate>,
     tiles: Vec<Candidate>,
@@ -61,23 +72,26 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(gpu: &'a Gpu, profile: &Profile, info: SorterInfo, name: &'static str) -> anyhow::Result<Self> {
+    fn new(gpu: &'a Gpu, profile: &Profile, strategy: Strategy, kind: &'static Kind) -> anyhow::Result<Self> {
         let is_cpu = gpu.context.device().facts().is_cpu;
-        let has_values = info.value != trommel::ValueType::None;
-        let fits = |n: &u32| job::memory(&case(*n, has_values), *n) <= gpu.about.memory && !(is_cpu && *n > MAX_ON_CPU);
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
         let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).copied();
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128)).copied();
-        let small = candidates(gpu, profile, info, alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
-        let tiles = candidates(gpu, profile, info, tiled, |shapes, shape| {
+        let make = Maker { gpu, profile, strategy, kind };
+        let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
+        let tiles = make.candidates(tiled, |shapes, shape| {
             shapes.small.clear();
             shapes.tiles = [SizedShape { up_to: u32::MAX, shape }].into_iter().collect();
         })?;
-        let heater = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
-        let timer = Timer::new(gpu, &heater.sorter)?;
+        let any = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
+        let fits = |n: &u32| {
+            let memory = any.sorters.iter().map(|sorter| job::memory(&case(sorter, *n), sorter));
+            let most = memory.collect::<Result<Vec<_>, _>>().map(|memory| memory.into_iter().max());
+            most.is_ok_and(|most| most <= Some(gpu.about.memory)) && !(is_cpu && *n > MAX_ON_CPU)
+        };
         let sizes = SMALL.iter().chain(LARGE).copied().filter(fits).collect();
-        Ok(Self { gpu, name, has_values, sizes, small, tiles, timer, sources: Sources::default() })
+        Ok(Self { gpu, kind, sizes, small, tiles, timer: Timer::new(gpu)?, sources: Sources::default() })
     }
 
     fn run(&mut self, report: &mut Report) -> anyhow::Result<SortShapes> {
@@ -86,11 +100,11 @@ impl<'a> Search<'a> {
         for candidate in &mut small {
             let n = candidate.shape.tile();
             candidate.times =
-                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorter, n, size)).collect::<Result<_, _>>()?;
+                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorters, n, size)).collect::<Result<_, _>>()?;
         }
         for candidate in &mut tiles {
             candidate.times =
-                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorter, size, size)).collect::<Result<_, _>>()?;
+                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorters, size, size)).collect::<Result<_, _>>()?;
         }
         self.tell(report, "small", &small);
         self.tell(report, "tiles", &tiles);
@@ -118,14 +132,17 @@ impl<'a> Search<'a> {
         Ok(shapes)
     }
 
-    /// The median time at `size`; infinite where the sorter is for `n` alone and that is another.
-    fn time(&mut self, sorter: &Sorter, n: u32, size: u32) -> trommel::Result<f64> {
+    /// The time at `size`; infinite where the sorters are for `n` alone and that is another.
+    fn time(&mut self, sorters: &[Sorter], n: u32, size: u32) -> trommel::Result<f64> {
         if n != size {
             return Ok(f64::INFINITY);
         }
-        let most = self.sizes.last().copied().unwrap_or(size);
-        let job = Job::new(&self.gpu.context, sorter, &mut self.sources, case(size, self.has_values), most)?;
-        Ok(self.timer.measure(&job)?.median())
+        let mut sum = 0.0;
+        for sorter in sorters {
+            let job = Job::new(&self.gpu.context, sorter, &mut self.sources, case(sorter, size))?;
+            sum += self.timer.measure(&job)?.median().ln();
+        }
+        Ok((sum / sorters.len() as f64).exp())
     }
 
     /// All times go into the record, the best into the text.
@@ -136,11 +153,11 @@ impl<'a> Search<'a> {
             let ranked = ranked.iter().take(5).map(|c| format!("{} {:.1}", name(c.shape), c.times[index] * 1e3));
             let ranked: Vec<_> = ranked.collect();
             if !ranked.is_empty() {
-                report.comment(&format!("tune {} {what} {size}: {} us", self.name, ranked.join(", ")));
+                report.comment(&format!("tune {} {what} {size}: {} us", self.kind.name, ranked.join(", ")));
             }
         }
         let times = candidates.iter().map(|c| json!({ "shape": name(c.shape), "median_ms": c.times })).collect::<Vec<_>>();
-        report.keep(&format!("tune_{}_{what}", self.name), json!({ "n": self.sizes, "candidates": times }));
+        report.keep(&format!("tune_{}_{what}", self.kind.name), json!({ "n": self.sizes, "candidates": times }));
     }
 }
 
@@ -148,40 +165,53 @@ fn name(shape: Shape) -> String {
     format!("{}x{}", shape.threads, shape.items)
 }
 
-fn case(n: u32, values: bool) -> Case {
-    Case { name: "tune", work: Work::Sort { keys: Keys::Random, values, count_on_device: false }, n }
+fn case(sorter: &Sorter, n: u32) -> Case {
+    let info = SorterInfo { strategy: Strategy::Auto, ..*sorter.info() };
+    Case { name: "tune", work: Work::Sort { info, keys: Keys::Random, count_on_device: false }, n }
 }
 
 fn best<'a>(candidates: impl Iterator<Item = &'a Candidate>, index: usize) -> Option<(Shape, f64)> {
     candidates.map(|candidate| (candidate.shape, candidate.times[index])).min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Sorters of all shapes that the device can run, made on all cores: most of the time of a search goes into pipelines.
-fn candidates(
-    gpu: &Gpu,
-    profile: &Profile,
-    info: SorterInfo,
-    shapes: impl Iterator<Item = Shape>,
-    set: impl Fn(&mut SortShapes, Shape) + Sync,
-) -> trommel::Result<Vec<Candidate>> {
-    let make = |shape: Shape| -> trommel::Result<Option<Candidate>> {
-        let mut profile = profile.clone();
-        set(shapes_of(&mut profile, &info), shape);
-        match gpu.library(&profile).and_then(|library| Sorter::new(&library, &info)) {
-            Ok(sorter) => Ok(Some(Candidate { shape, sorter, times: Vec::new() })),
-            // A shape that the device cannot run.
-            Err(Error::Malformed { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
-    let shapes: Vec<Shape> = shapes.collect();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let made: Vec<_> = thread::scope(|scope| {
-        let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));
-        let threads: Vec<_> = parts.map(|part| scope.spawn(|| part.iter().map(|shape| make(*shape)).collect::<Vec<_>>())).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    });
-    made.into_iter().filter_map(Result::transpose).collect()
+/// What candidates are made from.
+struct Maker<'a> {
+    gpu: &'a Gpu,
+    profile: &'a Profile,
+    strategy: Strategy,
+    kind: &'static Kind,
+}
+
+impl Maker<'_> {
+    /// Sorters of all shapes that the device can run, made on all cores: most of the time of a search goes into pipelines.
+    fn candidates(
+        &self,
+        shapes: impl Iterator<Item = Shape>,
+        set: impl Fn(&mut SortShapes, Shape) + Sync,
+    ) -> trommel::Result<Vec<Candidate>> {
+        let make = |shape: Shape| -> trommel::Result<Option<Candidate>> {
+            let mut profile = self.profile.clone();
+            set((self.kind.shapes)(&mut profile), shape);
+            let sorters = self.gpu.library(&profile).and_then(|library| {
+                self.kind.sorts.iter().map(|info| Sorter::new(&library, &info.strategy(self.strategy))).collect()
+            });
+            match sorters {
+                Ok(sorters) => Ok(Some(Candidate { shape, sorters, times: Vec::new() })),
+                // A shape that the device cannot run.
+                Err(Error::Malformed { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let shapes: Vec<Shape> = shapes.collect();
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let made: Vec<_> = thread::scope(|scope| {
+            let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));
+            let threads: Vec<_> =
+                parts.map(|part| scope.spawn(|| part.iter().map(|shape| make(*shape)).collect::<Vec<_>>())).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        made.into_iter().filter_map(Result::transpose).collect()
+    }
 }
 
 /// Sizes up to, not including, the `end`th take one choice.
@@ -225,6 +255,18 @@ fn spans(times: &[&[f64]], most: usize) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::any_profile;
+
+    #[test]
+    fn every_part_of_a_profile_is_searched_once() {
+        let mut profile = any_profile();
+        for kind in KINDS {
+            (kind.shapes)(&mut profile).small.clear();
+        }
+        for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
+            assert!(shapes.small.is_empty());
+        }
+    }
 
     #[test]
     fn each_span_takes_its_best_choice() {

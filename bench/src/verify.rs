@@ -1,98 +1,245 @@
-//! Outputs against the CPU's, in threads beside the measuring.
+//! Outputs against the CPU's, beside the measuring.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use trommel::{KeyType, Order, SorterInfo, ValueType};
+
+/// The keys, or the values, in an array.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) words: Arc<Vec<u32>>,
+    /// The byte where the first begins.
+    pub(crate) first: usize,
+    /// Bytes from one to the next.
+    pub(crate) step: usize,
+    /// Bytes: 1, 2 or whole words.
+    pub(crate) size: usize,
+}
+
+impl Column {
+    /// The words of one, the last filled up with zeros.
+    fn item(&self, place: usize) -> impl Iterator<Item = u32> + use<'_> {
+        let byte = self.first + place * self.step;
+        let (shift, bits) = (byte % 4 * 8, self.size.min(4) * 8);
+        let words = &self.words[byte / 4..][..self.size.div_ceil(4)];
+        words.iter().map(move |word| word >> shift & (u32::MAX >> (32 - bits)))
+    }
+
+    /// For messages: words in the order in which they lie.
+    fn hex(words: impl Iterator<Item = u32>) -> String {
+        words.map(|word| format!("{word:#010x}")).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What there is of items.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    pub(crate) keys: Option<Column>,
+    pub(crate) values: Option<Column>,
+}
 
 /// An output, with what it came from.
+#[derive(Clone, Debug)]
 pub(crate) struct Output {
     pub(crate) what: String,
-    /// Each is a problem of its own.
-    pub(crate) problems: Vec<Range<usize>>,
-    /// A copy leaves the order as it is.
-    pub(crate) is_sorted: bool,
-    pub(crate) keys_in: Arc<Vec<u32>>,
-    pub(crate) values_in: Option<Arc<Vec<u32>>>,
-    pub(crate) keys: Vec<u32>,
-    pub(crate) values: Option<Vec<u32>>,
+    /// Each is sorted for itself.
+    pub(crate) problems: Vec<Range<u32>>,
+    /// How; none where items stay where they are.
+    pub(crate) sorted: Option<SorterInfo>,
+    pub(crate) input: Columns,
+    pub(crate) found: Columns,
 }
+
+/// Fewer items than this are not worth a thread.
+const CHUNK: usize = 1 << 16;
 
 impl Output {
-    /// The whole output is determined: ascending keys, equal ones in the order of the input.
+    /// The whole output is determined: keys in order, equal ones in the order of the input.
     fn check(&self) -> Result<(), String> {
-        for problem in &self.problems {
-            let places = self.sources(problem.clone());
-            for (place, source) in problem.clone().zip(places) {
-                let (found, expected) = (self.keys[place], self.keys_in[source]);
-                if found != expected {
-                    return Err(format!("{}: key {place} is {found:#010x}, not {expected:#010x}", self.what));
-                }
-                if let Some((values, values_in)) = self.values.as_ref().zip(self.values_in.as_ref())
-                    && values[place] != values_in[source]
-                {
-                    let (found, expected) = (values[place], values_in[source]);
-                    return Err(format!("{}: value {place} is {found:#010x}, not {expected:#010x}", self.what));
-                }
-            }
+        let complete = self.sorted.is_none_or(|info| {
+            self.found.keys.is_some() != info.drop_keys && self.found.values.is_some() == (info.value != ValueType::None)
+        });
+        if !complete || self.found.keys.is_none() && self.found.values.is_none() {
+            return Err(format!("{}: part of the output is missing", self.what));
         }
-        Ok(())
+        self.problems.iter().try_for_each(|problem| match &self.sorted {
+            None => self.check_part(problem.start, problem.clone().zip(problem.clone())),
+            // Narrow words: most of the time goes into moving them.
+            Some(info) if info.key.bits() <= 32 => self.check_sorted(info, problem, low_32),
+            Some(info) if info.key.bits() <= 64 => self.check_sorted(info, problem, low_64),
+            Some(info) => self.check_sorted(info, problem, |number| number),
+        })
     }
 
-    /// Which place of the input each place of the output comes from.
-    fn sources(&self, problem: Range<usize>) -> Vec<usize> {
-        if !self.is_sorted {
-            return problem.collect();
-        }
-        // Key above place in one word: unstable sorting is stable then, and twice as fast.
-        let mut sources: Vec<u64> = problem.map(|place| u64::from(self.keys_in[place]) << 32 | place as u64).collect();
-        sources.sort_unstable();
-        sources.into_iter().map(|source| (source & 0xffff_ffff) as usize).collect()
+    /// Sorts in chunks, one a core; then merges them, each core so many of the keys.
+    fn check_sorted<K: Copy + Ord + Send + Sync>(
+        &self,
+        info: &SorterInfo,
+        problem: &Range<u32>,
+        narrow: impl Fn(u128) -> K + Sync,
+    ) -> Result<(), String> {
+        let Some(keys) = &self.input.keys else { return Err(format!("{}: no keys", self.what)) };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let chunk = problem.len().div_ceil(threads).max(CHUNK);
+        let starts = problem.clone().step_by(chunk);
+        // The place below the key makes an unstable sort stable.
+        let runs: Vec<Vec<(K, u32)>> = in_parallel(starts.map(|start| {
+            let (narrow, end) = (&narrow, problem.end);
+            move || {
+                let number = |place: u32| narrow(number(info, keys.item(place as usize)));
+                let mut run: Vec<_> = (start..end).take(chunk).map(|place| (number(place), place)).collect();
+                run.sort_unstable();
+                run
+            }
+        }));
+        // As many parts as runs, between items of the first run: close to equal where the runs are alike.
+        let parts = runs.len();
+        let bounds = |run: &Vec<(K, u32)>| -> Vec<usize> {
+            let first = &runs[0];
+            let inner = (1..parts).map(|part| run.partition_point(|item| *item < first[first.len() * part / parts]));
+            std::iter::once(0).chain(inner).chain([run.len()]).collect()
+        };
+        let bounds: Vec<Vec<usize>> = runs.iter().map(bounds).collect();
+        let checks = (0..parts).map(|part| {
+            let slices: Vec<_> = runs.iter().zip(&bounds).map(|(run, bounds)| &run[bounds[part]..bounds[part + 1]]).collect();
+            let before: usize = bounds.iter().map(|bounds| bounds[part]).sum();
+            // The sum of what lies before is less than the count.
+            let places = problem.start + u32::try_from(before).unwrap_or(u32::MAX)..problem.end;
+            move || self.check_part(problem.start, places.zip(merge(slices)))
+        });
+        in_parallel(checks).into_iter().collect()
+    }
+
+    /// That each place of the output holds what the place of the input does that comes with it. Places given as values count from `start`.
+    fn check_part(&self, start: u32, mut moves: impl Iterator<Item = (u32, u32)>) -> Result<(), String> {
+        let wrong = |what, place, found, expected| Err(format!("{}: {what} {place} is {found}, not {expected}", self.what));
+        let compare = |what, place: u32, found: &Column, source: u32, input: &Column| {
+            let (found, expected) = (|| found.item(place as usize), || input.item(source as usize));
+            if found().eq(expected()) { Ok(()) } else { wrong(what, place, Column::hex(found()), Column::hex(expected())) }
+        };
+        let is_argsort = self.sorted.is_some_and(|info| info.value == ValueType::Index);
+        moves.try_for_each(|(place, source)| {
+            if let Some((found, input)) = self.found.keys.as_ref().zip(self.input.keys.as_ref()) {
+                compare("key", place, found, source, input)?;
+            }
+            match (&self.found.values, &self.input.values) {
+                (Some(found), _) if is_argsort => {
+                    let index = found.item(place as usize).next().unwrap_or(u32::MAX);
+                    let expected = source - start;
+                    if index == expected { Ok(()) } else { wrong("index", place, index.to_string(), expected.to_string()) }
+                }
+                (Some(found), Some(input)) => compare("value", place, found, source, input),
+                _ => Ok(()),
+            }
+        })
     }
 }
 
-/// Outputs being checked.
+/// The key as an unsigned number that has its place in the order, of the bits that are sorted by.
+fn number(info: &SorterInfo, words: impl Iterator<Item = u32>) -> u128 {
+    let bits = info.key.bits();
+    let ones = |bits: u32| u128::MAX >> (128 - bits);
+    let most_significant_first = matches!(info.key, KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4);
+    let mut number = words.zip(0u32..).fold(0, |number, (word, index)| {
+        if most_significant_first { number << 32 | u128::from(word) } else { number | u128::from(word) << (32 * index) }
+    });
+    let sign = 1 << (bits - 1);
+    match info.key {
+        KeyType::I8 | KeyType::I16 | KeyType::I32 | KeyType::I64 => number ^= sign,
+        // Negative floats rise as they fall.
+        KeyType::F16 | KeyType::Bf16 | KeyType::F32 | KeyType::F64 => number ^= if number & sign != 0 { ones(bits) } else { sign },
+        _ => {}
+    }
+    if info.order == Order::Descending {
+        number ^= ones(bits);
+    }
+    let end_bit = if info.end_bit == 0 { bits } else { info.end_bit };
+    (number & ones(end_bit)) >> info.begin_bit
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the caller knows that there are no higher bits")]
+fn low_32(number: u128) -> u32 {
+    number as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the caller knows that there are no higher bits")]
+fn low_64(number: u128) -> u64 {
+    number as u64
+}
+
+/// Places by rising items of all of `runs`, each of which rises.
+fn merge<K: Copy + Ord>(mut runs: Vec<&[(K, u32)]>) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let least = runs.iter_mut().filter(|run| !run.is_empty()).min_by_key(|run| run[0])?;
+        let (first, rest) = least.split_first()?;
+        *least = rest;
+        Some(first.1)
+    })
+}
+
+/// What each of `jobs` gives, in their order.
+fn in_parallel<T: Send>(jobs: impl ExactSizeIterator<Item = impl FnOnce() -> T + Send>) -> Vec<T> {
+    // One alone, as of each of many small problems, is not worth a thread.
+    if jobs.len() == 1 {
+        return jobs.map(|job| job()).collect();
+    }
+    thread::scope(|scope| {
+        let threads: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
+        // A panic goes on in who asked.
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// Outputs being checked, one at a time: a check has all cores, and takes memory as large as the case.
 #[derive(Default)]
 pub(crate) struct Verifier {
-    running: Vec<JoinHandle<Result<(), String>>>,
-    done: Vec<Result<(), String>>,
+    running: Option<JoinHandle<Result<(), String>>>,
+    right: usize,
+    wrong: Vec<String>,
 }
 
 impl Verifier {
-    /// Takes an output; waits for an earlier one where every core is busy.
+    /// Takes an output, as soon as the one before has been checked.
     pub(crate) fn take(&mut self, output: Output) {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        if self.running.len() >= threads {
-            let oldest = self.running.remove(0);
-            self.done.push(join(oldest));
+        self.wait();
+        self.running = Some(thread::spawn(move || output.check()));
+    }
+
+    fn wait(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        match running.join().unwrap_or_else(|_| Err("a check did not end".into())) {
+            Ok(()) => self.right += 1,
+            Err(what) => self.wrong.push(what),
         }
-        self.running.push(thread::spawn(move || output.check()));
     }
 
     /// Waits for all; tells how many were right, and what was wrong.
-    pub(crate) fn finish(self) -> (usize, Vec<String>) {
-        let results: Vec<_> = self.done.into_iter().chain(self.running.into_iter().map(join)).collect();
-        let wrong: Vec<String> = results.iter().filter_map(|result| result.clone().err()).collect();
-        (results.len() - wrong.len(), wrong)
+    pub(crate) fn finish(mut self) -> (usize, Vec<String>) {
+        self.wait();
+        (self.right, self.wrong)
     }
-}
-
-fn join(thread: JoinHandle<Result<(), String>>) -> Result<(), String> {
-    thread.join().unwrap_or_else(|_| Err("a check did not end".into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn column(words: &[u32]) -> Column {
+        Column { words: Arc::new(words.to_vec()), first: 0, step: 4, size: 4 }
+    }
+
+    fn columns(keys: &[u32], values: &[u32]) -> Columns {
+        Columns { keys: Some(column(keys)), values: Some(column(values)) }
+    }
+
     fn output(keys: &[u32], values: &[u32]) -> Output {
         Output {
             what: "test".into(),
             problems: vec![0..3, 3..5],
-            is_sorted: true,
-            keys_in: Arc::new(vec![2, 1, 2, 1, 0]),
-            values_in: Some(Arc::new(vec![10, 11, 12, 13, 14])),
-            keys: keys.to_vec(),
-            values: Some(values.to_vec()),
+            sorted: Some(SorterInfo::pairs()),
+            input: columns(&[2, 1, 2, 1, 0], &[10, 11, 12, 13, 14]),
+            found: columns(keys, values),
         }
     }
 
@@ -101,8 +248,90 @@ mod tests {
         assert_eq!(output(&[1, 2, 2, 0, 1], &[11, 10, 12, 14, 13]).check(), Ok(()));
         let unstable = output(&[1, 2, 2, 0, 1], &[11, 12, 10, 14, 13]).check().unwrap_err();
         assert_eq!(unstable, "test: value 1 is 0x0000000c, not 0x0000000a");
+        let lost = output(&[1, 2, 2, 1, 1], &[11, 10, 12, 14, 13]).check().unwrap_err();
+        assert_eq!(lost, "test: key 3 is 0x00000001, not 0x00000000");
         let crossed = output(&[0, 1, 1, 2, 2], &[14, 11, 13, 10, 12]).check();
         assert!(crossed.is_err(), "problems are apart");
+    }
+
+    #[test]
+    fn nothing_goes_unchecked() {
+        let right = output(&[1, 2, 2, 0, 1], &[11, 10, 12, 14, 13]);
+        let keys_only = Columns { values: None, ..right.found.clone() };
+        assert_eq!(Output { found: keys_only, ..right }.check(), Err("test: part of the output is missing".into()));
+    }
+
+    #[test]
+    fn what_is_copied_stays_where_it_is() {
+        let copied = |keys: &[u32]| Output { sorted: None, ..output(keys, &[10, 11, 12, 13, 14]) };
+        assert_eq!(copied(&[2, 1, 2, 1, 0]).check(), Ok(()));
+        assert!(copied(&[1, 2, 2, 1, 0]).check().is_err());
+    }
+
+    #[test]
+    fn indices_count_from_the_problem() {
+        let argsort = |indices: &[u32]| {
+            let found = Columns { keys: None, values: Some(column(indices)) };
+            let input = Columns { values: None, ..output(&[], &[]).input };
+            Output { sorted: Some(SorterInfo::argsort(KeyType::U32)), input, found, ..output(&[], &[]) }
+        };
+        assert_eq!(argsort(&[1, 0, 2, 1, 0]).check(), Ok(()));
+        assert_eq!(argsort(&[1, 2, 0, 1, 0]).check(), Err("test: index 1 is 2, not 0".into()));
+    }
+
+    #[test]
+    fn narrow_and_interleaved_items_are_found() {
+        let bytes = Column { words: Arc::new(vec![0x0403_0201, 0x05]), first: 0, step: 1, size: 1 };
+        assert!((0..5).map(|i| bytes.item(i).next()).eq((1..6).map(Some)));
+        let items = Arc::new((0..6).collect::<Vec<_>>());
+        let long = Column { words: items, first: 4, step: 12, size: 8 };
+        assert_eq!(long.item(1).collect::<Vec<_>>(), [4, 5]);
+    }
+
+    #[test]
+    fn one_wrong_item_among_many_is_found() {
+        // Several chunks, many equal keys, of which only the sorted bits count.
+        let n = (5u32 << 16) + 7;
+        let info = SorterInfo { begin_bit: 8, end_bit: 20, ..SorterInfo::pairs() };
+        let keys: Vec<u32> = (0..n).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+        let mut order: Vec<u32> = (0..n).collect();
+        order.sort_by_key(|i| keys[*i as usize] >> 8 & 0xfff);
+        let sorted: Vec<u32> = order.iter().map(|i| keys[*i as usize]).collect();
+        let made = |keys_found: &[u32], order: &[u32]| Output {
+            what: "many".into(),
+            problems: std::iter::once(0..n).collect(),
+            sorted: Some(info),
+            input: columns(&keys, &(0..n).collect::<Vec<_>>()),
+            found: columns(keys_found, order),
+        };
+        assert_eq!(made(&sorted, &order).check(), Ok(()));
+        for wrong in [0, CHUNK, n as usize - 1] {
+            let mut order = order.clone();
+            order[wrong] ^= 1;
+            assert!(made(&sorted, &order).check().is_err(), "value {wrong}");
+            let mut sorted = sorted.clone();
+            sorted[wrong] ^= 1;
+            assert!(made(&sorted, &order).check().is_err(), "key {wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_the_order_of_their_keys() {
+        let of = |key, words: &[u32]| number(&SorterInfo { key, ..SorterInfo::keys() }, words.iter().copied());
+        let singles = [f32::NEG_INFINITY, -2.0, -0.0, 0.0, 1e-40, 3.0, f32::NAN];
+        assert!(singles.is_sorted_by(|a, b| of(KeyType::F32, &[a.to_bits()]) < of(KeyType::F32, &[b.to_bits()])));
+        let words = |wide: u64| [(wide & 0xffff_ffff) as u32, (wide >> 32) as u32];
+        let doubles = [f64::NEG_INFINITY, -2.0, -1e-310, 0.0, 3.0, f64::NAN];
+        assert!(doubles.is_sorted_by(|a, b| of(KeyType::F64, &words(a.to_bits())) < of(KeyType::F64, &words(b.to_bits()))));
+        assert!(
+            [-5i64, -1, 0, 1 << 40]
+                .is_sorted_by(|a, b| { of(KeyType::I64, &words(a.cast_unsigned())) < of(KeyType::I64, &words(b.cast_unsigned())) })
+        );
+        assert!(of(KeyType::I8, &[0xff]) < of(KeyType::I8, &[0]), "-1 is less than 0");
+        assert!(of(KeyType::U32x3, &[1, 9, 9]) < of(KeyType::U32x3, &[2, 0, 0]));
+        assert!(of(KeyType::U64, &[0, 1]) > of(KeyType::U64, &[9, 0]));
+        let descending = SorterInfo { order: Order::Descending, key: KeyType::U16, ..SorterInfo::keys() };
+        assert_eq!(number(&descending, std::iter::once(1)), 0xfffe);
     }
 
     #[test]
