@@ -3,10 +3,11 @@
 use crate::camera::View;
 use crate::gpu::{Buffer, Gpu, Place};
 use crate::mesh::Mesh;
+use crate::morton::Morton;
 use crate::tree::{Node, Tree};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
-use trommel::{Count, Range, Scratch, SortInfo, Sorter, SorterInfo};
+use trommel::{Count, Range, Scratch, SortInfo, Sorter, SorterInfo, ValueType};
 
 /// Invocations of a workgroup of the building kernels.
 const WORKGROUP: u32 = 128;
@@ -98,7 +99,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(gpu: &Gpu, mesh: &Mesh, view: &View, scratch_size: u64) -> Result<Self> {
+    fn new(gpu: &Gpu, mesh: &Mesh, view: &View, morton: Morton, scratch_size: u64) -> Result<Self> {
         let vertices = mesh.points.len() as u64;
         let triangles = mesh.triangles.len() as u64;
         let pixels = u64::from(view.extent[0]) * u64::from(view.extent[1]);
@@ -107,7 +108,7 @@ impl Buffers {
             points: device(12 * vertices)?,
             triangles: device(12 * triangles)?,
             vertices: device(16 * vertices)?,
-            codes: device(4 * triangles)?,
+            codes: device(morton.size() * triangles)?,
             ids: device(4 * triangles)?,
             bounds: device(24)?,
             nodes: device(32 * (2 * triangles - 1))?,
@@ -128,6 +129,7 @@ pub(crate) struct Job<'a> {
     gpu: &'a Gpu,
     mesh: &'a Mesh,
     view: &'a View,
+    morton: Morton,
     triangle_count: u32,
     sorter: Sorter,
     buffers: Buffers,
@@ -139,7 +141,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn new(gpu: &'a Gpu, mesh: &'a Mesh, view: &'a View) -> Result<Self> {
+    pub(crate) fn new(gpu: &'a Gpu, mesh: &'a Mesh, view: &'a View, morton: Morton) -> Result<Self> {
         let triangle_count = u32::try_from(mesh.triangles.len())?;
         let limit = u64::from(gpu.max_groups) * u64::from(WORKGROUP);
         // Node indices and byte offsets of 32-byte nodes stay within 32 bits.
@@ -147,12 +149,14 @@ impl<'a> Job<'a> {
         ensure!(u64::from(triangle_count) <= limit, "{triangle_count} triangles are more than the {limit} that are supported");
         ensure!(mesh.points.len() <= 1 << 28, "{} vertices are more than the 2^28 that are supported", mesh.points.len());
 
-        let sorter = Sorter::new(&gpu.trommel()?, &SorterInfo::pairs())?;
-        let buffers = Buffers::new(gpu, mesh, view, sorter.scratch_size(triangle_count)?)?;
+        let info = SorterInfo { key: morton.key(), value: ValueType::U32, ..SorterInfo::keys() };
+        let sorter = Sorter::new(&gpu.trommel()?, &info)?;
+        let buffers = Buffers::new(gpu, mesh, view, morton, sorter.scratch_size(triangle_count)?)?;
         let mut job = Self {
             gpu,
             mesh,
             view,
+            morton,
             triangle_count,
             sorter,
             buffers,
@@ -181,7 +185,7 @@ impl<'a> Job<'a> {
         unsafe {
             self.layout = device.create_pipeline_layout(&layout, None)?;
             for module in MODULES {
-                self.pipelines.push(create_pipeline(device, self.layout, module)?);
+                self.pipelines.push(create_pipeline(device, self.layout, self.morton, module)?);
             }
             self.pool = device.create_command_pool(&pool, None)?;
             self.fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
@@ -249,9 +253,10 @@ impl<'a> Job<'a> {
         let times = if timed { Some(self.read_times(builds)?) } else { None };
         Ok(Outcome {
             tree: Tree {
+                morton: self.morton,
                 nodes: gpu.read::<Node>(&nodes, 2 * triangles - 1)?,
                 parents: gpu.read(&parents, 2 * triangles - 1)?,
-                codes: gpu.read(&codes, triangles)?,
+                codes: self.read_codes(&codes)?,
                 ids: gpu.read(&ids, triangles)?,
             },
             picture: gpu.read(&picture, pixels)?,
@@ -296,14 +301,13 @@ impl<'a> Job<'a> {
             self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
 
             stamp(1);
-            let bytes = 4 * u64::from(self.triangle_count);
+            let triangles = u64::from(self.triangle_count);
             let sort = SortInfo {
                 count: Count::host(self.triangle_count),
-                keys: Range::new(b.codes.address, bytes),
-                values: Range::new(b.ids.address, bytes),
+                keys: Range::new(b.codes.address, self.morton.size() * triangles),
+                values: Range::new(b.ids.address, 4 * triangles),
                 scratch: Scratch { buffer: b.scratch.handle, offset: 0, size: b.scratch.size },
-                status: 0,
-                timestamps: None,
+                ..SortInfo::default()
             };
             self.sorter.cmd_sort(cmd, &sort)?;
             self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
@@ -387,6 +391,20 @@ impl<'a> Job<'a> {
         unsafe { self.gpu.device.cmd_pipeline_barrier2(cmd, &info) };
     }
 
+    fn read_codes(&self, codes: &Buffer) -> Result<Vec<u64>> {
+        let triangles = self.mesh.triangles.len();
+        Ok(match self.morton {
+            Morton::Bits30 => self.gpu.read::<u32>(codes, triangles)?.into_iter().map(u64::from).collect(),
+            // Low word first, however the host has its own.
+            Morton::Bits63 => self
+                .gpu
+                .read::<[u32; 2]>(codes, triangles)?
+                .into_iter()
+                .map(|[low, high]| u64::from(high) << 32 | u64::from(low))
+                .collect(),
+        })
+    }
+
     /// Median milliseconds of the sort, and of the rest of the build.
     fn read_times(&self, builds: u32) -> Result<[f64; 2]> {
         let mut stamps = vec![0u64; (STAMPS * builds) as usize];
@@ -433,13 +451,21 @@ const COMPUTE_ALL: Scope = (
 
 /// # Safety
 /// The layout belongs to the device, and the module is one of this example's.
-unsafe fn create_pipeline(device: &ash::Device, layout: vk::PipelineLayout, module: &[u8]) -> Result<vk::Pipeline> {
+unsafe fn create_pipeline(device: &ash::Device, layout: vk::PipelineLayout, morton: Morton, module: &[u8]) -> Result<vk::Pipeline> {
     let code = ash::util::read_spv(&mut std::io::Cursor::new(module))?;
     let module = vk::ShaderModuleCreateInfo::default().code(&code);
+    // The one constant, MORTON_BITS; kernels that know of no codes pass over it.
+    let bits = morton.bits().to_ne_bytes();
+    let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: bits.len() }];
+    let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&bits);
     // SAFETY: the module is valid SPIR-V that uses nothing but enabled features; it is not needed after the pipeline's creation.
     unsafe {
         let module = device.create_shader_module(&module, None)?;
-        let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(c"main")
+            .specialization_info(&constants);
         let info = [vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage)];
         let made = device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
         device.destroy_shader_module(module, None);

@@ -3,7 +3,7 @@
 // Paper: T. Karras, "Maximizing Parallelism in the Construction of BVHs, Octrees, and k-d Trees", HPG 2012, sections 3, 4
 //      (equal codes are told apart by their index, as if it were appended to the code).
 // Depth: along a path the common prefix of (code, index) grows at each node, so that no path has more than
-//      30 + 32 internal nodes: the tracer's stack relies on it.
+//      MORTON_BITS + 32 internal nodes: the tracer's stack relies on it.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,16 +12,19 @@
 #extension GL_EXT_scalar_block_layout : require
 
 #include "args.glsl"
+#include "codes.glsl"
 
 layout(local_size_x = 128) in;
 
-// Length of the common prefix of leaves i and j in bits; -1 where j is no leaf.
-int common_prefix(uint i, uint code, int j) {
+// Length of the common prefix of leaves i and j in bits, with the zeros before a code of one word; -1 where j is no leaf.
+int common_prefix(uint i, uvec2 code, int j) {
     if (j < 0 || j >= int(args.triangle_count)) {
         return -1;
     }
-    uint differing = code ^ Words(args.codes).v[j];
-    return differing != 0u ? 31 - findMSB(differing) : 63 - findMSB(i ^ uint(j));
+    uvec2 differing = code ^ load_code(uint(j));
+    return differing.y != 0u ? 31 - findMSB(differing.y)
+         : differing.x != 0u ? 63 - findMSB(differing.x)
+         : 95 - findMSB(i ^ uint(j));
 }
 
 void main() {
@@ -33,7 +36,7 @@ void main() {
         return;
     }
     Words(args.arrivals).v[i] = 0u;
-    uint code = Words(args.codes).v[i];
+    uvec2 code = load_code(i);
     int first = int(i);
 
     // 1. The range grows towards the neighbour that shares more bits; the other neighbour bounds it from outside.

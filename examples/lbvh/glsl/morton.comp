@@ -1,5 +1,5 @@
-// In:  triangles, points and the bounds of the centroids. Out: one 30-bit Morton code a triangle, ten bits an axis, x in the
-//      highest bit of each group of three; and the identity in ids, the payload of the sort.
+// In:  triangles, points and the bounds of the centroids. Out: one Morton code a triangle, and the identity in ids, the
+//      payload of the sort.
 // Paper: G. M. Morton, "A computer oriented geodetic data base and a new technique in file sequencing", IBM 1966.
 // Progress: none needed.
 #version 460
@@ -9,6 +9,7 @@
 #extension GL_EXT_scalar_block_layout : require
 
 #include "args.glsl"
+#include "codes.glsl"
 
 layout(local_size_x = 128) in;
 
@@ -21,13 +22,30 @@ uint spread(uint x) {
     return x;
 }
 
+// The Morton code of the low ten bits of each axis.
+uint interleave(uvec3 cell) {
+    cell &= 1023u;
+    return (spread(cell.x) << 2) | (spread(cell.y) << 1) | spread(cell.z);
+}
+
+// Thirty bits come of each ten bits an axis, and three of the highest.
+uvec2 encode(uvec3 cell) {
+    uint low = interleave(cell);
+    if (!TWO_WORDS) {
+        return uvec2(low, 0u);
+    }
+    uint middle = interleave(cell >> 10);
+    uint high = interleave(cell >> 20);
+    return uvec2(low | (middle << 30), (middle >> 2) | (high << 28));
+}
+
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (i >= args.triangle_count) {
         return;
     }
 
-    // 1. The grid: 1024 cells along each axis. An axis without extent has one cell, also where all centroids are one point.
+    // 1. The grid: 2^AXIS_BITS cells along each axis. An axis without extent has one cell, also where all centroids are one point.
     Words bounds = Words(args.bounds);
     vec3 lo = vec3(unordered(bounds.v[0]), unordered(bounds.v[1]), unordered(bounds.v[2]));
     vec3 hi = vec3(unordered(~bounds.v[3]), unordered(~bounds.v[4]), unordered(~bounds.v[5]));
@@ -36,8 +54,9 @@ void main() {
 
     // 2. The cell of the centroid. The last cell takes its upper border.
     vec3 share = (centre_of(i) - lo) / (extent + flat_axis);
-    uvec3 cell = uvec3(clamp(share * 1024.0, vec3(0.0), vec3(1023.0)));
+    float cells = float(1u << AXIS_BITS);
+    uvec3 cell = uvec3(clamp(share * cells, vec3(0.0), vec3(cells - 1.0)));
 
-    Words(args.codes).v[i] = (spread(cell.x) << 2) | (spread(cell.y) << 1) | spread(cell.z);
+    store_code(i, encode(cell));
     Words(args.ids).v[i] = i;
 }

@@ -1,7 +1,7 @@
 // The walk through the tree: nearest hit and any hit, with a stack in private memory and the nearer child first.
 
-// The deepest path has 62 internal nodes (hierarchy.comp) and each leaves at most one child behind.
-#define STACK_SIZE 64
+// The internal nodes of the deepest path (hierarchy.comp); each leaves at most one child behind.
+const uint STACK_SIZE = MORTON_BITS + 32;
 
 struct Hit {
     float t;
