@@ -637,3 +637,19 @@ impl Ring {
         }
     }
 }
+
+/// Whether every format goes by every strategy; otherwise each by some, in turn, since most of the time goes into pipelines.
+pub(super) fn in_full() -> bool {
+    std::env::var_os("TROMMEL_TEST_FULL").is_some()
+}
+
+/// Whether the driver takes long to make pipelines: then only the first formats run, in two ways.
+pub(super) fn in_brief() -> bool {
+    std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
+}
+
+/// One place in three, others where subgroups are wider or narrower: the suite runs with three widths. Every place in full.
+pub(super) fn in_turn(place: usize) -> bool {
+    let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
+    in_full() || (place + width).is_multiple_of(3)
+}

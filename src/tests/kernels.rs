@@ -1,7 +1,8 @@
 //! Every kernel by itself, on the device that the environment selects.
 
 use super::bench::{
-    Bench, COUNT, EMPTY, PREFIX, Problem, RING_ENTRIES, Ring, Way, assert_silence, context, look_back_word, push_of, tile_of,
+    Bench, COUNT, EMPTY, PREFIX, Problem, RING_ENTRIES, Ring, Way, assert_silence, context, in_brief, in_full, in_turn,
+    look_back_word, push_of, tile_of,
 };
 use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
@@ -55,23 +56,14 @@ fn proven() -> Vec<SorterInfo> {
     all
 }
 
-/// Whether every format goes by every strategy; otherwise each by some, in turn, since most of the time goes into pipelines.
-fn in_full() -> bool {
-    std::env::var_os("TROMMEL_TEST_FULL").is_some()
-}
-
-/// Whether the driver takes long to make pipelines: then only the first formats run, in two ways.
-fn in_brief() -> bool {
-    std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
-}
-
-/// The first formats in every way; the others, which differ in what they move and not in how, by one of the strategies.
+/// The first formats in every way; the others, which differ in what they move and not in how, by one of the strategies with subgroups of
+/// one width in three.
 fn kernels_of(strategy: Strategy, turn: usize) {
     for (i, info) in proven().into_iter().enumerate() {
         let info = info.strategy(strategy);
         if in_full() || i < 3 && !in_brief() {
             every_way(false, info);
-        } else if i < 3 || i % 3 == turn && !in_brief() {
+        } else if i < 3 || i % 3 == turn && in_turn(i / 3) && !in_brief() {
             alone(false, Way::Direct, info);
             together(false, Way::PassingOver, info);
         }

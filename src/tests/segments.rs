@@ -1,6 +1,6 @@
 //! Segments, pass by pass: what each declares, and what they come to.
 
-use super::bench::{Bench, Problem, Way, assert_silence, context, tile_of};
+use super::bench::{Bench, Problem, Way, assert_silence, context, in_brief, in_turn, tile_of};
 use super::problems::formats;
 use super::twins::{noise, result};
 use crate::sort::Class;
@@ -46,12 +46,6 @@ fn prove(emulated: bool, info: SorterInfo, problem: Problem) {
     assert_silence(&bench.context);
 }
 
-/// A third of the formats, others where subgroups are wider or narrower: several widths are tested. All of them in full.
-fn in_turn(place: usize) -> bool {
-    let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
-    std::env::var_os("TROMMEL_TEST_FULL").is_some() || (place + width).is_multiple_of(3)
-}
-
 /// Lengths that one workgroup takes together, alone and not at all, in windows of their own and in one; and empty ones.
 fn lengths(emulated: bool) -> Vec<usize> {
     let whole = context(emulated).device().profile().sort_segments.tile() as usize;
@@ -66,7 +60,7 @@ fn segments_of_every_format() {
     for (i, (_, info)) in formats().into_iter().enumerate() {
         let strategy = Strategy::ALL[i % Strategy::ALL.len()];
         // Where pipelines take long, the first formats and no more.
-        if i < 3 || in_turn(i) && std::env::var_os("TROMMEL_TEST_BRIEF").is_none() {
+        if i < 3 || in_turn(i) && !in_brief() {
             prove(i % 4 == 3, info.strategy(strategy), problem(i as u64, &lengths(i % 4 == 3), None));
         }
     }
