@@ -49,8 +49,8 @@ void take_tile() {
     sh_tile = line;
 }
 
-// The ring is one for all.
-Words look_back_words(uint p) { return IN_RING ? Words(scratch_part(problem_tile_words(p))) : tile_words_of(p); }
+// The ring is one for all. (A choice of parts, not of references: SwiftShader falls over those.)
+Words look_back_words(uint p) { return Words(scratch_part(IN_RING ? problem_tile_words(p) : tile_words_part(p))); }
 
 uint line_tiles(Tile tile) { return SINGLE ? tile.tiles : states().v[args.problem_count].first_tile; }
 

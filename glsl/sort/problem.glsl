@@ -68,8 +68,8 @@ PROBLEM_MEMBER(uint, histogram)
 PROBLEM_MEMBER(uint, tile_words)
 
 // The segment at hand: its first item, and the tiles of those before it.
-uint segment_first = 0;
-uint segment_first_tile = 0;
+uint segment_first;
+uint segment_first_tile;
 
 // A row of counts for each digit, and a word more.
 const uint PARTS_A_DIGIT = RADIX * 4 / 256;
@@ -81,11 +81,13 @@ Words histogram_of(uint p) {
 }
 
 // Not for the ring, which all share.
-Words tile_words_of(uint p) {
+uint tile_words_part(uint p) {
     uint part = problem_tile_words(p);
     if (SEGMENTS) part += segment_first_tile * PARTS_A_DIGIT;
-    return Words(scratch_part(part));
+    return part;
 }
+
+Words tile_words_of(uint p) { return Words(scratch_part(tile_words_part(p))); }
 
 void enter_segment(uint p) {
     if (!SEGMENTS) return;

@@ -26,7 +26,7 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 #define HOLDS(k) true
 #endif
 #ifndef CARRIES
-#define CARRIES (ITEM_WORDS > 1)
+#define CARRIES (ITEM_WORDS != 1)
 #endif
 
 // 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
@@ -37,7 +37,7 @@ const uint TILE = THREADS * ITEMS;
 // costs.
 const uint HOT_SHARE = 12;
 // Two places in one register: a tile has at most 2^16 of them.
-const uint PLACE_WORDS = CARRIES ? (ITEMS + 1) / 2 : 1;
+const uint PLACE_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
 
 // Counters while a tile is ordered; then, where other words follow, the digits of its places, four to a word (scatter.glsl).
 const uint COUNTER_WORDS = HISTOGRAMS * RADIX;
