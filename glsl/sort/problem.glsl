@@ -68,8 +68,8 @@ PROBLEM_MEMBER(uint, histogram)
 PROBLEM_MEMBER(uint, tile_words)
 
 // The segment at hand: its first item, and the tiles of those before it.
-uint segment_first;
-uint segment_first_tile;
+uint segment_first = 0;
+uint segment_first_tile = 0;
 
 // A row of counts for each digit, and a word more.
 const uint PARTS_A_DIGIT = RADIX * 4 / 256;

@@ -26,7 +26,7 @@
 #include "sort/planes.glsl"
 
 // Of the items that a thread has room for, as many as it takes for those there are.
-uint held;
+uint held = 0;
 #define HELD held
 #define CARRIES true
 #include "sort/tile.glsl"
