@@ -84,15 +84,14 @@ impl<'a> SortKind<'a> {
 
     pub(crate) fn class(&self, max_count: u32) -> Class {
         let shapes = self.shapes();
+        let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
         if self.format.segmented {
             let whole = self.profile.sort_segments;
-            let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
             return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
         }
         if let Some(shape) = shapes.small.iter().find(|shape| max_count <= shape.tile()) {
             return Class::Small(*shape);
         }
-        let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
         // A profile without tiles does not pass Profile::checked.
         tiles.map_or(Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared), |sized| self.tiled(sized))
     }

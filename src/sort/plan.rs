@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
         let histograms = add("histograms", table.histograms);
         let tile_words = add("tile_words", table.tile_words);
         let offsets = add("offsets", table.hulls.offsets);
-        let segmented = !table.class.shares();
+        let segmented = format.segmented;
 
         let groups = if table.prepared { table.kind.profile.histogram_groups } else { DIRECT_HISTOGRAMS };
         let flags = [
@@ -171,11 +171,10 @@ impl<'a> Builder<'a> {
     fn line(&self) -> Resources {
         let resolved = self.table.prepared && (self.table.any_count_on_device || self.table.problems > 1);
         let unresolved = !self.table.prepared && self.table.any_count_on_device;
-        let segmented = !self.table.class.shares();
         set(&[
             if resolved { self.states } else { Id(None) },
             if unresolved { self.counts } else { Id(None) },
-            if segmented { Id(None) } else { self.rows },
+            if self.format().segmented { Id(None) } else { self.rows },
         ])
     }
 
@@ -399,7 +398,7 @@ impl<'a> Builder<'a> {
     /// As [`Builder::line`], for what follows the passes: nothing has been prepared for small problems.
     fn last_line(&self) -> Resources {
         let states = self.table.prepared && self.states.0.is_some();
-        if !self.table.class.shares() {
+        if self.format().segmented {
             return set(&[self.rows]);
         }
         self.line().union(set(&[if states { Id(None) } else { self.counts }]))

@@ -79,7 +79,7 @@ struct Parts {
 impl Parts {
     fn of(kind: &SortKind<'_>, class: Class, max_count: u32, prepared: bool) -> Self {
         let format = &kind.format;
-        // Planes of a batch begin where 16-byte loads may.
+        // So do the planes behind others, for kernels: see behind() in glsl/sort/planes.glsl.
         let plane = u64::from(max_count).next_multiple_of(4) * WORD;
         let times = |apart: bool| if apart { 2 } else { 1 };
         let is_small = class.tiles().is_none();
@@ -104,7 +104,8 @@ impl Parts {
         }
         let digits = u64::from(format.digits());
         let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
-        // One word more: the digits that all keys share.
+        // One word more: the digits that all keys share. Histograms are named by where they begin, and tile words too, which are whole
+        // parts by themselves.
         let histogram = ((rows * digits * u64::from(RADIX) + 1) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
@@ -113,12 +114,6 @@ impl Parts {
             keys,
             values,
         }
-        .aligned()
-    }
-
-    /// Histograms and tile words are named by where they begin.
-    fn aligned(self) -> Self {
-        Self { histogram: self.histogram.next_multiple_of(PART), tile_words: self.tile_words.next_multiple_of(PART), ..self }
     }
 
     fn add(&mut self, other: Self) {
@@ -215,7 +210,7 @@ impl<'a> SortTable<'a> {
             hulls.grow(&info.arguments(&kind.format));
             tiles += class.most_tiles(info.count.max);
         });
-        let segmented = !class.shares();
+        let segmented = kind.format.segmented;
         // The device alone knows how many tiles segments have.
         any_count_on_device |= segmented;
         let mode = kind.mode(class, problems == 1);

@@ -4,7 +4,7 @@
 //! altered that the pass does not declare to read. The first run may change only bytes that it declares to write, and both
 //! must write the same.
 
-use super::problems::Sorts;
+use super::problems::{Sorts, argument_of};
 use super::twins::{DIGITS, Move, Twin, address, move_of_pass, noise, result};
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernel::{Kernel, Variant};
@@ -291,18 +291,9 @@ impl Bench {
         let format = self.sorts.format();
         for resource in set.iter() {
             let resource = plan.resources[resource];
-            let given = match resource.name {
-                "keys" => "keys",
-                "values" => "values",
-                "keys_out" => "keysOut",
-                "values_out" => "valuesOut",
-                "counts" => "count",
-                "statuses" => "status",
-                "offsets" => "segments.offsets",
-                _ => {
-                    add(resource.range.address, resource.range.size as usize);
-                    continue;
-                }
+            let Some(given) = argument_of(resource.name) else {
+                add(resource.range.address, resource.range.size as usize);
+                continue;
             };
             for info in &self.sorts.infos {
                 let arguments = info.arguments(&format);

@@ -1,7 +1,7 @@
 //! The barriers of recorded lists, proven from the declarations alone: every two accesses of which one writes have what orders
 //! them between, and no barrier is there for nothing.
 
-use super::problems::{Addresses, NVIDIA, Problem, SCRATCH, Sorts, devices, formats, segmented_formats, tables};
+use super::problems::{Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, tables};
 use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Plan, Upload};
 use crate::record::{Commands, record};
@@ -56,19 +56,8 @@ struct Truth<'a> {
 impl<'a> Truth<'a> {
     /// The caller's arrays lie apart, where a resource is the smallest range around them.
     fn of(plan: &'a Plan<'a>, infos: &[SortInfo], format: &Format) -> Self {
-        let given = |resource| {
-            Some(match resource {
-                "keys" => "keys",
-                "values" => "values",
-                "keys_out" => "keysOut",
-                "values_out" => "valuesOut",
-                "counts" => "count",
-                "statuses" => "status",
-                _ => return None,
-            })
-        };
         let ranges = plan.resources.iter().map(|resource| {
-            let Some(name) = given(resource.name) else { return Rc::from([resource.range]) };
+            let Some(name) = argument_of(resource.name) else { return Rc::from([resource.range]) };
             let arguments = infos.iter().flat_map(|info| info.arguments(format));
             let named = arguments.filter(|argument| argument.name == name && argument.range.size != 0);
             let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
@@ -305,8 +294,7 @@ proptest! {
         let mut parts = Vec::new();
         for (sorts, class, table) in &tables {
             for resource in table.plan().resources {
-                let given = ["keys", "values", "keys_out", "values_out", "counts", "statuses", "offsets"];
-                if !given.contains(&resource.name) {
+                if argument_of(resource.name).is_none() {
                     parts.push((resource.name, resource.range));
                 }
                 let kind = sorts.kind(facts, &profile);

@@ -57,6 +57,20 @@ pub(super) fn devices() -> Vec<(&'static str, DeviceFacts)> {
     ]
 }
 
+/// The argument of a request that a plan's resource stands for; none where it is scratch.
+pub(super) fn argument_of(resource: &str) -> Option<&'static str> {
+    Some(match resource {
+        "keys" => "keys",
+        "values" => "values",
+        "keys_out" => "keysOut",
+        "values_out" => "valuesOut",
+        "counts" => "count",
+        "statuses" => "status",
+        "offsets" => "segments.offsets",
+        _ => return None,
+    })
+}
+
 /// Sorts that one sorter serves.
 #[derive(Clone, Debug)]
 pub(super) struct Sorts {
