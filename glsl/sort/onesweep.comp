@@ -84,10 +84,10 @@ void load_totals(uint p, out uint totals[MAX_DIGITS]) {
     }
 }
 
-// Tests only: some tiles are late, so that their successors wait, give up and count for themselves.
+// Tests only: some tiles are late, by far more turns than their successors wait, which then count for themselves.
 void delay(uint tile) {
     if (DELAY_EVERY == 0 || tile % DELAY_EVERY != DELAY_EVERY - 1) return;
-    for (uint turn = 0; turn < 20000; ++turn) {
+    for (uint turn = 0; turn < 32 * SPIN_LIMIT; ++turn) {
         if (load_relaxed(tickets(), pass_index()) == 0xffffffffu) break;
     }
 }

@@ -42,5 +42,5 @@ fn waiting_for_two_turns() {
 
 #[test]
 fn waiting_for_long() {
-    late_tiles(if full() { 30_000 } else { 300 });
+    late_tiles(if full() { 1000 } else { 300 });
 }
