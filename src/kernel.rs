@@ -111,9 +111,13 @@ kernels! {
         SortReorder = "sort_reorder", [
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
         ];
-        /// A whole problem in one workgroup.
+        /// A whole problem in one workgroup, digit by digit.
         SortSmall = "sort_small", [
             Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        ];
+        /// A whole problem in one workgroup, by merging.
+        SortMerge = "sort_merge", [
+            Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Every segment that fits a workgroup, and where the others lie.
         SortSegments = "sort_segments", [

@@ -1,7 +1,7 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
 use crate::device::DeviceFacts;
-use crate::shared::{RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
+use crate::shared::{MAX_KEY_WORDS, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -103,6 +103,21 @@ impl Shape {
     }
 }
 
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.threads, self.items)
+    }
+}
+
+impl FromStr for Shape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (threads, items) = text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
+        Ok(Self { threads: parse_number(threads)?, items: parse_number(items)? })
+    }
+}
+
 /// A shape for problems up to a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizedShape {
@@ -112,11 +127,69 @@ pub struct SizedShape {
     pub shape: Shape,
 }
 
+/// How one workgroup sorts a whole problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SmallMethod {
+    /// Digit by digit: the time grows with the bits of the key.
+    Radix,
+    /// By merging: the time grows with the number of keys alone.
+    Merge,
+}
+
+/// How one workgroup sorts, and as many items as it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallShape {
+    /// The shape.
+    pub shape: Shape,
+    /// The method.
+    pub method: SmallMethod,
+}
+
+impl SmallShape {
+    /// Digit by digit.
+    pub const fn radix(threads: u32, items: u32) -> Self {
+        Self { shape: shape(threads, items), method: SmallMethod::Radix }
+    }
+
+    /// By merging.
+    pub const fn merge(threads: u32, items: u32) -> Self {
+        Self { shape: shape(threads, items), method: SmallMethod::Merge }
+    }
+
+    /// Items a workgroup: the largest problem that it sorts.
+    pub const fn tile(self) -> u32 {
+        self.shape.tile()
+    }
+
+    /// Bytes of shared memory that merging takes, with items of so many words: see glsl/sort/merge.comp.
+    const fn merge_bytes(self, words: u32) -> u32 {
+        4 * words * (self.tile() + self.tile() / 32 + 1)
+    }
+}
+
+/// What tells a shape that merges from one that goes digit by digit, whose text is that of the shape alone.
+const MERGE: &str = "/merge";
+
+impl fmt::Display for SmallShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.shape, if self.method == SmallMethod::Merge { MERGE } else { "" })
+    }
+}
+
+impl FromStr for SmallShape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (shape, method) = text.strip_suffix(MERGE).map_or((text, SmallMethod::Radix), |shape| (shape, SmallMethod::Merge));
+        Ok(Self { shape: shape.parse()?, method })
+    }
+}
+
 /// The shapes of one kind of sort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SortShapes {
     /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
-    pub small: ArrayVec<Shape, 4>,
+    pub small: ArrayVec<SmallShape, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
     pub tiles: ArrayVec<SizedShape, 4>,
 }
@@ -170,7 +243,7 @@ impl Profile {
             profile.sort_keys = shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_KEYS } else { NVIDIA_GRAPHICS_KEYS });
             profile.sort_pairs =
                 shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_PAIRS } else { NVIDIA_GRAPHICS_PAIRS });
-            profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG);
+            profile.sort_long = shapes(NVIDIA_LONG_SMALL, NVIDIA_LONG);
             profile.sort_segments = shape(256, 16);
             profile.ranking = Ranking::Proven;
             profile.plain_threads = 512;
@@ -199,7 +272,7 @@ impl Profile {
         // Keys need 4 bytes, and either the counters theirs or, later, each place a byte in the same memory.
         let items = ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4);
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
-        let small = [Shape { threads, items: items.min(4) }, Shape { threads, items }];
+        let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
         let tiles = [SizedShape { up_to: u32::MAX, shape: Shape { threads, items } }];
         let progress = VENDORS_WITH_PROGRESS.contains(&facts.vendor_id) && !facts.is_cpu;
         Self {
@@ -259,7 +332,8 @@ impl Profile {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
-            let all = shapes.small.iter().copied().chain(shapes.tiles.iter().map(|sized| sized.shape));
+            let small = shapes.small.iter().map(|small| small.shape);
+            let all = small.chain(shapes.tiles.iter().map(|sized| sized.shape));
             for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }, self.sort_segments]) {
                 if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
                     return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
@@ -280,6 +354,14 @@ impl Profile {
                 if items == 0 || bytes > facts.shared_memory {
                     return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
                 }
+            }
+        }
+        // Words of an item that is merged: a key's and one that it carries.
+        for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, MAX_KEY_WORDS + 1)] {
+            let merging = shapes.small.iter().filter(|small| small.method == SmallMethod::Merge);
+            if let Some(small) = merging.into_iter().find(|small| small.merge_bytes(words) > facts.shared_memory) {
+                let (bytes, available) = (small.merge_bytes(words), facts.shared_memory);
+                return refuse(format!("{small} needs {bytes} of {available} bytes of shared memory"));
             }
         }
         // Half a tile is whole words of these bits, and no more words than there are threads to sum them.
@@ -311,13 +393,16 @@ const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
     SizedShape { up_to, shape: shape(threads, items) }
 }
 
-fn shapes(small: &[Shape], tiles: &[SizedShape]) -> SortShapes {
+fn shapes(small: &[SmallShape], tiles: &[SizedShape]) -> SortShapes {
     SortShapes { small: small.iter().copied().collect(), tiles: tiles.iter().copied().collect() }
 }
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
-const NVIDIA_SMALL: &[Shape] = &[shape(256, 4), shape(512, 4), shape(512, 8), shape(256, 32)];
+const NVIDIA_SMALL: &[SmallShape] =
+    &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
+const NVIDIA_LONG_SMALL: &[SmallShape] =
+    &[SmallShape::merge(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
 const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
 const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
@@ -333,16 +418,16 @@ impl fmt::Display for Profile {
         let shapes = [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs), ("sort_long", &self.sort_long)];
         for (name, shapes) in shapes {
             write!(f, "{name}.small =")?;
-            for Shape { threads, items } in &shapes.small {
-                write!(f, " {threads}x{items}")?;
+            for small in &shapes.small {
+                write!(f, " {small}")?;
             }
             write!(f, "\n{name}.tiles =")?;
             for SizedShape { up_to, shape } in &shapes.tiles {
-                write!(f, " {up_to}:{}x{}", shape.threads, shape.items)?;
+                write!(f, " {up_to}:{shape}")?;
             }
             writeln!(f)?;
         }
-        writeln!(f, "sort_segments = {}x{}", self.sort_segments.threads, self.sort_segments.items)?;
+        writeln!(f, "sort_segments = {}", self.sort_segments)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
@@ -376,7 +461,7 @@ impl FromStr for Profile {
             }
         };
         let shapes = |name: &str| -> Result<SortShapes> {
-            let small = lookup(&format!("{name}.small"))?.split_whitespace().map(parse_shape).collect::<Result<Vec<_>>>()?;
+            let small = lookup(&format!("{name}.small"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
             let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(parse_sized).collect::<Result<Vec<_>>>()?;
             let too_many = |_| malformed(format!("{name}: at most four shapes"));
             Ok(SortShapes {
@@ -396,7 +481,7 @@ impl FromStr for Profile {
             sort_keys: shapes("sort_keys")?,
             sort_pairs: shapes("sort_pairs")?,
             sort_long: shapes("sort_long")?,
-            sort_segments: parse_shape(lookup("sort_segments")?)?,
+            sort_segments: lookup("sort_segments")?.parse()?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,
@@ -423,14 +508,9 @@ fn parse_number(text: &str) -> Result<u32> {
     text.parse().map_err(|_| malformed(format!("\"{text}\" is not a number")))
 }
 
-fn parse_shape(text: &str) -> Result<Shape> {
-    let (threads, items) = text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
-    Ok(Shape { threads: parse_number(threads)?, items: parse_number(items)? })
-}
-
 fn parse_sized(text: &str) -> Result<SizedShape> {
     let (up_to, shape) = text.split_once(':').ok_or_else(|| malformed(format!("\"{text}\" is not size:shape")))?;
-    Ok(SizedShape { up_to: parse_number(up_to)?, shape: parse_shape(shape)? })
+    Ok(SizedShape { up_to: parse_number(up_to)?, shape: shape.parse()? })
 }
 
 #[cfg(test)]
@@ -485,9 +565,11 @@ mod tests {
         let good = Profile::for_device(&facts);
         let with = |threads, items| {
             let mut profile = good.clone();
-            profile.sort_keys.small[0] = shape(threads, items);
+            profile.sort_keys.small[0] = SmallShape::radix(threads, items);
             profile
         };
+        let mut merging = good.clone();
+        merging.sort_long.small[0] = SmallShape::merge(256, 10);
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
         for (profile, why) in [
             (with(64, 1 << 26), "a tile of more than"),
@@ -495,6 +577,7 @@ mod tests {
             (with(48, 4), "48 threads"),
             (with(512, 1), "512 threads"),
             (with(256, 60), "shared memory"),
+            (merging, "256x10/merge needs 52820 of 49152 bytes"),
             (emulated, "whole subgroups of 32"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { lanes: 64, ..good.clone() }, "no subgroups of 64 lanes"),

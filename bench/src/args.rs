@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
-use trommel::tuning::Shape;
+use trommel::tuning::{Shape, SmallShape};
 use trommel::{Profile, Strategy};
 
 /// Times sorts on the GPU and prints one line a case.
@@ -24,11 +24,11 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
     pub(crate) strategy: StrategyArg,
     /// Tiles of every size, as `THREADSxITEMS`.
-    #[arg(long, value_parser = parse_shape)]
+    #[arg(long)]
     pub(crate) shape: Option<Shape>,
-    /// Single-workgroup sorts by rising tile, as `256x4,512x8`; `none` for none.
-    #[arg(long, value_parser = parse_shapes)]
-    pub(crate) small: Option<Shapes>,
+    /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
+    #[arg(long, value_parser = parse_small)]
+    pub(crate) small: Option<SmallShapes>,
     /// A profile, such as `--tune` writes, instead of the device's built-in one.
     #[arg(long)]
     pub(crate) profile: Option<PathBuf>,
@@ -87,7 +87,7 @@ impl From<StrategyArg> for Strategy {
 
 /// Shapes as one argument: clap takes a bare `Vec` for an argument given several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shapes(pub(crate) Vec<Shape>);
+pub(crate) struct SmallShapes(pub(crate) Vec<SmallShape>);
 
 impl Args {
     /// `profile` with the shapes that the command line asks for.
@@ -119,21 +119,16 @@ fn parse_count(text: &str) -> Result<u32, String> {
     count.filter(|count| *count != 0).ok_or_else(|| "a count is 1 to 4294967295".into())
 }
 
-fn parse_shape(text: &str) -> Result<Shape, String> {
-    let numbers = text.split_once('x').and_then(|(threads, items)| threads.parse().ok().zip(items.parse().ok()));
-    let shape = numbers.map(|(threads, items)| Shape { threads, items });
-    shape.ok_or_else(|| "a shape is THREADSxITEMS, such as 256x8".into())
-}
-
-fn parse_shapes(text: &str) -> Result<Shapes, String> {
+fn parse_small(text: &str) -> Result<SmallShapes, String> {
     if text == "none" {
-        return Ok(Shapes(Vec::new()));
+        return Ok(SmallShapes(Vec::new()));
     }
-    let shapes = text.split(',').map(parse_shape).collect::<Result<Vec<_>, _>>()?;
+    let shapes =
+        text.split(',').map(str::parse).collect::<Result<Vec<_>, _>>().map_err(|error: trommel::Error| error.to_string())?;
     if shapes.len() > 4 {
         return Err("a profile holds four small shapes".into());
     }
-    Ok(Shapes(shapes))
+    Ok(SmallShapes(shapes))
 }
 
 #[cfg(test)]
@@ -149,7 +144,7 @@ mod tests {
     fn a_full_line_is_understood() {
         let args = parse(
             "trommel-bench sort_keys batch --queue graphics --n 1024,2^20 --strategy reduce_then_scan --shape 384x22 \
-             --small 256x4,512x8 --device 1 --json a.json --profile p --passes --stats --no-verify",
+             --small 256x4/merge,512x8 --device 1 --json a.json --profile p --passes --stats --no-verify",
         )
         .unwrap();
         assert_eq!(args.filter, ["sort_keys", "batch"]);
@@ -157,7 +152,7 @@ mod tests {
         assert_eq!(args.n, [1024, 1 << 20]);
         assert_eq!(Strategy::from(args.strategy), Strategy::ReduceThenScan);
         assert_eq!(args.shape, Some(Shape { threads: 384, items: 22 }));
-        assert_eq!(args.small.as_ref().unwrap().0[1], Shape { threads: 512, items: 8 });
+        assert_eq!(args.small.as_ref().unwrap().0, [SmallShape::merge(256, 4), SmallShape::radix(512, 8)]);
         assert!(args.passes && args.stats && !args.verifies(1));
     }
 
@@ -179,7 +174,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for line in ["--n 0", "--n 2^32", "--n many", "--shape 256", "--shape ax4", "--small 1x1,1x1,1x1,1x1,1x1", "--queue gpu"] {
+        for line in [
+            "--n 0",
+            "--n 2^32",
+            "--n many",
+            "--shape 256",
+            "--shape ax4",
+            "--small 256x4/quick",
+            "--small 1x1,1x1,1x1,1x1,1x1",
+            "--queue gpu",
+        ] {
             assert!(parse(&format!("trommel-bench {line}")).is_err(), "{line} should be refused");
         }
         assert!(parse("trommel-bench --verify --no-verify").is_err(), "one contradicts the other");

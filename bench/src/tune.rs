@@ -7,8 +7,9 @@ use crate::job::{self, Job};
 use crate::report::Report;
 use crate::timing::Timer;
 use serde_json::json;
+use std::fmt::Display;
 use std::thread;
-use trommel::tuning::{Shape, SizedShape, SortShapes};
+use trommel::tuning::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
 use trommel::{Error, KeyType, Profile, Sorter, SorterInfo, Strategy};
 
 /// Sizes that a workgroup may sort alone.
@@ -55,8 +56,8 @@ pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mu
 }
 
 /// A shape with a sorter for each sort of the kind, and its time at each size.
-struct Candidate {
-    shape: Shape,
+struct Candidate<S> {
+    shape: S,
     sorters: Vec<Sorter>,
     times: Vec<f64>,
 }
@@ -65,8 +66,8 @@ struct Search<'a> {
     gpu: &'a Gpu,
     kind: &'static Kind,
     sizes: Vec<u32>,
-    small: Vec<Candidate>,
-    tiles: Vec<Candidate>,
+    small: Vec<Candidate<SmallShape>>,
+    tiles: Vec<Candidate<Shape>>,
     timer: Timer<'a>,
     sources: Sources,
 }
@@ -76,7 +77,8 @@ impl<'a> Search<'a> {
         let is_cpu = gpu.context.device().facts().is_cpu;
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
-        let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).copied();
+        let by_either = |shape: &Shape| [SmallMethod::Radix, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method });
+        let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_either);
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128)).copied();
         let make = Maker { gpu, profile, strategy, kind };
         let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
@@ -146,23 +148,19 @@ impl<'a> Search<'a> {
     }
 
     /// All times go into the record, the best into the text.
-    fn tell(&self, report: &mut Report, what: &str, candidates: &[Candidate]) {
+    fn tell<S: Display>(&self, report: &mut Report, what: &str, candidates: &[Candidate<S>]) {
         for (index, size) in self.sizes.iter().enumerate() {
             let mut ranked: Vec<_> = candidates.iter().filter(|candidate| candidate.times[index].is_finite()).collect();
             ranked.sort_by(|a, b| a.times[index].total_cmp(&b.times[index]));
-            let ranked = ranked.iter().take(5).map(|c| format!("{} {:.1}", name(c.shape), c.times[index] * 1e3));
+            let ranked = ranked.iter().take(5).map(|c| format!("{} {:.1}", c.shape, c.times[index] * 1e3));
             let ranked: Vec<_> = ranked.collect();
             if !ranked.is_empty() {
                 report.comment(&format!("tune {} {what} {size}: {} us", self.kind.name, ranked.join(", ")));
             }
         }
-        let times = candidates.iter().map(|c| json!({ "shape": name(c.shape), "median_ms": c.times })).collect::<Vec<_>>();
+        let times = candidates.iter().map(|c| json!({ "shape": c.shape.to_string(), "median_ms": c.times })).collect::<Vec<_>>();
         report.keep(&format!("tune_{}_{what}", self.kind.name), json!({ "n": self.sizes, "candidates": times }));
     }
-}
-
-fn name(shape: Shape) -> String {
-    format!("{}x{}", shape.threads, shape.items)
 }
 
 fn case(sorter: &Sorter, n: u32) -> Case {
@@ -170,7 +168,7 @@ fn case(sorter: &Sorter, n: u32) -> Case {
     Case { name: "tune", work: Work::Sort { info, keys: Keys::Random, count_on_device: false }, n }
 }
 
-fn best<'a>(candidates: impl Iterator<Item = &'a Candidate>, index: usize) -> Option<(Shape, f64)> {
+fn best<'a, S: Copy + 'a>(candidates: impl Iterator<Item = &'a Candidate<S>>, index: usize) -> Option<(S, f64)> {
     candidates.map(|candidate| (candidate.shape, candidate.times[index])).min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -184,12 +182,12 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// Sorters of all shapes that the device can run, made on all cores: most of the time of a search goes into pipelines.
-    fn candidates(
+    fn candidates<S: Copy + Send + Sync>(
         &self,
-        shapes: impl Iterator<Item = Shape>,
-        set: impl Fn(&mut SortShapes, Shape) + Sync,
-    ) -> trommel::Result<Vec<Candidate>> {
-        let make = |shape: Shape| -> trommel::Result<Option<Candidate>> {
+        shapes: impl Iterator<Item = S>,
+        set: impl Fn(&mut SortShapes, S) + Sync,
+    ) -> trommel::Result<Vec<Candidate<S>>> {
+        let make = |shape: S| -> trommel::Result<Option<Candidate<S>>> {
             let mut profile = self.profile.clone();
             set((self.kind.shapes)(&mut profile), shape);
             let sorters = self.gpu.library(&profile).and_then(|library| {
@@ -202,7 +200,7 @@ impl Maker<'_> {
                 Err(error) => Err(error),
             }
         };
-        let shapes: Vec<Shape> = shapes.collect();
+        let shapes: Vec<S> = shapes.collect();
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let made: Vec<_> = thread::scope(|scope| {
             let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));

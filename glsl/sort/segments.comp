@@ -30,6 +30,7 @@ uint held = 0;
 #define HELD held
 #define CARRIES true
 #include "sort/tile.glsl"
+#include "sort/order.glsl"
 #include "sort/whole.glsl"
 
 const uint WINDOW = TILE / 2;

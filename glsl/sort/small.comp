@@ -1,4 +1,4 @@
-// Sort of a problem that fits one tile: all digits in shared memory, one read and one write.
+// Sort of a problem that one workgroup holds, by digits: all of them in shared memory, one read and one write.
 //
 // In:  keys (and values), the count where it lies on the device.
 // Out: keys (and values) sorted; the problem's status.
@@ -19,6 +19,7 @@
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
 #include "sort/tile.glsl"
+#include "sort/order.glsl"
 #include "sort/whole.glsl"
 
 const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1;

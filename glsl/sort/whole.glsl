@@ -1,23 +1,14 @@
 // A problem, or a part of one, that one workgroup holds from its input to its output.
+//
+// Before it: ITEMS, and striped(k), the places of this thread's items when they leave. Where a thread may have room for more items than
+// it holds, HELD is their number.
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 
-// Orders the tile by one digit: keys to their places in sh_keys, places told for what they carry.
-void order_by_digit(uint keys[ITEMS], Digit digit, out uint places[PLACE_WORDS]) {
-    uint mask = (1u << digit.bits) - 1;
-    begin_digit(digit.shift);
-    barrier();
-    count_digits(keys, digit.shift, mask);
-    barrier();
-    uint totals[MAX_DIGITS];
-    sum_rows(totals);
-    scan_digits(totals);
-    place_rows(totals);
-    barrier();
-    rank_keys(keys, mask, places);
-    barrier();
-}
+#ifndef HOLDS
+#define HOLDS(k) true
+#endif
 
 Move from_input_to_output() {
     Move move;
@@ -45,4 +36,3 @@ void permute_word(uint p, uint w, uint count, uint from[ITEMS]) {
         if (HOLDS(k) && striped(k) < count) store_word(target, striped(k), words[k]);
     }
 }
-

@@ -7,7 +7,7 @@ use crate::shared::{
     Constant, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_SEGMENTS, MODE_SINGLE, RANKING_BALLOTS, SCAN_CHAINED,
     SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use crate::tuning::{Profile, Shape, SizedShape, SortShapes, Strategy};
+use crate::tuning::{Profile, Shape, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
 
 /// What a sorter is, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct SortKind<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// One workgroup and one dispatch.
-    Small(Shape),
+    Small(SmallShape),
     /// Tiles of this shape.
     Tiled(Shape, Start),
     /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
@@ -89,8 +89,8 @@ impl<'a> SortKind<'a> {
             let whole = self.profile.sort_segments;
             return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
         }
-        if let Some(shape) = shapes.small.iter().find(|shape| max_count <= shape.tile()) {
-            return Class::Small(*shape);
+        if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile()) {
+            return Class::Small(*small);
         }
         // A profile without tiles does not pass Profile::checked.
         tiles.map_or(Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared), |sized| self.tiled(sized))
@@ -105,7 +105,7 @@ impl<'a> SortKind<'a> {
     pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
         let shapes = self.shapes();
         // Of segments, the small ones change nothing, and do no harm.
-        shapes.small.iter().map(|shape| shape.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to))
+        shapes.small.iter().map(|small| small.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to))
     }
 
     /// How tiles learn what lies before them; none where they do not wait.
@@ -129,9 +129,7 @@ impl<'a> SortKind<'a> {
     /// Every kernel that any problem may need.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + use<'a> {
         let kind = *self;
-        let shapes = self.shapes();
-        let sizes = shapes.small.iter().map(|shape| shape.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to));
-        sizes.flat_map(move |size| {
+        self.shape_ends().flat_map(move |size| {
             let class = kind.class(size);
             let tiled: &[Kernel] = match kind.scan() {
                 _ if class.tiles().is_none() => &[],
@@ -139,7 +137,7 @@ impl<'a> SortKind<'a> {
                 Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
             };
             let whole = match class {
-                Class::Small(shape) => Some((Kernel::SortSmall, shape)),
+                Class::Small(small) => Some((small.kernel(), small.shape)),
                 Class::Segments { whole, .. } => Some((Kernel::SortSegments, whole)),
                 Class::Tiled(..) => None,
             };
@@ -189,7 +187,10 @@ impl<'a> SortKind<'a> {
     }
 
     pub(super) fn variant(&self, kernel: Kernel, shape: Shape, mode: u32) -> Variant {
-        let holds_tile = matches!(kernel, Kernel::SortSmall | Kernel::SortSegments | Kernel::SortOnesweep | Kernel::SortReorder);
+        let holds_tile = matches!(
+            kernel,
+            Kernel::SortSmall | Kernel::SortMerge | Kernel::SortSegments | Kernel::SortOnesweep | Kernel::SortReorder
+        );
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
         // Nothing is direct about what prepares.
         let mode = if kernel == Kernel::SortPrepare { mode & !MODE_DIRECT } else { mode };
@@ -226,6 +227,15 @@ impl<'a> SortKind<'a> {
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })
+    }
+}
+
+impl SmallShape {
+    pub(super) fn kernel(self) -> Kernel {
+        match self.method {
+            SmallMethod::Radix => Kernel::SortSmall,
+            SmallMethod::Merge => Kernel::SortMerge,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::shared::{
     FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, PERMUTE_FROM_SCRATCH,
     PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
-use crate::tuning::Shape;
+use crate::tuning::{Shape, SmallShape};
 use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
@@ -27,7 +27,7 @@ impl<'a> SortTable<'a> {
             // Nothing but status words, which nobody writes who has a tile.
             (Class::Tiled(shape, _), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
-            (Class::Small(shape), _) => builder.small(shape),
+            (Class::Small(small), _) => builder.small(small),
             (Class::Tiled(shape, _), None) => builder.reduce_then_scan(shape),
             (Class::Tiled(shape, _), Some(_)) => builder.look_back(shape),
         }
@@ -193,11 +193,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn small(&mut self, shape: Shape) {
+    fn small(&mut self, small: SmallShape) {
         let groups = Groups::Fixed(self.table.problems);
         let reads = set(&self.read_of_input()).union(set(&[self.counts, self.rows]));
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.statuses]));
-        self.pass(Kernel::SortSmall, shape, groups, reads, writes);
+        self.pass(small.kernel(), small.shape, groups, reads, writes);
     }
 
     /// All that fit a workgroup, and then the others by tiles.

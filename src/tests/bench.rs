@@ -13,7 +13,7 @@ use crate::record::{Commands as _, Recorder};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush};
 use crate::sort::{SortTable, cpu};
-use crate::tuning::{Profile, Ranking, Shape, SizedShape, SortShapes};
+use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 use std::sync::{Mutex, PoisonError};
 
@@ -48,7 +48,7 @@ pub(super) fn context(emulated: bool) -> Context {
     let native = Context::new().unwrap();
     let threads = if emulated { 128 } else { native.device().facts().max_lanes.max(64) };
     let shape = |items| Shape { threads, items };
-    let small = [shape(1), shape(3)];
+    let small = [SmallShape::radix(threads, 1), SmallShape::merge(threads, 2), SmallShape::radix(threads, 3)];
     let tiles = [SizedShape { up_to: u32::MAX, shape: shape(2) }];
     let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.into_iter().collect() };
     let profile = Profile {
@@ -443,7 +443,7 @@ impl Bench {
                         compare_items(twin, to);
                     }
                 }
-                "sort_small" => {
+                "sort_small" | "sort_merge" => {
                     (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                     compare_items(twin, Move { before: 0, last: true, to_output: true });
                 }
@@ -461,14 +461,14 @@ impl Bench {
                 other => panic!("{other} has no twin"),
             }
             let first = !prepared && (name == "sort_histogram" || name == "sort_count" && index == 0);
-            let settles = first || ["sort_prepare", "sort_small"].contains(&name);
+            let settles = first || ["sort_prepare", "sort_small", "sort_merge"].contains(&name);
             if settles && problem.status {
                 let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                 let status = self.words(memory, address(row.status), 1);
                 assert_eq!(status, [if clamped { STATUS_COUNT_CLAMPED } else { 0 }], "{name}: status");
             }
             let tickets = plan.resources.iter().find(|resource| resource.name == "tickets");
-            if let (true, Some(tickets)) = (settles && name != "sort_small", tickets) {
+            if let (true, Some(tickets)) = (first || name == "sort_prepare", tickets) {
                 let words = self.words(memory, tickets.range.address, 2 * digits);
                 assert!(words.iter().all(|word| *word == 0), "{name}: tickets and tails");
             }

@@ -404,7 +404,7 @@ fn classes_are_told_apart() {
             let class = kind.class(size);
             let holds = match class {
                 Class::Segments { .. } => false,
-                Class::Small(shape) => size <= shape.tile() && shapes.small.contains(&shape),
+                Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Tiled(shape, _) => {
                     size > shapes.small.last().unwrap().tile()
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)

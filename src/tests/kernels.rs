@@ -170,8 +170,9 @@ fn small_kernel() {
         let formats = proven();
         for (i, info) in if emulated { &formats[..3] } else { &formats[..] }.iter().enumerate() {
             let single = vec![Problem::new(5, 3 * threads, Some(70))];
-            let of_sizes = [of_size(3 * threads), of_size(threads), single];
-            for problems in of_sizes.into_iter().take(if i < 3 || in_full() { 3 } else { 1 }) {
+            // By digits, by merging, by digits again.
+            let of_sizes = [of_size(3 * threads), of_size(2 * threads), of_size(threads), single];
+            for problems in of_sizes.into_iter().take(if i < 3 || in_full() { 4 } else { 2 }) {
                 Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems).prove();
             }
         }

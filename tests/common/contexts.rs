@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Setup {
         let facts = native.device().facts();
         let widest = facts.max_lanes.max(64);
         let profile = |lanes, threads, tiles: &[SizedShape]| {
-            let small = [Shape { threads, items: 1 }, Shape { threads, items: 2 }];
+            let small = [SmallShape::radix(threads, 1), SmallShape::merge(threads, 2)];
             let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.iter().copied().collect() };
             Profile {
                 lanes,
