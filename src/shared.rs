@@ -128,6 +128,8 @@ specialisation_constants! {
     Mode = 21 as "SPEC_MODE",
     /// Items that one workgroup sorts by itself where problems are segments.
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
+    /// Items that one workgroup sorts of a bucket.
+    BucketTile = 23 as "SPEC_BUCKET_TILE",
     /// A `RANKING_` constant: how keys of a tile find their places.
     Ranking = 18 as "SPEC_RANKING",
 }
@@ -182,13 +184,17 @@ shared_constants! {
     const MODE_DIRECT = 2;
     /// Problems are segments of the arrays in the push constants, found on the device.
     const MODE_SEGMENTS = 4;
+    /// One pass by the topmost digit may leave buckets that one workgroup each sorts.
+    const MODE_BUCKETS = 8;
 
     /// In `SortPush::flags`: moves are even in number, since the result lies where the input did.
     const FLAG_EVEN = 1;
     /// In `SortPush::flags`: moves are odd in number, since the alternate arrays lie where the input did.
     const FLAG_ODD = 2;
-    /// In `SortPush::flags`: the digits that all keys share are known, and passed over.
-    const FLAG_SHARED_DIGITS = 64;
+    /// In `SortPush::flags`: which digits no pass sorts by is known.
+    const FLAG_PASSES_OVER = 64;
+    /// Beside the digits that no pass sorts by: buckets of the one that is left are ordered by those below it.
+    const PASSED_OVER_BUCKETS = 1 << 31;
     /// In `SortPush::flags`: `prepare` writes indirect commands.
     const FLAG_INDIRECT = 8;
     /// In `SortPush::flags`: `prepare` clears tickets.
@@ -245,7 +251,8 @@ shared_structs! {
         /// Distance of one key from the next as they come, in the low half, and of values in the high one: in words, or, for keys
         /// narrower than a word, in bytes.
         strides: u32,
-        /// `[digits][RADIX]` counts, and a word with a bit for each digit that all keys share. By 256 bytes into scratch.
+        /// `[rows][digits][RADIX]` counts, a word with a bit for each digit that no pass sorts by, and `[RADIX]` places where buckets begin.
+        /// By 256 bytes into scratch.
         histogram: u32,
         /// Look-back: `[tiles][RADIX]` words. Reduce-then-scan: `[RADIX][tiles]` counts. By 256 bytes into scratch.
         tile_words: u32,
@@ -282,7 +289,8 @@ shared_structs! {
         chunk: u32,
         /// Groups that one dispatch takes in x.
         max_groups_x: u32,
-        /// The pass in the low byte, then the number of digits: the pass behind them is a copy.
+        /// The pass in the low byte, then the number of digits - the pass behind them is the last move where one is left -, then the rows of
+        /// the histogram.
         pass: u32,
         /// The pass's digit: first bit in its word in the low byte, then the word, then the number of bits.
         digit: u32,

@@ -25,6 +25,8 @@ const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
 pub(crate) const MIN_THREADS: u32 = 64;
 /// Places within a tile are kept in 16 bits.
 const MAX_TILE: u32 = 1 << 16;
+/// Most look-back words that a thread holds.
+const MOST_WINDOW: u32 = 32;
 
 /// Most entries of a ring: 2 MiB.
 const MOST_RING_ENTRIES: u32 = 1024;
@@ -84,7 +86,25 @@ pub enum Ranking {
 }
 
 impl Ranking {
-    const NAMES: [(Self, &str); 3] = [(Self::Ballots, "ballots"), (Self::Proven, "proven"), (Self::Disproven, "disproven")];
+    const ALL: [Self; 3] = [Self::Ballots, Self::Proven, Self::Disproven];
+
+    /// Its name in profiles.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ballots => "ballots",
+            Self::Proven => "proven",
+            Self::Disproven => "disproven",
+        }
+    }
+}
+
+impl FromStr for Ranking {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|ranking| ranking.name() == name);
+        known.ok_or_else(|| malformed(format!("ranking {name} is unknown")))
+    }
 }
 
 /// Threads of a workgroup, and items a thread.
@@ -191,7 +211,7 @@ pub struct SortShapes {
     /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
     pub small: ArrayVec<SmallShape, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
-    pub tiles: ArrayVec<SizedShape, 4>,
+    pub tiles: ArrayVec<SizedShape, 6>,
 }
 
 /// How the library runs on a device. [`Profile::for_device`] gives the built-in one; its text form (`Display`, `FromStr`) is
@@ -212,6 +232,10 @@ pub struct Profile {
     pub sort_long: SortShapes,
     /// What one workgroup sorts of segments: one of up to so many items, or several of half as many together.
     pub sort_segments: Shape,
+    /// What one workgroup sorts of the buckets that a pass by the topmost digit leaves, where every bucket fits.
+    pub sort_buckets: Shape,
+    /// Tile shapes that serve no larger maximum count than this may leave buckets; 0: none does.
+    pub buckets_up_to: u32,
     /// Threads of kernels that hold no tile.
     pub plain_threads: u32,
     /// Workgroups that the histogram aims at: enough to fill the device.
@@ -220,12 +244,18 @@ pub struct Profile {
     pub direct_up_to: u32,
     /// Largest maximum count of a sort by every digit; above, digits that all keys share are passed over.
     pub all_digits_up_to: u32,
+    /// Look-back words of a digit that are read together: more of them overlap more latencies, and hold more registers.
+    pub window: u32,
+    /// The same in the ring, whose words are pairs.
+    pub ring_window: u32,
     /// Tiles that the ring holds: a power of two.
     pub ring_entries: u32,
     /// Tiles that a look-back in the ring goes back at most.
     pub ring_reach: u32,
     /// How keys alone find their places in a tile.
     pub ranking: Ranking,
+    /// How keys of one word find theirs where one workgroup sorts all there are.
+    pub small_ranking: Ranking,
     /// Turns that a look-back waits before it counts for itself.
     pub spin_limit: u32,
     /// Tests only: every so many tiles, one is late; 0: none.
@@ -245,6 +275,7 @@ impl Profile {
                 shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_PAIRS } else { NVIDIA_GRAPHICS_PAIRS });
             profile.sort_long = shapes(NVIDIA_LONG_SMALL, NVIDIA_LONG);
             profile.sort_segments = shape(256, 16);
+            profile.sort_buckets = shape(512, 10);
             profile.ranking = Ranking::Proven;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
@@ -283,13 +314,18 @@ impl Profile {
             sort_pairs: shapes(&small, &tiles),
             sort_long: shapes(&small, &tiles),
             sort_segments: Shape { threads, items: items.min(8) },
+            sort_buckets: Shape { threads, items },
+            buckets_up_to: 0,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
             direct_up_to: 1 << 18,
             all_digits_up_to: 1 << 20,
+            window: if facts.is_cpu { 4 } else { 8 },
+            ring_window: if facts.is_cpu { 4 } else { 8 },
             ring_entries: 1024,
             ring_reach: 64,
             ranking: Ranking::Ballots,
+            small_ranking: Ranking::Ballots,
             spin_limit: if facts.is_cpu { 256 } else { 4096 },
             delay_every: 0,
             max_groups_x: facts.max_groups_x,
@@ -317,6 +353,9 @@ impl Profile {
         if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
             return refuse(format!("a ring of {} does not hold a reach of {}", self.ring_entries, self.ring_reach));
         }
+        if ![self.window, self.ring_window].iter().all(|window| (1..=MOST_WINDOW).contains(window)) {
+            return refuse(format!("windows are 1 to {MOST_WINDOW} words"));
+        }
         if self.max_groups_x == 0 || self.max_groups_x > facts.max_groups_x || self.histogram_groups == 0 {
             return refuse(format!("max_groups_x must be 1 to {}, histogram_groups at least 1", facts.max_groups_x));
         }
@@ -334,7 +373,8 @@ impl Profile {
             }
             let small = shapes.small.iter().map(|small| small.shape);
             let all = small.chain(shapes.tiles.iter().map(|sized| sized.shape));
-            for Shape { threads, items } in all.chain([Shape { threads: self.plain_threads, items: 1 }, self.sort_segments]) {
+            let others = [Shape { threads: self.plain_threads, items: 1 }, self.sort_segments, self.sort_buckets];
+            for Shape { threads, items } in all.chain(others) {
                 if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
                     return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
                 }
@@ -428,14 +468,18 @@ impl fmt::Display for Profile {
             writeln!(f)?;
         }
         writeln!(f, "sort_segments = {}", self.sort_segments)?;
+        writeln!(f, "sort_buckets = {}", self.sort_buckets)?;
+        writeln!(f, "buckets_up_to = {}", self.buckets_up_to)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
         writeln!(f, "all_digits_up_to = {}", self.all_digits_up_to)?;
+        writeln!(f, "window = {}", self.window)?;
+        writeln!(f, "ring_window = {}", self.ring_window)?;
         writeln!(f, "ring_entries = {}", self.ring_entries)?;
         writeln!(f, "ring_reach = {}", self.ring_reach)?;
-        let ranking = Ranking::NAMES.iter().find(|(ranking, _)| *ranking == self.ranking).map_or("", |(_, name)| name);
-        writeln!(f, "ranking = {ranking}")?;
+        writeln!(f, "ranking = {}", self.ranking.name())?;
+        writeln!(f, "small_ranking = {}", self.small_ranking.name())?;
         writeln!(f, "spin_limit = {}", self.spin_limit)?;
         writeln!(f, "delay_every = {}", self.delay_every)?;
         writeln!(f, "max_groups_x = {}", self.max_groups_x)
@@ -463,7 +507,7 @@ impl FromStr for Profile {
         let shapes = |name: &str| -> Result<SortShapes> {
             let small = lookup(&format!("{name}.small"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
             let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(parse_sized).collect::<Result<Vec<_>>>()?;
-            let too_many = |_| malformed(format!("{name}: at most four shapes"));
+            let too_many = |_| malformed(format!("{name}: too many shapes"));
             Ok(SortShapes {
                 small: small.as_slice().try_into().map_err(too_many)?,
                 tiles: tiles.as_slice().try_into().map_err(too_many)?,
@@ -482,17 +526,18 @@ impl FromStr for Profile {
             sort_pairs: shapes("sort_pairs")?,
             sort_long: shapes("sort_long")?,
             sort_segments: lookup("sort_segments")?.parse()?,
+            sort_buckets: lookup("sort_buckets")?.parse()?,
+            buckets_up_to: number("buckets_up_to")?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,
             all_digits_up_to: number("all_digits_up_to")?,
+            window: number("window")?,
+            ring_window: number("ring_window")?,
             ring_entries: number("ring_entries")?,
             ring_reach: number("ring_reach")?,
-            ranking: {
-                let name = lookup("ranking")?;
-                let known = Ranking::NAMES.iter().find(|(_, known)| *known == name);
-                known.map(|(ranking, _)| *ranking).ok_or_else(|| malformed(format!("ranking {name} is unknown")))?
-            },
+            ranking: lookup("ranking")?.parse()?,
+            small_ranking: lookup("small_ranking")?.parse()?,
             spin_limit: number("spin_limit")?,
             delay_every: number("delay_every")?,
             max_groups_x: number("max_groups_x")?,
@@ -580,6 +625,8 @@ mod tests {
             (merging, "256x10/merge needs 52820 of 49152 bytes"),
             (emulated, "whole subgroups of 32"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
+            (Profile { window: 0, ..good.clone() }, "windows are"),
+            (Profile { ring_window: 64, ..good.clone() }, "windows are"),
             (Profile { lanes: 64, ..good.clone() }, "no subgroups of 64 lanes"),
         ] {
             let error = profile.checked(&facts).unwrap_err().to_string();
@@ -601,6 +648,7 @@ mod tests {
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
             ("128x", "128*", "is not threads x items"),
+            ("ranking = ballots", "ranking = guesses", "ranking guesses is unknown"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");

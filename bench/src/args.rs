@@ -1,8 +1,9 @@
 //! The command line.
 
+use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
-use trommel::tuning::{Shape, SmallShape};
+use trommel::tuning::{Shape, SizedShape, SmallShape};
 use trommel::{Profile, Strategy};
 
 /// Times sorts on the GPU and prints one line a case.
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
     #[arg(long, value_parser = parse_small)]
     pub(crate) small: Option<SmallShapes>,
+    /// A line of the profile that is to say something else, as `buckets_up_to=1048576`; any number of them.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
     /// A profile, such as `--tune` writes, instead of the device's built-in one.
     #[arg(long)]
     pub(crate) profile: Option<PathBuf>,
@@ -90,19 +94,26 @@ impl From<StrategyArg> for Strategy {
 pub(crate) struct SmallShapes(pub(crate) Vec<SmallShape>);
 
 impl Args {
-    /// `profile` with the shapes that the command line asks for.
-    pub(crate) fn reshape(&self, mut profile: Profile) -> Profile {
+    /// `profile` with the shapes and lines that the command line asks for.
+    pub(crate) fn reshape(&self, mut profile: Profile) -> anyhow::Result<Profile> {
         for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs, &mut profile.sort_long] {
             if let Some(shape) = self.shape {
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();
-                shapes.tiles.extend(last.map(|last| trommel::tuning::SizedShape { shape, ..last }));
+                shapes.tiles.extend(last.map(|last| SizedShape { shape, ..last }));
             }
             if let Some(small) = &self.small {
                 shapes.small = small.0.iter().copied().collect();
             }
         }
-        profile
+        self.set.iter().try_fold(profile, |profile, line| {
+            let (name, value) = line.split_once('=').with_context(|| format!("\"{line}\" is not NAME=VALUE"))?;
+            let text = profile.to_string();
+            let (replaced, kept): (Vec<_>, Vec<_>) =
+                text.lines().partition(|line| line.split_once('=').is_some_and(|(known, _)| known.trim() == name.trim()));
+            anyhow::ensure!(!replaced.is_empty(), "a profile has no line \"{name}\"");
+            Ok(format!("{}\n{name} = {value}", kept.join("\n")).parse()?)
+        })
     }
 
     /// Whether the output of a case is compared with the CPU's.
@@ -135,6 +146,7 @@ fn parse_small(text: &str) -> Result<SmallShapes, String> {
 mod tests {
     use super::*;
     use crate::gpu::any_profile;
+    use trommel::tuning::Ranking;
 
     fn parse(line: &str) -> Result<Args, clap::Error> {
         Args::try_parse_from(line.split_whitespace())
@@ -190,8 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn lines_replace_those_of_the_profile() {
+        let set = |lines: &str| parse(&format!("trommel-bench {lines}")).unwrap().reshape(any_profile());
+        let profile = set("--set buckets_up_to=9 --set small_ranking=proven").unwrap();
+        assert_eq!((profile.buckets_up_to, profile.small_ranking), (9, Ranking::Proven));
+        for (line, why) in
+            [("spin", "is not NAME=VALUE"), ("spins=3", "has no line \"spins\""), ("spin_limit=x", "is not a number")]
+        {
+            let error = set(&format!("--set {line}")).unwrap_err().to_string();
+            assert!(error.contains(why), "{error} should say: {why}");
+        }
+    }
+
+    #[test]
     fn shapes_replace_those_of_the_profile() {
-        let profile = parse("trommel-bench --shape 128x6 --small none").unwrap().reshape(any_profile());
+        let profile = parse("trommel-bench --shape 128x6 --small none").unwrap().reshape(any_profile()).unwrap();
         for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
             assert!(shapes.small.is_empty());
             assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");

@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<()> {
         return Ok(());
     }
     let gpu = Gpu::open(&args)?;
-    let profile = args.reshape(load_profile(&args, &gpu)?);
+    let profile = args.reshape(load_profile(&args, &gpu)?)?;
     let cases = cases::select(&args.filter, &args.n, gpu.context.device().facts().is_cpu);
     anyhow::ensure!(!cases.is_empty(), "no case is called that; --list names them");
     let mut report = Report::new(cases.len());

@@ -22,6 +22,7 @@
 #define SPEC_FULL_DIGITS 20
 #define SPEC_MODE 21
 #define SPEC_SEGMENT_TILE 22
+#define SPEC_BUCKET_TILE 23
 #define SPEC_RANKING 18
 
 const uint RADIX_BITS = 8;
@@ -47,9 +48,11 @@ const uint LAYOUT_VALUES_APART = 32;
 const uint MODE_SINGLE = 1;
 const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
+const uint MODE_BUCKETS = 8;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
-const uint FLAG_SHARED_DIGITS = 64;
+const uint FLAG_PASSES_OVER = 64;
+const uint PASSED_OVER_BUCKETS = 2147483648;
 const uint FLAG_INDIRECT = 8;
 const uint FLAG_TICKETS = 16;
 const uint FLAG_HISTOGRAMS = 32;

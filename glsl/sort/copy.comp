@@ -39,8 +39,8 @@ void main() {
         end = count;
         step = share.shares * THREADS;
     }
-    Move move = move_of_pass(shared_digits(p));
-    if (!move.moves) return;
+    Move move = move_of_pass(passed_over_by(p));
+    if (!move.moves || move.buckets) return;
     for (uint w = DROPS_KEYS && move.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         Plane source = source_plane(p, w, move, count);
         Plane target = target_plane(p, w, move, count);

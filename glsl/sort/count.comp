@@ -53,7 +53,7 @@ void main() {
     if (DIRECT && pass_index() == 0 && linear_group() == 0 && thread_id() == 0) write_status(0);
     Tile tile;
     if (!find_tile(linear_group(), TILE, tile)) return;
-    Move move = move_of_pass(shared_digits(tile.problem));
+    Move move = move_of_pass(passed_over_by(tile.problem));
     if (!move.moves) return;
 
     // 1. Count.

@@ -128,7 +128,7 @@ void hand_over(Tile tile, uint from_digit) {
 void write_row(uint from_digit) {
     barrier();
     // Lines that are folded have more groups than were asked for.
-    if (linear_group() >= histogram_rows(0, TILE)) return;
+    if (linear_group() >= histogram_rows()) return;
     Words histogram = histogram_of(0);
     uint first = (linear_group() * DIGIT_COUNT + from_digit) * RADIX;
     uint words = min(COUNTED, DIGIT_COUNT - from_digit) * RADIX;

@@ -187,6 +187,6 @@ void main() {
             if (striped(k) < count) store_word(target, striped(k), carried[k]);
         }
     } else {
-        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(p, w, count, carried);
+        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(whole_problem(p, count), move, w, carried);
     }
 }

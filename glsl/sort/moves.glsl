@@ -4,6 +4,8 @@
 // first from the input, the others from the alternate planes or the output's in turn, so that the last move writes the output. Where
 // that would begin in the wrong place, or where there is nothing to sort by, a copy is the last move: what comes after the passes, and
 // indices, want their planes written even so.
+//
+// Where buckets have been chosen (choose.comp), one pass alone sorts, by the topmost digit, and the last move orders what it leaves.
 
 struct Move {
     bool moves;
@@ -11,13 +13,16 @@ struct Move {
     bool last;       // writes the output
     bool to_output;  // or to the planes in its place; from the alternate planes then, unless it is the first
     uint turn;       // sorting passes before this one, modulo 2
+    bool buckets;    // items come in no order of the digits below
 };
 
-// `shared_digits`: bit d is set where all keys have the same digit d. The pass behind the digits is the copy.
-Move move_of_pass(uint shared_digits) {
-    uint sorting = ((1u << pass_digits()) - 1) & ~shared_digits;
+bool in_buckets(uint passed_over) { return MAY_BUCKET && (passed_over & PASSED_OVER_BUCKETS) != 0; }
+
+// `passed_over`: bit d is set where no pass sorts by digit d. The pass behind the digits is the last move where one is left.
+Move move_of_pass(uint passed_over) {
+    uint sorting = all_digits() & ~passed_over;
     uint sorts = bitCount(sorting);
-    bool copies = sorts == 0;
+    bool copies = sorts == 0 || in_buckets(passed_over);
     if (has_flag(FLAG_EVEN)) copies = copies || (sorts & 1) != 0;
     if (has_flag(FLAG_ODD)) copies = (sorts & 1) == 0;
     uint moving = copies ? sorting | 1u << pass_digits() : sorting;
@@ -30,11 +35,9 @@ Move move_of_pass(uint shared_digits) {
     move.last = after == 0;
     move.to_output = (after & 1) == 0;
     move.turn = before & 1;
+    move.buckets = in_buckets(passed_over);
     return move;
 }
 
-// What the histogram has found, at the end of it.
-uint shared_digits(uint p) {
-    if (!has_flag(FLAG_SHARED_DIGITS)) return 0;
-    return histogram_of(p).v[pass_digits() * RADIX];
-}
+// What the histogram has found, or what has been chosen.
+uint passed_over_by(uint p) { return has_flag(FLAG_PASSES_OVER) ? passed_over_of(p).v[0] : 0; }

@@ -63,24 +63,15 @@ Place place_of_tile(Tile tile, uint line, Move move) {
     return place;
 }
 
-// Rows that are on their way together. Tiles of few items have registers to spare, and are those of problems that nothing prepares.
-const uint ROWS = ITEMS <= 8 ? 16 : 1;
+// Tiles of few items have registers to spare, and are those of problems that nothing prepares.
+const uint MAX_ROWS = ITEMS <= 8 ? 16 : 1;
+#include "sort/totals.glsl"
 
-// How often each digit occurs in the whole problem. Where nothing has been prepared, each group of the histogram has left a row.
 void load_totals(uint p, out uint totals[MAX_DIGITS]) {
     Words histogram = histogram_of(p);
-    uint rows = histogram_rows(p, TILE);
-    uint step = pass_digits() * RADIX;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        totals[j] = 0;
-        if (digit >= RADIX) continue;
-        uint at = pass_index() * RADIX + digit;
-        for (uint row = 0; row < rows; row += ROWS) {
-            uint counts[ROWS];
-            [[unroll]] for (uint i = 0; i < ROWS; ++i) counts[i] = row + i < rows ? histogram.v[at + (row + i) * step] : 0;
-            [[unroll]] for (uint i = 0; i < ROWS; ++i) totals[j] += counts[i];
-        }
+        totals[j] = digit < RADIX ? total_of(histogram, pass_index() * RADIX + digit) : 0;
     }
 }
 
@@ -189,7 +180,7 @@ void sort_tile(Tile tile, Move move, Place place) {
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, digit_mask(), places);
+    rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
 
     // 5. Look back for the keys of each digit before this tile.
     if (tile.index != 0) {
@@ -214,7 +205,7 @@ void sort_tile(Tile tile, Move move, Place place) {
 
 void main() {
     // What can be asked for without the tile is on its way together with the ticket.
-    uint shared_by_all = SINGLE ? shared_digits(0) : 0;
+    uint passed_over = SINGLE ? passed_over_by(0) : 0;
     take_tile();
     begin_digit(digit_shift());
     barrier();
@@ -222,8 +213,8 @@ void main() {
     uint line = sh_tile;
     Tile tile;
     if (!find_tile(line, TILE, tile)) return;
-    if (!SINGLE) shared_by_all = shared_digits(tile.problem);
-    Move move = move_of_pass(shared_by_all);
+    if (!SINGLE) passed_over = passed_over_by(tile.problem);
+    Move move = move_of_pass(passed_over);
     if (move.moves) sort_tile(tile, move, place_of_tile(tile, line, move));
     if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
 }

@@ -1,5 +1,17 @@
-// A tile that stays with its workgroup, ordered by one digit: keys to their places in sh_keys, places told for what they carry.
-void order_by_digit(uint keys[ITEMS], Digit digit, out uint places[PLACE_WORDS]) {
+// A part that stays with its workgroup while it is ordered by one digit after the other: no more items than a tile has.
+//
+// A key of one word goes through the digits in registers and shared memory, and so does a value of one word that belongs to it.
+// Larger items are ordered by the place they came from: keys are fetched anew for each of their words, all words of the items at the end.
+//
+// Where ranks are taken in the order of shared memory, the order is proven once, at the end: neighbours by the bits that are sorted by, and
+// equal ones by the places they came from, which every item carries then. A part that fails is ordered again by ballots. (Keys alone carry
+// nothing: sorted by all of their bits, equal ones are the same.)
+
+const bool PROVES_ORDER = RANKING != RANKING_BALLOTS;
+const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !PROVES_ORDER;
+
+// Orders the tile by one digit: keys to their places in sh_keys, places told for what they carry.
+void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint places[PLACE_WORDS]) {
     uint mask = (1u << digit.bits) - 1;
     begin_digit(digit.shift);
     barrier();
@@ -7,9 +19,116 @@ void order_by_digit(uint keys[ITEMS], Digit digit, out uint places[PLACE_WORDS])
     barrier();
     uint totals[MAX_DIGITS];
     sum_rows(totals);
+    find_hot_digit(totals);
     scan_digits(totals);
     place_rows(totals);
     barrier();
-    rank_keys(keys, mask, places);
+    rank_keys(keys, mask, by_ballots, places);
     barrier();
+}
+
+// What lies in the tile before each item, when all items lie there. The tile's first gets itself.
+void exchange_neighbours(uint words[ITEMS], out uint before[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) sh_keys[striped(k)] = words[k];
+    }
+    barrier();
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) before[k] = sh_keys[max(striped(k), 1) - 1];
+    }
+    barrier();
+}
+
+// Whether a part whose ranks are to be proven is ordered as it should be, pads behind.
+bool is_in_order(uint keys[ITEMS], uint carried[ITEMS]) {
+    uint sorted_by = ITEM_WORDS == 1 ? 0xffffffffu : 0xffffffffu >> (32 - (END_BIT - BEGIN_BIT)) << BEGIN_BIT;
+    uint keys_before[ITEMS];
+    uint carried_before[ITEMS];
+    exchange_neighbours(keys, keys_before);
+    if (ITEM_WORDS > 1) exchange_neighbours(carried, carried_before);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (!HOLDS(k)) continue;
+        uint before = keys_before[k] & sorted_by;
+        uint key = keys[k] & sorted_by;
+        if (before > key || ITEM_WORDS > 1 && before == key && carried_before[k] > carried[k]) sh_out_of_order = 1;
+    }
+    barrier();
+    bool in_order = sh_out_of_order == 0;
+    // The next attempt begins by forgetting it.
+    barrier();
+    return in_order;
+}
+
+// Word w of the keys of those places. The pads sort behind the last key and stay there.
+void load_key_words(Part part, Move move, uint w, uint places[ITEMS], out uint keys[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) keys[k] = places[k] < part.items ? load_key_word(part, move, w, places[k]) : PAD;
+    }
+}
+
+void load_part(Part part, Move move, out uint keys[ITEMS], out uint carried[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
+    load_key_words(part, move, BEGIN_BIT / 32, carried, keys);
+    if (!CARRIES_VALUE) return;
+    Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k) && striped(k) < part.items) carried[k] = load_word(KEY_WORDS, values, move.first, part.first + striped(k));
+    }
+}
+
+// Every digit, through shared memory.
+void order_by_digits(Part part, Move move, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
+    uint word = BEGIN_BIT / 32;
+    [[dont_unroll]] for (uint d = 0; d < digits; ++d) {
+        Digit digit = digit_at(d, BEGIN_BIT, END_BIT);
+        if (KEY_WORDS > 1 && digit.word != word) {
+            word = digit.word;
+            load_key_words(part, move, word, carried, keys);
+        }
+        uint places[PLACE_WORDS];
+        order_by_digit(keys, digit, by_ballots, places);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
+        }
+        barrier();
+        if (ITEM_WORDS > 1) {
+            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+                if (HOLDS(k)) sh_keys[place_of(places, k)] = carried[k];
+            }
+            barrier();
+            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+                if (HOLDS(k)) carried[k] = sh_keys[striped(k)];
+            }
+            barrier();
+        }
+    }
+}
+
+void store_part(Part part, Move move, uint keys[ITEMS], uint carried[ITEMS]) {
+    if (KEY_WORDS == 1 && !DROPS_KEYS) {
+        Plane target = target_plane(part.problem, 0, move, part.count);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), KEYS_APART ? keys[k] : decode_top(keys[k]));
+        }
+    }
+    if (CARRIES_VALUE) {
+        Plane target = target_plane(part.problem, KEY_WORDS, move, part.count);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
+        }
+    } else {
+        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, carried);
+    }
+}
+
+// Orders a part by its lowest digits, so many of them, from where the move reads to where it writes.
+void order_part(Part part, Move move, uint digits) {
+    uint keys[ITEMS];
+    uint carried[ITEMS];
+    [[dont_unroll]] for (uint attempt = 0; attempt < 2; ++attempt) {
+        load_part(part, move, keys, carried);
+        order_by_digits(part, move, digits, !PROVES_ORDER || attempt == 1, keys, carried);
+        if (!PROVES_ORDER || attempt == 1 || is_in_order(keys, carried)) break;
+    }
+    store_part(part, move, keys, carried);
 }

@@ -11,29 +11,12 @@
 #include "lib/shared.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
+#include "lib/sum_threads.glsl"
 #include "sort/problem.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-shared uint sh_sums[THREADS];
 shared uint sh_end;
-
-// Exclusive sum over the workgroup, without subgroups: so this kernel needs no emulated form.
-uint scan_threads(uint value, out uint total) {
-    uint thread = thread_id();
-    sh_sums[thread] = value;
-    for (uint step = 1; step < THREADS; step *= 2) {
-        barrier();
-        uint add = thread >= step ? sh_sums[thread - step] : 0;
-        barrier();
-        sh_sums[thread] += add;
-    }
-    barrier();
-    total = sh_sums[THREADS - 1];
-    uint exclusive = sh_sums[thread] - value;
-    barrier();
-    return exclusive;
-}
 
 // Neighbouring problems that a thread goes over by itself.
 const uint RUN = 8;
@@ -103,8 +86,8 @@ uint lay_out_line(out uint problems) {
             full += count != 0 ? 1 : 0;
         }
         uint all_tiles, all_full;
-        uint tile = line + scan_threads(tiles, all_tiles);
-        uint place = problems + scan_threads(full, all_full);
+        uint tile = line + sum_threads(tiles, all_tiles);
+        uint place = problems + sum_threads(full, all_full);
         ends = before;
         for (uint p = start; p < min(start + RUN, args.problem_count); ++p) {
             uint count = count_apart(p, ends);

@@ -12,6 +12,7 @@ layout(constant_id = SPEC_MODE) const uint MODE = 0;
 const bool SINGLE = (MODE & MODE_SINGLE) != 0;
 const bool DIRECT = (MODE & MODE_DIRECT) != 0;
 const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
+const bool MAY_BUCKET = (MODE & MODE_BUCKETS) != 0;
 // What one workgroup sorts by itself: no two longer segments begin in so many items.
 layout(constant_id = SPEC_SEGMENT_TILE) const uint SEGMENT_TILE = 2048;
 
@@ -37,6 +38,7 @@ struct Tile {
 bool has_flag(uint flag) { return (args.flags & flag) != 0; }
 uint pass_index() { return args.pass & 0xff; }
 uint pass_digits() { return args.pass >> 8 & 0xff; }
+uint all_digits() { return (1u << pass_digits()) - 1; }
 
 // Without the carry out of its division, a count just below 2^32 would have no tiles.
 uint tiles_of(uint count, uint tile_size) { return count / tile_size + (count % tile_size != 0 ? 1 : 0); }
@@ -71,13 +73,23 @@ PROBLEM_MEMBER(uint, tile_words)
 uint segment_first = 0;
 uint segment_first_tile = 0;
 
+// Where nothing has been prepared, each group of the histogram leaves rows of its own, the groups behind the count rows of zeros.
+uint histogram_rows() { return DIRECT ? args.pass >> 16 & 0xff : 1; }
+
 // A row of counts for each digit, and a word more.
 const uint PARTS_A_DIGIT = RADIX * 4 / 256;
 
-Words histogram_of(uint p) {
+uint histogram_part(uint p) {
     uint part = problem_histogram(p);
     if (SEGMENTS) part += segment_first / SEGMENT_TILE * (pass_digits() * PARTS_A_DIGIT + 1);
-    return Words(scratch_part(part));
+    return part;
+}
+
+Words histogram_of(uint p) { return Words(scratch_part(histogram_part(p))); }
+
+// Behind the rows, the digits that no pass sorts by; then where buckets begin.
+Words passed_over_of(uint p) {
+    return Words(advance(scratch_part(histogram_part(p)), uvec2(histogram_rows() * pass_digits() * RADIX * 4, 0)));
 }
 
 // Not for the ring, which all share.
@@ -97,11 +109,6 @@ void enter_segment(uint p) {
 
 // Problems in the line.
 uint problems() { return SEGMENTS ? states().v[args.problem_count].count : args.problem_count; }
-
-// Where nothing has been prepared, each group of the histogram leaves a row, the groups behind the count a row of zeros.
-uint histogram_rows(uint p, uint tile_size) {
-    return DIRECT ? tiles_of(tiles_of(problem_max_count(p), tile_size), args.chunk) : 1;
-}
 
 // The count as it is told, before any state is written.
 uint told_count(uint p) {

@@ -51,7 +51,7 @@ void sort_tile(Tile tile, Move move) {
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, digit_mask(), places);
+    rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
     barrier();
     scatter(tile, move, places);
 }
@@ -59,6 +59,6 @@ void sort_tile(Tile tile, Move move) {
 void main() {
     Tile tile;
     if (!find_tile(linear_group(), TILE, tile)) return;
-    Move move = move_of_pass(shared_digits(tile.problem));
+    Move move = move_of_pass(passed_over_by(tile.problem));
     if (move.moves) sort_tile(tile, move);
 }

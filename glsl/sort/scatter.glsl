@@ -18,14 +18,17 @@ uint target_of(uint digit, uint place) { return sh_offsets[digit] + place; }
 const bool PROVES = RANKING != RANKING_BALLOTS;
 
 // The bits that the keys of a tile are sorted by once it is ordered.
-uint sorted_bits() { return 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift()); }
+uint sorted_bits(bool buckets) {
+    uint bits = 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift());
+    return buckets ? bits & 0xffffffffu << digit_shift() : bits;
+}
 
-bool out_of_order(uint place, uint key) {
-    return place != 0 && (sh_keys[place - 1] & sorted_bits()) > (key & sorted_bits());
+bool out_of_order(uint place, uint key, bool buckets) {
+    return place != 0 && (sh_keys[place - 1] & sorted_bits(buckets)) > (key & sorted_bits(buckets));
 }
 
 // The word with the digit. Where other words follow, each thread leaves the digits of its places for them.
-void scatter_keys(Plane target, bool stores, bool decodes, uint valid) {
+void scatter_keys(Plane target, bool stores, bool decodes, bool buckets, uint valid) {
     uint mask = digit_mask();
     bool is_top = digit_word() == TOP_WORD;
     for (uint first = 0; first < valid; first += GROUP * THREADS) {
@@ -39,7 +42,7 @@ void scatter_keys(Plane target, bool stores, bool decodes, uint valid) {
             uint place = first + k * THREADS + thread_id();
             uint digit = digit_of(keys[k], digit_shift(), mask);
             uint key = keys[k];
-            if (PROVES && place < valid && out_of_order(place, key)) sh_out_of_order = 1;
+            if (PROVES && place < valid && out_of_order(place, key, buckets)) sh_out_of_order = 1;
             if (ENCODES && decodes) key = is_top ? decode_top(key) : turn_low(key, false);
             if (place < valid && stores) store_word(target, target_of(digit, place), key);
             digits |= digit << k * RADIX_BITS;
@@ -91,7 +94,7 @@ void scatter(Tile tile, Move move, uint places[PLACE_WORDS]) {
     // What it takes to decode a float's low word lies in another word: then the word goes the way of those that follow.
     bool once_more = SIGN_TURNS_LOW_WORDS && decodes && digit_word() != TOP_WORD;
     Plane keys = target_plane(tile.problem, digit_word(), move, tile.count);
-    scatter_keys(keys, !drops && !once_more, decodes, valid);
+    scatter_keys(keys, !drops && !once_more, decodes, move.buckets, valid);
     if (PROVES) {
         prove_pads(valid);
         barrier();
@@ -101,7 +104,7 @@ void scatter(Tile tile, Move move, uint places[PLACE_WORDS]) {
             barrier();
             rank_again(tile, move);
             barrier();
-            scatter_keys(keys, true, decodes, valid);
+            scatter_keys(keys, true, decodes, move.buckets, valid);
         }
     }
     if (ITEM_WORDS == 1) return;

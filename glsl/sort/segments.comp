@@ -30,8 +30,8 @@ uint held = 0;
 #define HELD held
 #define CARRIES true
 #include "sort/tile.glsl"
-#include "sort/order.glsl"
 #include "sort/whole.glsl"
+#include "sort/order.glsl"
 
 const uint WINDOW = TILE / 2;
 const uint HEAD_WORDS = WINDOW / 32;
@@ -164,7 +164,7 @@ void sort_items(uint count, uint segments, uint skipped) {
                 if (HOLDS(k) && carried[k] < count) keys[k] = load_encoded(0, word, move, count, carried[k]);
             }
         }
-        order_by_digit(keys, digit, places);
+        order_by_digit(keys, digit, true, places);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
         }
@@ -176,12 +176,12 @@ void sort_items(uint count, uint segments, uint skipped) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             keys[k] = HOLDS(k) && carried[k] < count ? segment_of(skipped, carried[k]) : PAD;
         }
-        order_by_digit(keys, Digit(0, shift, RADIX_BITS), places);
+        order_by_digit(keys, Digit(0, shift, RADIX_BITS), true, places);
         carry(places, carried);
     }
 
     // 3. Every word, from where it lies.
-    for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(0, w, count, carried);
+    for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(whole_problem(0, count), move, w, carried);
 }
 
 void clear_histogram() {

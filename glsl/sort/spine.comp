@@ -26,7 +26,7 @@ void main() {
     uint digit = group % RADIX;
     if (p >= problems()) return;
     enter_segment(p);
-    Move move = move_of_pass(shared_digits(p));
+    Move move = move_of_pass(passed_over_by(p));
     if (!move.moves) return;
 
     uint tiles = tiles_of(resolved_count(p), TILE);

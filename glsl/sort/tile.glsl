@@ -97,7 +97,7 @@ void find_hot_digit(uint totals[MAX_DIGITS]) {
     if (RANKING == RANKING_BALLOTS) return;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < RADIX && totals[j] > TILE / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | digit);
+        if (digit < RADIX && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | digit);
     }
 }
 
@@ -140,7 +140,7 @@ uint rank_key(uint digit) {
 }
 
 // Each key takes the next place of its digit. Stable where shared memory serves the lanes of a subgroup in their order, which no
-// standard promises: whoever ranks so proves the order afterwards (scatter.glsl), and ranks again where it is wrong.
+// standard promises: whoever ranks so proves the order afterwards (scatter.glsl, order.glsl), and ranks again where it is wrong.
 uint take_place(uint digit, bool wanted) {
     uint counter = histogram_row() * RADIX + digit;
     uint place = 0;
@@ -157,16 +157,23 @@ uint take_place(uint digit, bool wanted) {
     return place;
 }
 
+// A key goes to its place, which is told for what it carries.
+void tell_place(uint key, uint k, uint place, inout uint places[PLACE_WORDS]) {
+    sh_keys[place] = key;
+    if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
+}
+
 // Ranks where one digit is hot: its keys are counted by ballots, in a register, all others by the order of shared memory.
-void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit) {
+void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, inout uint places[PLACE_WORDS]) {
     uint hot_counter = histogram_row() * RADIX + hot_digit;
     uint next = sh_counts[hot_counter];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
         bool hot = digit == hot_digit;
         uvec4 peers = ballot(hot);
         uint taken = take_place(digit, !hot);
-        sh_keys[hot ? next + count_bits(peers & lanes_below()) : taken] = keys[k];
+        tell_place(keys[k], k, hot ? next + count_bits(peers & lanes_below()) : taken, places);
         next += count_bits(peers);
     }
     subgroup_sync();
@@ -186,13 +193,12 @@ uint rank_key_from_end(uint digit) {
     return first + before;
 }
 
-void rank_row(uint keys[ITEMS], uint shift, uint mask, inout uint places[PLACE_WORDS]) {
+void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout uint places[PLACE_WORDS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
-        uint place = RANKING == RANKING_BALLOTS ? rank_key(digit) : take_place(digit, true);
-        sh_keys[place] = keys[k];
-        if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
+        uint place = by_ballots ? rank_key(digit) : take_place(digit, true);
+        tell_place(keys[k], k, place, places);
     }
 }
 
@@ -200,16 +206,16 @@ void rank_row(uint keys[ITEMS], uint shift, uint mask, inout uint places[PLACE_W
 //
 // The shift comes from shared memory, which no compiler sees through: knowing that the digits are those that count_digits had, it
 // would keep them all, a register a key (101 instead of 70 at 22 keys on NVIDIA, and half the workgroups).
-void rank_keys(uint keys[ITEMS], uint mask, out uint places[PLACE_WORDS]) {
+void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, out uint places[PLACE_WORDS]) {
     uint shift = sh_shift;
-    if (RANKING != RANKING_BALLOTS && sh_hot_digit != 0) {
-        rank_row_around(keys, shift, mask, sh_hot_digit & (RADIX - 1));
+    if (!by_ballots && sh_hot_digit != 0) {
+        rank_row_around(keys, shift, mask, sh_hot_digit & (RADIX - 1), places);
     } else if (HISTOGRAMS > 1 || THREADS == lane_count()) {
-        rank_row(keys, shift, mask, places);
+        rank_row(keys, shift, mask, by_ballots, places);
     } else {
         uint turns = THREADS / lane_count();
         for (uint turn = 0; turn < turns; ++turn) {
-            if (turn == subgroup_id()) rank_row(keys, shift, mask, places);
+            if (turn == subgroup_id()) rank_row(keys, shift, mask, by_ballots, places);
             barrier();
         }
     }

@@ -1,4 +1,4 @@
-// A problem, or a part of one, that one workgroup holds from its input to its output.
+// Items that one workgroup holds until they lie where they are wanted.
 //
 // Before it: ITEMS, and striped(k), the places of this thread's items when they leave. Where a thread may have room for more items than
 // it holds, HELD is their number.
@@ -10,6 +10,23 @@ layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 #define HOLDS(k) true
 #endif
 
+// Neighbouring items of a problem.
+struct Part {
+    uint problem;
+    uint count;  // items of the problem
+    uint first;
+    uint items;
+};
+
+Part whole_problem(uint p, uint count) {
+    Part part;
+    part.problem = p;
+    part.count = count;
+    part.first = 0;
+    part.items = count;
+    return part;
+}
+
 Move from_input_to_output() {
     Move move;
     move.first = true;
@@ -18,21 +35,25 @@ Move from_input_to_output() {
     return move;
 }
 
+// Word w of a key, encoded.
+uint load_key_word(Part part, Move move, uint w, uint place) {
+    if (move.first) return load_encoded(part.problem, w, move, part.count, part.first + place);
+    return load_strided(source_plane(part.problem, w, move, part.count), part.first + place);
+}
+
 // Moves word w of the items to where they belong: `from` are the places they came from.
-void permute_word(uint p, uint w, uint count, uint from[ITEMS]) {
-    Move move = from_input_to_output();
-    Plane source = source_plane(p, w, move, count);
-    Plane target = target_plane(p, w, move, count);
+void permute_word(Part part, Move move, uint w, uint from[ITEMS]) {
+    Plane source = source_plane(part.problem, w, move, part.count);
+    Plane target = target_plane(part.problem, w, move, part.count);
     uint words[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (!HOLDS(k) || striped(k) >= count) continue;
-        // Where keys are packed later, they are encoded until then.
-        bool packs = KEYS_APART && w < KEY_WORDS;
-        words[k] = packs ? load_encoded(p, w, move, count, from[k]) : load_word(w, source, true, from[k]);
+        if (!HOLDS(k) || striped(k) >= part.items) continue;
+        uint i = part.first + from[k];
+        words[k] = turn_moving(part.problem, w, move, part.count, i, load_word(w, source, move.first, i));
     }
     // Where the sort is in place, all have been read before one is written.
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k) && striped(k) < count) store_word(target, striped(k), words[k]);
+        if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), words[k]);
     }
 }

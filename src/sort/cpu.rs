@@ -110,7 +110,7 @@ pub fn sort(keys: &mut [Plane], values: &mut [Plane], tile: usize, digits: impl 
 }
 
 /// Exclusive sum in place; tells the total.
-fn exclusive_sum(values: &mut [u32]) -> u32 {
+pub(crate) fn exclusive_sum(values: &mut [u32]) -> u32 {
     values.iter_mut().fold(0, |sum, value| sum + std::mem::replace(value, sum))
 }
 

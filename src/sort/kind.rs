@@ -4,10 +4,10 @@ use super::format::Format;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_SEGMENTS, MODE_SINGLE, RANKING_BALLOTS, SCAN_CHAINED,
-    SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_BUCKETS, MODE_DIRECT, MODE_SEGMENTS, MODE_SINGLE,
+    RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use crate::tuning::{Profile, Shape, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
+use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
 
 /// What a sorter is, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(crate) enum Class {
     /// One workgroup and one dispatch.
     Small(SmallShape),
     /// Tiles of this shape.
-    Tiled(Shape, Start),
+    Tiled(Shape, Start, Finish),
     /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
     Segments { whole: Shape, tiles: Option<Shape> },
 }
@@ -35,7 +35,7 @@ impl Class {
     pub(crate) fn tiles(self) -> Option<Shape> {
         match self {
             Self::Small(_) => None,
-            Self::Tiled(shape, _) => Some(shape),
+            Self::Tiled(shape, ..) => Some(shape),
             Self::Segments { tiles, .. } => tiles,
         }
     }
@@ -73,6 +73,15 @@ pub(crate) enum Start {
     Prepared,
 }
 
+/// How a tiled sort may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finish {
+    /// With the last digit.
+    Digits,
+    /// With buckets that a workgroup of this shape sorts each, where the device finds that one pass by the topmost digit leaves such.
+    Buckets(Shape),
+}
+
 impl<'a> SortKind<'a> {
     pub(super) fn shapes(&self) -> &'a SortShapes {
         match (self.format.key_words, self.format.value_words) {
@@ -93,12 +102,18 @@ impl<'a> SortKind<'a> {
             return Class::Small(*small);
         }
         // A profile without tiles does not pass Profile::checked.
-        tiles.map_or(Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared), |sized| self.tiled(sized))
+        let none = Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared, Finish::Digits);
+        tiles.map_or(none, |sized| self.tiled(sized))
     }
 
     pub(super) fn tiled(&self, sized: &SizedShape) -> Class {
         let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
-        Class::Tiled(sized.shape, start)
+        // Two moves, where there are as many digits at least.
+        let buckets = sized.up_to <= self.profile.buckets_up_to
+            && self.scan().is_some()
+            && self.format.digits() > 1
+            && self.format.rule() != FLAG_ODD;
+        Class::Tiled(sized.shape, start, if buckets { Finish::Buckets(self.profile.sort_buckets) } else { Finish::Digits })
     }
 
     /// Maximum counts past which less scratch may do: the largest of each shape.
@@ -136,17 +151,23 @@ impl<'a> SortKind<'a> {
                 None => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder],
                 Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
             };
-            let whole = match class {
-                Class::Small(small) => Some((small.kernel(), small.shape)),
-                Class::Segments { whole, .. } => Some((Kernel::SortSegments, whole)),
-                Class::Tiled(..) => None,
+            let (whole, choice) = match class {
+                Class::Small(small) => (Some((small.kernel(), small.shape)), None),
+                Class::Segments { whole, .. } => (Some((Kernel::SortSegments, whole)), None),
+                Class::Tiled(.., Finish::Buckets(shape)) => (Some((Kernel::SortBuckets, shape)), Some((Kernel::SortChoose, PLAIN))),
+                Class::Tiled(.., Finish::Digits) => (None, None),
             };
             let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
             modes.iter().flat_map(move |single| {
                 let mode = kind.mode(class, *single);
                 let tiled = class.tiles().into_iter().flat_map(move |shape| tiled.iter().map(move |kernel| (*kernel, shape)));
                 let last = kind.finishing_kernels().map(move |kernel| (kernel, kind.finishing_shape(class)));
-                whole.into_iter().chain(tiled).chain(last).map(move |(kernel, shape)| kind.variant(kernel, shape, mode))
+                whole
+                    .into_iter()
+                    .chain(choice)
+                    .chain(tiled)
+                    .chain(last)
+                    .map(move |(kernel, shape)| kind.variant(kernel, shape, mode))
             })
         })
     }
@@ -160,10 +181,11 @@ impl<'a> SortKind<'a> {
     pub(super) fn mode(&self, class: Class, single: bool) -> u32 {
         let direct = match class {
             Class::Small(_) => true,
-            Class::Tiled(_, start) => single && start == Start::Direct,
+            Class::Tiled(_, start, _) => single && start == Start::Direct,
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
-        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT)];
+        let buckets = matches!(class, Class::Tiled(.., Finish::Buckets(_)));
+        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (buckets, MODE_BUCKETS)];
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
@@ -173,11 +195,15 @@ impl<'a> SortKind<'a> {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
         let own_rows = self.profile.histogram_rows(threads, self.facts) > 1;
-        if by_all_bits && format.value_words == 0 && own_rows && !matches!(kernel, Kernel::SortSmall | Kernel::SortSegments) {
-            self.profile.ranking as u32
-        } else {
-            RANKING_BALLOTS
-        }
+        let proven = match kernel {
+            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => self.profile.ranking,
+            // Items that carry the places they came from are told apart.
+            Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
+                self.profile.small_ranking
+            }
+            _ => Ranking::Ballots,
+        };
+        if own_rows { proven as u32 } else { RANKING_BALLOTS }
     }
 
     pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {
@@ -189,7 +215,12 @@ impl<'a> SortKind<'a> {
     pub(super) fn variant(&self, kernel: Kernel, shape: Shape, mode: u32) -> Variant {
         let holds_tile = matches!(
             kernel,
-            Kernel::SortSmall | Kernel::SortMerge | Kernel::SortSegments | Kernel::SortOnesweep | Kernel::SortReorder
+            Kernel::SortSmall
+                | Kernel::SortMerge
+                | Kernel::SortSegments
+                | Kernel::SortBuckets
+                | Kernel::SortOnesweep
+                | Kernel::SortReorder
         );
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
         // Nothing is direct about what prepares.
@@ -219,11 +250,12 @@ impl<'a> SortKind<'a> {
             Constant::RingReach if self.in_ring() => self.profile.ring_reach,
             Constant::RingEntries | Constant::RingReach => 0,
             Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
-            Constant::Window if self.facts.is_cpu => 4,
-            Constant::Window => 8,
+            Constant::Window if self.in_ring() => self.profile.ring_window,
+            Constant::Window => self.profile.window,
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.profile.sort_segments.tile(),
             Constant::SegmentTile => 1,
+            Constant::BucketTile => self.profile.sort_buckets.tile(),
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })

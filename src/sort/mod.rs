@@ -13,6 +13,8 @@ mod table;
 
 pub(crate) use format::Format;
 pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
+#[cfg(test)]
+pub(crate) use kind::Finish;
 pub(crate) use kind::{Class, SortKind};
 pub(crate) use table::{SortSource, SortTable};
 

@@ -7,9 +7,9 @@ use crate::kernel::Kernel;
 use crate::memory::Range;
 use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
 use crate::shared::{
-    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_SHARED_DIGITS,
-    FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, PERMUTE_FROM_SCRATCH,
-    PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
+    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER, FLAG_TICKETS,
+    LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT,
+    PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
 use crate::tuning::{Shape, SmallShape};
 use arrayvec::ArrayVec;
@@ -25,11 +25,11 @@ impl<'a> SortTable<'a> {
             // Nothing to sort and nothing to tell.
             _ if self.most_items == 0 && !self.any_status => {}
             // Nothing but status words, which nobody writes who has a tile.
-            (Class::Tiled(shape, _), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
+            (Class::Tiled(shape, ..), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Class::Small(small), _) => builder.small(small),
-            (Class::Tiled(shape, _), None) => builder.reduce_then_scan(shape),
-            (Class::Tiled(shape, _), Some(_)) => builder.look_back(shape),
+            (Class::Tiled(shape, ..), None) => builder.reduce_then_scan(shape),
+            (Class::Tiled(shape, ..), Some(_)) => builder.look_back(shape),
         }
         builder.finish()
     }
@@ -104,8 +104,10 @@ impl<'a> Builder<'a> {
         let segmented = format.segmented;
 
         let groups = if table.prepared { table.kind.profile.histogram_groups } else { DIRECT_HISTOGRAMS };
+        let chunk = table.tiles.div_ceil(groups).max(1);
+        let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
-            (table.passes_over, FLAG_SHARED_DIGITS),
+            (table.passes_over || table.buckets().is_some(), FLAG_PASSES_OVER),
             (table.arguments.size != 0, FLAG_INDIRECT),
             (table.kind.scan().is_some(), FLAG_TICKETS),
         ];
@@ -116,10 +118,10 @@ impl<'a> Builder<'a> {
             arguments: table.part_of(table.arguments),
             tickets: table.part_of(table.tickets),
             problem_count: if segmented { table.class.windows(table.most_items) } else { table.problems },
-            chunk: table.tiles.div_ceil(groups).max(1),
+            chunk,
             max_groups_x: table.kind.profile.max_groups_x,
             flags: flags.iter().filter(|(set, _)| *set).fold(format.rule(), |all, (_, bit)| all | bit),
-            pass: format.digits() << 8,
+            pass: format.digits() << 8 | rows_of_histogram << 16,
             ..SortPush::default()
         };
         if table.problems == 1 {
@@ -178,9 +180,14 @@ impl<'a> Builder<'a> {
         ])
     }
 
-    /// What tells which digits all keys share.
-    fn shared_digits(&self) -> Resources {
-        set(&[if self.table.passes_over { self.histograms } else { Id(None) }])
+    /// Whether the device decides which digits are sorted by.
+    fn decided_on_device(&self) -> bool {
+        self.push.flags & FLAG_PASSES_OVER != 0
+    }
+
+    /// What tells which digits no pass sorts by.
+    fn passed_over(&self) -> Resources {
+        set(&[if self.decided_on_device() { self.histograms } else { Id(None) }])
     }
 
     fn groups(&self, fixed: u32, command: u32) -> Groups {
@@ -244,12 +251,12 @@ impl<'a> Builder<'a> {
     /// Where a move reads items and where it writes them. Where digits may be passed over, the device decides.
     fn areas(&self, pass: u32) -> (Resources, Resources) {
         let format = self.format();
-        let moves = format.digits() + u32::from(self.table.passes_over || !format.ends_right());
+        let moves = format.digits() + u32::from(self.decided_on_device() || !format.ends_right());
         let after = moves - 1 - pass;
         let (first, last) = (pass == 0, after == 0);
         let (out, alternate) = (set(&self.apart), set(&self.alternate));
         let (input, written) = (set(&self.read_of_input()), set(&self.written_of(self.apart, last)));
-        if self.table.passes_over {
+        if self.decided_on_device() {
             let reads = if first { input } else { input.union(out).union(alternate) };
             return (reads, if last { written } else { out.union(alternate) });
         }
@@ -271,7 +278,7 @@ impl<'a> Builder<'a> {
         }
         self.turn(self.format().digits());
         let (reads, writes) = self.areas(self.format().digits());
-        let reads = reads.union(self.line()).union(self.shared_digits());
+        let reads = reads.union(self.line()).union(self.passed_over());
         let groups = match self.table.class {
             Class::Segments { .. } => self.groups(self.table.tiles, ARGUMENTS_TILES),
             _ => self.shares(self.table.most_items.into()),
@@ -303,6 +310,7 @@ impl<'a> Builder<'a> {
     fn digits_by_look_back(&mut self, shape: Shape) {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
         self.histogram(shape, &[tile_words]);
+        self.choose();
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
         for pass in 0..self.format().digits() {
             self.turn(pass);
@@ -311,6 +319,25 @@ impl<'a> Builder<'a> {
             self.pass(Kernel::SortOnesweep, shape, tiles, reads, writes.union(set(&[tile_words, tickets])));
         }
         self.copy();
+        self.buckets();
+    }
+
+    /// Between the histogram and the passes.
+    fn choose(&mut self) {
+        if self.table.buckets().is_some() {
+            let chosen = set(&[self.histograms]);
+            let groups = Groups::Fixed(self.table.problems);
+            self.pass(Kernel::SortChoose, PLAIN, groups, chosen.union(self.line()), chosen);
+        }
+    }
+
+    /// The move behind the digits, where buckets are what is left.
+    fn buckets(&mut self) {
+        let Some(shape) = self.table.buckets() else { return };
+        self.turn(self.format().digits());
+        let (reads, writes) = self.areas(self.format().digits());
+        let groups = Groups::Fixed(self.table.problems * RADIX);
+        self.pass(Kernel::SortBuckets, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
     }
 
     fn reduce_then_scan(&mut self, shape: Shape) {
@@ -335,7 +362,7 @@ impl<'a> Builder<'a> {
         for pass in 0..self.format().digits() {
             self.turn(pass);
             let (reads, writes) = self.areas(pass);
-            let (line, shared) = (self.line(), self.shared_digits());
+            let (line, shared) = (self.line(), self.passed_over());
             let (mut counted, mut told) = (reads, set(&[tile_words]));
             if pass == 0 && !self.table.prepared {
                 counted = counted.union(set(&[self.counts]));
@@ -353,7 +380,7 @@ impl<'a> Builder<'a> {
 
     fn turn(&mut self, pass: u32) {
         let format = self.format();
-        self.push.pass = pass | format.digits() << 8;
+        self.push.pass = pass | self.push.pass & !0xff;
         let digit = format.digit(pass);
         self.push.digit = if pass < format.digits() { digit.shift | digit.word << 8 | digit.bits << 16 } else { 0 };
     }

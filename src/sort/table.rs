@@ -2,7 +2,7 @@
 
 use super::SortInfo;
 use super::format::{Format, Placement};
-use super::kind::{Class, SortKind};
+use super::kind::{Class, Finish, SortKind};
 use crate::memory::{Arguments, Range};
 use crate::plan::Table;
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
@@ -10,6 +10,7 @@ use crate::shared::{
     ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT, RADIX,
     SortProblem, SortState,
 };
+use crate::tuning::Shape;
 use crate::{Error, Result};
 
 const WORD_BYTES: u32 = 4;
@@ -104,9 +105,10 @@ impl Parts {
         }
         let digits = u64::from(format.digits());
         let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
-        // One word more: the digits that all keys share. Histograms are named by where they begin, and tile words too, which are whole
+        // Behind the rows, the digits that are passed over, and where buckets begin. Histograms are named by where they begin, and tile words too, which are whole
         // parts by themselves.
-        let histogram = ((rows * digits * u64::from(RADIX) + 1) * WORD).next_multiple_of(PART);
+        let buckets = if format.segmented { 0 } else { u64::from(RADIX) };
+        let histogram = ((rows * digits * u64::from(RADIX) + 1 + buckets) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
             histogram: histograms * histogram,
@@ -267,7 +269,10 @@ impl<'a> SortTable<'a> {
             problems,
             mode,
             prepared,
-            passes_over: prepared && !segmented && most_items > kind.profile.all_digits_up_to,
+            passes_over: prepared
+                && !segmented
+                && most_items > kind.profile.all_digits_up_to
+                && !matches!(class, Class::Tiled(.., Finish::Buckets(_))),
             tiles,
             most_items,
             most_segments,
@@ -324,6 +329,14 @@ impl<'a> SortTable<'a> {
             });
             before.add(Parts::of(&self.kind, self.class, info.count.max, self.prepared));
         });
+    }
+
+    /// What sorts a bucket, where there may be such.
+    pub(super) fn buckets(&self) -> Option<Shape> {
+        match self.class {
+            Class::Tiled(.., Finish::Buckets(shape)) => Some(shape),
+            _ => None,
+        }
     }
 
     /// How kernels name a part of scratch.

@@ -11,8 +11,10 @@ use crate::kernel::{Kernel, Variant};
 use crate::plan::{Groups, Pass, Plan, Resources, Table as _};
 use crate::record::{Commands as _, Recorder};
 use crate::scratch::Layout as ScratchLayout;
-use crate::shared::{FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush};
-use crate::sort::{SortTable, cpu};
+use crate::shared::{
+    FLAG_PASSES_OVER, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
+};
+use crate::sort::{Class, Finish, SortTable, cpu};
 use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 use std::sync::{Mutex, PoisonError};
@@ -58,6 +60,7 @@ pub(super) fn context(emulated: bool) -> Context {
         sort_pairs: shapes.clone(),
         sort_long: shapes,
         sort_segments: shape(2),
+        sort_buckets: shape(2),
         plain_threads: threads,
         histogram_groups: 3,
         ring_entries: RING_ENTRIES,
@@ -85,13 +88,18 @@ pub(super) enum Way {
     EveryDigit,
     /// Prepared; digits that all keys share are passed over.
     PassingOver,
+    /// Nothing prepared, where one problem is alone; one pass may leave buckets.
+    DirectBuckets,
+    /// Prepared; one pass may leave buckets.
+    Buckets,
 }
 
 impl Way {
     pub(super) fn profile(self, context: &Context) -> Profile {
         let most = |when: bool| if when { u32::MAX } else { 0 };
         Profile {
-            direct_up_to: most(self == Self::Direct),
+            direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
+            buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
             all_digits_up_to: most(self != Self::PassingOver),
             ..context.device().profile().clone()
         }
@@ -378,8 +386,22 @@ impl Bench {
 
     /// What the pass does with the twin's items.
     pub(super) fn move_of(&self, twin: &Twin, push: &SortPush) -> Option<Move> {
-        let passed_over = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
-        move_of_pass(&twin.format, passed_over, push.pass & 0xff)
+        let chosen = self.chosen(twin);
+        let passed_over = match chosen {
+            Some(digit) => !(1 << digit),
+            None if self.profile.buckets_up_to == 0 && push.flags & FLAG_PASSES_OVER != 0 => twin.shared,
+            None => 0,
+        };
+        move_of_pass(&twin.format, passed_over, chosen.is_some(), push.pass & 0xff)
+    }
+
+    /// The digit whose buckets a workgroup each sorts, where one is chosen.
+    pub(super) fn chosen(&self, twin: &Twin) -> Option<u32> {
+        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
+        match kind.class(self.sorts.infos[0].count.max) {
+            Class::Tiled(.., Finish::Buckets(shape)) => twin.top_digit_of_buckets(shape.tile()),
+            _ => None,
+        }
     }
 
     /// Does what the pass does, in plain Rust, and compares.
@@ -406,7 +428,7 @@ impl Bench {
             let to = self.move_of(twin, &push);
             match name {
                 "sort_prepare" => {
-                    let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_SHARED_DIGITS != 0;
+                    let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_PASSES_OVER != 0;
                     let histograms = self.part(memory, row.histogram, digits * DIGITS + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
@@ -438,8 +460,26 @@ impl Bench {
                         compare_items(twin, to);
                     }
                 }
+                "sort_choose" => {
+                    let histograms = self.part(memory, row.histogram, (push.pass >> 16) as usize * digits * DIGITS + 1 + DIGITS);
+                    let found = &histograms[(push.pass >> 16) as usize * digits * DIGITS..];
+                    let Some(digit) = self.chosen(twin) else {
+                        assert_eq!(found[0], 0, "every digit is sorted by");
+                        continue;
+                    };
+                    assert_eq!(found[0], PASSED_OVER_BUCKETS | ((1 << digits) - 1) & !(1 << digit), "one digit is sorted by");
+                    let mut begins = twin.histograms().swap_remove(digit as usize);
+                    cpu::exclusive_sum(&mut begins);
+                    assert_eq!(found[1..], begins, "where buckets begin");
+                }
+                "sort_buckets" => {
+                    if let (Some(digit), Some(to)) = (self.chosen(twin), to) {
+                        (0..=digit).for_each(|digit| drop(twin.reorder(tile, digit)));
+                        compare_items(twin, to);
+                    }
+                }
                 "sort_copy" => {
-                    if let Some(to) = to {
+                    if let Some(to) = to.filter(|_| self.chosen(twin).is_none()) {
                         compare_items(twin, to);
                     }
                 }

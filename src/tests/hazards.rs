@@ -192,9 +192,14 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
     }
 }
 
+/// The built-in one, and buckets where tiles are small.
+fn profile(facts: &DeviceFacts) -> Profile {
+    Profile { buckets_up_to: 1 << 18, ..Profile::for_device(facts) }
+}
+
 /// Plans of the sorts, handed to `body` with the truth about them.
 fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_>], &[Plan<'_>])) {
-    let profile = Profile::for_device(facts);
+    let profile = profile(facts);
     let tables = tables(sorts, facts, &profile, &mut Layout::default());
     let plans: Vec<Plan<'_>> = tables.iter().map(|(_, _, table)| table.plan()).collect();
     let truths: Vec<_> = tables
@@ -288,7 +293,7 @@ proptest! {
     #[test]
     fn parts_of_scratch_keep_apart(batch in batch(), device in 0..9usize) {
         let facts = &devices()[device].1;
-        let profile = Profile::for_device(facts);
+        let profile = profile(facts);
         let mut layout = Layout::default();
         let tables = tables(&batch, facts, &profile, &mut layout);
         let mut parts = Vec::new();
@@ -405,7 +410,7 @@ fn classes_are_told_apart() {
             let holds = match class {
                 Class::Segments { .. } => false,
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
-                Class::Tiled(shape, _) => {
+                Class::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile()
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                 }

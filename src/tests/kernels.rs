@@ -7,7 +7,7 @@ use super::bench::{
 use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
 use crate::plan::{Pass, Resources};
-use crate::shared::SortPush;
+use crate::shared::{FLAG_ODD, SortPush};
 use crate::sort::{Class, cpu};
 use crate::tuning::{Profile, Ranking};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
@@ -116,6 +116,46 @@ fn chained_and_orderly_kernels() {
     }
 }
 
+/// Buckets, and keys that leave too large ones: of few values, of few varied digits, all the same.
+fn in_buckets(emulated: bool, info: SorterInfo) {
+    let tile = tile_of(emulated);
+    let problems = || {
+        vec![
+            Problem::new(12, 5 * tile + 5, None),
+            Problem::new(13, 6 * tile, Some(4 * tile as u32 - 3)),
+            Problem::new(14, 5 * tile, None).varied(0b1),
+            Problem::new(15, 5 * tile, Some(5 * tile as u32)).varied(0b0101_0101_0110),
+            Problem::new(16, 5 * tile, None).varied(0),
+            Problem::new(17, 5 * tile, Some(0)),
+            Problem::new(18, 5 * tile, Some(1)),
+        ]
+    };
+    for problem in problems() {
+        Bench::new(emulated, Way::DirectBuckets, info, vec![problem]).prove();
+    }
+    let together = Bench::new(emulated, Way::Buckets, info, problems());
+    together.prove();
+    let chosen = together.twins().iter().filter(|twin| together.chosen(twin).is_some()).count();
+    let digits = together.sorts.format().digits();
+    assert!(chosen < problems().len() && (chosen >= 2 || digits == 1 || together.sorts.format().rule() == FLAG_ODD), "{info:?}");
+}
+
+#[test]
+fn bucket_kernels() {
+    let strategies = [Strategy::Lookback, Strategy::Ring, Strategy::ChainedScan];
+    for (i, info) in proven().into_iter().enumerate() {
+        if i < 2 || !in_brief() && in_turn(i) {
+            in_buckets(false, info.strategy(strategies[i % 3]));
+        }
+    }
+}
+
+#[test]
+fn bucket_kernels_with_emulated_subgroups() {
+    let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
+    in_buckets(true, doubles.strategy(Strategy::Lookback));
+}
+
 /// Keys alone may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven. Which of two keys
 /// with the same sorted bits comes first no run says of the next, hence no altered memory.
 #[test]
@@ -126,6 +166,27 @@ fn kernels_that_prove_their_ranks() {
             let tune = |profile| Profile { ranking, ..profile };
             let bench = Bench::tuned(true, Way::EveryDigit, tune, SorterInfo::keys().strategy(strategy), vec![problem]);
             bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
+        }
+    }
+}
+
+/// What one workgroup sorts alone is proven once, at the end: pairs too, whose places tell equal keys apart.
+#[test]
+fn emulated_small_kernels_prove_their_order() {
+    for small_ranking in [Ranking::Proven, Ranking::Disproven] {
+        let tune = |profile| Profile { small_ranking, ..profile };
+        for info in [
+            SorterInfo::keys(),
+            SorterInfo { key: KeyType::I16, order: Order::Descending, ..SorterInfo::keys() },
+            SorterInfo { begin_bit: 3, end_bit: 21, value: ValueType::Bytes(8), ..SorterInfo::keys() },
+        ] {
+            let info = info.strategy(Strategy::Lookback);
+            let threads = context(true).device().profile().plain_threads as usize;
+            let small = [(3 * threads, u32::MAX), (3 * threads - 7, 0), (2 * threads + 1, 0b10)];
+            let problems = small.map(|(size, varied)| Problem::new(41, size, None).varied(varied));
+            Bench::tuned(true, Way::Direct, tune, info, problems.to_vec()).prove();
+            let buckets = Problem::new(42, 5 * tile_of(true) + 1, None);
+            Bench::tuned(true, Way::DirectBuckets, tune, info, vec![buckets]).prove();
         }
     }
 }

@@ -6,9 +6,12 @@ use crate::tuning::Profile;
 use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
 
 fn text(sorts: &[Sorts], facts: &DeviceFacts) -> String {
-    let profile = Profile::for_device(facts);
+    tuned(sorts, facts, &Profile::for_device(facts))
+}
+
+fn tuned(sorts: &[Sorts], facts: &DeviceFacts, profile: &Profile) -> String {
     let mut layout = Layout::default();
-    let tables = tables(sorts, facts, &profile, &mut layout);
+    let tables = tables(sorts, facts, profile, &mut layout);
     let plans: Vec<_> = tables.iter().map(|(sorts, _, table)| format!("{:?} {}", sorts.info.strategy, table.plan())).collect();
     format!("{}scratch {} bytes\n", plans.concat(), layout.size())
 }
@@ -91,4 +94,17 @@ fn formats_have_plans() {
         });
         assert_text(name, &text.join("\n"));
     }
+}
+
+/// One pass and buckets, or every digit, as the device finds: alone, and in a batch.
+#[test]
+fn buckets_have_plans() {
+    let profile = Profile { buckets_up_to: 1 << 18, ..Profile::for_device(&NVIDIA) };
+    let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
+    let problem = Problem { size: 100_000, count_on_device: true, status: false };
+    let alone = tuned(&one(info, problem), &NVIDIA, &profile);
+    let mut batch = Sorts { info: SorterInfo { end_bit: 40, ..info }, infos: Vec::new() };
+    let mut addresses = Addresses::new();
+    batch.infos.extend([100_000, 10_000].map(|size| addresses.info(Problem { size, ..problem }, &batch.format())));
+    assert_text("buckets", &format!("{alone}\n{}", tuned(&[batch], &NVIDIA, &profile)));
 }

@@ -133,6 +133,13 @@ impl Twin {
         (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.format.digit(index))).collect()
     }
 
+    /// The topmost digit that not all keys share, where it is not the lowest and none of its values has more keys than a workgroup takes.
+    pub(super) fn top_digit_of_buckets(&self, most: u32) -> Option<u32> {
+        let digit = (0..self.format.digits()).rev().find(|digit| self.shared >> digit & 1 == 0)?;
+        let counts = cpu::histogram(&self.keys, self.format.digit(digit));
+        (self.len() != 0 && digit > 0 && counts.into_iter().all(|count| count <= most)).then_some(digit)
+    }
+
     /// The keys of some tiles alone.
     pub(super) fn part(&self, items: std::ops::Range<usize>) -> Self {
         let items = items.start.min(self.len())..items.end.min(self.len());
@@ -280,15 +287,16 @@ pub(super) struct Move {
     pub(super) to_output: bool,
 }
 
-/// None where the pass does nothing. A copy ends the moves where they would end in the wrong place, or where there would be none.
-pub(super) fn move_of_pass(format: &Format, passed_over: u32, pass: u32) -> Option<Move> {
+/// None where the pass does nothing. A copy ends the moves where they would end in the wrong place, or where there would be none;
+/// where one pass leaves buckets, what orders them does.
+pub(super) fn move_of_pass(format: &Format, passed_over: u32, buckets: bool, pass: u32) -> Option<Move> {
     let mut moves: Vec<u32> = (0..format.digits()).filter(|digit| passed_over >> digit & 1 == 0).collect();
     let ends_right = match format.rule() {
         FLAG_EVEN => moves.len().is_multiple_of(2),
         FLAG_ODD => !moves.len().is_multiple_of(2),
         _ => true,
     };
-    if moves.is_empty() || !ends_right {
+    if moves.is_empty() || !ends_right || buckets {
         moves.push(format.digits());
     }
     let before = moves.iter().position(|other| *other == pass)?;

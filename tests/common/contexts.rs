@@ -33,6 +33,7 @@ impl Setup {
                 sort_long: shapes,
                 // Small enough for few keys to need tiles.
                 sort_segments: Shape { threads, items: 2 },
+                sort_buckets: Shape { threads, items: 2 },
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,
                 // Tiny, so that entries are used again all the time.
@@ -48,12 +49,18 @@ impl Setup {
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
         Some(match self {
             Self::Native => return None,
-            Self::Folded => {
-                Profile { ranking: Ranking::Proven, ..profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]) }
-            }
+            Self::Folded => Profile {
+                ranking: Ranking::Proven,
+                small_ranking: Ranking::Proven,
+                buckets_up_to: 1000,
+                ..profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)])
+            },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
+                // With subgroups of one width, most of them skipped elsewhere.
+                buckets_up_to: if lanes == 32 { 900 } else { 0 },
                 ranking: Ranking::Disproven,
+                small_ranking: Ranking::Disproven,
                 ..profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)])
             },
             Self::Narrow => {
