@@ -180,7 +180,7 @@ shared_constants! {
 
     /// There is one problem, in the push constants.
     const MODE_SINGLE = 1;
-    /// Nothing has been prepared: no states, no shared digits, no zeroed histogram.
+    /// Nothing has been prepared: no states, no zeroed histogram.
     const MODE_DIRECT = 2;
     /// Problems are segments of the arrays in the push constants, found on the device.
     const MODE_SEGMENTS = 4;
@@ -193,6 +193,8 @@ shared_constants! {
     const FLAG_ODD = 2;
     /// In `SortPush::flags`: which digits no pass sorts by is known.
     const FLAG_PASSES_OVER = 64;
+    /// In `SortPush::flags`: those that all keys share are among them.
+    const FLAG_SHARED_DIGITS = 128;
     /// Beside the digits that no pass sorts by: buckets of the one that is left are ordered by those below it.
     const PASSED_OVER_BUCKETS = 1 << 31;
     /// In `SortPush::flags`: `prepare` writes indirect commands.

@@ -71,7 +71,7 @@ impl Strategy {
     }
 }
 
-/// How keys alone find their places in a tile.
+/// How keys find their places in a tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Ranking {
@@ -79,7 +79,7 @@ pub enum Ranking {
     #[default]
     Ballots = RANKING_BALLOTS,
     /// By counters in shared memory, in the order in which it serves the lanes. Nobody promises that it is the lanes' own order, so
-    /// that is proven for every tile, and a tile that fails is ranked again by ballots.
+    /// that is proven for every tile or workgroup, and one that fails is ranked again by ballots.
     Proven = RANKING_PROVEN,
     /// Tests only: as [`Ranking::Proven`], with lanes served in a wrong order.
     Disproven = RANKING_DISPROVEN,
@@ -211,7 +211,7 @@ pub struct SortShapes {
     /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
     pub small: ArrayVec<SmallShape, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
-    pub tiles: ArrayVec<SizedShape, 6>,
+    pub tiles: ArrayVec<SizedShape, 4>,
 }
 
 /// How the library runs on a device. [`Profile::for_device`] gives the built-in one; its text form (`Display`, `FromStr`) is
@@ -234,7 +234,7 @@ pub struct Profile {
     pub sort_segments: Shape,
     /// What one workgroup sorts of the buckets that a pass by the topmost digit leaves, where every bucket fits.
     pub sort_buckets: Shape,
-    /// Tile shapes that serve no larger maximum count than this may leave buckets; 0: none does.
+    /// The largest maximum count of a sort that may leave buckets; 0: none does.
     pub buckets_up_to: u32,
     /// Threads of kernels that hold no tile.
     pub plain_threads: u32,
@@ -254,7 +254,7 @@ pub struct Profile {
     pub ring_reach: u32,
     /// How keys alone find their places in a tile.
     pub ranking: Ranking,
-    /// How keys of one word find theirs where one workgroup sorts all there are.
+    /// How keys of one word find theirs where one workgroup sorts all there are, or a bucket: keys alone by all of their bits, others by any.
     pub small_ranking: Ranking,
     /// Turns that a look-back waits before it counts for itself.
     pub spin_limit: u32,
@@ -273,7 +273,7 @@ impl Profile {
             profile.sort_keys = shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_KEYS } else { NVIDIA_GRAPHICS_KEYS });
             profile.sort_pairs =
                 shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_PAIRS } else { NVIDIA_GRAPHICS_PAIRS });
-            profile.sort_long = shapes(NVIDIA_LONG_SMALL, NVIDIA_LONG);
+            profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG);
             profile.sort_segments = shape(256, 16);
             profile.sort_buckets = shape(512, 10);
             profile.ranking = Ranking::Proven;
@@ -441,8 +441,6 @@ fn shapes(small: &[SmallShape], tiles: &[SizedShape]) -> SortShapes {
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
 const NVIDIA_SMALL: &[SmallShape] =
     &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
-const NVIDIA_LONG_SMALL: &[SmallShape] =
-    &[SmallShape::merge(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
 const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
 const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
@@ -507,7 +505,7 @@ impl FromStr for Profile {
         let shapes = |name: &str| -> Result<SortShapes> {
             let small = lookup(&format!("{name}.small"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
             let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(parse_sized).collect::<Result<Vec<_>>>()?;
-            let too_many = |_| malformed(format!("{name}: too many shapes"));
+            let too_many = |_| malformed(format!("{name}: at most four shapes"));
             Ok(SortShapes {
                 small: small.as_slice().try_into().map_err(too_many)?,
                 tiles: tiles.as_slice().try_into().map_err(too_many)?,

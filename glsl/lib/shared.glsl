@@ -52,6 +52,7 @@ const uint MODE_BUCKETS = 8;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
 const uint FLAG_PASSES_OVER = 64;
+const uint FLAG_SHARED_DIGITS = 128;
 const uint PASSED_OVER_BUCKETS = 2147483648;
 const uint FLAG_INDIRECT = 8;
 const uint FLAG_TICKETS = 16;

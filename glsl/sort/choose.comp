@@ -1,7 +1,8 @@
 // Sort, between the histogram and the passes: whether one pass by the topmost digit leaves buckets small enough for a workgroup each.
 //
 // In:  the histograms.
-// Out: behind their rows, the digits that are passed over; where there are to be buckets, where each begins.
+// Out: behind their rows, the digits that are passed over: all but one, and then where each bucket begins, or those that all keys share, if
+//      these are known and wanted, or none.
 // Groups: one a problem.
 // Progress: none needed.
 //
@@ -62,7 +63,10 @@ void main() {
     // 2. What it comes to. By the lowest digit alone there is nothing left for buckets.
     bool buckets = digit > 0 && most <= BUCKET_TILE;
     Words chosen = passed_over_of(p);
-    if (thread_id() == 0) chosen.v[0] = buckets ? PASSED_OVER_BUCKETS | all_digits() & ~(1u << digit) : 0;
+    if (thread_id() == 0) {
+        if (buckets) chosen.v[0] = PASSED_OVER_BUCKETS | all_digits() & ~(1u << digit);
+        else if (!has_flag(FLAG_SHARED_DIGITS)) chosen.v[0] = 0;
+    }
     if (!buckets) return;
     uint sum = 0;
     for (uint i = 0; i < RUN; ++i) sum += counts[i];

@@ -78,7 +78,7 @@ void load_totals(uint p, out uint totals[MAX_DIGITS]) {
 // Tests only: some tiles are late, by far more turns than their successors wait, which then count for themselves.
 void delay(uint tile) {
     if (DELAY_EVERY == 0 || tile % DELAY_EVERY != DELAY_EVERY - 1) return;
-    for (uint turn = 0; turn < 32 * SPIN_LIMIT; ++turn) {
+    for (uint turn = 0; turn < 32 * max(SPIN_LIMIT, 64); ++turn) {
         if (load_relaxed(tickets(), pass_index()) == 0xffffffffu) break;
     }
 }

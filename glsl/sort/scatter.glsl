@@ -17,7 +17,8 @@ uint target_of(uint digit, uint place) { return sh_offsets[digit] + place; }
 // sorted by those and the digit's together; and keys of one word that are sorted by all of their bits show no other order among equals.
 const bool PROVES = RANKING != RANKING_BALLOTS;
 
-// The bits that the keys of a tile are sorted by once it is ordered.
+// The bits that the keys of a tile are sorted by once it is ordered. Where buckets are to be sorted by the digits below, it comes in any order,
+// and leaves in any that keeps the buckets apart: equal keys are the same.
 uint sorted_bits(bool buckets) {
     uint bits = 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift());
     return buckets ? bits & 0xffffffffu << digit_shift() : bits;

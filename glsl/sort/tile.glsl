@@ -8,7 +8,7 @@
 // that the subgroups use in turns.
 //
 // Work: count_digits, then sum_rows and place_rows turn the counts into places, then rank_keys walks the items and
-// moves each key to its place in sh_keys, by ballots or, keys alone, in the order of shared memory. (Ranking by ballots: Merrill and
+// moves each key to its place in sh_keys, by ballots or, where that is proven, in the order of shared memory. (Ranking by ballots: Merrill and
 // Garland, "Single-pass parallel prefix scan", 2016, and Adinets and Merrill, "Onesweep", 2022.)
 
 //

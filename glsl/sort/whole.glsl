@@ -1,7 +1,7 @@
 // Items that one workgroup holds until they lie where they are wanted.
 //
 // Before it: ITEMS, and striped(k), the places of this thread's items when they leave. Where a thread may have room for more items than
-// it holds, HELD is their number.
+// it holds, HOLDS(k) tells which it does.
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;

@@ -103,13 +103,13 @@ impl<'a> SortKind<'a> {
         }
         // A profile without tiles does not pass Profile::checked.
         let none = Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared, Finish::Digits);
-        tiles.map_or(none, |sized| self.tiled(sized))
+        tiles.map_or(none, |sized| self.tiled(sized, max_count))
     }
 
-    pub(super) fn tiled(&self, sized: &SizedShape) -> Class {
+    fn tiled(&self, sized: &SizedShape, max_count: u32) -> Class {
         let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
         // Two moves, where there are as many digits at least.
-        let buckets = sized.up_to <= self.profile.buckets_up_to
+        let buckets = max_count <= self.profile.buckets_up_to
             && self.scan().is_some()
             && self.format.digits() > 1
             && self.format.rule() != FLAG_ODD;
@@ -120,7 +120,8 @@ impl<'a> SortKind<'a> {
     pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
         let shapes = self.shapes();
         // Of segments, the small ones change nothing, and do no harm.
-        shapes.small.iter().map(|small| small.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to))
+        let buckets = Some(self.profile.buckets_up_to).filter(|up_to| *up_to != 0);
+        shapes.small.iter().map(|small| small.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to)).chain(buckets)
     }
 
     /// How tiles learn what lies before them; none where they do not wait.
@@ -189,8 +190,8 @@ impl<'a> SortKind<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// How a kernel finds places in a tile. Proven ranks take keys alone, sorted by all of their bits, and a row of counters for each
-    /// subgroup.
+    /// How a kernel finds places in a tile. Proven ranks take a row of counters for each subgroup, and of tiles keys
+    /// alone, sorted by all of their bits.
     pub(super) fn ranking(&self, kernel: Kernel, threads: u32) -> u32 {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;

@@ -7,9 +7,9 @@ use crate::kernel::Kernel;
 use crate::memory::Range;
 use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
 use crate::shared::{
-    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER, FLAG_TICKETS,
-    LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT,
-    PERMUTE_TO_SCRATCH, RADIX, SortPush,
+    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
+    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
+    PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
 use crate::tuning::{Shape, SmallShape};
 use arrayvec::ArrayVec;
@@ -108,6 +108,7 @@ impl<'a> Builder<'a> {
         let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
             (table.passes_over || table.buckets().is_some(), FLAG_PASSES_OVER),
+            (table.passes_over, FLAG_SHARED_DIGITS),
             (table.arguments.size != 0, FLAG_INDIRECT),
             (table.kind.scan().is_some(), FLAG_TICKETS),
         ];

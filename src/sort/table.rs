@@ -105,9 +105,9 @@ impl Parts {
         }
         let digits = u64::from(format.digits());
         let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
-        // Behind the rows, the digits that are passed over, and where buckets begin. Histograms are named by where they begin, and tile words too, which are whole
+        // Behind the rows, the digits that are passed over and, if there may be such, where buckets begin. Histograms are named by where they begin, and tile words too, which are whole
         // parts by themselves.
-        let buckets = if format.segmented { 0 } else { u64::from(RADIX) };
+        let buckets = if matches!(class, Class::Tiled(.., Finish::Buckets(_))) { u64::from(RADIX) } else { 0 };
         let histogram = ((rows * digits * u64::from(RADIX) + 1 + buckets) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
@@ -269,10 +269,7 @@ impl<'a> SortTable<'a> {
             problems,
             mode,
             prepared,
-            passes_over: prepared
-                && !segmented
-                && most_items > kind.profile.all_digits_up_to
-                && !matches!(class, Class::Tiled(.., Finish::Buckets(_))),
+            passes_over: prepared && !segmented && most_items > kind.profile.all_digits_up_to,
             tiles,
             most_items,
             most_segments,

@@ -12,7 +12,7 @@ use crate::plan::{Groups, Pass, Plan, Resources, Table as _};
 use crate::record::{Commands as _, Recorder};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{
-    FLAG_PASSES_OVER, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
+    FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
 };
 use crate::sort::{Class, Finish, SortTable, cpu};
 use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
@@ -50,7 +50,7 @@ pub(super) fn context(emulated: bool) -> Context {
     let native = Context::new().unwrap();
     let threads = if emulated { 128 } else { native.device().facts().max_lanes.max(64) };
     let shape = |items| Shape { threads, items };
-    let small = [SmallShape::radix(threads, 1), SmallShape::merge(threads, 2), SmallShape::radix(threads, 3)];
+    let small = [SmallShape::radix(threads, 1), SmallShape::radix(threads, 2), SmallShape::merge(threads, 3)];
     let tiles = [SizedShape { up_to: u32::MAX, shape: shape(2) }];
     let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.into_iter().collect() };
     let profile = Profile {
@@ -90,7 +90,7 @@ pub(super) enum Way {
     PassingOver,
     /// Nothing prepared, where one problem is alone; one pass may leave buckets.
     DirectBuckets,
-    /// Prepared; one pass may leave buckets.
+    /// Prepared; one pass may leave buckets, and otherwise digits that all keys share are passed over.
     Buckets,
 }
 
@@ -100,7 +100,7 @@ impl Way {
         Profile {
             direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
             buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
-            all_digits_up_to: most(self != Self::PassingOver),
+            all_digits_up_to: most(![Self::PassingOver, Self::Buckets].contains(&self)),
             ..context.device().profile().clone()
         }
     }
@@ -389,7 +389,7 @@ impl Bench {
         let chosen = self.chosen(twin);
         let passed_over = match chosen {
             Some(digit) => !(1 << digit),
-            None if self.profile.buckets_up_to == 0 && push.flags & FLAG_PASSES_OVER != 0 => twin.shared,
+            None if push.flags & FLAG_SHARED_DIGITS != 0 => twin.shared,
             None => 0,
         };
         move_of_pass(&twin.format, passed_over, chosen.is_some(), push.pass & 0xff)
@@ -428,7 +428,7 @@ impl Bench {
             let to = self.move_of(twin, &push);
             match name {
                 "sort_prepare" => {
-                    let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_PASSES_OVER != 0;
+                    let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_SHARED_DIGITS != 0;
                     let histograms = self.part(memory, row.histogram, digits * DIGITS + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
@@ -461,10 +461,12 @@ impl Bench {
                     }
                 }
                 "sort_choose" => {
-                    let histograms = self.part(memory, row.histogram, (push.pass >> 16) as usize * digits * DIGITS + 1 + DIGITS);
-                    let found = &histograms[(push.pass >> 16) as usize * digits * DIGITS..];
+                    let rows = if prepared { 1 } else { (push.pass >> 16 & 0xff) as usize };
+                    let histograms = self.part(memory, row.histogram, rows * digits * DIGITS + 1 + DIGITS);
+                    let found = &histograms[rows * digits * DIGITS..];
                     let Some(digit) = self.chosen(twin) else {
-                        assert_eq!(found[0], 0, "every digit is sorted by");
+                        let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
+                        assert_eq!(found[0], shared, "every digit is sorted by that is to be");
                         continue;
                     };
                     assert_eq!(found[0], PASSED_OVER_BUCKETS | ((1 << digits) - 1) & !(1 << digit), "one digit is sorted by");

@@ -146,7 +146,7 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
 }
 
 /// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in earnest. It ends
-/// all loops of an invocation that has made 65,535 turns in any of them, which no look-back here reaches.
+/// all loops of an invocation that has made 65,535 turns in all of them together, which no look-back here reaches.
 fn lavapipe(lanes: u32) -> Env {
     let mut env = drivers::lavapipe().map(|manifest| drivers::select(&manifest)).unwrap_or_default();
     env.push(("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string()));
