@@ -27,6 +27,19 @@ void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint pla
     barrier();
 }
 
+// Carried words go where their keys have gone.
+void carry(uint places[PLACE_WORDS], inout uint carried[ITEMS]) {
+    barrier();
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) sh_keys[place_of(places, k)] = carried[k];
+    }
+    barrier();
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k)) carried[k] = sh_keys[striped(k)];
+    }
+    barrier();
+}
+
 // What lies in the tile before each item, when all items lie there. The tile's first gets itself.
 void exchange_neighbours(uint words[ITEMS], out uint before[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -90,17 +103,8 @@ void order_by_digits(Part part, Move move, uint digits, bool by_ballots, inout u
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
         }
-        barrier();
-        if (ITEM_WORDS > 1) {
-            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-                if (HOLDS(k)) sh_keys[place_of(places, k)] = carried[k];
-            }
-            barrier();
-            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-                if (HOLDS(k)) carried[k] = sh_keys[striped(k)];
-            }
-            barrier();
-        }
+        if (ITEM_WORDS > 1) carry(places, carried);
+        else barrier();
     }
 }
 

@@ -129,19 +129,6 @@ uint segment_of(uint skipped, uint place) {
     return sh_heads_before[item / 32] + bitCount(sh_heads[item / 32] << (31 - item % 32)) - 1;
 }
 
-// Carried words go where their keys have gone.
-void carry(uint places[PLACE_WORDS], inout uint carried[ITEMS]) {
-    barrier();
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) sh_keys[place_of(places, k)] = carried[k];
-    }
-    barrier();
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) carried[k] = sh_keys[striped(k)];
-    }
-    barrier();
-}
-
 // Sorts so many items from segment_first on, of so many segments, the first of which begins so far into the window.
 void sort_items(uint count, uint segments, uint skipped) {
     held = tiles_of(count, THREADS);

@@ -1,9 +1,12 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
+mod shapes;
+
+pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
+
 use crate::device::DeviceFacts;
 use crate::shared::{MAX_KEY_WORDS, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
-use arrayvec::ArrayVec;
 use std::fmt;
 use std::str::FromStr;
 
@@ -105,113 +108,6 @@ impl FromStr for Ranking {
         let known = Self::ALL.into_iter().find(|ranking| ranking.name() == name);
         known.ok_or_else(|| malformed(format!("ranking {name} is unknown")))
     }
-}
-
-/// Threads of a workgroup, and items a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Invocations a workgroup.
-    pub threads: u32,
-    /// Items an invocation.
-    pub items: u32,
-}
-
-impl Shape {
-    /// Items a workgroup.
-    pub const fn tile(self) -> u32 {
-        self.threads * self.items
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}", self.threads, self.items)
-    }
-}
-
-impl FromStr for Shape {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let (threads, items) = text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
-        Ok(Self { threads: parse_number(threads)?, items: parse_number(items)? })
-    }
-}
-
-/// A shape for problems up to a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SizedShape {
-    /// The largest maximum count that uses it.
-    pub up_to: u32,
-    /// The shape.
-    pub shape: Shape,
-}
-
-/// How one workgroup sorts a whole problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SmallMethod {
-    /// Digit by digit: the time grows with the bits of the key.
-    Radix,
-    /// By merging: the time grows with the number of keys alone.
-    Merge,
-}
-
-/// How one workgroup sorts, and as many items as it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SmallShape {
-    /// The shape.
-    pub shape: Shape,
-    /// The method.
-    pub method: SmallMethod,
-}
-
-impl SmallShape {
-    /// Digit by digit.
-    pub const fn radix(threads: u32, items: u32) -> Self {
-        Self { shape: shape(threads, items), method: SmallMethod::Radix }
-    }
-
-    /// By merging.
-    pub const fn merge(threads: u32, items: u32) -> Self {
-        Self { shape: shape(threads, items), method: SmallMethod::Merge }
-    }
-
-    /// Items a workgroup: the largest problem that it sorts.
-    pub const fn tile(self) -> u32 {
-        self.shape.tile()
-    }
-
-    /// Bytes of shared memory that merging takes, with items of so many words: see glsl/sort/merge.comp.
-    const fn merge_bytes(self, words: u32) -> u32 {
-        4 * words * (self.tile() + self.tile() / 32 + 1)
-    }
-}
-
-/// What tells a shape that merges from one that goes digit by digit, whose text is that of the shape alone.
-const MERGE: &str = "/merge";
-
-impl fmt::Display for SmallShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.shape, if self.method == SmallMethod::Merge { MERGE } else { "" })
-    }
-}
-
-impl FromStr for SmallShape {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let (shape, method) = text.strip_suffix(MERGE).map_or((text, SmallMethod::Radix), |shape| (shape, SmallMethod::Merge));
-        Ok(Self { shape: shape.parse()?, method })
-    }
-}
-
-/// The shapes of one kind of sort.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SortShapes {
-    /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
-    pub small: ArrayVec<SmallShape, 4>,
-    /// Tiles of larger problems, by rising size; the last serves all that is larger still.
-    pub tiles: ArrayVec<SizedShape, 4>,
 }
 
 /// How the library runs on a device. [`Profile::for_device`] gives the built-in one; its text form (`Display`, `FromStr`) is
@@ -460,8 +356,8 @@ impl fmt::Display for Profile {
                 write!(f, " {small}")?;
             }
             write!(f, "\n{name}.tiles =")?;
-            for SizedShape { up_to, shape } in &shapes.tiles {
-                write!(f, " {up_to}:{shape}")?;
+            for sized in &shapes.tiles {
+                write!(f, " {sized}")?;
             }
             writeln!(f)?;
         }
@@ -504,7 +400,7 @@ impl FromStr for Profile {
         };
         let shapes = |name: &str| -> Result<SortShapes> {
             let small = lookup(&format!("{name}.small"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
-            let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(parse_sized).collect::<Result<Vec<_>>>()?;
+            let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
             let too_many = |_| malformed(format!("{name}: at most four shapes"));
             Ok(SortShapes {
                 small: small.as_slice().try_into().map_err(too_many)?,
@@ -549,11 +445,6 @@ fn malformed(why: String) -> Error {
 
 fn parse_number(text: &str) -> Result<u32> {
     text.parse().map_err(|_| malformed(format!("\"{text}\" is not a number")))
-}
-
-fn parse_sized(text: &str) -> Result<SizedShape> {
-    let (up_to, shape) = text.split_once(':').ok_or_else(|| malformed(format!("\"{text}\" is not size:shape")))?;
-    Ok(SizedShape { up_to: parse_number(up_to)?, shape: shape.parse()? })
 }
 
 #[cfg(test)]

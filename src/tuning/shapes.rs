@@ -1,0 +1,129 @@
+//! How many threads a workgroup has and how many items each of them holds, for problems of which size; and all of it as text.
+
+use super::{malformed, parse_number};
+use crate::{Error, Result};
+use arrayvec::ArrayVec;
+use std::fmt;
+use std::str::FromStr;
+
+/// Threads of a workgroup, and items a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Invocations a workgroup.
+    pub threads: u32,
+    /// Items an invocation.
+    pub items: u32,
+}
+
+impl Shape {
+    /// Items a workgroup.
+    pub const fn tile(self) -> u32 {
+        self.threads * self.items
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.threads, self.items)
+    }
+}
+
+impl FromStr for Shape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (threads, items) = text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
+        Ok(Self { threads: parse_number(threads)?, items: parse_number(items)? })
+    }
+}
+
+/// A shape for problems up to a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizedShape {
+    /// The largest maximum count that uses it.
+    pub up_to: u32,
+    /// The shape.
+    pub shape: Shape,
+}
+
+impl fmt::Display for SizedShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.up_to, self.shape)
+    }
+}
+
+impl FromStr for SizedShape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (up_to, shape) = text.split_once(':').ok_or_else(|| malformed(format!("\"{text}\" is not size:shape")))?;
+        Ok(Self { up_to: parse_number(up_to)?, shape: shape.parse()? })
+    }
+}
+
+/// How one workgroup sorts a whole problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SmallMethod {
+    /// Digit by digit: the time grows with the bits of the key.
+    Radix,
+    /// By merging: the time grows with the number of keys alone.
+    Merge,
+}
+
+/// How one workgroup sorts, and as many items as it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallShape {
+    /// The shape.
+    pub shape: Shape,
+    /// The method.
+    pub method: SmallMethod,
+}
+
+impl SmallShape {
+    /// Digit by digit.
+    pub const fn radix(threads: u32, items: u32) -> Self {
+        Self { shape: Shape { threads, items }, method: SmallMethod::Radix }
+    }
+
+    /// By merging.
+    pub const fn merge(threads: u32, items: u32) -> Self {
+        Self { shape: Shape { threads, items }, method: SmallMethod::Merge }
+    }
+
+    /// Items a workgroup: the largest problem that it sorts.
+    pub const fn tile(self) -> u32 {
+        self.shape.tile()
+    }
+
+    /// Bytes of shared memory that merging takes, with items of so many words: see glsl/sort/merge.comp.
+    pub(super) const fn merge_bytes(self, words: u32) -> u32 {
+        4 * words * (self.tile() + self.tile() / 32 + 1)
+    }
+}
+
+/// What tells a shape that merges from one that goes digit by digit, whose text is that of the shape alone.
+const MERGE: &str = "/merge";
+
+impl fmt::Display for SmallShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.shape, if self.method == SmallMethod::Merge { MERGE } else { "" })
+    }
+}
+
+impl FromStr for SmallShape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (shape, method) = text.strip_suffix(MERGE).map_or((text, SmallMethod::Radix), |shape| (shape, SmallMethod::Merge));
+        Ok(Self { shape: shape.parse()?, method })
+    }
+}
+
+/// The shapes of one kind of sort.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SortShapes {
+    /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
+    pub small: ArrayVec<SmallShape, 4>,
+    /// Tiles of larger problems, by rising size; the last serves all that is larger still.
+    pub tiles: ArrayVec<SizedShape, 4>,
+}
