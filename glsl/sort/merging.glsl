@@ -4,8 +4,8 @@
 // search what the merged run has before its own places, and merges from there as many items as it has. Of two keys that compare equal the
 // one from the run before goes first, so the order is stable, pads stay behind every key, and runs of nothing but pads need no merging.
 //
-// An item is the words of its key that are compared, and one that it carries: its value, or the place it came from, by which all its words
-// follow at the end.
+// An item is the words of its key that are compared, and one that it may carry: its value, or the place it came from, by which all that is
+// missing follows at the end.
 //
 // Before it: HELD, the items of each thread; and where not everything is one run in the end, MERGES_SEGMENTS with
 //   heads_from(place), a bit for each place from there on at which a segment begins,
@@ -13,8 +13,10 @@
 
 const uint FIRST_WORD = BEGIN_BIT / 32;
 const uint COMPARED_WORDS = (END_BIT - 1) / 32 - FIRST_WORD + 1;
-const uint MERGED_WORDS = COMPARED_WORDS + (ITEM_WORDS > 1 ? 1 : 0);
-const bool MERGES_VALUES = KEY_WORDS == 1 && VALUE_WORDS == 1;
+const bool MERGES_KEYS = COMPARED_WORDS == KEY_WORDS;
+const bool CARRIES_WORD = VALUE_WORDS != 0 || !MERGES_KEYS;
+const bool CARRIES_VALUE = MERGES_KEYS && VALUE_WORDS == 1;
+const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
 const uint ITEMS_WORDS = ITEMS * MERGED_WORDS;
 
 // Threads lie their items apart: a word more in every 32 sends them to different banks.
@@ -164,11 +166,9 @@ void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
         [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
             sh_words[w * ROOM + slot(place)] = place < part.items ? load_key_word(part, move, FIRST_WORD + w, place) : 0xffffffffu;
         }
-        if (ITEM_WORDS > 1) {
-            uint carried = place;
-            if (MERGES_VALUES && place < part.items) carried = load_word(KEY_WORDS, values, move.first, part.first + place);
-            sh_words[(MERGED_WORDS - 1) * ROOM + slot(place)] = carried;
-        }
+        uint carried = (MERGED_WORDS - 1) * ROOM + slot(place);
+        if (CARRIES_WORD) sh_words[carried] = place;
+        if (CARRIES_VALUE) sh_words[carried] = place < part.items ? load_word(KEY_WORDS, values, move.first, part.first + place) : 0;
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -179,30 +179,38 @@ void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
     }
 }
 
+// A word of the merged key at a place.
+uint merged_key(uint w, uint place, bool decodes) {
+    uint word = sh_words[w * ROOM + slot(place)];
+    if (!ENCODES || !decodes) return word;
+    if (w == TOP_WORD) return decode_top(word);
+    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_words[TOP_WORD * ROOM + slot(place)])));
+}
+
 // Neighbouring items by neighbouring threads, to where they belong.
 void store_merged(Part part, Move move) {
     bool drops = DROPS_KEYS && move.last;
     bool decodes = move.last && !KEYS_APART;
-    if (KEY_WORDS == 1 && !drops) {
-        Plane target = target_plane(part.problem, 0, move, part.count);
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            if (k >= HELD) continue;
-            uint key = sh_words[slot(striped(k))];
-            if (striped(k) < part.items) store_word(target, part.first + striped(k), decodes ? decode_top(key) : key);
+    if (MERGES_KEYS && !drops) {
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+            Plane target = target_plane(part.problem, w, move, part.count);
+            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+                if (k < HELD && striped(k) < part.items) store_word(target, part.first + striped(k), merged_key(w, striped(k), decodes));
+            }
         }
     }
-    if (ITEM_WORDS == 1) return;
+    if (!CARRIES_WORD) return;
     uint carried[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (k < HELD) carried[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
     }
-    if (MERGES_VALUES) {
+    if (CARRIES_VALUE) {
         Plane target = target_plane(part.problem, KEY_WORDS, move, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (k < HELD && striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
         }
     } else {
-        for (uint w = KEY_WORDS == 1 || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, carried);
+        for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, carried);
     }
 }
 
