@@ -126,6 +126,10 @@ kernels! {
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
             EndBit,
         ];
+        /// The same by merging.
+        SortSegmentsMerge = "sort_segments_merge", [
+            Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        ];
         /// Items to where they are wanted.
         SortCopy = "sort_copy", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
         /// Each bucket that one pass has left, in one workgroup.
@@ -144,6 +148,7 @@ kernels! {
         SortSmallEmulated = "sort_small_emulated", of SortSmall;
         SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
         SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
+        SortSegmentsMergeEmulated = "sort_segments_merge_emulated", of SortSegmentsMerge;
     }
 }
 

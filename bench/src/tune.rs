@@ -50,7 +50,7 @@ const KINDS: &[Kind] = &[
 pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mut Report) -> anyhow::Result<Profile> {
     let mut found = profile.clone();
     for kind in KINDS {
-        *(kind.shapes)(&mut found) = Search::new(gpu, profile, strategy, kind)?.run(report)?;
+        Search::new(gpu, profile, strategy, kind)?.run(report, (kind.shapes)(&mut found))?;
     }
     Ok(found)
 }
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
         Ok(Self { gpu, kind, sizes, small, tiles, timer: Timer::new(gpu)?, sources: Sources::default() })
     }
 
-    fn run(&mut self, report: &mut Report) -> anyhow::Result<SortShapes> {
+    fn run(&mut self, report: &mut Report, shapes: &mut SortShapes) -> anyhow::Result<()> {
         report.step("tuning");
         let (mut small, mut tiles) = (std::mem::take(&mut self.small), std::mem::take(&mut self.tiles));
         for candidate in &mut small {
@@ -110,7 +110,8 @@ impl<'a> Search<'a> {
         }
         self.tell(report, "small", &small);
         self.tell(report, "tiles", &tiles);
-        let mut shapes = SortShapes::default();
+        shapes.small.clear();
+        shapes.tiles.clear();
         let mut first = 0;
         for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
             let alone = best(small.iter().filter(|candidate| candidate.shape.tile() == *size), index);
@@ -131,7 +132,7 @@ impl<'a> Search<'a> {
             let up_to = next.map_or(u32::MAX, |next| self.sizes[first + end - 1].isqrt() * next.isqrt());
             shapes.tiles.push(SizedShape { up_to, shape: tiles[choice].shape });
         }
-        Ok(shapes)
+        Ok(())
     }
 
     /// The time at `size`; infinite where the sorters are for `n` alone and that is another.

@@ -22,8 +22,6 @@ const uint TILE = THREADS * ITEMS;
 uint striped(uint k) { return k * THREADS + thread_id(); }
 
 #include "sort/whole.glsl"
-
-#define HELD ITEMS
 #include "sort/merging.glsl"
 
 void main() {

@@ -2,14 +2,15 @@
 //
 // Each thread orders its own few items in registers. Then runs are merged two by two, through shared memory: every thread finds by binary
 // search what the merged run has before its own places, and merges from there as many items as it has. Of two keys that compare equal the
-// one from the run before goes first, so the order is stable, pads stay behind every key, and runs of nothing but pads need no merging.
+// one from the run before goes first, so the order is stable. Threads behind the last item have nothing to do.
 //
 // An item is the words of its key that are compared, and one that it may carry: its value, or the place it came from, by which all that is
 // missing follows at the end.
 //
-// Before it: HELD, the items of each thread; and where not everything is one run in the end, MERGES_SEGMENTS with
+// Before it: where not everything is one run in the end, MERGES_SEGMENTS with
 //   heads_from(place), a bit for each place from there on at which a segment begins,
-//   straddling(begin, middle, end), what of the runs [begin, middle) and [middle, end) belongs to the segment that both have a part of.
+//   straddling(begin, middle, end), what of the runs [begin, middle) and [middle, end) belongs to the segment that both have a part of,
+//   longest_segment(), which no segment exceeds.
 
 const uint FIRST_WORD = BEGIN_BIT / 32;
 const uint COMPARED_WORDS = (END_BIT - 1) / 32 - FIRST_WORD + 1;
@@ -36,18 +37,18 @@ struct Places {
     uint end;
 };
 
-Places own_places() {
+Places own_places(uint count) {
     Places own;
-    own.first = thread_id() * HELD;
-    own.end = own.first + HELD;
+    own.first = min(thread_id() * ITEMS, count);
+    own.end = min(own.first + ITEMS, count);
     return own;
 }
 
 // Those of this thread's items that belong to `places`.
 void store_items(uint items[ITEMS_WORDS], Places places) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = thread_id() * HELD + k;
-        if (k >= HELD || place < places.first || place >= places.end) continue;
+        uint place = thread_id() * ITEMS + k;
+        if (place < places.first || place >= places.end) continue;
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) sh_words[w * ROOM + slot(place)] = items[k * MERGED_WORDS + w];
     }
 }
@@ -90,13 +91,12 @@ uint co_rank(uint places, uint a, uint a_count, uint b, uint b_count) {
 // Orders this thread's items by exchanging neighbours, which do not leave their segment.
 void order_items(inout uint items[ITEMS_WORDS]) {
 #ifdef MERGES_SEGMENTS
-    uint heads = heads_from(thread_id() * HELD);
+    uint heads = heads_from(thread_id() * ITEMS);
 #else
     uint heads = 0;
 #endif
     [[unroll]] for (uint round = 0; round < ITEMS; ++round) {
         [[unroll]] for (uint k = round & 1; k + 1 < ITEMS; k += 2) {
-            if (round >= HELD || k + 1 >= HELD) continue;
             uint at = k * MERGED_WORDS;
             uint a[MERGED_WORDS];
             uint b[MERGED_WORDS];
@@ -113,69 +113,76 @@ void order_items(inout uint items[ITEMS_WORDS]) {
     }
 }
 
-// What changes when the runs of so many items are merged, two by two, around this thread's places.
-Places merged_places(uint run, out uint middle) {
-    uint begin = own_places().first / (2 * run) * (2 * run);
-    uint all = THREADS * HELD;
-    middle = min(begin + run, all);
-    uint end = min(middle + run, all);
 #ifdef MERGES_SEGMENTS
-    return straddling(begin, middle, end);
-#else
-    Places both;
-    both.first = begin;
-    both.end = end;
-    return both;
+Places straddling(uint begin, uint middle, uint end);
 #endif
-}
 
-// The items of this thread's places once such runs are merged: those of `merged`, which is what is told.
-Places merge_runs(uint run, out uint items[ITEMS_WORDS]) {
-    uint b;
-    Places merged = merged_places(run, b);
-    Places own = own_places();
+// Merges the runs [begin, middle) and [middle, end): the items of those of this thread's places that are told.
+Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint items[ITEMS_WORDS]) {
+#ifdef MERGES_SEGMENTS
+    Places merged = straddling(begin, middle, end);
+#else
+    Places merged;
+    merged.first = begin;
+    merged.end = end;
+#endif
+    Places own = own_places(count);
     own.first = max(own.first, merged.first);
     own.end = min(own.end, merged.end);
     if (own.first >= own.end) return own;
     uint before = own.first - merged.first;
-    uint from_a = co_rank(before, merged.first, b - merged.first, b, merged.end - b);
+    uint from_a = co_rank(before, merged.first, middle - merged.first, middle, merged.end - middle);
     uint a_next = merged.first + from_a;
-    uint b_next = b + (before - from_a);
-    uint last = THREADS * HELD - 1;
+    uint b_next = middle + (before - from_a);
     uint of_a[MERGED_WORDS];
     uint of_b[MERGED_WORDS];
-    load_item(min(a_next, last), of_a);
-    load_item(min(b_next, last), of_b);
+    load_item(min(a_next, count - 1), of_a);
+    load_item(min(b_next, count - 1), of_b);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = thread_id() * HELD + k;
+        uint place = thread_id() * ITEMS + k;
         if (place < own.first || place >= own.end) continue;
-        bool takes_b = b_next < merged.end && (a_next >= b || turned(of_a, of_b));
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
-        if (takes_b) load_item(min(++b_next, last), of_b);
-        else load_item(min(++a_next, last), of_a);
+        bool takes_b = b_next < merged.end && (a_next >= middle || turned(of_a, of_b));
+        if (takes_b) b_next += 1;
+        else a_next += 1;
+        // One load, whichever it is: lanes do not wait for one another.
+        uint next[MERGED_WORDS];
+        load_item(min(takes_b ? b_next : a_next, count - 1), next);
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
+            items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
+            of_a[w] = takes_b ? of_a[w] : next[w];
+            of_b[w] = takes_b ? next[w] : of_b[w];
+        }
     }
     return own;
 }
 
-// Neighbouring items by neighbouring threads, to where their threads find them.
+// So many loads are under way together: more would hold more registers.
+const uint LOADS = ITEMS < 8 ? ITEMS : 8;
+
+// Neighbouring items by neighbouring threads, to where their threads find them; threads behind the last item take it once more. Pads stay in
+// registers, behind every key.
 void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
     Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (k >= HELD) continue;
-        uint place = striped(k);
-        [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-            sh_words[w * ROOM + slot(place)] = place < part.items ? load_key_word(part, move, FIRST_WORD + w, place) : 0xffffffffu;
+    [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
+        uint words[LOADS];
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
+            [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+                uint place = min(striped(first + k), part.items - 1);
+                if (w < COMPARED_WORDS) words[k] = load_key_word(part, move, FIRST_WORD + w, place);
+                else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, move.first, part.first + place) : place;
+            }
+            [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+                sh_words[w * ROOM + slot(min(striped(first + k), part.items - 1))] = words[k];
+            }
         }
-        uint carried = (MERGED_WORDS - 1) * ROOM + slot(place);
-        if (CARRIES_WORD) sh_words[carried] = place;
-        if (CARRIES_VALUE) sh_words[carried] = place < part.items ? load_word(KEY_WORDS, values, move.first, part.first + place) : 0;
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (k >= HELD) continue;
-        uint item[MERGED_WORDS];
-        load_item(thread_id() * HELD + k, item);
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = item[w];
+        uint place = thread_id() * ITEMS + k;
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
+            uint word = sh_words[w * ROOM + slot(min(place, part.items - 1))];
+            items[k * MERGED_WORDS + w] = place < part.items ? word : PAD;
+        }
     }
 }
 
@@ -195,34 +202,61 @@ void store_merged(Part part, Move move) {
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
             Plane target = target_plane(part.problem, w, move, part.count);
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-                if (k < HELD && striped(k) < part.items) store_word(target, part.first + striped(k), merged_key(w, striped(k), decodes));
+                if (striped(k) < part.items) store_word(target, part.first + striped(k), merged_key(w, striped(k), decodes));
             }
         }
     }
     if (!CARRIES_WORD) return;
     uint carried[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (k < HELD) carried[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
+        carried[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
     }
     if (CARRIES_VALUE) {
         Plane target = target_plane(part.problem, KEY_WORDS, move, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            if (k < HELD && striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
+            if (striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
         }
     } else {
         for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, carried);
     }
 }
 
+#ifdef MERGES_SEGMENTS
+// No segment is longer than a run, so none is in more than two of them: what is left is merged at once, at both ends of each run.
+void merge_ends(uint run, uint count, inout uint items[ITEMS_WORDS]) {
+    uint first = thread_id() * ITEMS / run * run;
+    uint end = min(first + run, count);
+    Places none;
+    none.first = 0;
+    none.end = 0;
+    Places before = none;
+    Places behind = none;
+    if (first > 0 && first < count) before = merge_runs(first - run, first, end, count, items);
+    if (end < count) behind = merge_runs(first, end, min(end + run, count), count, items);
+    barrier();
+    store_items(items, before);
+    store_items(items, behind);
+    barrier();
+}
+#endif
+
 // Sorts a part, from where the move reads to where it writes.
 void merge_part(Part part, Move move) {
     uint items[ITEMS_WORDS];
     load_items(part, move, items);
     order_items(items);
-    store_items(items, own_places());
+    store_items(items, own_places(part.items));
     barrier();
-    for (uint run = HELD; run < part.items; run *= 2) {
-        Places changed = merge_runs(run, items);
+    for (uint run = ITEMS; run < part.items; run *= 2) {
+        uint begin = thread_id() * ITEMS / (2 * run) * (2 * run);
+        uint middle = min(begin + run, part.items);
+#ifdef MERGES_SEGMENTS
+        if (longest_segment() <= run) {
+            merge_ends(run, part.items, items);
+            break;
+        }
+#endif
+        Places changed = merge_runs(begin, middle, min(middle + run, part.items), part.items, items);
         barrier();
         store_items(items, changed);
         barrier();

@@ -18,14 +18,21 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
 shared uint sh_end;
 
-// Neighbouring problems that a thread goes over by itself.
+// Neighbouring problems that a thread goes over by itself: all are asked for together.
 const uint RUN = 8;
 
 SortStates found_segments() { return SortStates(scratch_part(args.problems)); }
 
-uint count_of(uint p) {
-    if (p >= args.problem_count) return 0;
-    return SEGMENTS ? found_segments().v[p].count : told_count(p);
+// Their counts and, of segments, where they begin.
+void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
+    [[unroll]] for (uint i = 0; i < RUN; ++i) {
+        uint p = min(start + i, args.problem_count - 1);
+        counts[i] = SEGMENTS ? found_segments().v[p].count : told_count(p);
+        firsts[i] = SEGMENTS ? found_segments().v[p].first : 0;
+    }
+    [[unroll]] for (uint i = 0; i < RUN; ++i) {
+        if (start + i >= args.problem_count) counts[i] = 0;
+    }
 }
 
 // The largest of the earlier threads' values.
@@ -45,10 +52,10 @@ uint most_before(uint value) {
 }
 
 // Where one ends at the latest of the longer segments that begin in a thread's windows, and in all before.
-uint ends_before(uint start, inout uint all) {
+uint ends_before(uint counts[RUN], uint firsts[RUN], inout uint all) {
     uint end = 0;
-    for (uint p = start; p < start + RUN; ++p) {
-        if (count_of(p) != 0) end = max(end, found_segments().v[p].first + count_of(p));
+    [[unroll]] for (uint i = 0; i < RUN; ++i) {
+        if (counts[i] != 0) end = max(end, firsts[i] + counts[i]);
     }
     uint before = max(all, most_before(end));
     if (thread_id() == THREADS - 1) sh_end = max(before, end);
@@ -58,14 +65,14 @@ uint ends_before(uint start, inout uint all) {
     return before;
 }
 
-// A problem's items, as far as none before it has them. (Offsets that fall have segments overlap; of those the later ones are left out.)
-uint count_apart(uint p, inout uint ends) {
-    uint count = count_of(p);
-    if (!SEGMENTS || count == 0) return count;
-    uint first = found_segments().v[p].first;
-    bool apart = first >= ends;
-    ends = max(ends, first + count);
-    return apart ? count : 0;
+// Of segments, what none before has too. (Offsets that fall have segments overlap; of those the later ones are left out.)
+void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
+    [[unroll]] for (uint i = 0; i < RUN; ++i) {
+        if (counts[i] == 0) continue;
+        uint end = firsts[i] + counts[i];
+        if (firsts[i] < ends) counts[i] = 0;
+        ends = max(ends, end);
+    }
 }
 
 // Windows in which no longer segment begins are left out.
@@ -76,24 +83,24 @@ uint lay_out_line(out uint problems) {
     problems = 0;
     for (uint first = 0; first < args.problem_count; first += THREADS * RUN) {
         uint start = first + thread_id() * RUN;
-        uint before = SEGMENTS ? ends_before(start, end) : 0;
+        uint counts[RUN];
+        uint firsts[RUN];
+        load_run(start, counts, firsts);
+        if (SEGMENTS) set_apart(counts, firsts, ends_before(counts, firsts, end));
         uint tiles = 0;
         uint full = 0;
-        uint ends = before;
-        for (uint p = start; p < start + RUN; ++p) {
-            uint count = count_apart(p, ends);
-            tiles += tiles_of(count, TILE);
-            full += count != 0 ? 1 : 0;
+        [[unroll]] for (uint i = 0; i < RUN; ++i) {
+            tiles += tiles_of(counts[i], TILE);
+            full += counts[i] != 0 ? 1 : 0;
         }
         uint all_tiles, all_full;
         uint tile = line + sum_threads(tiles, all_tiles);
         uint place = problems + sum_threads(full, all_full);
-        ends = before;
-        for (uint p = start; p < min(start + RUN, args.problem_count); ++p) {
-            uint count = count_apart(p, ends);
-            if (!SEGMENTS) states.v[p] = SortState(count, tile, 0);
-            else if (count != 0) states.v[place++] = SortState(count, tile, found_segments().v[p].first);
-            tile += tiles_of(count, TILE);
+        [[unroll]] for (uint i = 0; i < RUN; ++i) {
+            if (start + i >= args.problem_count) continue;
+            if (!SEGMENTS) states.v[start + i] = SortState(counts[i], tile, 0);
+            else if (counts[i] != 0) states.v[place++] = SortState(counts[i], tile, firsts[i]);
+            tile += tiles_of(counts[i], TILE);
         }
         line += all_tiles;
         problems += all_full;

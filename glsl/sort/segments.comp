@@ -6,9 +6,12 @@
 // Groups: one a window.
 // Progress: none needed.
 //
-// A window is half a tile of items, and answers for the segments that begin in it. Short ones, of up to half a tile, lie one behind the
-// other there and are a tile at most: they are sorted as one, by the digits of their keys and then by which of them a key is in. Behind
-// them one longer segment may begin. So neither many tiny segments nor empty ones leave a workgroup idle.
+// A window is three quarters of a tile, and answers for the segments that begin in it. Those of up to a tile lie one behind the other there:
+// as many as fit are sorted as one, which is all of them unless the last is long. Behind them one longer segment may begin. So neither many
+// tiny segments nor empty ones leave a workgroup idle.
+//
+// By digits, they are sorted by those of their keys and then by which segment a key is in. By merging (MERGES), items do not leave their
+// segment: of two runs, only what belongs to the segment that both have a part of is merged.
 //
 // Offsets that fall, which they must not, have segments overlap: then what the arrays hold afterwards means nothing, but nothing outside
 // of them is touched.
@@ -25,6 +28,12 @@
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
 
+#ifdef MERGES
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
+const uint TILE = THREADS * ITEMS;
+uint striped(uint k) { return k * THREADS + thread_id(); }
+#include "sort/whole.glsl"
+#else
 // Of the items that a thread has room for, as many as it takes for those there are.
 uint held = 0;
 #define HELD held
@@ -32,14 +41,14 @@ uint held = 0;
 #include "sort/tile.glsl"
 #include "sort/whole.glsl"
 #include "sort/order.glsl"
+#endif
 
-const uint WINDOW = TILE / 2;
+const uint WINDOW = TILE * 3 / 4 / 32 * 32;
 const uint HEAD_WORDS = WINDOW / 32;
 const uint NO_ITEM = 0xffffffffu;
 
-// A bit for each item of the window that a short segment begins with; and how many lie in the words before.
+// A bit for each item of the window that a short segment begins with.
 shared uint sh_heads[HEAD_WORDS];
-shared uint sh_heads_before[HEAD_WORDS];
 shared uint sh_below;
 shared uint sh_ends;
 shared uint sh_last;
@@ -48,6 +57,14 @@ shared uint sh_short_first;
 shared uint sh_short_end;
 shared uint sh_long_first;
 shared uint sh_long_count;
+
+// A bit for each word of these that is not zero.
+const uint INDEX_WORDS = (HEAD_WORDS + 31) / 32;
+shared uint sh_headed[INDEX_WORDS];
+// How many begin in the words before.
+shared uint sh_heads_before[HEAD_WORDS];
+// Items of the longest.
+shared uint sh_longest;
 
 Words offsets() { return Words(uvec2(args.arguments, args.tickets)); }
 
@@ -83,7 +100,9 @@ uint first_segment_from(uint item, uint segments) {
 // What begins in the window, told in shared memory.
 void find_segments(uint first_item, uint end_item, uint segments) {
     for (uint i = thread_id(); i < HEAD_WORDS; i += THREADS) sh_heads[i] = 0;
+    if (thread_id() < INDEX_WORDS) sh_headed[thread_id()] = 0;
     if (thread_id() == 0) {
+        sh_longest = 0;
         sh_short_first = NO_ITEM;
         sh_short_end = 0;
         sh_long_first = 0;
@@ -99,9 +118,11 @@ void find_segments(uint first_item, uint end_item, uint segments) {
         bool begins = first >= first_item && first < end_item;
         uint end = begins ? begin_of(segment + 1) : 0;
         if (begins && end > first) {
-            if (end - first <= WINDOW) {
+            if (end - first <= TILE) {
                 uint place = first - first_item;
                 atomicOr(sh_heads[place / 32], 1u << place % 32);
+                atomicOr(sh_headed[place / 1024], 1u << place / 32 % 32);
+                atomicMax(sh_longest, end - first);
                 atomicMin(sh_short_first, first);
                 atomicMax(sh_short_end, end);
             } else {
@@ -122,6 +143,76 @@ void find_segments(uint first_item, uint end_item, uint segments) {
     barrier();
 }
 
+// The last item up to this one that a short segment begins with.
+uint last_head(uint item) {
+    uint word = item / 32;
+    uint bits = sh_heads[word] << (31 - item % 32);
+    if (bits != 0) return item - (31 - findMSB(bits));
+    uint i = word / 32;
+    uint words = sh_headed[i] & (1u << word % 32) - 1;
+    while (words == 0 && i > 0) words = sh_headed[--i];
+    if (words == 0) return 0;
+    word = i * 32 + findMSB(words);
+    return word * 32 + findMSB(sh_heads[word]);
+}
+
+#ifdef MERGES
+// How far into the window the first item at hand lies.
+uint skipped = 0;
+
+// The next item, or none, that a short segment begins with.
+uint next_head(uint item) {
+    uint word = item / 32;
+    if (word >= HEAD_WORDS) return NO_ITEM;
+    uint bits = sh_heads[word] >> item % 32;
+    if (bits != 0) return item + findLSB(bits);
+    uint i = word / 32;
+    uint words = sh_headed[i] & ~((2u << word % 32) - 1);
+    while (words == 0 && i + 1 < INDEX_WORDS) words = sh_headed[++i];
+    if (words == 0) return NO_ITEM;
+    word = i * 32 + findLSB(words);
+    return word * 32 + findLSB(sh_heads[word]);
+}
+
+uint longest_segment() { return sh_longest; }
+
+uint heads_from(uint place) {
+    uint item = skipped + place;
+    uint word = item / 32;
+    if (word >= HEAD_WORDS) return 0;
+    uint bits = sh_heads[word] >> item % 32;
+    if (item % 32 != 0 && word + 1 < HEAD_WORDS) bits |= sh_heads[word + 1] << (32 - item % 32);
+    return bits;
+}
+
+#define MERGES_SEGMENTS
+#include "sort/merging.glsl"
+
+Places straddling(uint begin, uint middle, uint end) {
+    Places places;
+    places.first = begin;
+    places.end = end;
+    uint item = skipped + middle;
+    uint next = next_head(item);
+    if (next == item) {
+        places.end = begin;
+        return places;
+    }
+    // What lies behind the window belongs to the last.
+    uint last = last_head(min(item, WINDOW) - 1);
+    places.first = max(begin, max(last, skipped) - skipped);
+    places.end = min(end, next - skipped);
+    return places;
+}
+
+// Sorts so many items from segment_first on, which lies so far into the window.
+void sort_items(uint count, uint first_skipped) {
+    skipped = first_skipped;
+    // What has been sorted before has left shared memory.
+    barrier();
+    merge_part(whole_problem(0, count), from_input_to_output());
+}
+#else
 // Which of the short segments an item of theirs is in.
 uint segment_of(uint skipped, uint place) {
     // What lies behind the window belongs to the last.
@@ -129,8 +220,8 @@ uint segment_of(uint skipped, uint place) {
     return sh_heads_before[item / 32] + bitCount(sh_heads[item / 32] << (31 - item % 32)) - 1;
 }
 
-// Sorts so many items from segment_first on, of so many segments, the first of which begins so far into the window.
-void sort_items(uint count, uint segments, uint skipped) {
+// Sorts so many items from segment_first on, which lies so far into the window.
+void sort_items(uint count, uint skipped) {
     held = tiles_of(count, THREADS);
     Move move = from_input_to_output();
     uint keys[ITEMS];
@@ -159,9 +250,11 @@ void sort_items(uint count, uint segments, uint skipped) {
     }
 
     // 2. Which segment they are in.
-    [[dont_unroll]] for (uint shift = 0; shift < 32 && (segments - 1) >> shift != 0; shift += RADIX_BITS) {
+    uint first_segment = segment_of(skipped, 0);
+    uint others = segment_of(skipped, count - 1) - first_segment;
+    [[dont_unroll]] for (uint shift = 0; shift < 32 && others >> shift != 0; shift += RADIX_BITS) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            keys[k] = HOLDS(k) && carried[k] < count ? segment_of(skipped, carried[k]) : PAD;
+            keys[k] = HOLDS(k) && carried[k] < count ? segment_of(skipped, carried[k]) - first_segment : PAD;
         }
         order_by_digit(keys, Digit(0, shift, RADIX_BITS), true, places);
         carry(places, carried);
@@ -170,6 +263,7 @@ void sort_items(uint count, uint segments, uint skipped) {
     // 3. Every word, from where it lies.
     for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(whole_problem(0, count), move, w, carried);
 }
+#endif
 
 void clear_histogram() {
     Words histogram = histogram_of(0);
@@ -204,18 +298,27 @@ void main() {
     if (thread_id() < HEAD_WORDS) sh_heads_before[thread_id()] = before;
     // Of offsets that fall, several long segments may have been told at once.
     uint long_count = min(sh_long_count, most - sh_long_first);
-    bool too_long = long_count > TILE;
-    if (thread_id() == 0) found.v[window] = SortState(too_long ? long_count : 0, 0, sh_long_first);
+    if (long_count <= TILE) long_count = 0;
+    if (thread_id() == 0) found.v[window] = SortState(long_count, 0, sh_long_first);
     barrier();
 
-    // 2. The short ones, then the longer one.
-    if (shorts != 0) {
-        segment_first = sh_short_first;
-        sort_items(sh_short_end - segment_first, shorts, segment_first - first_item);
+    // 2. The short ones, as many together as fit.
+    uint first = sh_short_first;
+    uint end = sh_short_end;
+    while (first < end) {
+        uint skipped = first - first_item;
+        uint count = end - first;
+        if (count > TILE) count = max(last_head(min(skipped + TILE, WINDOW - 1)), skipped) - skipped;
+        // Of offsets that fall, what is here may be no segment.
+        if (count == 0) count = TILE;
+        segment_first = first;
+        sort_items(count, skipped);
+        first += count;
     }
+
+    // 3. The longer one is sorted by tiles.
     if (long_count != 0) {
         segment_first = sh_long_first;
-        if (too_long) clear_histogram();
-        else sort_items(long_count, 1, 0);
+        clear_histogram();
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Class {
     /// Tiles of this shape.
     Tiled(Shape, Start, Finish),
     /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
-    Segments { whole: Shape, tiles: Option<Shape> },
+    Segments { whole: SmallShape, tiles: Option<Shape> },
 }
 
 impl Class {
@@ -50,10 +50,10 @@ impl Class {
         }
     }
 
-    /// Workgroups that look for segments: each takes half of what it can hold.
+    /// Workgroups that look for segments: see glsl/sort/segments.comp.
     pub(super) fn windows(self, max_count: u32) -> u32 {
         match self {
-            Self::Segments { whole, .. } => max_count.div_ceil(whole.tile() / 2).max(1),
+            Self::Segments { whole, .. } => max_count.div_ceil(whole.segments_window()).max(1),
             _ => 0,
         }
     }
@@ -95,15 +95,20 @@ impl<'a> SortKind<'a> {
         let shapes = self.shapes();
         let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
         if self.format.segmented {
-            let whole = self.profile.sort_segments;
+            let whole = shapes.segments;
             return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
         }
-        if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile()) {
+        if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && self.holds(**small)) {
             return Class::Small(*small);
         }
         // A profile without tiles does not pass Profile::checked.
         let none = Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared, Finish::Digits);
         tiles.map_or(none, |sized| self.tiled(sized, max_count))
+    }
+
+    /// Whether a workgroup has room for keys as long as these: merging keeps all that is compared in shared memory.
+    fn holds(&self, small: SmallShape) -> bool {
+        small.method == SmallMethod::Radix || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
     }
 
     fn tiled(&self, sized: &SizedShape, max_count: u32) -> Class {
@@ -154,7 +159,7 @@ impl<'a> SortKind<'a> {
             };
             let (whole, choice) = match class {
                 Class::Small(small) => (Some((small.kernel(), small.shape)), None),
-                Class::Segments { whole, .. } => (Some((Kernel::SortSegments, whole)), None),
+                Class::Segments { whole, .. } => (Some((whole.segments_kernel(), whole.shape)), None),
                 Class::Tiled(.., Finish::Buckets(shape)) => (Some((Kernel::SortBuckets, shape)), Some((Kernel::SortChoose, PLAIN))),
                 Class::Tiled(.., Finish::Digits) => (None, None),
             };
@@ -219,6 +224,7 @@ impl<'a> SortKind<'a> {
             Kernel::SortSmall
                 | Kernel::SortMerge
                 | Kernel::SortSegments
+                | Kernel::SortSegmentsMerge
                 | Kernel::SortBuckets
                 | Kernel::SortOnesweep
                 | Kernel::SortReorder
@@ -254,7 +260,7 @@ impl<'a> SortKind<'a> {
             Constant::Window if self.in_ring() => self.profile.ring_window,
             Constant::Window => self.profile.window,
             Constant::Mode => mode,
-            Constant::SegmentTile if format.segmented => self.profile.sort_segments.tile(),
+            Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
             Constant::BucketTile => self.profile.sort_buckets.tile(),
             Constant::FullDigits => format.full_digits().into(),
@@ -268,6 +274,13 @@ impl SmallShape {
         match self.method {
             SmallMethod::Radix => Kernel::SortSmall,
             SmallMethod::Merge => Kernel::SortMerge,
+        }
+    }
+
+    pub(super) fn segments_kernel(self) -> Kernel {
+        match self.method {
+            SmallMethod::Radix => Kernel::SortSegments,
+            SmallMethod::Merge => Kernel::SortSegmentsMerge,
         }
     }
 }

@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
     }
 
     /// All that fit a workgroup, and then the others by tiles.
-    fn segments(&mut self, whole: Shape, tiles: Option<Shape>) {
+    fn segments(&mut self, whole: SmallShape, tiles: Option<Shape>) {
         let push = self.push;
         // What the other passes have no use for, or have later.
         [self.push.arguments, self.push.tickets] = bytemuck::cast(self.table.hulls.offsets.address.to_le_bytes());
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
         let cleared = if tiles.is_some() { self.histograms } else { Id(None) };
         let reads = set(&self.read_of_input()).union(set(&[self.offsets, self.counts]));
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared]));
-        self.pass(Kernel::SortSegments, whole, Groups::Fixed(self.push.problem_count), reads, writes);
+        self.pass(whole.segments_kernel(), whole.shape, Groups::Fixed(self.push.problem_count), reads, writes);
         self.push = push;
         let Some(shape) = tiles else { return };
         let writes = set(&[self.states, self.arguments, self.tickets]);

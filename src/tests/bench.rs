@@ -52,14 +52,18 @@ pub(super) fn context(emulated: bool) -> Context {
     let shape = |items| Shape { threads, items };
     let small = [SmallShape::radix(threads, 1), SmallShape::radix(threads, 2), SmallShape::merge(threads, 3)];
     let tiles = [SizedShape { up_to: u32::MAX, shape: shape(2) }];
-    let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.into_iter().collect() };
+    // Both ways, of pairs and of the others, on either kind of subgroups.
+    let shapes = |merges| SortShapes {
+        small: small.iter().copied().collect(),
+        tiles: tiles.iter().copied().collect(),
+        segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
+    };
     let profile = Profile {
         lanes: if emulated { 32 } else { 0 },
         emulated_subgroups: emulated,
-        sort_keys: shapes.clone(),
-        sort_pairs: shapes.clone(),
-        sort_long: shapes,
-        sort_segments: shape(2),
+        sort_keys: shapes(!emulated),
+        sort_pairs: shapes(emulated),
+        sort_long: shapes(!emulated),
         sort_buckets: shape(2),
         plain_threads: threads,
         histogram_groups: 3,

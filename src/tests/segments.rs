@@ -48,10 +48,10 @@ fn prove(emulated: bool, info: SorterInfo, problem: Problem) {
 
 /// Lengths that one workgroup takes together, alone and not at all, in windows of their own and in one; and empty ones.
 fn lengths(emulated: bool) -> Vec<usize> {
-    let whole = context(emulated).device().profile().sort_segments.tile() as usize;
+    let whole = context(emulated).device().profile().sort_keys.segments.tile() as usize;
     let tile = tile_of(emulated);
     let mut lengths: Vec<usize> = noise(1, 40).into_iter().map(|word| (word % 9) as usize).collect();
-    lengths.extend([whole / 2, whole / 2 + 1, 0, whole, whole + 1, 3, 5 * tile + 1, 0, 0, 7, 2 * tile.max(whole), 1]);
+    lengths.extend([whole / 2, whole / 2 + 1, 0, whole - 1, 2, whole, whole + 1, 3, 5 * tile + 1, 0, 0, 7, 2 * tile.max(whole), 1]);
     lengths
 }
 
@@ -76,7 +76,7 @@ fn segments_counted_on_the_device() {
 
 #[test]
 fn segments_that_all_fit_take_one_pass() {
-    let whole = context(false).device().profile().sort_segments.tile() as usize;
+    let whole = context(false).device().profile().sort_keys.segments.tile() as usize;
     let info = SorterInfo { segmented: true, ..SorterInfo::keys().strategy(Strategy::Lookback) };
     let bench = Bench::new(false, Way::EveryDigit, info, vec![problem(2, &[3, whole - 20, 1], None)]);
     let kind = bench.sorts.kind(bench.context.device().facts(), &bench.profile);
@@ -88,8 +88,8 @@ fn segments_that_all_fit_take_one_pass() {
 /// Offsets that fall, which nobody may give, have segments overlap: nothing outside of the arrays is touched even so.
 #[test]
 fn falling_offsets_stay_within_the_arrays() {
-    let whole = context(false).device().profile().sort_segments.tile();
-    let (items, window) = (9 * whole, whole / 2);
+    let whole = context(false).device().profile().sort_keys.segments.tile();
+    let (items, window) = (9 * whole, context(false).device().profile().sort_keys.segments.segments_window());
     let mut torn = vec![items; 41];
     (torn[0], torn[39]) = (0, window - 1);
     let swinging: Vec<u32> = (0..50).map(|i| if i % 2 == 0 { i / 2 * window } else { items }).collect();

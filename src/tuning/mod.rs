@@ -126,8 +126,6 @@ pub struct Profile {
     pub sort_pairs: SortShapes,
     /// Sorting keys of several words.
     pub sort_long: SortShapes,
-    /// What one workgroup sorts of segments: one of up to so many items, or several of half as many together.
-    pub sort_segments: Shape,
     /// What one workgroup sorts of the buckets that a pass by the topmost digit leaves, where every bucket fits.
     pub sort_buckets: Shape,
     /// The largest maximum count of a sort that may leave buckets; 0: none does.
@@ -166,11 +164,14 @@ impl Profile {
         let mut profile = Self::portable(facts);
         let nvidia = facts.vendor_id == VENDOR_NVIDIA && profile.lanes == 32 && facts.shared_memory >= 48 * 1024;
         if nvidia && facts.max_invocations >= 512 {
-            profile.sort_keys = shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_KEYS } else { NVIDIA_GRAPHICS_KEYS });
-            profile.sort_pairs =
-                shapes(NVIDIA_SMALL, if facts.compute_only { NVIDIA_COMPUTE_PAIRS } else { NVIDIA_GRAPHICS_PAIRS });
-            profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG);
-            profile.sort_segments = shape(256, 16);
+            let (keys, pairs) = if facts.compute_only {
+                (NVIDIA_COMPUTE_KEYS, NVIDIA_COMPUTE_PAIRS)
+            } else {
+                (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
+            };
+            profile.sort_keys = shapes(NVIDIA_SMALL, keys, SmallShape::merge(256, 16));
+            profile.sort_pairs = shapes(NVIDIA_SMALL, pairs, SmallShape::merge(256, 16));
+            profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG, SmallShape::merge(256, 8));
             profile.sort_buckets = shape(512, 10);
             profile.ranking = Ranking::Proven;
             profile.plain_threads = 512;
@@ -201,15 +202,15 @@ impl Profile {
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
         let tiles = [SizedShape { up_to: u32::MAX, shape: Shape { threads, items } }];
+        let segments = SmallShape::radix(threads, items.min(8));
         let progress = VENDORS_WITH_PROGRESS.contains(&facts.vendor_id) && !facts.is_cpu;
         Self {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&small, &tiles),
-            sort_pairs: shapes(&small, &tiles),
-            sort_long: shapes(&small, &tiles),
-            sort_segments: Shape { threads, items: items.min(8) },
+            sort_keys: shapes(&small, &tiles, segments),
+            sort_pairs: shapes(&small, &tiles, segments),
+            sort_long: shapes(&small, &tiles, segments),
             sort_buckets: Shape { threads, items },
             buckets_up_to: 0,
             plain_threads: threads,
@@ -230,7 +231,6 @@ impl Profile {
 
     /// This profile, if the device can run it.
     pub(crate) fn checked(self, facts: &DeviceFacts) -> Result<Self> {
-        let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
         let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
         if !self.emulated_subgroups {
             let always = facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes;
@@ -263,47 +263,63 @@ impl Profile {
             lanes if self.emulated_subgroups => lanes.max(facts.max_lanes),
             lanes => lanes,
         };
-        for shapes in [&self.sort_keys, &self.sort_pairs, &self.sort_long] {
+        let group = |Shape { threads, items }| {
+            if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
+                return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
+            }
+            if threads < MIN_THREADS || threads > hardware {
+                return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
+            }
+            if !threads.is_multiple_of(widest) {
+                return refuse(format!("{threads} threads are not whole subgroups of {widest}"));
+            }
+            Ok(())
+        };
+        let fits = |shape: &dyn fmt::Display, holds: bool, bytes: u32| {
+            if holds && bytes <= facts.shared_memory {
+                return Ok(());
+            }
+            refuse(format!("{shape} needs {bytes} of {} bytes of shared memory", facts.shared_memory))
+        };
+        let emulation = |threads| if self.emulated_subgroups { threads * 8 } else { 0 };
+        let by_digits = |Shape { threads, items }| {
+            let rows = self.histogram_rows(threads, facts);
+            // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
+            let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
+            counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
+        };
+        // Of the longest keys, those of two words: longer ones go without the shapes that they do not fit.
+        for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, 3)] {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
-            let small = shapes.small.iter().map(|small| small.shape);
-            let all = small.chain(shapes.tiles.iter().map(|sized| sized.shape));
-            let others = [Shape { threads: self.plain_threads, items: 1 }, self.sort_segments, self.sort_buckets];
-            for Shape { threads, items } in all.chain(others) {
-                if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
-                    return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
-                }
-                if threads < MIN_THREADS || threads > hardware {
-                    return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
-                }
-                if !threads.is_multiple_of(widest) {
-                    return refuse(format!("{threads} threads are not whole subgroups of {widest}"));
-                }
-                let rows = self.histogram_rows(threads, facts);
-                // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
-                let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
-                let emulation = if self.emulated_subgroups { threads * 8 } else { 0 };
-                // A bit for each item of half a tile that a segment may begin with, and sums over their words and over the threads.
-                let heads = if (Shape { threads, items }) == self.sort_segments { threads * items / 8 + threads } else { 0 };
-                let bytes = counters + threads * items * 4 + heads + emulation + SHARED_MEMORY_OVERHEAD;
-                if items == 0 || bytes > facts.shared_memory {
-                    return refuse(format!("{threads} x {items} needs {bytes} of {} bytes of shared memory", facts.shared_memory));
-                }
+            let tiles = shapes.tiles.iter().map(|sized| sized.shape);
+            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }, self.sort_buckets]) {
+                group(shape)?;
+                fits(&shape, shape.items != 0, by_digits(shape))?;
             }
-        }
-        // Words of an item that is merged: a key's and one that it carries.
-        for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, MAX_KEY_WORDS + 1)] {
-            let merging = shapes.small.iter().filter(|small| small.method == SmallMethod::Merge);
-            if let Some(small) = merging.into_iter().find(|small| small.merge_bytes(words) > facts.shared_memory) {
-                let (bytes, available) = (small.merge_bytes(words), facts.shared_memory);
-                return refuse(format!("{small} needs {bytes} of {available} bytes of shared memory"));
+            for small in shapes.small.iter().chain([&shapes.segments]) {
+                group(small.shape)?;
+                let bytes = match small.method {
+                    SmallMethod::Radix => by_digits(small.shape),
+                    SmallMethod::Merge => small.merge_bytes(words),
+                };
+                fits(small, small.shape.items != 0, bytes)?;
             }
-        }
-        // Half a tile is whole words of these bits, and no more words than there are threads to sum them.
-        let Shape { threads, items } = self.sort_segments;
-        if !(threads * items).is_multiple_of(64) || items > 64 {
-            return refuse(format!("{threads} x {items} holds no segments"));
+            // A window has a bit for each item that a segment may begin with: words of them, no more than there are threads to sum them; and
+            // of a thread's own items they are a word.
+            let segments = shapes.segments;
+            let Shape { threads, items } = segments.shape;
+            if segments.segments_window() == 0 || items > 32 {
+                return refuse(format!("{segments} holds no segments"));
+            }
+            // Beside them, how many lie before each word; and for the longest keys the same, as a sorter of any must find its shape.
+            let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
+            let bytes = match segments.method {
+                SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
+                SmallMethod::Merge => segments.merge_bytes(most_words) + segments.tile() / 4 + threads * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD,
+            };
+            fits(&segments, true, bytes)?;
         }
         Ok(self)
     }
@@ -329,8 +345,8 @@ const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
     SizedShape { up_to, shape: shape(threads, items) }
 }
 
-fn shapes(small: &[SmallShape], tiles: &[SizedShape]) -> SortShapes {
-    SortShapes { small: small.iter().copied().collect(), tiles: tiles.iter().copied().collect() }
+fn shapes(small: &[SmallShape], tiles: &[SizedShape], segments: SmallShape) -> SortShapes {
+    SortShapes { small: small.iter().copied().collect(), tiles: tiles.iter().copied().collect(), segments }
 }
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
@@ -359,9 +375,8 @@ impl fmt::Display for Profile {
             for sized in &shapes.tiles {
                 write!(f, " {sized}")?;
             }
-            writeln!(f)?;
+            writeln!(f, "\n{name}.segments = {}", shapes.segments)?;
         }
-        writeln!(f, "sort_segments = {}", self.sort_segments)?;
         writeln!(f, "sort_buckets = {}", self.sort_buckets)?;
         writeln!(f, "buckets_up_to = {}", self.buckets_up_to)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
@@ -405,6 +420,7 @@ impl FromStr for Profile {
             Ok(SortShapes {
                 small: small.as_slice().try_into().map_err(too_many)?,
                 tiles: tiles.as_slice().try_into().map_err(too_many)?,
+                segments: lookup(&format!("{name}.segments"))?.parse()?,
             })
         };
         let number = |name: &str| parse_number(lookup(name)?);
@@ -419,7 +435,6 @@ impl FromStr for Profile {
             sort_keys: shapes("sort_keys")?,
             sort_pairs: shapes("sort_pairs")?,
             sort_long: shapes("sort_long")?,
-            sort_segments: lookup("sort_segments")?.parse()?,
             sort_buckets: lookup("sort_buckets")?.parse()?,
             buckets_up_to: number("buckets_up_to")?,
             plain_threads: number("plain_threads")?,
@@ -437,6 +452,10 @@ impl FromStr for Profile {
             max_groups_x: number("max_groups_x")?,
         })
     }
+}
+
+fn refuse<T>(why: String) -> Result<T> {
+    Err(malformed(why))
 }
 
 fn malformed(why: String) -> Error {
@@ -503,7 +522,7 @@ mod tests {
             profile
         };
         let mut merging = good.clone();
-        merging.sort_long.small[0] = SmallShape::merge(256, 10);
+        merging.sort_long.small[0] = SmallShape::merge(256, 16);
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
         for (profile, why) in [
             (with(64, 1 << 26), "a tile of more than"),
@@ -511,7 +530,7 @@ mod tests {
             (with(48, 4), "48 threads"),
             (with(512, 1), "512 threads"),
             (with(256, 60), "shared memory"),
-            (merging, "256x10/merge needs 52820 of 49152 bytes"),
+            (merging, "256x16/merge needs 50700 of 49152 bytes"),
             (emulated, "whole subgroups of 32"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),

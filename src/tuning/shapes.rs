@@ -95,8 +95,13 @@ impl SmallShape {
         self.shape.tile()
     }
 
-    /// Bytes of shared memory that merging takes, with items of so many words: see glsl/sort/merge.comp.
-    pub(super) const fn merge_bytes(self, words: u32) -> u32 {
+    /// Items that a workgroup looks for segments in. Three quarters of what it holds: the last of them may end behind.
+    pub(crate) const fn segments_window(self) -> u32 {
+        self.tile() * 3 / 4 / 32 * 32
+    }
+
+    /// Bytes of shared memory that merging takes, with items of so many words: see glsl/sort/merging.glsl.
+    pub(crate) const fn merge_bytes(self, words: u32) -> u32 {
         4 * words * (self.tile() + self.tile() / 32 + 1)
     }
 }
@@ -120,10 +125,12 @@ impl FromStr for SmallShape {
 }
 
 /// The shapes of one kind of sort.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortShapes {
     /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
     pub small: ArrayVec<SmallShape, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
     pub tiles: ArrayVec<SizedShape, 4>,
+    /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
+    pub segments: SmallShape,
 }

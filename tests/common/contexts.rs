@@ -27,14 +27,14 @@ impl Setup {
             // Merging takes no subgroups: the setup that meets every kind of sort does for it.
             let second = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
             let small = [SmallShape::radix(threads, 1), second];
-            let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.iter().copied().collect() };
+            // Small enough for few keys to need tiles.
+            let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
+            let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.iter().copied().collect(), segments };
             Profile {
                 lanes,
                 sort_keys: shapes.clone(),
                 sort_pairs: shapes.clone(),
                 sort_long: shapes,
-                // Small enough for few keys to need tiles.
-                sort_segments: Shape { threads, items: 2 },
                 sort_buckets: Shape { threads, items: 2 },
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,

@@ -23,7 +23,7 @@ impl Case {
 
     /// What one workgroup sorts.
     fn whole(&self) -> u32 {
-        self.context.device().profile().sort_segments.tile()
+        self.context.device().profile().sort_keys.segments.tile()
     }
 
     /// Keys of some tiles, more than a workgroup takes.
