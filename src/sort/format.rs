@@ -335,6 +335,12 @@ impl Format {
         self.max_count > MAX_NARROW_COUNT
     }
 
+    /// Words of an item that is merged: see glsl/sort/compare.glsl.
+    pub(crate) fn merged_words(&self) -> u32 {
+        let compared = (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1;
+        compared + u32::from(self.value_words != 0 || compared != self.key_words)
+    }
+
     /// Digits that are sorted by: each of 8 bits or fewer, within one word of the key.
     pub(crate) fn digits(&self) -> u32 {
         let first_end = (self.begin_bit / 32 * 32 + 32).min(self.end_bit);

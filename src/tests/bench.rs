@@ -14,7 +14,7 @@ use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{
     FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
 };
-use crate::sort::{Class, Finish, SortTable, cpu};
+use crate::sort::{Class, Finish, Merging, SortTable, cpu, spacing};
 use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 use std::sync::{Mutex, PoisonError};
@@ -61,6 +61,10 @@ pub(super) fn context(emulated: bool) -> Context {
         sort_long: shapes,
         sort_segments: shape(2),
         sort_buckets: shape(2),
+        sort_runs: shape(1),
+        sort_windows: shape(2),
+        merge_fan: 4,
+        merge_step: 4,
         plain_threads: threads,
         histogram_groups: 3,
         ring_entries: RING_ENTRIES,
@@ -92,15 +96,21 @@ pub(super) enum Way {
     DirectBuckets,
     /// Prepared; one pass may leave buckets, and otherwise digits that all keys share are passed over.
     Buckets,
+    /// Runs, merged.
+    Merging,
 }
 
 impl Way {
     pub(super) fn profile(self, context: &Context) -> Profile {
         let most = |when: bool| if when { u32::MAX } else { 0 };
+        let merge_up_to = most(self == Self::Merging);
         Profile {
             direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
             buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
             all_digits_up_to: most(![Self::PassingOver, Self::Buckets].contains(&self)),
+            merge_keys_up_to: merge_up_to,
+            merge_pairs_up_to: merge_up_to,
+            merge_long_up_to: merge_up_to,
             ..context.device().profile().clone()
         }
     }
@@ -222,7 +232,9 @@ impl Bench {
         }
         let mut layout = ScratchLayout::default();
         let kind = sorts.kind(context.device().facts(), &profile);
-        SortTable::new(kind, kind.class(sorts.infos[0].count.max), &sorts, 0, &mut layout).unwrap();
+        let class = kind.class(sorts.infos[0].count.max);
+        SortTable::new(kind, class, &sorts, 0, &mut layout).unwrap();
+        inputs.iter_mut().for_each(|twin| twin.merged = class.merging().is_some());
         let words = noise(5, layout.size().div_ceil(4) as usize + 1);
         let scratch = memory.add(bytemuck::cast_slice(&words), 4) as u64;
         memory.noise(12);
@@ -485,6 +497,18 @@ impl Bench {
                         compare_items(twin, to);
                     }
                 }
+                "sort_merge" | "sort_partition" | "sort_join" if self.merging().is_some() => {
+                    let (level, levels) = (push.pass & 0xff, push.pass >> 8 & 0xff);
+                    let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
+                    match (name, self.merging()) {
+                        ("sort_partition", _) => self.check_windows(memory, &push, row, twin),
+                        (_, Some(merging)) => {
+                            twin.sort_runs(merging.run_items(level) as usize);
+                            compare_items(twin, to);
+                        }
+                        _ => {}
+                    }
+                }
                 "sort_small" | "sort_merge" => {
                     (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                     compare_items(twin, Move { before: 0, last: true, to_output: true });
@@ -517,6 +541,40 @@ impl Bench {
         }
         if name == "sort_prepare" {
             self.check_line(memory, plan, &push);
+        }
+    }
+
+    /// How runs are merged, where they are.
+    pub(super) fn merging(&self) -> Option<Merging> {
+        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
+        kind.class(self.sorts.infos[0].count.max).merging()
+    }
+
+    /// Where windows begin, and that none is more than a workgroup takes.
+    pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
+        let [fan, step, most] = [self.profile.merge_fan, self.profile.merge_step, self.profile.sort_windows.tile()].map(|n| n as usize);
+        let (run, group) = (push.digit as usize, push.digit as usize * fan);
+        let spacing = spacing(self.profile.sort_windows, fan as u32, step as u32) as usize;
+        for first in (0..twin.len()).step_by(group) {
+            let order = twin.order_of(first..(first + group).min(twin.len()));
+            let mut taken = vec![0; fan];
+            let (mut samples, mut begins, mut rows) = (0, vec![0], Vec::new());
+            for (place, item) in order.iter().map(|item| item - first).enumerate() {
+                if item % run % step == 0 {
+                    if samples % spacing == 0 {
+                        rows.extend(&taken);
+                        begins.push(place);
+                    }
+                    samples += 1;
+                }
+                taken[item / run] += 1;
+            }
+            begins.push(order.len());
+            let largest = begins.windows(2).map(|window| window[1] - window[0]).max();
+            assert!(largest <= Some(most), "a window of {largest:?} items");
+            let windows = (group / step).div_ceil(spacing);
+            let all = self.part(memory, row.tile_words, first / group * windows * fan + rows.len());
+            assert_eq!(all[first / group * windows * fan..], rows, "where windows begin");
         }
     }
 

@@ -408,7 +408,7 @@ fn classes_are_told_apart() {
         for size in [0, 1024, 1025, 2048, 4096, 8192, 8193, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
             let holds = match class {
-                Class::Segments { .. } => false,
+                Class::Segments { .. } | Class::Merged(_) => false,
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile()

@@ -155,6 +155,37 @@ fn bucket_kernels_with_emulated_subgroups() {
     assert!(in_buckets(true, doubles.strategy(Strategy::Lookback)) >= 2, "doubles leave buckets");
 }
 
+/// Runs that one level merges, that several do, and that none has to: full ones, with a few items left over, counted by the device.
+fn merged(info: SorterInfo) {
+    let run = context(false).device().profile().sort_runs.tile() as usize;
+    let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
+    for (levels, sizes) in [(1, [3 * run + 1, 4 * run]), (2, [15 * run - 3, 4 * run + 1]), (3, [23 * run + 5, 21 * run])] {
+        let [size, other] = sizes;
+        let batch = vec![
+            Problem::new(51, size, None),
+            counted(52, other, other - run / 2).varied(0b10),
+            counted(53, size, 0),
+            counted(54, other, 2 * run + 1).varied(0),
+            counted(55, size, size + 1).varied(0b101),
+        ];
+        // One alone, and several.
+        for problems in [batch[..1].to_vec(), batch] {
+            let bench = Bench::new(false, Way::Merging, info, problems);
+            assert_eq!(bench.merging().map(|merging| merging.levels), Some(levels));
+            bench.prove();
+        }
+    }
+}
+
+#[test]
+fn merging_kernels() {
+    for (i, info) in proven().into_iter().enumerate() {
+        if i < 3 || in_full() || !in_brief() {
+            merged(info.strategy(Strategy::ReduceThenScan));
+        }
+    }
+}
+
 /// Keys alone may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven. Which of two keys
 /// with the same sorted bits comes first no run says of the next, hence no altered memory.
 #[test]

@@ -28,6 +28,8 @@ const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
 pub(crate) const MIN_THREADS: u32 = 64;
 /// Places within a tile are kept in 16 bits.
 const MAX_TILE: u32 = 1 << 16;
+/// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
+const MOST_MERGED: u32 = 1 << 26;
 /// Most look-back words that a thread holds.
 const MOST_WINDOW: u32 = 32;
 
@@ -132,6 +134,21 @@ pub struct Profile {
     pub sort_buckets: Shape,
     /// The largest maximum count of a sort that may leave buckets; 0: none does.
     pub buckets_up_to: u32,
+    /// Sorts by merging: what one workgroup sorts, a run.
+    pub sort_runs: Shape,
+    /// What one workgroup merges.
+    pub sort_windows: Shape,
+    /// Runs that are merged into one at a time: a power of two.
+    pub merge_fan: u32,
+    /// Every so many items of a run one is a sample: fewer samples take less time, and leave windows less full.
+    pub merge_step: u32,
+    /// The largest maximum count of a sort of keys alone by merging runs; 0: none is. Items that the shapes have no room for are sorted by
+    /// tiles all the same.
+    pub merge_keys_up_to: u32,
+    /// The same of keys of one word with values.
+    pub merge_pairs_up_to: u32,
+    /// The same of keys of several words.
+    pub merge_long_up_to: u32,
     /// Threads of kernels that hold no tile.
     pub plain_threads: u32,
     /// Workgroups that the histogram aims at: enough to fill the device.
@@ -172,6 +189,9 @@ impl Profile {
             profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG);
             profile.sort_segments = shape(256, 16);
             profile.sort_buckets = shape(512, 10);
+            profile.sort_runs = shape(256, 4);
+            profile.sort_windows = shape(256, 8);
+            profile.merge_step = 32;
             profile.ranking = Ranking::Proven;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
@@ -212,6 +232,13 @@ impl Profile {
             sort_segments: Shape { threads, items: items.min(8) },
             sort_buckets: Shape { threads, items },
             buckets_up_to: 0,
+            sort_runs: Shape { threads, items: 4 },
+            sort_windows: Shape { threads, items: 4 },
+            merge_fan: 16,
+            merge_step: threads / 16,
+            merge_keys_up_to: 0,
+            merge_pairs_up_to: 0,
+            merge_long_up_to: 0,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
             direct_up_to: 1 << 18,
@@ -300,12 +327,41 @@ impl Profile {
                 return refuse(format!("{small} needs {bytes} of {available} bytes of shared memory"));
             }
         }
+        if [self.merge_keys_up_to, self.merge_pairs_up_to, self.merge_long_up_to].iter().any(|up_to| *up_to != 0) {
+            self.check_merging(hardware, widest)?;
+        }
         // Half a tile is whole words of these bits, and no more words than there are threads to sum them.
         let Shape { threads, items } = self.sort_segments;
         if !(threads * items).is_multiple_of(64) || items > 64 {
             return refuse(format!("{threads} x {items} holds no segments"));
         }
         Ok(self)
+    }
+
+    /// That runs can be merged, of items that there is room for.
+    fn check_merging(&self, hardware: u32, widest: u32) -> Result<()> {
+        let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
+        let (fan, step) = (self.merge_fan, self.merge_step);
+        for Shape { threads, items } in [self.sort_runs, self.sort_windows] {
+            let tile = u64::from(threads) * u64::from(items);
+            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into() {
+                return refuse(format!("{threads} x {items} merges nothing"));
+            }
+        }
+        if ![2, 4, 8, 16, 32].contains(&fan) || !self.plain_threads.is_multiple_of(fan) {
+            return refuse(format!("{fan} runs at a time are not a power of two from 2 to 32"));
+        }
+        if step == 0 || !self.sort_runs.tile().is_multiple_of(step) {
+            return refuse(format!("runs of {} are not samples of {step} items", self.sort_runs));
+        }
+        if fan * (step - 1) + step > self.sort_windows.tile() {
+            return refuse(format!("windows of {} do not hold samples of {step} items of {fan} runs", self.sort_windows));
+        }
+        let most = [self.merge_keys_up_to, self.merge_pairs_up_to, self.merge_long_up_to].into_iter().max();
+        if most > Some(MOST_MERGED) {
+            return refuse(format!("at most {MOST_MERGED} items are merged"));
+        }
+        Ok(())
     }
 
     /// Rows of digit counters that a workgroup keeps.
@@ -364,6 +420,13 @@ impl fmt::Display for Profile {
         writeln!(f, "sort_segments = {}", self.sort_segments)?;
         writeln!(f, "sort_buckets = {}", self.sort_buckets)?;
         writeln!(f, "buckets_up_to = {}", self.buckets_up_to)?;
+        writeln!(f, "sort_runs = {}", self.sort_runs)?;
+        writeln!(f, "sort_windows = {}", self.sort_windows)?;
+        writeln!(f, "merge_fan = {}", self.merge_fan)?;
+        writeln!(f, "merge_step = {}", self.merge_step)?;
+        writeln!(f, "merge_keys_up_to = {}", self.merge_keys_up_to)?;
+        writeln!(f, "merge_pairs_up_to = {}", self.merge_pairs_up_to)?;
+        writeln!(f, "merge_long_up_to = {}", self.merge_long_up_to)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
@@ -422,6 +485,13 @@ impl FromStr for Profile {
             sort_segments: lookup("sort_segments")?.parse()?,
             sort_buckets: lookup("sort_buckets")?.parse()?,
             buckets_up_to: number("buckets_up_to")?,
+            sort_runs: lookup("sort_runs")?.parse()?,
+            sort_windows: lookup("sort_windows")?.parse()?,
+            merge_fan: number("merge_fan")?,
+            merge_step: number("merge_step")?,
+            merge_keys_up_to: number("merge_keys_up_to")?,
+            merge_pairs_up_to: number("merge_pairs_up_to")?,
+            merge_long_up_to: number("merge_long_up_to")?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,
