@@ -2,7 +2,7 @@
 //
 // In:  runs, in planes.
 // Out: for each window, how many items of each run come before it.
-// Groups: as many for each problem; each asks about as many samples as it has threads for the runs of.
+// Groups: as many for each problem; a group asks about as many samples as it has threads for their runs.
 // Progress: none needed.
 //
 // A thread asks how many of the samples of one run come before the sample of another. The sum over the runs is the sample's place among all
@@ -29,21 +29,30 @@ const uint SAMPLES = THREADS / FAN;
 
 shared uint sh_before[SAMPLES];
 
-void load_planes_item(uint p, uint count, uint index, out uint item[MERGED_WORDS]) {
-    // What is carried is not compared.
+// An item of the problem, as far as items are compared.
+void load_compared(uint p, uint count, uint index, out uint item[MERGED_WORDS]) {
     item[MERGED_WORDS - 1] = 0;
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        item[w] = Words(source_plane(p, FIRST_WORD + w, move_of_level(), count).base).v[index];
+        item[w] = Words(middle_plane(p, FIRST_WORD + w, move_of_level().to_output, count)).v[index];
     }
 }
 
-// Of the items first, first + step, ... of a run, how many come before the sample: `low` at least, `high` at most.
-uint count_before(uint p, uint count, uint first, uint step, uint low, uint high, uint sample_words[MERGED_WORDS], bool earlier) {
+// Every so many items of a run.
+struct Row {
+    uint problem;
+    uint count;  // items in the problem
+    uint first;
+    uint step;
+    bool earlier;  // than the run of whatever they are compared with
+};
+
+// How many of them come before the key: `low` at least, `high` at most.
+uint count_before(Row row, uint key[MERGED_WORDS], uint low, uint high) {
     while (low < high) {
         uint middle = (low + high) / 2;
         uint item[MERGED_WORDS];
-        load_planes_item(p, count, first + middle * step, item);
-        bool before = earlier ? !turned(item, sample_words) : turned(sample_words, item);
+        load_compared(row.problem, row.count, row.first + middle * row.step, item);
+        bool before = row.earlier ? !turned(item, key) : turned(key, item);
         if (before) low = middle + 1;
         else high = middle;
     }
@@ -64,27 +73,24 @@ void main() {
     Group group = group_at(place / group_items(), count);
     uint items = items_of_run(group, r);
     uint first = group.first + r * run_items();
-    bool own = place - first < items;
-    bool earlier = first < place;
+    Row row = Row(p, count, first, STEP, first < place);
+    uint key[MERGED_WORDS];
+    if (asks) load_compared(p, count, place, key);
 
     // 1. How many samples of the run come before this one.
     if (thread_id() < SAMPLES) sh_before[thread_id()] = 0;
     barrier();
-    uint words[MERGED_WORDS];
-    uint before = 0;
-    if (asks && own) {
-        before = (place - first) / STEP;
-    } else if (asks) {
-        load_planes_item(p, count, place, words);
-        before = count_before(p, count, first, STEP, 0, tiles_of(items, STEP), words, earlier);
-    }
+    bool own = place - first < items;
+    uint before = (place - first) / STEP;
+    if (!own) before = asks ? count_before(row, key, 0, tiles_of(items, STEP)) : 0;
     atomicAdd(sh_before[asked], before);
     barrier();
     uint rank = sh_before[asked];
     if (!asks || rank % SPACING != 0) return;
 
-    // 2. And how many items: one more than lie before the last of these samples, or more.
+    // 2. And how many items: the last of these samples and all before it, and some of those behind it.
     uint taken = place - first;
-    if (!own) taken = before == 0 ? 0 : count_before(p, count, first, 1, (before - 1) * STEP + 1, min(before * STEP, items), words, earlier);
+    row.step = 1;
+    if (!own) taken = before == 0 ? 0 : count_before(row, key, (before - 1) * STEP + 1, min(before * STEP, items));
     tile_words_of(p).v[row_of(group, rank / SPACING) + r] = taken;
 }

@@ -127,11 +127,18 @@ pub(super) struct Problem {
     pub(super) varied: u32,
     /// Where segments begin, and the last ends, of those that the device counts.
     pub(super) offsets: Vec<u32>,
+    /// The keys, where they are not drawn.
+    pub(super) keys: Vec<u32>,
 }
 
 impl Problem {
     pub(super) fn new(seed: u64, size: usize, device_count: Option<u32>) -> Self {
-        Self { seed, size, device_count, status: device_count.is_some(), varied: u32::MAX, offsets: Vec::new() }
+        Self { seed, size, device_count, status: device_count.is_some(), varied: u32::MAX, offsets: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Words as they come, in this order.
+    pub(super) fn of_keys(keys: Vec<u32>) -> Self {
+        Self { size: keys.len(), keys, ..Self::new(0, 0, None) }
     }
 
     pub(super) fn varied(self, varied: u32) -> Self {
@@ -194,7 +201,10 @@ impl Bench {
         let mut memory = Memory(Vec::new());
         let mut inputs = Vec::new();
         for problem in &problems {
-            let twin = Twin::new(info, problem.seed, problem.size, problem.varied);
+            let mut twin = Twin::new(info, problem.seed, problem.size, problem.varied);
+            if !problem.keys.is_empty() {
+                twin.raw = vec![problem.keys.clone()];
+            }
             let input = twin.input();
             let count = problem.device_count.map_or(0, |count| memory.add(&count.to_le_bytes(), 4) as u64);
             let status = if problem.status { memory.add(&[0xad; 4], 4) as u64 } else { 0 };
@@ -550,31 +560,35 @@ impl Bench {
         kind.class(self.sorts.infos[0].count.max).merging()
     }
 
-    /// Where windows begin, and that none is more than a workgroup takes.
-    pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
-        let [fan, step, most] = [self.profile.merge_fan, self.profile.merge_step, self.profile.sort_windows.tile()].map(|n| n as usize);
-        let (run, group) = (push.digit as usize, push.digit as usize * fan);
-        let spacing = spacing(self.profile.sort_windows, fan as u32, step as u32) as usize;
-        for first in (0..twin.len()).step_by(group) {
-            let order = twin.order_of(first..(first + group).min(twin.len()));
-            let mut taken = vec![0; fan];
-            let (mut samples, mut begins, mut rows) = (0, vec![0], Vec::new());
-            for (place, item) in order.iter().map(|item| item - first).enumerate() {
-                if item % run % step == 0 {
-                    if samples % spacing == 0 {
-                        rows.extend(&taken);
-                        begins.push(place);
-                    }
-                    samples += 1;
+    /// Where windows of a group of runs begin, by items of each run; and the most items of one.
+    pub(super) fn windows(&self, twin: &Twin, first: usize, run: usize) -> (Vec<u32>, usize) {
+        let (fan, step, window) = (self.profile.merge_fan, self.profile.merge_step, self.profile.sort_windows);
+        let order = twin.order_of(first..(first + run * fan as usize).min(twin.len()));
+        let mut taken = vec![0; fan as usize];
+        let (mut samples, mut rows, mut begins) = (0, Vec::new(), Vec::new());
+        for (place, item) in order.iter().map(|item| item - first).enumerate() {
+            if (item % run).is_multiple_of(step as usize) {
+                if samples % spacing(window, fan, step) == 0 {
+                    rows.extend(&taken);
+                    begins.push(place);
                 }
-                taken[item / run] += 1;
+                samples += 1;
             }
-            begins.push(order.len());
-            let largest = begins.windows(2).map(|window| window[1] - window[0]).max();
-            assert!(largest <= Some(most), "a window of {largest:?} items");
-            let windows = (group / step).div_ceil(spacing);
-            let all = self.part(memory, row.tile_words, first / group * windows * fan + rows.len());
-            assert_eq!(all[first / group * windows * fan..], rows, "where windows begin");
+            taken[item / run] += 1;
+        }
+        begins.push(order.len());
+        (rows, begins.windows(2).map(|window| window[1] - window[0]).max().unwrap_or(0))
+    }
+
+    pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
+        let (run, fan, window) = (push.digit as usize, self.profile.merge_fan as usize, self.profile.sort_windows);
+        let of_group = (run * fan).div_ceil((self.profile.merge_step * spacing(window, fan as u32, self.profile.merge_step)) as usize);
+        for (group, first) in (0..twin.len()).step_by(run * fan).enumerate() {
+            let (rows, largest) = self.windows(twin, first, run);
+            assert!(largest <= window.tile() as usize, "a window of {largest} items");
+            let before = group * of_group * fan;
+            let found = self.part(memory, row.tile_words, before + rows.len()).split_off(before);
+            assert_eq!(found, rows, "where windows begin");
         }
     }
 

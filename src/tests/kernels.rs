@@ -177,6 +177,44 @@ fn merged(info: SorterInfo) {
     }
 }
 
+/// Keys of a group of runs whose second window is as full as one can be: at its begin, every run but its own is just behind a sample, and at
+/// its end before one.
+fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u32> {
+    // Whose item is next.
+    let mut next: Vec<usize> = (0..fan).collect();
+    let some = |next: &mut Vec<usize>, run: usize, items: usize| next.extend(vec![run; items]);
+    (fan..spacing).for_each(|sample| some(&mut next, sample % fan, step));
+    some(&mut next, 0, step - 1);
+    some(&mut next, 0, step);
+    (1..fan).for_each(|other| some(&mut next, other, step - 1));
+    (1..spacing).for_each(|sample| some(&mut next, sample % fan, step));
+    for r in 0..fan {
+        let left = run - next.iter().filter(|of| **of == r).count();
+        some(&mut next, r, left);
+    }
+    let mut order: Vec<usize> = (0..next.len()).collect();
+    order.sort_by_key(|place| next[*place]);
+    order.into_iter().map(|place| place as u32).collect()
+}
+
+#[test]
+fn windows_are_never_too_large() {
+    let profile = context(false).device().profile().clone();
+    let (run, fan, step) = (profile.sort_runs.tile() as usize, profile.merge_fan as usize, profile.merge_step as usize);
+    let spacing = crate::sort::spacing(profile.sort_windows, fan as u32, step as u32) as usize;
+    let fullest = fullest_window(run, fan, step, spacing);
+    let all = fullest.len() as u32;
+    let sorted: Vec<u32> = (0..3 * all).collect();
+    let in_turn = (0..3 * all).map(|i| i % run as u32).collect();
+    let problems = [fullest, sorted.clone(), sorted.into_iter().rev().collect(), in_turn, vec![7; 3 * all as usize]];
+    for (i, keys) in problems.into_iter().enumerate() {
+        let bench = Bench::new(false, Way::Merging, SorterInfo::keys().strategy(Strategy::Lookback), vec![Problem::of_keys(keys)]);
+        let (_, largest) = bench.windows(&bench.twins()[0], 0, run);
+        assert!(i != 0 || largest == spacing * step + (fan - 1) * (step - 1), "{largest} items are not the most");
+        bench.prove();
+    }
+}
+
 #[test]
 fn merging_kernels() {
     for (i, info) in proven().into_iter().enumerate() {

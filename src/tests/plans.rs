@@ -2,7 +2,7 @@
 
 use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, tables};
 use crate::scratch::Layout;
-use crate::tuning::Profile;
+use crate::tuning::{Profile, Shape};
 use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
 
 fn text(sorts: &[Sorts], facts: &DeviceFacts) -> String {
@@ -94,6 +94,26 @@ fn formats_have_plans() {
         });
         assert_text(name, &text.join("\n"));
     }
+}
+
+/// Runs, merged once, twice, in a batch; and where items are too large, tiles.
+#[test]
+fn merging_has_plans() {
+    let up_to = 1 << 20;
+    let profile = Profile { merge_keys_up_to: up_to, merge_long_up_to: up_to, sort_windows: Shape { threads: 256, items: 10 }, ..Profile::for_device(&NVIDIA) };
+    let keys = SorterInfo::keys().strategy(Strategy::Lookback);
+    let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
+    let problem = |size| Problem { size, count_on_device: false, status: false };
+    let once = tuned(&one(keys, problem(10_000)), &NVIDIA, &profile);
+    let twice = tuned(&one(long, Problem { count_on_device: true, status: true, ..problem(100_000) }), &NVIDIA, &profile);
+    let mut batch = Sorts { info: SorterInfo { key: KeyType::I16, ..keys }, infos: Vec::new() };
+    let mut addresses = Addresses::new();
+    batch.infos.extend([20_000, 100_000, 17_000].map(|size| addresses.info(problem(size), &batch.format())));
+    let together = tuned(&[batch], &NVIDIA, &profile);
+    let too_large = SorterInfo { key: KeyType::U32x4, ..long };
+    let digits = tuned(&one(too_large, problem(10_000)), &NVIDIA, &profile);
+    assert!(!digits.contains("sort_join"), "five words of 2560 items are too many:\n{digits}");
+    assert_text("merging", &format!("{once}\n{twice}\n{together}"));
 }
 
 /// One pass and buckets, or every digit, as the device finds: alone, and in a batch.

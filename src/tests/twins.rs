@@ -50,7 +50,7 @@ pub(super) struct Twin {
     /// Encoded words, least significant first.
     pub(super) keys: Vec<Plane>,
     /// The same as the caller has them.
-    raw: Vec<Plane>,
+    pub(super) raw: Vec<Plane>,
     /// Values as the passes move them.
     moved: Vec<Plane>,
     /// All words of the values, in the order of the input; none where they are indices.

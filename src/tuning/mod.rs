@@ -574,6 +574,8 @@ mod tests {
         };
         let mut merging = good.clone();
         merging.sort_long.small[0] = SmallShape::merge(256, 10);
+        let merging_runs = Profile { merge_pairs_up_to: 100_000, ..good.clone() };
+        assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs.clone()));
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
         for (profile, why) in [
             (with(64, 1 << 26), "a tile of more than"),
@@ -583,6 +585,11 @@ mod tests {
             (with(256, 60), "shared memory"),
             (merging, "256x10/merge needs 52820 of 49152 bytes"),
             (emulated, "whole subgroups of 32"),
+            (Profile { sort_runs: shape(48, 4), ..merging_runs.clone() }, "48 x 4 merges nothing"),
+            (Profile { merge_fan: 12, ..merging_runs.clone() }, "12 runs at a time"),
+            (Profile { merge_step: 5, ..merging_runs.clone() }, "samples of 5 items"),
+            (Profile { merge_step: 32, ..merging_runs.clone() }, "windows of 128x4 do not hold samples"),
+            (Profile { merge_long_up_to: u32::MAX, ..merging_runs }, "items are merged"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),
             (Profile { ring_window: 64, ..good.clone() }, "windows are"),

@@ -36,6 +36,11 @@ impl Setup {
                 // Small enough for few keys to need tiles.
                 sort_segments: Shape { threads, items: 2 },
                 sort_buckets: Shape { threads, items: 2 },
+                // So that few items take two levels.
+                sort_runs: Shape { threads, items: 1 },
+                sort_windows: Shape { threads, items: 2 },
+                merge_fan: 4,
+                merge_step: 4,
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,
                 // Tiny, so that entries are used again all the time.
@@ -49,6 +54,7 @@ impl Setup {
             }
         };
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
+        let merging = |up_to, profile| Profile { merge_keys_up_to: up_to, merge_pairs_up_to: up_to, merge_long_up_to: up_to, ..profile };
         Some(match self {
             Self::Native => return None,
             Self::Folded => Profile {
@@ -56,13 +62,17 @@ impl Setup {
                 small_ranking: Ranking::Proven,
                 // With subgroups of one width: kernel tests run with all.
                 buckets_up_to: if facts.max_lanes == 8 && !super::brief() { 1000 } else { 0 },
-                ..profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)])
+                ..merging(if facts.max_lanes == 8 { 0 } else { 700 }, profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]))
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
                 ranking: Ranking::Disproven,
                 small_ranking: if lanes == 32 { Ranking::Disproven } else { Ranking::Ballots },
-                ..profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)])
+                // Where all kinds go by.
+                ..merging(
+                    if lanes == 32 && !super::brief() { 1200 } else { 0 },
+                    profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]),
+                )
             },
             Self::Narrow => {
                 let max_groups_x = native.device().profile().max_groups_x;

@@ -18,6 +18,11 @@ fn borders(case: &Case) -> BTreeSet<usize> {
         around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
+    // Runs that levels leave.
+    if profile.merge_keys_up_to != 0 {
+        let run = profile.sort_runs.tile();
+        around.extend([run, run * profile.merge_fan, run * profile.merge_fan * profile.merge_fan, profile.merge_keys_up_to].map(|n| n as usize));
+    }
     // Tiles that one group takes in x, and chunks of the histogram.
     let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;
     around.extend([7, 35].map(|tiles| tiles * last).into_iter().filter(|n| *n < 10_000));
