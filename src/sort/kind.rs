@@ -9,7 +9,7 @@ use crate::shared::{
     MODE_SINGLE, RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use arrayvec::ArrayVec;
-use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
+use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
 
 /// What a sorter is, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ impl<'a> SortKind<'a> {
         let shapes = self.shapes();
         // Of segments, the small ones change nothing, and do no harm.
         let buckets = Some(self.profile.buckets_up_to).filter(|up_to| *up_to != 0);
-        let merged = Merging::ends(self.profile, &self.format, self.facts.shared_memory);
+        let merged = Merging::ends(self.profile, &self.format);
         shapes.small.iter().map(|small| small.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to)).chain(buckets).chain(merged)
     }
 
@@ -168,7 +168,7 @@ impl<'a> SortKind<'a> {
             let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
             match class {
                 Class::Small(small) => others.push((small.kernel(), small.shape)),
-                Class::Merged(Merging { run, window, .. }) => {
+                Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
                     others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
                 }
                 Class::Segments { whole, .. } => others.push((Kernel::SortSegments, whole)),
@@ -279,7 +279,8 @@ impl<'a> SortKind<'a> {
             Constant::SegmentTile => 1,
             Constant::BucketTile => self.profile.sort_buckets.tile(),
             Constant::Fan => self.profile.merge_fan,
-            Constant::Step => self.profile.merge_step,
+            // Of a window.
+            Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })

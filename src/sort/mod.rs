@@ -18,7 +18,7 @@ pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
 pub(crate) use kind::Finish;
 pub(crate) use kind::{Class, SortKind};
 #[cfg(test)]
-pub(crate) use merging::{Merging, spacing};
+pub(crate) use merging::Merging;
 pub(crate) use table::{SortSource, SortTable};
 
 use crate::kernel::Variant;

@@ -12,7 +12,7 @@ use crate::shared::{
     FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
-use crate::tuning::{Shape, SmallShape};
+use crate::tuning::{Shape, SizedMerge, SmallShape};
 use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
@@ -215,7 +215,7 @@ impl<'a> Builder<'a> {
 
     /// Runs, and then fewer and longer ones, level by level.
     fn merged(&mut self, merging: Merging) {
-        let most = self.table.most_items;
+        let (most, SizedMerge { run, window, .. }) = (self.table.most_items, merging.sized);
         let (line, planes) = (self.line(), set(&self.alternate));
         for level in 0..=merging.levels {
             let (first, last) = (level == 0, level == merging.levels);
@@ -224,7 +224,7 @@ impl<'a> Builder<'a> {
             self.push.pass = level | merging.levels << 8;
             if first {
                 let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
-                self.shared_pass(Kernel::SortMerge, merging.run, merging.runs(most), reads, writes);
+                self.shared_pass(Kernel::SortMerge, run, merging.runs(most), reads, writes);
                 continue;
             }
             // Neither is more than the table has been checked for.
@@ -232,8 +232,8 @@ impl<'a> Builder<'a> {
             let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
             let partitions = merging.partitions(self.table.kind.profile.plain_threads, most);
             let (keys, rows) = (line.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
-            self.shared_pass(Kernel::SortPartition, merging.window, partitions, keys, rows);
-            self.shared_pass(Kernel::SortJoin, merging.window, windows, reads.union(rows), writes);
+            self.shared_pass(Kernel::SortPartition, window, partitions, keys, rows);
+            self.shared_pass(Kernel::SortJoin, window, windows, reads.union(rows), writes);
         }
     }
 

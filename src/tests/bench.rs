@@ -14,8 +14,8 @@ use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{
     FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
 };
-use crate::sort::{Class, Finish, Merging, SortTable, cpu, spacing};
-use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
+use crate::sort::{Class, Finish, Merging, SortTable, cpu};
+use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 use std::sync::{Mutex, PoisonError};
 
@@ -61,10 +61,7 @@ pub(super) fn context(emulated: bool) -> Context {
         sort_long: shapes,
         sort_segments: shape(2),
         sort_buckets: shape(2),
-        sort_runs: shape(1),
-        sort_windows: shape(2),
         merge_fan: 4,
-        merge_step: 4,
         plain_threads: threads,
         histogram_groups: 3,
         ring_entries: RING_ENTRIES,
@@ -103,15 +100,18 @@ pub(super) enum Way {
 impl Way {
     pub(super) fn profile(self, context: &Context) -> Profile {
         let most = |when: bool| if when { u32::MAX } else { 0 };
-        let merge_up_to = most(self == Self::Merging);
+        let profile = context.device().profile();
+        let shape = |items| Shape { threads: profile.plain_threads, items };
+        let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
+        let merges = || Some(merge).filter(|_| self == Self::Merging).into_iter().collect();
         Profile {
             direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
             buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
             all_digits_up_to: most(![Self::PassingOver, Self::Buckets].contains(&self)),
-            merge_keys_up_to: merge_up_to,
-            merge_pairs_up_to: merge_up_to,
-            merge_long_up_to: merge_up_to,
-            ..context.device().profile().clone()
+            merge_keys: merges(),
+            merge_pairs: merges(),
+            merge_long: merges(),
+            ..profile.clone()
         }
     }
 }
@@ -562,13 +562,14 @@ impl Bench {
 
     /// Where windows of a group of runs begin, by items of each run; and the most items of one.
     pub(super) fn windows(&self, twin: &Twin, first: usize, run: usize) -> (Vec<u32>, usize) {
-        let (fan, step, window) = (self.profile.merge_fan, self.profile.merge_step, self.profile.sort_windows);
+        let Merging { sized, fan, .. } = self.merging().unwrap();
+        let (step, spacing) = (sized.step(fan) as usize, sized.spacing(fan));
         let order = twin.order_of(first..(first + run * fan as usize).min(twin.len()));
         let mut taken = vec![0; fan as usize];
         let (mut samples, mut rows, mut begins) = (0, Vec::new(), Vec::new());
         for (place, item) in order.iter().map(|item| item - first).enumerate() {
-            if (item % run).is_multiple_of(step as usize) {
-                if samples % spacing(window, fan, step) == 0 {
+            if (item % run).is_multiple_of(step) {
+                if samples % spacing == 0 {
                     rows.extend(&taken);
                     begins.push(place);
                 }
@@ -581,11 +582,12 @@ impl Bench {
     }
 
     pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
-        let (run, fan, window) = (push.digit as usize, self.profile.merge_fan as usize, self.profile.sort_windows);
-        let of_group = (run * fan).div_ceil((self.profile.merge_step * spacing(window, fan as u32, self.profile.merge_step)) as usize);
+        let Merging { sized, fan, .. } = self.merging().unwrap();
+        let of_group = (push.digit * fan).div_ceil(sized.step(fan) * sized.spacing(fan)) as usize;
+        let (run, fan) = (push.digit as usize, fan as usize);
         for (group, first) in (0..twin.len()).step_by(run * fan).enumerate() {
             let (rows, largest) = self.windows(twin, first, run);
-            assert!(largest <= window.tile() as usize, "a window of {largest} items");
+            assert!(largest <= sized.window.tile() as usize, "a window of {largest} items");
             let before = group * of_group * fan;
             let found = self.part(memory, row.tile_words, before + rows.len()).split_off(before);
             assert_eq!(found, rows, "where windows begin");

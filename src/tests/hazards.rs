@@ -194,12 +194,12 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
 
 /// The built-in one, and merging and buckets where tiles are small.
 fn profile(facts: &DeviceFacts) -> Profile {
-    let merged = 60_000;
+    let merges = || ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     Profile {
         buckets_up_to: 1 << 18,
-        merge_keys_up_to: merged,
-        merge_pairs_up_to: merged,
-        merge_long_up_to: merged,
+        merge_keys: merges(),
+        merge_pairs: merges(),
+        merge_long: merges(),
         ..Profile::for_device(facts)
     }
 }

@@ -157,7 +157,7 @@ fn bucket_kernels_with_emulated_subgroups() {
 
 /// Runs that one level merges, that several do, and that none has to: full ones, with a few items left over, counted by the device.
 fn merged(info: SorterInfo) {
-    let run = context(false).device().profile().sort_runs.tile() as usize;
+    let run = context(false).device().profile().plain_threads as usize;
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
     for (levels, sizes) in [(1, [3 * run + 1, 4 * run]), (2, [15 * run - 3, 4 * run + 1]), (3, [23 * run + 5, 21 * run])] {
         let [size, other] = sizes;
@@ -199,16 +199,17 @@ fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u3
 
 #[test]
 fn windows_are_never_too_large() {
-    let profile = context(false).device().profile().clone();
-    let (run, fan, step) = (profile.sort_runs.tile() as usize, profile.merge_fan as usize, profile.merge_step as usize);
-    let spacing = crate::sort::spacing(profile.sort_windows, fan as u32, step as u32) as usize;
+    let keys = SorterInfo::keys().strategy(Strategy::Lookback);
+    let merging = Bench::new(false, Way::Merging, keys, vec![Problem::new(1, 1000, None)]).merging().unwrap();
+    let (run, fan) = (merging.sized.run.tile() as usize, merging.fan as usize);
+    let (step, spacing) = (merging.sized.step(merging.fan) as usize, merging.sized.spacing(merging.fan) as usize);
     let fullest = fullest_window(run, fan, step, spacing);
     let all = fullest.len() as u32;
     let sorted: Vec<u32> = (0..3 * all).collect();
     let in_turn = (0..3 * all).map(|i| i % run as u32).collect();
     let problems = [fullest, sorted.clone(), sorted.into_iter().rev().collect(), in_turn, vec![7; 3 * all as usize]];
-    for (i, keys) in problems.into_iter().enumerate() {
-        let bench = Bench::new(false, Way::Merging, SorterInfo::keys().strategy(Strategy::Lookback), vec![Problem::of_keys(keys)]);
+    for (i, problem) in problems.into_iter().enumerate() {
+        let bench = Bench::new(false, Way::Merging, keys, vec![Problem::of_keys(problem)]);
         let (_, largest) = bench.windows(&bench.twins()[0], 0, run);
         assert!(i != 0 || largest == spacing * step + (fan - 1) * (step - 1), "{largest} items are not the most");
         bench.prove();

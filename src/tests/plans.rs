@@ -2,7 +2,7 @@
 
 use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, tables};
 use crate::scratch::Layout;
-use crate::tuning::{Profile, Shape};
+use crate::tuning::Profile;
 use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
 
 fn text(sorts: &[Sorts], facts: &DeviceFacts) -> String {
@@ -99,8 +99,8 @@ fn formats_have_plans() {
 /// Runs, merged once, twice, in a batch; and where items are too large, tiles.
 #[test]
 fn merging_has_plans() {
-    let up_to = 1 << 20;
-    let profile = Profile { merge_keys_up_to: up_to, merge_long_up_to: up_to, sort_windows: Shape { threads: 256, items: 10 }, ..Profile::for_device(&NVIDIA) };
+    let merges = || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
+    let profile = Profile { merge_keys: merges(), merge_long: merges(), ..Profile::for_device(&NVIDIA) };
     let keys = SorterInfo::keys().strategy(Strategy::Lookback);
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = |size| Problem { size, count_on_device: false, status: false };
@@ -111,7 +111,7 @@ fn merging_has_plans() {
     batch.infos.extend([20_000, 100_000, 17_000].map(|size| addresses.info(problem(size), &batch.format())));
     let together = tuned(&[batch], &NVIDIA, &profile);
     let too_large = SorterInfo { key: KeyType::U32x4, ..long };
-    let digits = tuned(&one(too_large, problem(10_000)), &NVIDIA, &profile);
+    let digits = tuned(&one(too_large, problem(20_000)), &NVIDIA, &profile);
     assert!(!digits.contains("sort_join"), "five words of 2560 items are too many:\n{digits}");
     assert_text("merging", &format!("{once}\n{twice}\n{together}"));
 }

@@ -1,12 +1,15 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
+mod merges;
 mod shapes;
 
+pub use merges::SizedMerge;
 pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
 
 use crate::device::DeviceFacts;
 use crate::shared::{MAX_KEY_WORDS, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
+use arrayvec::ArrayVec;
 use std::fmt;
 use std::str::FromStr;
 
@@ -134,21 +137,15 @@ pub struct Profile {
     pub sort_buckets: Shape,
     /// The largest maximum count of a sort that may leave buckets; 0: none does.
     pub buckets_up_to: u32,
-    /// Sorts by merging: what one workgroup sorts, a run.
-    pub sort_runs: Shape,
-    /// What one workgroup merges.
-    pub sort_windows: Shape,
+    /// Keys alone that are sorted by merging runs, by rising size; none larger than the last are. Items that shared memory has no room for
+    /// are sorted by tiles all the same.
+    pub merge_keys: ArrayVec<SizedMerge, 4>,
+    /// The same of keys of one word with values.
+    pub merge_pairs: ArrayVec<SizedMerge, 4>,
+    /// The same of keys of several words.
+    pub merge_long: ArrayVec<SizedMerge, 4>,
     /// Runs that are merged into one at a time: a power of two.
     pub merge_fan: u32,
-    /// Every so many items of a run one is a sample: fewer samples take less time, and leave windows less full.
-    pub merge_step: u32,
-    /// The largest maximum count of a sort of keys alone by merging runs; 0: none is. Items that the shapes have no room for are sorted by
-    /// tiles all the same.
-    pub merge_keys_up_to: u32,
-    /// The same of keys of one word with values.
-    pub merge_pairs_up_to: u32,
-    /// The same of keys of several words.
-    pub merge_long_up_to: u32,
     /// Threads of kernels that hold no tile.
     pub plain_threads: u32,
     /// Workgroups that the histogram aims at: enough to fill the device.
@@ -189,9 +186,6 @@ impl Profile {
             profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG);
             profile.sort_segments = shape(256, 16);
             profile.sort_buckets = shape(512, 10);
-            profile.sort_runs = shape(256, 4);
-            profile.sort_windows = shape(256, 8);
-            profile.merge_step = 32;
             profile.ranking = Ranking::Proven;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
@@ -232,13 +226,10 @@ impl Profile {
             sort_segments: Shape { threads, items: items.min(8) },
             sort_buckets: Shape { threads, items },
             buckets_up_to: 0,
-            sort_runs: Shape { threads, items: 4 },
-            sort_windows: Shape { threads, items: 4 },
+            merge_keys: ArrayVec::new(),
+            merge_pairs: ArrayVec::new(),
+            merge_long: ArrayVec::new(),
             merge_fan: 16,
-            merge_step: threads / 16,
-            merge_keys_up_to: 0,
-            merge_pairs_up_to: 0,
-            merge_long_up_to: 0,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
             direct_up_to: 1 << 18,
@@ -327,8 +318,8 @@ impl Profile {
                 return refuse(format!("{small} needs {bytes} of {available} bytes of shared memory"));
             }
         }
-        if [self.merge_keys_up_to, self.merge_pairs_up_to, self.merge_long_up_to].iter().any(|up_to| *up_to != 0) {
-            self.check_merging(hardware, widest)?;
+        for sized in self.merge_keys.iter().chain(&self.merge_pairs).chain(&self.merge_long) {
+            self.check_merge(sized, hardware, widest)?;
         }
         // Half a tile is whole words of these bits, and no more words than there are threads to sum them.
         let Shape { threads, items } = self.sort_segments;
@@ -338,28 +329,25 @@ impl Profile {
         Ok(self)
     }
 
-    /// That runs can be merged, of items that there is room for.
-    fn check_merging(&self, hardware: u32, widest: u32) -> Result<()> {
+    /// That runs can be merged so. Whether there is room for their items depends on these.
+    fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
         let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
-        let (fan, step) = (self.merge_fan, self.merge_step);
-        for Shape { threads, items } in [self.sort_runs, self.sort_windows] {
+        for Shape { threads, items } in [sized.run, sized.window] {
             let tile = u64::from(threads) * u64::from(items);
             if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into() {
                 return refuse(format!("{threads} x {items} merges nothing"));
             }
         }
+        let fan = self.merge_fan;
         if ![2, 4, 8, 16, 32].contains(&fan) || !self.plain_threads.is_multiple_of(fan) {
-            return refuse(format!("{fan} runs at a time are not a power of two from 2 to 32"));
+            return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
         }
-        if step == 0 || !self.sort_runs.tile().is_multiple_of(step) {
-            return refuse(format!("runs of {} are not samples of {step} items", self.sort_runs));
+        let step = sized.step(fan);
+        if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
+            return refuse(format!("{sized} has samples of every {step} items, which suit no runs or no windows"));
         }
-        if fan * (step - 1) + step > self.sort_windows.tile() {
-            return refuse(format!("windows of {} do not hold samples of {step} items of {fan} runs", self.sort_windows));
-        }
-        let most = [self.merge_keys_up_to, self.merge_pairs_up_to, self.merge_long_up_to].into_iter().max();
-        if most > Some(MOST_MERGED) {
-            return refuse(format!("at most {MOST_MERGED} items are merged"));
+        if sized.up_to > MOST_MERGED {
+            return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
         }
         Ok(())
     }
@@ -420,13 +408,14 @@ impl fmt::Display for Profile {
         writeln!(f, "sort_segments = {}", self.sort_segments)?;
         writeln!(f, "sort_buckets = {}", self.sort_buckets)?;
         writeln!(f, "buckets_up_to = {}", self.buckets_up_to)?;
-        writeln!(f, "sort_runs = {}", self.sort_runs)?;
-        writeln!(f, "sort_windows = {}", self.sort_windows)?;
+        for (name, merges) in [("keys", &self.merge_keys), ("pairs", &self.merge_pairs), ("long", &self.merge_long)] {
+            write!(f, "merge_{name} =")?;
+            for sized in merges {
+                write!(f, " {sized}")?;
+            }
+            writeln!(f)?;
+        }
         writeln!(f, "merge_fan = {}", self.merge_fan)?;
-        writeln!(f, "merge_step = {}", self.merge_step)?;
-        writeln!(f, "merge_keys_up_to = {}", self.merge_keys_up_to)?;
-        writeln!(f, "merge_pairs_up_to = {}", self.merge_pairs_up_to)?;
-        writeln!(f, "merge_long_up_to = {}", self.merge_long_up_to)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
@@ -470,6 +459,10 @@ impl FromStr for Profile {
                 tiles: tiles.as_slice().try_into().map_err(too_many)?,
             })
         };
+        let merges = |name: &str| -> Result<ArrayVec<SizedMerge, 4>> {
+            let merges = lookup(name)?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
+            merges.as_slice().try_into().map_err(|_| malformed(format!("{name}: at most four sizes")))
+        };
         let number = |name: &str| parse_number(lookup(name)?);
         Ok(Self {
             lanes: number("lanes")?,
@@ -485,13 +478,10 @@ impl FromStr for Profile {
             sort_segments: lookup("sort_segments")?.parse()?,
             sort_buckets: lookup("sort_buckets")?.parse()?,
             buckets_up_to: number("buckets_up_to")?,
-            sort_runs: lookup("sort_runs")?.parse()?,
-            sort_windows: lookup("sort_windows")?.parse()?,
+            merge_keys: merges("merge_keys")?,
+            merge_pairs: merges("merge_pairs")?,
+            merge_long: merges("merge_long")?,
             merge_fan: number("merge_fan")?,
-            merge_step: number("merge_step")?,
-            merge_keys_up_to: number("merge_keys_up_to")?,
-            merge_pairs_up_to: number("merge_pairs_up_to")?,
-            merge_long_up_to: number("merge_long_up_to")?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,
@@ -574,8 +564,9 @@ mod tests {
         };
         let mut merging = good.clone();
         merging.sort_long.small[0] = SmallShape::merge(256, 10);
-        let merging_runs = Profile { merge_pairs_up_to: 100_000, ..good.clone() };
-        assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs.clone()));
+        let runs = |fan, text: &str| Profile { merge_fan: fan, merge_pairs: [text.parse().unwrap()].into_iter().collect(), ..good.clone() };
+        let merging_runs = runs(16, "100000:256x4/128x8");
+        assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
         for (profile, why) in [
             (with(64, 1 << 26), "a tile of more than"),
@@ -585,11 +576,10 @@ mod tests {
             (with(256, 60), "shared memory"),
             (merging, "256x10/merge needs 52820 of 49152 bytes"),
             (emulated, "whole subgroups of 32"),
-            (Profile { sort_runs: shape(48, 4), ..merging_runs.clone() }, "48 x 4 merges nothing"),
-            (Profile { merge_fan: 12, ..merging_runs.clone() }, "12 runs at a time"),
-            (Profile { merge_step: 5, ..merging_runs.clone() }, "samples of 5 items"),
-            (Profile { merge_step: 32, ..merging_runs.clone() }, "windows of 128x4 do not hold samples"),
-            (Profile { merge_long_up_to: u32::MAX, ..merging_runs }, "items are merged"),
+            (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
+            (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
+            (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
+            (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),
             (Profile { ring_window: 64, ..good.clone() }, "windows are"),
@@ -614,6 +604,7 @@ mod tests {
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
             ("128x", "128*", "is not threads x items"),
+            ("merge_keys =", "merge_keys = 9", "\"9\" is not size:run/window"),
             ("ranking = ballots", "ranking = guesses", "ranking guesses is unknown"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +37,7 @@ impl Setup {
                 sort_segments: Shape { threads, items: 2 },
                 sort_buckets: Shape { threads, items: 2 },
                 // So that few items take two levels.
-                sort_runs: Shape { threads, items: 1 },
-                sort_windows: Shape { threads, items: 2 },
                 merge_fan: 4,
-                merge_step: 4,
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,
                 // Tiny, so that entries are used again all the time.
@@ -54,7 +51,12 @@ impl Setup {
             }
         };
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
-        let merging = |up_to, profile| Profile { merge_keys_up_to: up_to, merge_pairs_up_to: up_to, merge_long_up_to: up_to, ..profile };
+        let merging = |up_to, profile: Profile| {
+            let shape = |items| Shape { threads: profile.plain_threads, items };
+            let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
+            let merges = || [sized(up_to / 2, 3), sized(up_to, 2)].into_iter().collect();
+            Profile { merge_keys: merges(), merge_pairs: merges(), merge_long: merges(), ..profile }
+        };
         Some(match self {
             Self::Native => return None,
             Self::Folded => Profile {

@@ -19,9 +19,9 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
     // Runs that levels leave.
-    if profile.merge_keys_up_to != 0 {
-        let run = profile.sort_runs.tile();
-        around.extend([run, run * profile.merge_fan, run * profile.merge_fan * profile.merge_fan, profile.merge_keys_up_to].map(|n| n as usize));
+    for sized in &profile.merge_keys {
+        let (run, fan) = (sized.run.tile(), profile.merge_fan);
+        around.extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
     }
     // Tiles that one group takes in x, and chunks of the histogram.
     let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;
