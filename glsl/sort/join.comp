@@ -141,7 +141,8 @@ void main() {
     if (p >= args.problem_count) return;
     uint windows = windows_of(group_items());
     uint index = linear_group() % args.chunk;
-    Group group = group_at(index / windows, told_count(p));
+    uint count = told_count(p);
+    Group group = group_at(index / windows, count);
     uint window = index % windows;
     if (window >= windows_of(group.items)) return;
 
@@ -149,7 +150,7 @@ void main() {
     barrier();
     Part part;
     part.problem = p;
-    part.count = told_count(p);
+    part.count = count;
     part.first = group.first + sh_before;
     part.items = sh_begins[FAN];
     Move move = move_of_level();

@@ -5,11 +5,11 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_BUCKETS, MODE_DIRECT, MODE_MERGED, MODE_SEGMENTS,
-    MODE_SINGLE, RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_BUCKETS, MODE_DIRECT, MODE_MERGED, MODE_SEGMENTS, MODE_SINGLE,
+    RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use arrayvec::ArrayVec;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
+use arrayvec::ArrayVec;
 
 /// What a sorter is, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,13 @@ impl<'a> SortKind<'a> {
         // Of segments, the small ones change nothing, and do no harm.
         let buckets = Some(self.profile.buckets_up_to).filter(|up_to| *up_to != 0);
         let merged = Merging::ends(self.profile, &self.format);
-        shapes.small.iter().map(|small| small.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to)).chain(buckets).chain(merged)
+        shapes
+            .small
+            .iter()
+            .map(|small| small.tile())
+            .chain(shapes.tiles.iter().map(|sized| sized.up_to))
+            .chain(buckets)
+            .chain(merged)
     }
 
     /// How tiles learn what lies before them; none where they do not wait.

@@ -334,7 +334,8 @@ impl Profile {
         let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
         for Shape { threads, items } in [sized.run, sized.window] {
             let tile = u64::from(threads) * u64::from(items);
-            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into() {
+            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
+            {
                 return refuse(format!("{threads} x {items} merges nothing"));
             }
         }
@@ -564,7 +565,11 @@ mod tests {
         };
         let mut merging = good.clone();
         merging.sort_long.small[0] = SmallShape::merge(256, 10);
-        let runs = |fan, text: &str| Profile { merge_fan: fan, merge_pairs: [text.parse().unwrap()].into_iter().collect(), ..good.clone() };
+        let runs = |fan, text: &str| Profile {
+            merge_fan: fan,
+            merge_pairs: [text.parse().unwrap()].into_iter().collect(),
+            ..good.clone()
+        };
         let merging_runs = runs(16, "100000:256x4/128x8");
         assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };

@@ -64,7 +64,10 @@ impl Setup {
                 small_ranking: Ranking::Proven,
                 // With subgroups of one width: kernel tests run with all.
                 buckets_up_to: if facts.max_lanes == 8 && !super::brief() { 1000 } else { 0 },
-                ..merging(if facts.max_lanes == 8 { 0 } else { 700 }, profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]))
+                ..merging(
+                    if facts.max_lanes == 8 { 0 } else { 700 },
+                    profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),
+                )
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
