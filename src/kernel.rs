@@ -117,9 +117,17 @@ kernels! {
         SortSmall = "sort_small", [
             Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// A whole problem in one workgroup, by merging.
+        /// A whole problem in one workgroup, by merging; or a run of one.
         SortMerge = "sort_merge", [
             Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        ];
+        /// Where windows of runs begin once they are merged.
+        SortPartition = "sort_partition", [
+            Threads, Lanes, Mode, Tile, Fan, Step, KeyWords, ValueWords, KeyBits, Layout, BeginBit, EndBit,
+        ];
+        /// Runs merged, a window in one workgroup.
+        SortJoin = "sort_join", [
+            Threads, Lanes, Mode, Items, Fan, Step, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Every segment that fits a workgroup, and where the others lie.
         SortSegments = "sort_segments", [

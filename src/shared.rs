@@ -130,6 +130,10 @@ specialisation_constants! {
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
     /// Items that one workgroup sorts of a bucket.
     BucketTile = 23 as "SPEC_BUCKET_TILE",
+    /// Runs that are merged into one.
+    Fan = 24 as "SPEC_FAN",
+    /// Of the items of a run that is merged, every so many one is a sample.
+    Step = 25 as "SPEC_STEP",
     /// A `RANKING_` constant: how keys of a tile find their places.
     Ranking = 18 as "SPEC_RANKING",
 }
@@ -186,6 +190,8 @@ shared_constants! {
     const MODE_SEGMENTS = 4;
     /// One pass by the topmost digit may leave buckets that one workgroup each sorts.
     const MODE_BUCKETS = 8;
+    /// Problems are sorted as runs that are then merged; planes lie in scratch alone.
+    const MODE_MERGED = 16;
 
     /// In `SortPush::flags`: moves are even in number, since the result lies where the input did.
     const FLAG_EVEN = 1;
@@ -256,7 +262,8 @@ shared_structs! {
         /// `[rows][digits][RADIX]` counts, a word with a bit for each digit that no pass sorts by, and `[RADIX]` places where buckets begin.
         /// By 256 bytes into scratch.
         histogram: u32,
-        /// Look-back: `[tiles][RADIX]` words. Reduce-then-scan: `[RADIX][tiles]` counts. By 256 bytes into scratch.
+        /// Look-back: `[tiles][RADIX]` words. Reduce-then-scan: `[RADIX][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
+        /// into scratch.
         tile_words: u32,
     }
 
@@ -287,14 +294,16 @@ shared_structs! {
         tickets: u32,
         /// Problems in the dispatch; windows, where they are segments.
         problem_count: u32,
-        /// Tiles that one group of the histogram reads. For `segments`: how many segments there are at most.
+        /// Tiles that one group of the histogram reads. For `segments`: how many segments there are at most. Of sorts by merging: workgroups
+        /// of each problem.
         chunk: u32,
         /// Groups that one dispatch takes in x.
         max_groups_x: u32,
         /// The pass in the low byte, then the number of digits - the pass behind them is the last move where one is left -, then the rows of
-        /// the histogram.
+        /// the histogram. Of sorts by merging: moves before this one, then moves in all but for the first.
         pass: u32,
-        /// The pass's digit: first bit in its word in the low byte, then the word, then the number of bits.
+        /// The pass's digit: first bit in its word in the low byte, then the word, then the number of bits. Of sorts by merging: items of
+        /// the runs that are merged.
         digit: u32,
         /// `FLAG_` bits.
         flags: u32,

@@ -23,6 +23,8 @@
 #define SPEC_MODE 21
 #define SPEC_SEGMENT_TILE 22
 #define SPEC_BUCKET_TILE 23
+#define SPEC_FAN 24
+#define SPEC_STEP 25
 #define SPEC_RANKING 18
 
 const uint RADIX_BITS = 8;
@@ -49,6 +51,7 @@ const uint MODE_SINGLE = 1;
 const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
 const uint MODE_BUCKETS = 8;
+const uint MODE_MERGED = 16;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
 const uint FLAG_PASSES_OVER = 64;

@@ -1,8 +1,9 @@
-// Sort of a problem that one workgroup holds, by merging: its time grows with the number of keys and not with their bits.
+// Sort of a problem that one workgroup holds, by merging: its time grows with the number of keys and not with their bits. Or of a run of
+// one, the first step of sorts by merging runs.
 //
 // In:  keys (and values), the count where it lies on the device.
-// Out: keys (and values) sorted; the problem's status.
-// Groups: one a problem.
+// Out: keys (and values) sorted, or runs of them, in planes; the problem's status.
+// Groups: one a problem, or a run.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -25,10 +26,15 @@ uint striped(uint k) { return k * THREADS + thread_id(); }
 #include "sort/merging.glsl"
 
 void main() {
-    uint p = linear_group();
+    uint runs = MERGED ? args.chunk : 1;
+    uint p = linear_group() / runs;
+    uint run = linear_group() % runs;
     if (p >= args.problem_count) return;
     uint count = told_count(p);
-    if (thread_id() == 0) write_status(p);
-    if (count == 0) return;
-    merge_part(whole_problem(p, count), from_input_to_output());
+    if (run == 0 && thread_id() == 0) write_status(p);
+    Part part = whole_problem(p, count);
+    part.first = run * TILE;
+    if (part.first >= count) return;
+    part.items = min(count - part.first, TILE);
+    merge_part(part, MERGED ? move_of_level() : from_input_to_output());
 }

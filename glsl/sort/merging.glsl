@@ -4,20 +4,13 @@
 // search what the merged run has before its own places, and merges from there as many items as it has. Of two keys that compare equal the
 // one from the run before goes first, so the order is stable. Threads behind the last item have nothing to do.
 //
-// An item is the words of its key that are compared, and one that it may carry: its value, or the place it came from, by which all that is
-// missing follows at the end.
-//
 // Before it: where not everything is one run in the end, MERGES_SEGMENTS with
 //   heads_from(place), a bit for each place from there on at which a segment begins,
 //   straddling(begin, middle, end), what of the runs [begin, middle) and [middle, end) belongs to the segment that both have a part of,
 //   longest_segment(), which no segment exceeds.
 
-const uint FIRST_WORD = BEGIN_BIT / 32;
-const uint COMPARED_WORDS = (END_BIT - 1) / 32 - FIRST_WORD + 1;
-const bool MERGES_KEYS = COMPARED_WORDS == KEY_WORDS;
-const bool CARRIES_WORD = VALUE_WORDS != 0 || !MERGES_KEYS;
-const bool CARRIES_VALUE = MERGES_KEYS && VALUE_WORDS == 1;
-const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
+#include "sort/compare.glsl"
+
 const uint ITEMS_WORDS = ITEMS * MERGED_WORDS;
 
 // Threads lie their items apart: a word more in every 32 sends them to different banks.
@@ -51,25 +44,6 @@ void store_items(uint items[ITEMS_WORDS], Places places) {
         if (place < places.first || place >= places.end) continue;
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) sh_words[w * ROOM + slot(place)] = items[k * MERGED_WORDS + w];
     }
-}
-
-// The bits of a compared word that keys are sorted by.
-uint sorted_bits(uint w) {
-    uint bits = 0xffffffffu;
-    if (w == 0) bits = bits << BEGIN_BIT % 32;
-    if (w == COMPARED_WORDS - 1) bits &= 0xffffffffu >> (31 - (END_BIT - 1) % 32);
-    return bits;
-}
-
-// Whether b, which comes after a, belongs before it.
-bool turned(uint a[MERGED_WORDS], uint b[MERGED_WORDS]) {
-    bool greater = false;
-    [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        uint x = a[w] & sorted_bits(w);
-        uint y = b[w] & sorted_bits(w);
-        greater = x > y || x == y && greater;
-    }
-    return greater;
 }
 
 // How many items of the run [a, a + a_count) are among the first `places` of its merge with [b, b + b_count).
@@ -117,6 +91,20 @@ void order_items(inout uint items[ITEMS_WORDS]) {
 Places straddling(uint begin, uint middle, uint end);
 #endif
 
+// Behind the item that is taken from a or b the next is loaded: one load, whichever it is, so that lanes do not wait for one another.
+void advance_runs(
+    bool takes_b, inout uint a_next, inout uint b_next, uint last, inout uint of_a[MERGED_WORDS], inout uint of_b[MERGED_WORDS]
+) {
+    if (takes_b) b_next += 1;
+    else a_next += 1;
+    uint next[MERGED_WORDS];
+    load_item(min(takes_b ? b_next : a_next, last), next);
+    [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
+        of_a[w] = takes_b ? of_a[w] : next[w];
+        of_b[w] = takes_b ? next[w] : of_b[w];
+    }
+}
+
 // Merges the runs [begin, middle) and [middle, end): the items of those of this thread's places that are told.
 Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint items[ITEMS_WORDS]) {
 #ifdef MERGES_SEGMENTS
@@ -142,16 +130,8 @@ Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint item
         uint place = thread_id() * ITEMS + k;
         if (place < own.first || place >= own.end) continue;
         bool takes_b = b_next < merged.end && (a_next >= middle || turned(of_a, of_b));
-        if (takes_b) b_next += 1;
-        else a_next += 1;
-        // One load, whichever it is: lanes do not wait for one another.
-        uint next[MERGED_WORDS];
-        load_item(min(takes_b ? b_next : a_next, count - 1), next);
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
-            items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
-            of_a[w] = takes_b ? of_a[w] : next[w];
-            of_b[w] = takes_b ? next[w] : of_b[w];
-        }
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
+        advance_runs(takes_b, a_next, b_next, count - 1, of_a, of_b);
     }
     return own;
 }

@@ -41,3 +41,13 @@ Move move_of_pass(uint passed_over) {
 
 // What the histogram has found, or what has been chosen.
 uint passed_over_by(uint p) { return has_flag(FLAG_PASSES_OVER) ? passed_over_of(p).v[0] : 0; }
+
+// Of a sort by merging: the first sorts runs, and each of the others makes fewer and longer ones of them.
+Move move_of_level() {
+    uint after = pass_digits() - pass_index();
+    Move move;
+    move.first = pass_index() == 0;
+    move.last = after == 0;
+    move.to_output = (after & 1) == 0;
+    return move;
+}

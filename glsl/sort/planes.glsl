@@ -5,7 +5,8 @@
 // Between passes each word has a dense array of its own, a plane, and key words are encoded (lib/keys.glsl). So the passes in the
 // middle know nothing of layouts, and move u64 keys just as they move pairs.
 //
-// Planes lie in turn where the result will (the output's memory is as long as its planes) and in the alternate arrays.
+// Planes lie in turn where the result will (the output's memory is as long as its planes) and in the alternate arrays. Where runs are
+// merged both lie in scratch: any number of moves then ends where it should.
 
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
 layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
@@ -65,11 +66,11 @@ uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
     // Items as long as their planes have room for all of those in one array.
     if (w < KEY_WORDS || INTERLEAVED) {
         uvec2 area = alternate_keys_of(p);
-        if (!alternate) area = KEYS_APART ? behind(area, KEY_WORDS, p) : to_keys_of(p);
+        if (!alternate) area = KEYS_APART || MERGED ? behind(area, INTERLEAVED ? ITEM_WORDS : KEY_WORDS, p) : to_keys_of(p);
         return plane_address(area, w, count);
     }
     uvec2 area = alternate_values_of(p);
-    if (!alternate) area = VALUES_APART ? behind(area, VALUE_WORDS, p) : to_values_of(p);
+    if (!alternate) area = VALUES_APART || MERGED ? behind(area, VALUE_WORDS, p) : to_values_of(p);
     return plane_address(area, w - KEY_WORDS, count);
 }
 

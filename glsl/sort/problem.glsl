@@ -13,6 +13,7 @@ const bool SINGLE = (MODE & MODE_SINGLE) != 0;
 const bool DIRECT = (MODE & MODE_DIRECT) != 0;
 const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
 const bool MAY_BUCKET = (MODE & MODE_BUCKETS) != 0;
+const bool MERGED = (MODE & MODE_MERGED) != 0;
 // What one workgroup sorts by itself: no two longer segments begin in so many items.
 layout(constant_id = SPEC_SEGMENT_TILE) const uint SEGMENT_TILE = 2048;
 

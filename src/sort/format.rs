@@ -331,15 +331,14 @@ impl Format {
         self.value_size != 0 && !self.has(LAYOUT_INTERLEAVED)
     }
 
-    /// Words of an item that is merged: those of its key that are compared, and one that it carries.
-    pub(crate) const fn merged_words(&self) -> u32 {
-        let compared = (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1;
-        let carries = self.value_words != 0 || compared != self.key_words;
-        compared + carries as u32
-    }
-
     pub(crate) const fn wide(&self) -> bool {
         self.max_count > MAX_NARROW_COUNT
+    }
+
+    /// Words of an item that is merged: see glsl/sort/compare.glsl.
+    pub(crate) fn merged_words(&self) -> u32 {
+        let compared = (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1;
+        compared + u32::from(self.value_words != 0 || compared != self.key_words)
     }
 
     /// Digits that are sorted by: each of 8 bits or fewer, within one word of the key.

@@ -1,13 +1,15 @@
 //! What a sorter is, as far as plans depend on it: which kernels serve a problem, and how they are specialised.
 
 use super::format::Format;
+use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_BUCKETS, MODE_DIRECT, MODE_SEGMENTS, MODE_SINGLE,
+    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_BUCKETS, MODE_DIRECT, MODE_MERGED, MODE_SEGMENTS, MODE_SINGLE,
     RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
+use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
+use arrayvec::ArrayVec;
 
 /// What a sorter is, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct SortKind<'a> {
 pub(crate) enum Class {
     /// One workgroup and one dispatch.
     Small(SmallShape),
+    /// Runs, and levels that merge them.
+    Merged(Merging),
     /// Tiles of this shape.
     Tiled(Shape, Start, Finish),
     /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
@@ -34,7 +38,7 @@ impl Class {
     /// The shape of the tiles, where there are any.
     pub(crate) fn tiles(self) -> Option<Shape> {
         match self {
-            Self::Small(_) => None,
+            Self::Small(_) | Self::Merged(_) => None,
             Self::Tiled(shape, ..) => Some(shape),
             Self::Segments { tiles, .. } => tiles,
         }
@@ -48,6 +52,11 @@ impl Class {
             Self::Segments { whole, tiles: Some(_) } => tiles + u64::from(max_count / whole.tile()),
             _ => tiles,
         }
+    }
+
+    /// How runs are merged, where there are any.
+    pub(crate) fn merging(self) -> Option<Merging> {
+        if let Self::Merged(merging) = self { Some(merging) } else { None }
     }
 
     /// Workgroups that look for segments: see glsl/sort/segments.comp.
@@ -101,6 +110,9 @@ impl<'a> SortKind<'a> {
         if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && self.holds(**small)) {
             return Class::Small(*small);
         }
+        if let Some(merging) = Merging::new(self.profile, &self.format, self.facts.shared_memory, max_count) {
+            return Class::Merged(merging);
+        }
         // A profile without tiles does not pass Profile::checked.
         let none = Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared, Finish::Digits);
         tiles.map_or(none, |sized| self.tiled(sized, max_count))
@@ -126,7 +138,14 @@ impl<'a> SortKind<'a> {
         let shapes = self.shapes();
         // Of segments, the small ones change nothing, and do no harm.
         let buckets = Some(self.profile.buckets_up_to).filter(|up_to| *up_to != 0);
-        shapes.small.iter().map(|small| small.tile()).chain(shapes.tiles.iter().map(|sized| sized.up_to)).chain(buckets)
+        let merged = Merging::ends(self.profile, &self.format);
+        shapes
+            .small
+            .iter()
+            .map(|small| small.tile())
+            .chain(shapes.tiles.iter().map(|sized| sized.up_to))
+            .chain(buckets)
+            .chain(merged)
     }
 
     /// How tiles learn what lies before them; none where they do not wait.
@@ -157,23 +176,24 @@ impl<'a> SortKind<'a> {
                 None => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder],
                 Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
             };
-            let (whole, choice) = match class {
-                Class::Small(small) => (Some((small.kernel(), small.shape)), None),
-                Class::Segments { whole, .. } => (Some((whole.segments_kernel(), whole.shape)), None),
-                Class::Tiled(.., Finish::Buckets(shape)) => (Some((Kernel::SortBuckets, shape)), Some((Kernel::SortChoose, PLAIN))),
-                Class::Tiled(.., Finish::Digits) => (None, None),
-            };
+            let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
+            match class {
+                Class::Small(small) => others.push((small.kernel(), small.shape)),
+                Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
+                    others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
+                }
+                Class::Segments { whole, .. } => others.push((whole.segments_kernel(), whole.shape)),
+                Class::Tiled(.., Finish::Buckets(shape)) => {
+                    others.extend([(Kernel::SortBuckets, shape), (Kernel::SortChoose, PLAIN)]);
+                }
+                Class::Tiled(.., Finish::Digits) => {}
+            }
             let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
             modes.iter().flat_map(move |single| {
                 let mode = kind.mode(class, *single);
                 let tiled = class.tiles().into_iter().flat_map(move |shape| tiled.iter().map(move |kernel| (*kernel, shape)));
                 let last = kind.finishing_kernels().map(move |kernel| (kernel, kind.finishing_shape(class)));
-                whole
-                    .into_iter()
-                    .chain(choice)
-                    .chain(tiled)
-                    .chain(last)
-                    .map(move |(kernel, shape)| kind.variant(kernel, shape, mode))
+                others.clone().into_iter().chain(tiled).chain(last).map(move |(kernel, shape)| kind.variant(kernel, shape, mode))
             })
         })
     }
@@ -186,12 +206,13 @@ impl<'a> SortKind<'a> {
     /// What kernels of a class know of their problems, as `MODE_` bits.
     pub(super) fn mode(&self, class: Class, single: bool) -> u32 {
         let direct = match class {
-            Class::Small(_) => true,
+            Class::Small(_) | Class::Merged(_) => true,
             Class::Tiled(_, start, _) => single && start == Start::Direct,
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
         let buckets = matches!(class, Class::Tiled(.., Finish::Buckets(_)));
-        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (buckets, MODE_BUCKETS)];
+        let merged = class.merging().is_some();
+        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (buckets, MODE_BUCKETS), (merged, MODE_MERGED)];
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
@@ -223,6 +244,7 @@ impl<'a> SortKind<'a> {
             kernel,
             Kernel::SortSmall
                 | Kernel::SortMerge
+                | Kernel::SortJoin
                 | Kernel::SortSegments
                 | Kernel::SortSegmentsMerge
                 | Kernel::SortBuckets
@@ -230,8 +252,13 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortReorder
         );
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
-        // Nothing is direct about what prepares.
-        let mode = if kernel == Kernel::SortPrepare { mode & !MODE_DIRECT } else { mode };
+        let mode = match kernel {
+            // Nothing is direct about what prepares.
+            Kernel::SortPrepare => mode & !MODE_DIRECT,
+            // What follows sorts by merging follows others alike.
+            _ if self.finishing_kernels().any(|finishing| finishing == kernel) => mode & !MODE_MERGED,
+            _ => mode,
+        };
         let emulated = self.profile.emulated_subgroups;
         // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
         let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
@@ -263,6 +290,9 @@ impl<'a> SortKind<'a> {
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
             Constant::BucketTile => self.profile.sort_buckets.tile(),
+            Constant::Fan => self.profile.merge_fan,
+            // Of a window.
+            Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })

@@ -8,6 +8,7 @@
 pub mod cpu;
 mod format;
 mod kind;
+mod merging;
 mod plan;
 mod table;
 
@@ -16,6 +17,8 @@ pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
 #[cfg(test)]
 pub(crate) use kind::Finish;
 pub(crate) use kind::{Class, SortKind};
+#[cfg(test)]
+pub(crate) use merging::Merging;
 pub(crate) use table::{SortSource, SortTable};
 
 use crate::kernel::Variant;

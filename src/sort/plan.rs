@@ -2,6 +2,7 @@
 
 use super::format::{Format, Placement};
 use super::kind::{Class, PLAIN};
+use super::merging::Merging;
 use super::table::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, SortTable};
 use crate::kernel::Kernel;
 use crate::memory::Range;
@@ -11,7 +12,7 @@ use crate::shared::{
     FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
-use crate::tuning::{Shape, SmallShape};
+use crate::tuning::{Shape, SizedMerge, SmallShape};
 use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
@@ -28,6 +29,7 @@ impl<'a> SortTable<'a> {
             (Class::Tiled(shape, ..), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Class::Small(small), _) => builder.small(small),
+            (Class::Merged(merging), _) => builder.merged(merging),
             (Class::Tiled(shape, ..), None) => builder.reduce_then_scan(shape),
             (Class::Tiled(shape, ..), Some(_)) => builder.look_back(shape),
         }
@@ -86,6 +88,9 @@ impl<'a> Builder<'a> {
             Placement::DoubleBuffer if format.rule() == FLAG_ODD => (second, input),
             Placement::DoubleBuffer => (input, second),
         };
+        if table.class.merging().is_some() {
+            alternate = scratch;
+        }
         let mut apart = output;
         for (place, layout) in [(0, LAYOUT_KEYS_APART), (1, LAYOUT_VALUES_APART)] {
             if format.has(layout) {
@@ -206,6 +211,36 @@ impl<'a> Builder<'a> {
         let reads = set(&self.read_of_input()).union(set(&[self.counts, self.rows]));
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.statuses]));
         self.pass(small.kernel(), small.shape, groups, reads, writes);
+    }
+
+    /// Runs, and then fewer and longer ones, level by level.
+    fn merged(&mut self, merging: Merging) {
+        let (most, SizedMerge { run, window, .. }) = (self.table.most_items, merging.sized);
+        let (line, planes) = (self.line(), set(&self.alternate));
+        for level in 0..=merging.levels {
+            let (first, last) = (level == 0, level == merging.levels);
+            let reads = line.union(if first { set(&self.read_of_input()) } else { planes });
+            let writes = if last { set(&self.written_of(self.apart, true)) } else { planes };
+            self.push.pass = level | merging.levels << 8;
+            if first {
+                let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
+                self.shared_pass(Kernel::SortMerge, run, merging.runs(most), reads, writes);
+                continue;
+            }
+            // Neither is more than the table has been checked for.
+            self.push.digit = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
+            let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
+            let partitions = merging.partitions(self.table.kind.profile.plain_threads, most);
+            let (keys, rows) = (line.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
+            self.shared_pass(Kernel::SortPartition, window, partitions, keys, rows);
+            self.shared_pass(Kernel::SortJoin, window, windows, reads.union(rows), writes);
+        }
+    }
+
+    /// So many workgroups for each problem.
+    fn shared_pass(&mut self, kernel: Kernel, shape: Shape, groups: u32, reads: Resources, writes: Resources) {
+        self.push.chunk = groups;
+        self.pass(kernel, shape, Groups::Fixed(self.table.problems * groups), reads, writes);
     }
 
     /// All that fit a workgroup, and then the others by tiles.

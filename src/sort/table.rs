@@ -3,6 +3,7 @@
 use super::SortInfo;
 use super::format::{Format, Placement};
 use super::kind::{Class, Finish, SortKind};
+use super::merging::Merging;
 use crate::memory::{Arguments, Range};
 use crate::plan::Table;
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
@@ -82,9 +83,10 @@ impl Parts {
         let format = &kind.format;
         // So do the planes behind others, for kernels: see behind() in glsl/sort/planes.glsl.
         let plane = u64::from(max_count).next_multiple_of(4) * WORD;
-        let times = |apart: bool| if apart { 2 } else { 1 };
+        let merged_planes = class.merging().map(Merging::planes);
+        let times = |apart: bool| if apart { 2 } else { merged_planes.unwrap_or(1).max(1) };
         let is_small = class.tiles().is_none();
-        let own_planes = format.placement != Placement::DoubleBuffer && !is_small;
+        let own_planes = merged_planes.map_or(format.placement != Placement::DoubleBuffer && !is_small, |planes| planes != 0);
         let keys_apart = format.has(LAYOUT_KEYS_APART) && (!is_small || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
         let values_apart = format.has(LAYOUT_VALUES_APART);
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
@@ -101,7 +103,8 @@ impl Parts {
         }
         let tiles = class.most_tiles(max_count);
         if class.tiles().is_none() {
-            return Self { keys, values, ..Self::default() };
+            let rows = class.merging().map_or(0, |merging| merging.most_windows(max_count) * u64::from(merging.fan));
+            return Self { keys, values, tile_words: (rows * WORD).next_multiple_of(PART), ..Self::default() };
         }
         let digits = u64::from(format.digits());
         let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
@@ -237,8 +240,9 @@ impl<'a> SortTable<'a> {
         let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
         let lines = if segmented { class.windows(most_items) } else { problems };
         let digits = if class.tiles().is_some() { RADIX } else { 1 };
-        let groups = tiles.max(u64::from(lines) * u64::from(digits));
-        if groups > most_groups {
+        let merged = class.merging().map_or(0, |merging| merging.most_groups(kind.profile.plain_threads, most_items));
+        let groups = tiles.max(u64::from(lines) * u64::from(digits)).max(u64::from(problems) * merged);
+        if groups > most_groups.min(u32::MAX.into()) {
             return too_many(groups, most_groups, "the workgroups of one dispatch");
         }
         let tiles = u32::try_from(tiles).map_err(|_| Error::TooLarge {
@@ -299,10 +303,11 @@ impl<'a> SortTable<'a> {
                 return;
             }
             let mut arrays = Arrays::of(format, info);
-            if format.has(LAYOUT_KEYS_APART) {
+            let merged = self.class.merging().is_some();
+            if merged || format.has(LAYOUT_KEYS_APART) {
                 arrays.alternate_keys = 0;
             }
-            if format.has(LAYOUT_VALUES_APART) {
+            if merged || format.has(LAYOUT_VALUES_APART) {
                 arrays.alternate_values = 0;
             }
             let (key_unit, value_step) = (if format.narrow() { 1 } else { WORD_BYTES }, format.value_size);

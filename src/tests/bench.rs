@@ -14,8 +14,8 @@ use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{
     FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
 };
-use crate::sort::{Class, Finish, SortTable, cpu};
-use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
+use crate::sort::{Class, Finish, Merging, SortTable, cpu};
+use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 use std::sync::{Mutex, PoisonError};
 
@@ -65,6 +65,7 @@ pub(super) fn context(emulated: bool) -> Context {
         sort_pairs: shapes(emulated),
         sort_long: shapes(!emulated),
         sort_buckets: shape(2),
+        merge_fan: 4,
         plain_threads: threads,
         histogram_groups: 3,
         ring_entries: RING_ENTRIES,
@@ -96,16 +97,25 @@ pub(super) enum Way {
     DirectBuckets,
     /// Prepared; one pass may leave buckets, and otherwise digits that all keys share are passed over.
     Buckets,
+    /// Runs, merged.
+    Merging,
 }
 
 impl Way {
     pub(super) fn profile(self, context: &Context) -> Profile {
         let most = |when: bool| if when { u32::MAX } else { 0 };
+        let profile = context.device().profile();
+        let shape = |items| Shape { threads: profile.plain_threads, items };
+        let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
+        let merges = || Some(merge).filter(|_| self == Self::Merging).into_iter().collect();
         Profile {
             direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
             buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
             all_digits_up_to: most(![Self::PassingOver, Self::Buckets].contains(&self)),
-            ..context.device().profile().clone()
+            merge_keys: merges(),
+            merge_pairs: merges(),
+            merge_long: merges(),
+            ..profile.clone()
         }
     }
 }
@@ -121,11 +131,18 @@ pub(super) struct Problem {
     pub(super) varied: u32,
     /// Where segments begin, and the last ends, of those that the device counts.
     pub(super) offsets: Vec<u32>,
+    /// The keys, where they are not drawn.
+    pub(super) keys: Vec<u32>,
 }
 
 impl Problem {
     pub(super) fn new(seed: u64, size: usize, device_count: Option<u32>) -> Self {
-        Self { seed, size, device_count, status: device_count.is_some(), varied: u32::MAX, offsets: Vec::new() }
+        Self { seed, size, device_count, status: device_count.is_some(), varied: u32::MAX, offsets: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Words as they come, in this order.
+    pub(super) fn of_keys(keys: Vec<u32>) -> Self {
+        Self { size: keys.len(), keys, ..Self::new(0, 0, None) }
     }
 
     pub(super) fn varied(self, varied: u32) -> Self {
@@ -188,7 +205,10 @@ impl Bench {
         let mut memory = Memory(Vec::new());
         let mut inputs = Vec::new();
         for problem in &problems {
-            let twin = Twin::new(info, problem.seed, problem.size, problem.varied);
+            let mut twin = Twin::new(info, problem.seed, problem.size, problem.varied);
+            if !problem.keys.is_empty() {
+                twin.raw = vec![problem.keys.clone()];
+            }
             let input = twin.input();
             let count = problem.device_count.map_or(0, |count| memory.add(&count.to_le_bytes(), 4) as u64);
             let status = if problem.status { memory.add(&[0xad; 4], 4) as u64 } else { 0 };
@@ -226,7 +246,9 @@ impl Bench {
         }
         let mut layout = ScratchLayout::default();
         let kind = sorts.kind(context.device().facts(), &profile);
-        SortTable::new(kind, kind.class(sorts.infos[0].count.max), &sorts, 0, &mut layout).unwrap();
+        let class = kind.class(sorts.infos[0].count.max);
+        SortTable::new(kind, class, &sorts, 0, &mut layout).unwrap();
+        inputs.iter_mut().for_each(|twin| twin.merged = class.merging().is_some());
         let words = noise(5, layout.size().div_ceil(4) as usize + 1);
         let scratch = memory.add(bytemuck::cast_slice(&words), 4) as u64;
         memory.noise(12);
@@ -489,6 +511,18 @@ impl Bench {
                         compare_items(twin, to);
                     }
                 }
+                "sort_merge" | "sort_partition" | "sort_join" if self.merging().is_some() => {
+                    let (level, levels) = (push.pass & 0xff, push.pass >> 8 & 0xff);
+                    let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
+                    match (name, self.merging()) {
+                        ("sort_partition", _) => self.check_windows(memory, &push, row, twin),
+                        (_, Some(merging)) => {
+                            twin.sort_runs(merging.run_items(level) as usize);
+                            compare_items(twin, to);
+                        }
+                        _ => {}
+                    }
+                }
                 "sort_small" | "sort_merge" => {
                     (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                     compare_items(twin, Move { before: 0, last: true, to_output: true });
@@ -521,6 +555,46 @@ impl Bench {
         }
         if name == "sort_prepare" {
             self.check_line(memory, plan, &push);
+        }
+    }
+
+    /// How runs are merged, where they are.
+    pub(super) fn merging(&self) -> Option<Merging> {
+        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
+        kind.class(self.sorts.infos[0].count.max).merging()
+    }
+
+    /// Where windows of a group of runs begin, by items of each run; and the most items of one.
+    pub(super) fn windows(&self, twin: &Twin, first: usize, run: usize) -> (Vec<u32>, usize) {
+        let Merging { sized, fan, .. } = self.merging().unwrap();
+        let (step, spacing) = (sized.step(fan) as usize, sized.spacing(fan));
+        let order = twin.order_of(first..(first + run * fan as usize).min(twin.len()));
+        let mut taken = vec![0; fan as usize];
+        let (mut samples, mut rows, mut begins) = (0, Vec::new(), Vec::new());
+        for (place, item) in order.iter().map(|item| item - first).enumerate() {
+            if (item % run).is_multiple_of(step) {
+                if samples % spacing == 0 {
+                    rows.extend(&taken);
+                    begins.push(place);
+                }
+                samples += 1;
+            }
+            taken[item / run] += 1;
+        }
+        begins.push(order.len());
+        (rows, begins.windows(2).map(|window| window[1] - window[0]).max().unwrap_or(0))
+    }
+
+    pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
+        let Merging { sized, fan, .. } = self.merging().unwrap();
+        let of_group = (push.digit * fan).div_ceil(sized.step(fan) * sized.spacing(fan)) as usize;
+        let (run, fan) = (push.digit as usize, fan as usize);
+        for (group, first) in (0..twin.len()).step_by(run * fan).enumerate() {
+            let (rows, largest) = self.windows(twin, first, run);
+            assert!(largest <= sized.window.tile() as usize, "a window of {largest} items");
+            let before = group * of_group * fan;
+            let found = self.part(memory, row.tile_words, before + rows.len()).split_off(before);
+            assert_eq!(found, rows, "where windows begin");
         }
     }
 

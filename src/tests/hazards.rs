@@ -192,9 +192,16 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
     }
 }
 
-/// The built-in one, and buckets where tiles are small.
+/// The built-in one, and merging and buckets where tiles are small.
 fn profile(facts: &DeviceFacts) -> Profile {
-    Profile { buckets_up_to: 1 << 18, ..Profile::for_device(facts) }
+    let merges = || ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
+    Profile {
+        buckets_up_to: 1 << 18,
+        merge_keys: merges(),
+        merge_pairs: merges(),
+        merge_long: merges(),
+        ..Profile::for_device(facts)
+    }
 }
 
 /// Plans of the sorts, handed to `body` with the truth about them.
@@ -222,8 +229,8 @@ fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts
     sorts
 }
 
-/// Sizes of nothing, of one tile, of a direct sort, of one by every digit and of one that passes digits over.
-const SIZES: [u32; 5] = [0, 500, 100_000, 1 << 20, 1 << 21];
+/// Sizes of nothing, of one tile, of a sort by merging, of a direct one, of one by every digit and of one that passes digits over.
+const SIZES: [u32; 6] = [0, 500, 50_000, 100_000, 1 << 20, 1 << 21];
 
 fn all_formats() -> Vec<(&'static str, SorterInfo)> {
     [formats(), segmented_formats()].concat()
@@ -256,7 +263,7 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
 
 /// Place in [`formats`] and in [`Strategy::ALL`], and a problem.
 fn problem() -> impl proptest::strategy::Strategy<Value = (usize, usize, Problem)> {
-    let size = prop::sample::select(vec![0, 1, 900, 1025, 5000, 70_000, 1 << 20, 1 << 21]);
+    let size = prop::sample::select(vec![0, 1, 900, 1025, 5000, 50_000, 70_000, 1 << 20, 1 << 21]);
     (0..all_formats().len(), 0..Strategy::ALL.len(), size, any::<bool>(), any::<bool>())
         .prop_map(|(format, strategy, size, count_on_device, status)| (format, strategy, Problem { size, count_on_device, status }))
 }
@@ -408,7 +415,7 @@ fn classes_are_told_apart() {
         for size in [0, 1024, 1025, 2048, 4096, 8192, 8193, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
             let holds = match class {
-                Class::Segments { .. } => false,
+                Class::Segments { .. } | Class::Merged(_) => false,
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile()

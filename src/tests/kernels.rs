@@ -155,6 +155,76 @@ fn bucket_kernels_with_emulated_subgroups() {
     assert!(in_buckets(true, doubles.strategy(Strategy::Lookback)) >= 2, "doubles leave buckets");
 }
 
+/// Runs that one level merges, that several do, and that none has to: full ones, with a few items left over, counted by the device.
+fn merged(info: SorterInfo) {
+    let run = context(false).device().profile().plain_threads as usize;
+    let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
+    for (levels, sizes) in [(1, [3 * run + 1, 4 * run]), (2, [15 * run - 3, 4 * run + 1]), (3, [23 * run + 5, 21 * run])] {
+        let [size, other] = sizes;
+        let batch = vec![
+            Problem::new(51, size, None),
+            counted(52, other, other - run / 2).varied(0b10),
+            counted(53, size, 0),
+            counted(54, other, 2 * run + 1).varied(0),
+            counted(55, size, size + 1).varied(0b101),
+        ];
+        // One alone, and several.
+        for problems in [batch[..1].to_vec(), batch] {
+            let bench = Bench::new(false, Way::Merging, info, problems);
+            assert_eq!(bench.merging().map(|merging| merging.levels), Some(levels));
+            bench.prove();
+        }
+    }
+}
+
+/// Keys of a group of runs whose second window is as full as one can be: at its begin, every run but its own is just behind a sample, and at
+/// its end before one.
+fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u32> {
+    // Whose item is next.
+    let mut next: Vec<usize> = (0..fan).collect();
+    let some = |next: &mut Vec<usize>, run: usize, items: usize| next.extend(vec![run; items]);
+    (fan..spacing).for_each(|sample| some(&mut next, sample % fan, step));
+    some(&mut next, 0, step - 1);
+    some(&mut next, 0, step);
+    (1..fan).for_each(|other| some(&mut next, other, step - 1));
+    (1..spacing).for_each(|sample| some(&mut next, sample % fan, step));
+    for r in 0..fan {
+        let left = run - next.iter().filter(|of| **of == r).count();
+        some(&mut next, r, left);
+    }
+    let mut order: Vec<usize> = (0..next.len()).collect();
+    order.sort_by_key(|place| next[*place]);
+    order.into_iter().map(|place| place as u32).collect()
+}
+
+#[test]
+fn windows_are_never_too_large() {
+    let keys = SorterInfo::keys().strategy(Strategy::Lookback);
+    let merging = Bench::new(false, Way::Merging, keys, vec![Problem::new(1, 1000, None)]).merging().unwrap();
+    let (run, fan) = (merging.sized.run.tile() as usize, merging.fan as usize);
+    let (step, spacing) = (merging.sized.step(merging.fan) as usize, merging.sized.spacing(merging.fan) as usize);
+    let fullest = fullest_window(run, fan, step, spacing);
+    let all = fullest.len() as u32;
+    let sorted: Vec<u32> = (0..3 * all).collect();
+    let in_turn = (0..3 * all).map(|i| i % run as u32).collect();
+    let problems = [fullest, sorted.clone(), sorted.into_iter().rev().collect(), in_turn, vec![7; 3 * all as usize]];
+    for (i, problem) in problems.into_iter().enumerate() {
+        let bench = Bench::new(false, Way::Merging, keys, vec![Problem::of_keys(problem)]);
+        let (_, largest) = bench.windows(&bench.twins()[0], 0, run);
+        assert!(i != 0 || largest == spacing * step + (fan - 1) * (step - 1), "{largest} items are not the most");
+        bench.prove();
+    }
+}
+
+#[test]
+fn merging_kernels() {
+    for (i, info) in proven().into_iter().enumerate() {
+        if i < 3 || in_full() || !in_brief() {
+            merged(info.strategy(Strategy::ReduceThenScan));
+        }
+    }
+}
+
 /// Keys alone may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven. Which of two keys
 /// with the same sorted bits comes first no run says of the next, hence no altered memory.
 #[test]

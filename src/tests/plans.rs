@@ -96,6 +96,26 @@ fn formats_have_plans() {
     }
 }
 
+/// Runs, merged once, twice, in a batch; and where items are too large, tiles.
+#[test]
+fn merging_has_plans() {
+    let merges = || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
+    let profile = Profile { merge_keys: merges(), merge_long: merges(), ..Profile::for_device(&NVIDIA) };
+    let keys = SorterInfo::keys().strategy(Strategy::Lookback);
+    let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
+    let problem = |size| Problem { size, count_on_device: false, status: false };
+    let once = tuned(&one(keys, problem(10_000)), &NVIDIA, &profile);
+    let twice = tuned(&one(long, Problem { count_on_device: true, status: true, ..problem(100_000) }), &NVIDIA, &profile);
+    let mut batch = Sorts { info: SorterInfo { key: KeyType::I16, ..keys }, infos: Vec::new() };
+    let mut addresses = Addresses::new();
+    batch.infos.extend([20_000, 100_000, 17_000].map(|size| addresses.info(problem(size), &batch.format())));
+    let together = tuned(&[batch], &NVIDIA, &profile);
+    let too_large = SorterInfo { key: KeyType::U32x4, ..long };
+    let digits = tuned(&one(too_large, problem(20_000)), &NVIDIA, &profile);
+    assert!(!digits.contains("sort_join"), "five words of 2560 items are too many:\n{digits}");
+    assert_text("merging", &format!("{once}\n{twice}\n{together}"));
+}
+
 /// One pass and buckets, or every digit, as the device finds: alone, and in a batch.
 #[test]
 fn buckets_have_plans() {

@@ -50,7 +50,7 @@ pub(super) struct Twin {
     /// Encoded words, least significant first.
     pub(super) keys: Vec<Plane>,
     /// The same as the caller has them.
-    raw: Vec<Plane>,
+    pub(super) raw: Vec<Plane>,
     /// Values as the passes move them.
     moved: Vec<Plane>,
     /// All words of the values, in the order of the input; none where they are indices.
@@ -59,6 +59,8 @@ pub(super) struct Twin {
     pub(super) totals: Vec<u32>,
     /// A bit for each digit that all keys share.
     pub(super) shared: u32,
+    /// Between passes the words lie in scratch alone.
+    pub(super) merged: bool,
 }
 
 impl Twin {
@@ -84,7 +86,8 @@ impl Twin {
         let raw: Vec<Plane> = (0..words).map(of_word).collect();
         let value_words = if info.value == ValueType::Index { 0 } else { format.value_size / 4 };
         let values = (0..value_words).map(|w| (0..).take(size).map(|i: u32| i | w << 24).collect()).collect();
-        Self { info, format, keys: Vec::new(), raw, moved: Vec::new(), values, counts: Vec::new(), totals: Vec::new(), shared: 0 }
+        let (keys, moved, counts, totals) = Default::default();
+        Self { info, format, keys, raw, moved, values, counts, totals, shared: 0, merged: false }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -163,6 +166,28 @@ impl Twin {
         places
     }
 
+    /// The part of a key that is sorted by, as one number.
+    fn sorted_by(&self, i: usize) -> u128 {
+        let key = self.keys.iter().rev().fold(0u128, |number, plane| number << 32 | u128::from(plane[i]));
+        key >> self.format.begin_bit & u128::MAX >> (128 - (self.format.end_bit - self.format.begin_bit))
+    }
+
+    /// The order of some of the items.
+    pub(super) fn order_of(&self, items: std::ops::Range<usize>) -> Vec<usize> {
+        let mut order: Vec<usize> = items.collect();
+        order.sort_by_key(|i| self.sorted_by(*i));
+        order
+    }
+
+    /// Sorts runs of so many items.
+    pub(super) fn sort_runs(&mut self, items: usize) {
+        let runs = (0..self.len()).step_by(items);
+        let order: Vec<usize> = runs.flat_map(|first| self.order_of(first..(first + items).min(self.len()))).collect();
+        for planes in [&mut self.keys, &mut self.raw, &mut self.moved] {
+            planes.iter_mut().for_each(|plane| *plane = order.iter().map(|i| plane[*i]).collect());
+        }
+    }
+
     /// Takes over the order of plain keys alone that are ordered by all digits up to that of `pass`.
     pub(super) fn take_order(&mut self, found: Plane, pass: u32) {
         let digit = self.format.digit(pass);
@@ -195,12 +220,7 @@ impl Twin {
 
     /// That the keys are sorted by the bits that the sorter sorts by, equal ones in the order of the input.
     pub(super) fn assert_sorted(&self, of: &Self) {
-        let number =
-            |twin: &Self, i: usize| twin.keys.iter().rev().fold(0u128, |number, plane| number << 32 | u128::from(plane[i]));
-        let bits = self.format.end_bit - self.format.begin_bit;
-        let sorted_by = |key: u128| key >> self.format.begin_bit & u128::MAX >> (128 - bits);
-        let mut order: Vec<usize> = (0..of.len()).collect();
-        order.sort_by_key(|i| sorted_by(number(of, *i)));
+        let order = of.order_of(0..of.len());
         let expected: Vec<Plane> = of.raw.iter().map(|plane| order.iter().map(|i| plane[*i]).collect()).collect();
         assert_eq!(self.raw, expected, "keys are sorted");
         let expected: Vec<Plane> = of.moved.iter().map(|plane| order.iter().map(|i| plane[*i]).collect()).collect();
@@ -260,9 +280,10 @@ impl Twin {
     /// Planes of keys (0) or values (1) between passes: the alternate ones, or those that lie where the result will, if they may.
     pub(super) fn area(&self, row: &SortProblem, which: usize, alternate: bool) -> u64 {
         let format = &self.format;
-        let (apart, words) = [(LAYOUT_KEYS_APART, format.key_words), (LAYOUT_VALUES_APART, format.value_words)][which];
+        let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
+        let (apart, words) = [(LAYOUT_KEYS_APART, format.key_words + together), (LAYOUT_VALUES_APART, format.value_words)][which];
         let [in_scratch, output] = [[row.alternate_keys, row.to_keys], [row.alternate_values, row.to_values]][which].map(address);
-        match (alternate, format.has(apart)) {
+        match (alternate, self.merged || format.has(apart)) {
             (true, _) => in_scratch,
             (false, false) => output,
             (false, true) => in_scratch + u64::from(row.max_count.next_multiple_of(4)) * 4 * u64::from(words),

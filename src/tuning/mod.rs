@@ -1,12 +1,15 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
+mod merges;
 mod shapes;
 
+pub use merges::SizedMerge;
 pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
 
 use crate::device::DeviceFacts;
 use crate::shared::{MAX_KEY_WORDS, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
+use arrayvec::ArrayVec;
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,6 +31,8 @@ const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
 pub(crate) const MIN_THREADS: u32 = 64;
 /// Places within a tile are kept in 16 bits.
 const MAX_TILE: u32 = 1 << 16;
+/// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
+const MOST_MERGED: u32 = 1 << 26;
 /// Most look-back words that a thread holds.
 const MOST_WINDOW: u32 = 32;
 
@@ -130,6 +135,15 @@ pub struct Profile {
     pub sort_buckets: Shape,
     /// The largest maximum count of a sort that may leave buckets; 0: none does.
     pub buckets_up_to: u32,
+    /// Keys alone that are sorted by merging runs, by rising size; none larger than the last are. Items that shared memory has no room for
+    /// are sorted by tiles all the same.
+    pub merge_keys: ArrayVec<SizedMerge, 4>,
+    /// The same of keys of one word with values.
+    pub merge_pairs: ArrayVec<SizedMerge, 4>,
+    /// The same of keys of several words.
+    pub merge_long: ArrayVec<SizedMerge, 4>,
+    /// Runs that are merged into one at a time: a power of two.
+    pub merge_fan: u32,
     /// Threads of kernels that hold no tile.
     pub plain_threads: u32,
     /// Workgroups that the histogram aims at: enough to fill the device.
@@ -213,6 +227,10 @@ impl Profile {
             sort_long: shapes(&small, &tiles, segments),
             sort_buckets: Shape { threads, items },
             buckets_up_to: 0,
+            merge_keys: ArrayVec::new(),
+            merge_pairs: ArrayVec::new(),
+            merge_long: ArrayVec::new(),
+            merge_fan: 16,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
             direct_up_to: 1 << 18,
@@ -321,7 +339,34 @@ impl Profile {
             };
             fits(&segments, true, bytes)?;
         }
+        for sized in self.merge_keys.iter().chain(&self.merge_pairs).chain(&self.merge_long) {
+            self.check_merge(sized, hardware, widest)?;
+        }
         Ok(self)
+    }
+
+    /// That runs can be merged so. Whether there is room for their items depends on these.
+    fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
+        let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
+        for Shape { threads, items } in [sized.run, sized.window] {
+            let tile = u64::from(threads) * u64::from(items);
+            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
+            {
+                return refuse(format!("{threads} x {items} merges nothing"));
+            }
+        }
+        let fan = self.merge_fan;
+        if ![2, 4, 8, 16, 32].contains(&fan) || !self.plain_threads.is_multiple_of(fan) {
+            return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
+        }
+        let step = sized.step(fan);
+        if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
+            return refuse(format!("{sized} has samples of every {step} items, which suit no runs or no windows"));
+        }
+        if sized.up_to > MOST_MERGED {
+            return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
+        }
+        Ok(())
     }
 
     /// Rows of digit counters that a workgroup keeps.
@@ -379,6 +424,14 @@ impl fmt::Display for Profile {
         }
         writeln!(f, "sort_buckets = {}", self.sort_buckets)?;
         writeln!(f, "buckets_up_to = {}", self.buckets_up_to)?;
+        for (name, merges) in [("keys", &self.merge_keys), ("pairs", &self.merge_pairs), ("long", &self.merge_long)] {
+            write!(f, "merge_{name} =")?;
+            for sized in merges {
+                write!(f, " {sized}")?;
+            }
+            writeln!(f)?;
+        }
+        writeln!(f, "merge_fan = {}", self.merge_fan)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
@@ -423,6 +476,10 @@ impl FromStr for Profile {
                 segments: lookup(&format!("{name}.segments"))?.parse()?,
             })
         };
+        let merges = |name: &str| -> Result<ArrayVec<SizedMerge, 4>> {
+            let merges = lookup(name)?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
+            merges.as_slice().try_into().map_err(|_| malformed(format!("{name}: at most four sizes")))
+        };
         let number = |name: &str| parse_number(lookup(name)?);
         Ok(Self {
             lanes: number("lanes")?,
@@ -437,6 +494,10 @@ impl FromStr for Profile {
             sort_long: shapes("sort_long")?,
             sort_buckets: lookup("sort_buckets")?.parse()?,
             buckets_up_to: number("buckets_up_to")?,
+            merge_keys: merges("merge_keys")?,
+            merge_pairs: merges("merge_pairs")?,
+            merge_long: merges("merge_long")?,
+            merge_fan: number("merge_fan")?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,
@@ -523,6 +584,13 @@ mod tests {
         };
         let mut merging = good.clone();
         merging.sort_long.small[0] = SmallShape::merge(256, 16);
+        let runs = |fan, text: &str| Profile {
+            merge_fan: fan,
+            merge_pairs: [text.parse().unwrap()].into_iter().collect(),
+            ..good.clone()
+        };
+        let merging_runs = runs(16, "100000:256x4/128x8");
+        assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
         for (profile, why) in [
             (with(64, 1 << 26), "a tile of more than"),
@@ -532,6 +600,10 @@ mod tests {
             (with(256, 60), "shared memory"),
             (merging, "256x16/merge needs 50700 of 49152 bytes"),
             (emulated, "whole subgroups of 32"),
+            (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
+            (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
+            (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
+            (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),
             (Profile { ring_window: 64, ..good.clone() }, "windows are"),
@@ -556,6 +628,7 @@ mod tests {
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
             ("128x", "128*", "is not threads x items"),
+            ("merge_keys =", "merge_keys = 9", "\"9\" is not size:run/window"),
             ("ranking = ballots", "ranking = guesses", "ranking guesses is unknown"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();

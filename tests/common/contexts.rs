@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ impl Setup {
                 sort_pairs: shapes.clone(),
                 sort_long: shapes,
                 sort_buckets: Shape { threads, items: 2 },
+                // So that few items take two levels.
+                merge_fan: 4,
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,
                 // Tiny, so that entries are used again all the time.
@@ -49,6 +51,12 @@ impl Setup {
             }
         };
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
+        let merging = |up_to, profile: Profile| {
+            let shape = |items| Shape { threads: profile.plain_threads, items };
+            let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
+            let merges = || [sized(up_to / 2, 3), sized(up_to, 2)].into_iter().collect();
+            Profile { merge_keys: merges(), merge_pairs: merges(), merge_long: merges(), ..profile }
+        };
         Some(match self {
             Self::Native => return None,
             Self::Folded => Profile {
@@ -56,13 +64,20 @@ impl Setup {
                 small_ranking: Ranking::Proven,
                 // With subgroups of one width: kernel tests run with all.
                 buckets_up_to: if facts.max_lanes == 8 && !super::brief() { 1000 } else { 0 },
-                ..profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)])
+                ..merging(
+                    if facts.max_lanes == 8 { 0 } else { 700 },
+                    profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),
+                )
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
                 ranking: Ranking::Disproven,
                 small_ranking: if lanes == 32 { Ranking::Disproven } else { Ranking::Ballots },
-                ..profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)])
+                // Where all kinds go by.
+                ..merging(
+                    if lanes == 32 && !super::brief() { 1200 } else { 0 },
+                    profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]),
+                )
             },
             Self::Narrow => {
                 let max_groups_x = native.device().profile().max_groups_x;

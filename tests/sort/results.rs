@@ -18,6 +18,11 @@ fn borders(case: &Case) -> BTreeSet<usize> {
         around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
+    // Runs that levels leave.
+    for sized in &profile.merge_keys {
+        let (run, fan) = (sized.run.tile(), profile.merge_fan);
+        around.extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
+    }
     // Tiles that one group takes in x, and chunks of the histogram.
     let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;
     around.extend([7, 35].map(|tiles| tiles * last).into_iter().filter(|n| *n < 10_000));
