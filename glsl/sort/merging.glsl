@@ -174,31 +174,30 @@ uint merged_key(uint w, uint place, bool decodes) {
     return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_words[TOP_WORD * ROOM + slot(place)])));
 }
 
-// Neighbouring items by neighbouring threads, to where they belong.
+// A merged word of every item to where it belongs, neighbouring items by neighbouring threads. (Unrolled, it holds registers that cost more.)
+void store_keys(Part part, Plane target, uint w, bool decodes) {
+    [[dont_unroll]] for (uint place = thread_id(); place < part.items; place += THREADS) {
+        store_word(target, part.first + place, merged_key(w, place, decodes));
+    }
+}
+
+void store_carried(Part part, Plane target) {
+    [[dont_unroll]] for (uint place = thread_id(); place < part.items; place += THREADS) {
+        store_word(target, part.first + place, sh_words[(MERGED_WORDS - 1) * ROOM + slot(place)]);
+    }
+}
+
 void store_merged(Part part, Move move) {
     bool drops = DROPS_KEYS && move.last;
     bool decodes = move.last && !KEYS_APART;
     if (MERGES_KEYS && !drops) {
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-            Plane target = target_plane(part.problem, w, move, part.count);
-            [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-                if (striped(k) < part.items) store_word(target, part.first + striped(k), merged_key(w, striped(k), decodes));
-            }
-        }
+        for (uint w = 0; w < KEY_WORDS; ++w) store_keys(part, target_plane(part.problem, w, move, part.count), w, decodes);
     }
-    if (!CARRIES_WORD) return;
-    uint carried[ITEMS];
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        carried[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
-    }
-    if (CARRIES_VALUE) {
-        Plane target = target_plane(part.problem, KEY_WORDS, move, part.count);
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            if (striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
-        }
-    } else {
-        for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, carried);
-    }
+    if (CARRIES_VALUE) store_carried(part, target_plane(part.problem, KEY_WORDS, move, part.count));
+    if (!CARRIES_WORD || CARRIES_VALUE) return;
+    uint from[ITEMS];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) from[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
+    for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, from);
 }
 
 #ifdef MERGES_SEGMENTS

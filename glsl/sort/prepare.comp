@@ -16,6 +16,7 @@
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
+shared uint sh_any;
 shared uint sh_end;
 
 // Neighbouring problems that a thread goes over by itself: all are asked for together.
@@ -51,12 +52,28 @@ uint most_before(uint value) {
     return most;
 }
 
-// Where one ends at the latest of the longer segments that begin in a thread's windows, and in all before.
-uint ends_before(uint counts[RUN], uint firsts[RUN], inout uint all) {
+// Where the last ends of the longer segments that begin in a thread's windows.
+uint last_end(uint counts[RUN], uint firsts[RUN]) {
     uint end = 0;
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         if (counts[i] != 0) end = max(end, firsts[i] + counts[i]);
     }
+    return end;
+}
+
+// Whether any thread has one. Most windows have none.
+bool any_thread(bool has) {
+    if (thread_id() == 0) sh_any = 0;
+    barrier();
+    if (has) sh_any = 1;
+    barrier();
+    bool any = sh_any != 0;
+    barrier();
+    return any;
+}
+
+// Where one ends at the latest, and of all before.
+uint ends_before(uint end, inout uint all) {
     uint before = max(all, most_before(end));
     if (thread_id() == THREADS - 1) sh_end = max(before, end);
     barrier();
@@ -79,14 +96,18 @@ void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
 uint lay_out_line(out uint problems) {
     SortStates states = states();
     uint line = 0;
-    uint end = 0;
+    uint ends = 0;
     problems = 0;
     for (uint first = 0; first < args.problem_count; first += THREADS * RUN) {
         uint start = first + thread_id() * RUN;
         uint counts[RUN];
         uint firsts[RUN];
         load_run(start, counts, firsts);
-        if (SEGMENTS) set_apart(counts, firsts, ends_before(counts, firsts, end));
+        if (SEGMENTS) {
+            uint end = last_end(counts, firsts);
+            if (!any_thread(end != 0)) continue;
+            set_apart(counts, firsts, ends_before(end, ends));
+        }
         uint tiles = 0;
         uint full = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {

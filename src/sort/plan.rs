@@ -109,7 +109,12 @@ impl<'a> Builder<'a> {
         let segmented = format.segmented;
 
         let groups = if table.prepared { table.kind.profile.histogram_groups } else { DIRECT_HISTOGRAMS };
-        let chunk = table.tiles.div_ceil(groups).max(1);
+        // Of segments, as if all were one: how many tiles their ends add is known to the device alone.
+        let tiles = match table.class {
+            Class::Segments { tiles: Some(shape), .. } => table.most_items.div_ceil(shape.tile()),
+            _ => table.tiles,
+        };
+        let chunk = tiles.div_ceil(groups).max(1);
         let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
             (table.passes_over || table.buckets().is_some(), FLAG_PASSES_OVER),

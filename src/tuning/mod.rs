@@ -183,11 +183,15 @@ impl Profile {
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            profile.sort_keys = shapes(NVIDIA_SMALL, keys, SmallShape::merge(256, 16));
-            profile.sort_pairs = shapes(NVIDIA_SMALL, pairs, SmallShape::merge(256, 16));
-            profile.sort_long = shapes(NVIDIA_SMALL, NVIDIA_LONG, SmallShape::merge(256, 8));
+            profile.sort_keys = shapes(NVIDIA_SMALL_KEYS, keys, SmallShape::merge(128, 16));
+            profile.sort_pairs = shapes(NVIDIA_SMALL_PAIRS, pairs, SmallShape::merge(128, 16));
+            profile.sort_long = shapes(NVIDIA_SMALL_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
+            profile.merge_pairs = NVIDIA_MERGE_PAIRS.iter().copied().collect();
+            profile.merge_long = NVIDIA_MERGE_LONG.iter().copied().collect();
             profile.sort_buckets = shape(512, 10);
             profile.ranking = Ranking::Proven;
+            profile.small_ranking = Ranking::Proven;
+            profile.ring_window = 4;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
         }
@@ -386,6 +390,10 @@ const fn shape(threads: u32, items: u32) -> Shape {
     Shape { threads, items }
 }
 
+const fn merges(up_to: u32, run: Shape, window: Shape) -> SizedMerge {
+    SizedMerge { up_to, run, window }
+}
+
 const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
     SizedShape { up_to, shape: shape(threads, items) }
 }
@@ -396,8 +404,16 @@ fn shapes(small: &[SmallShape], tiles: &[SizedShape], segments: SmallShape) -> S
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
-const NVIDIA_SMALL: &[SmallShape] =
+const NVIDIA_SMALL_KEYS: &[SmallShape] =
     &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
+const NVIDIA_SMALL_PAIRS: &[SmallShape] = &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8)];
+const NVIDIA_SMALL_LONG: &[SmallShape] = &[SmallShape::merge(512, 2), SmallShape::merge(512, 4)];
+const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
+const NVIDIA_MERGE_LONG: &[SizedMerge] = &[
+    merges(1 << 16, shape(256, 4), shape(256, 4)),
+    merges(1 << 18, shape(256, 4), shape(256, 8)),
+    merges(1 << 19, shape(512, 4), shape(256, 8)),
+];
 const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
 const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
