@@ -117,11 +117,10 @@ Places merge_pairs(uint runs, uint count, out uint items[ITEMS_WORDS]) {
     uint from_a = co_rank(before, pair.a, pair.b - pair.a, pair.b, pair.end - pair.b);
     uint a_next = pair.a + from_a;
     uint b_next = pair.b + (before - from_a);
-    uint last = count - 1;
     uint of_a[MERGED_WORDS];
     uint of_b[MERGED_WORDS];
-    load_item(min(a_next, last), of_a);
-    load_item(min(b_next, last), of_b);
+    load_item(a_next, of_a);
+    load_item(b_next, of_b);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint place = own.first + k;
         if (place >= own.end) continue;
@@ -129,12 +128,12 @@ Places merge_pairs(uint runs, uint count, out uint items[ITEMS_WORDS]) {
             pair = pair_at(place, runs);
             a_next = pair.a;
             b_next = pair.b;
-            load_item(min(a_next, last), of_a);
-            load_item(min(b_next, last), of_b);
+            load_item(a_next, of_a);
+            load_item(b_next, of_b);
         }
         bool takes_b = b_next < pair.end && (a_next >= pair.b || turned(of_a, of_b));
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
-        advance_runs(takes_b, a_next, b_next, last, of_a, of_b);
+        advance_runs(takes_b, a_next, b_next, count - 1, of_a, of_b);
     }
     return own;
 }

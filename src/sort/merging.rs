@@ -58,7 +58,7 @@ impl Merging {
     }
 
     /// Windows of the runs that so many levels leave.
-    pub(super) fn windows(self, levels: u32, count: u32) -> u64 {
+    pub(crate) fn windows(self, levels: u32, count: u32) -> u64 {
         let (count, group) = (u64::from(count), self.run_items(levels));
         count / group * self.windows_of(group) + self.windows_of(count % group)
     }

@@ -407,18 +407,24 @@ fn classes_are_told_apart() {
     for (_, info) in formats() {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);
         let (kind, format) = (sorts.kind(&NVIDIA, &profile), sorts.format());
-        let shapes = match (format.key_words, format.value_words) {
-            (1, 0) => &profile.sort_keys,
-            (1, _) => &profile.sort_pairs,
-            _ => &profile.sort_long,
+        let (shapes, merges) = match (format.key_words, format.value_words) {
+            (1, 0) => (&profile.sort_keys, &profile.merge_keys),
+            (1, _) => (&profile.sort_pairs, &profile.merge_pairs),
+            _ => (&profile.sort_long, &profile.merge_long),
         };
-        for size in [0, 1024, 1025, 2048, 4096, 8192, 8193, 1 << 19, (1 << 19) + 1, 1 << 30] {
+        for size in [0, 1024, 1025, 2048, 2049, 4096, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
             let holds = match class {
-                Class::Segments { .. } | Class::Merged(_) => false,
+                Class::Segments { .. } => false,
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
-                Class::Tiled(shape, ..) => {
+                Class::Merged(merging) => {
                     size > shapes.small.last().unwrap().tile()
+                        && merges.contains(&merging.sized)
+                        && size <= merging.sized.up_to
+                        && merging.run_items(merging.levels) >= u64::from(size)
+                }
+                Class::Tiled(shape, ..) => {
+                    size > shapes.small.last().unwrap().tile().max(merges.last().map_or(0, |sized| sized.up_to))
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                 }
             };

@@ -155,11 +155,19 @@ fn bucket_kernels_with_emulated_subgroups() {
     assert!(in_buckets(true, doubles.strategy(Strategy::Lookback)) >= 2, "doubles leave buckets");
 }
 
-/// Runs that one level merges, that several do, and that none has to: full ones, with a few items left over, counted by the device.
+/// One run, and runs that one level merges or several do: full ones, with a few items left over, counted by the device.
 fn merged(info: SorterInfo) {
+    let without_small = |mut profile: Profile| {
+        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs, &mut profile.sort_long] {
+            shapes.small.clear();
+        }
+        profile
+    };
     let run = context(false).device().profile().plain_threads as usize;
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
-    for (levels, sizes) in [(1, [3 * run + 1, 4 * run]), (2, [15 * run - 3, 4 * run + 1]), (3, [23 * run + 5, 21 * run])] {
+    for (levels, sizes) in
+        [(0, [run - 3, run]), (1, [3 * run + 1, 4 * run]), (2, [15 * run - 3, 4 * run + 1]), (3, [23 * run + 5, 21 * run])]
+    {
         let [size, other] = sizes;
         let batch = vec![
             Problem::new(51, size, None),
@@ -170,7 +178,7 @@ fn merged(info: SorterInfo) {
         ];
         // One alone, and several.
         for problems in [batch[..1].to_vec(), batch] {
-            let bench = Bench::new(false, Way::Merging, info, problems);
+            let bench = Bench::tuned(false, Way::Merging, without_small, info, problems);
             assert_eq!(bench.merging().map(|merging| merging.levels), Some(levels));
             bench.prove();
         }
@@ -219,7 +227,7 @@ fn windows_are_never_too_large() {
 #[test]
 fn merging_kernels() {
     for (i, info) in proven().into_iter().enumerate() {
-        if i < 3 || in_full() || !in_brief() {
+        if i < 3 || in_full() || in_turn(i) && !in_brief() {
             merged(info.strategy(Strategy::ReduceThenScan));
         }
     }

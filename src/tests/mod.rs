@@ -7,6 +7,7 @@ mod bench;
 mod hazards;
 #[cfg(feature = "host")]
 mod kernels;
+mod merges;
 mod plans;
 mod problems;
 #[cfg(feature = "host")]

@@ -339,7 +339,13 @@ impl Profile {
             let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
             let bytes = match segments.method {
                 SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
-                SmallMethod::Merge => segments.merge_bytes(most_words) + segments.tile() / 4 + threads * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD,
+                SmallMethod::Merge => {
+                    segments.merge_bytes(most_words)
+                        + segments.tile() / 4
+                        + threads * 4
+                        + emulation(threads)
+                        + SHARED_MEMORY_OVERHEAD
+                }
             };
             fits(&segments, true, bytes)?;
         }
