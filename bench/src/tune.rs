@@ -189,7 +189,9 @@ impl Maker<'_> {
         set: impl Fn(&mut SortShapes, S) + Sync,
     ) -> trommel::Result<Vec<Candidate<S>>> {
         let make = |shape: S| -> trommel::Result<Option<Candidate<S>>> {
-            let mut profile = self.profile.clone();
+            // Runs that are merged would be sorted in place of tiles.
+            let none = || Default::default();
+            let mut profile = Profile { merge_keys: none(), merge_pairs: none(), merge_long: none(), ..self.profile.clone() };
             set((self.kind.shapes)(&mut profile), shape);
             let sorters = self.gpu.library(&profile).and_then(|library| {
                 self.kind.sorts.iter().map(|info| Sorter::new(&library, &info.strategy(self.strategy))).collect()

@@ -69,7 +69,7 @@ uint run_at(uint place) {
     return r;
 }
 
-// Neighbouring items by neighbouring threads; threads behind the last take it once more.
+// Neighbouring items by neighbouring threads; threads behind the last load it once more.
 void load_window(Part part, Move move) {
     Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
     [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
@@ -86,7 +86,7 @@ void load_window(Part part, Move move) {
                 else words[k] = CARRIES_VALUE ? load_strided(values, part.first + from[k]) : from[k];
             }
             [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-                sh_words[w * ROOM + slot(min(striped(first + k), part.items - 1))] = words[k];
+                if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
             }
         }
     }

@@ -139,7 +139,7 @@ Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint item
 // So many loads are under way together: more would hold more registers.
 const uint LOADS = ITEMS < 8 ? ITEMS : 8;
 
-// Neighbouring items by neighbouring threads, to where their threads find them; threads behind the last item take it once more. Pads stay in
+// Neighbouring items by neighbouring threads, to where their threads find them; threads behind the last item load it once more. Pads stay in
 // registers, behind every key.
 void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
     Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
@@ -152,7 +152,7 @@ void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
                 else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, move.first, part.first + place) : place;
             }
             [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-                sh_words[w * ROOM + slot(min(striped(first + k), part.items - 1))] = words[k];
+                if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
             }
         }
     }
@@ -160,8 +160,9 @@ void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint place = thread_id() * ITEMS + k;
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
-            uint word = sh_words[w * ROOM + slot(min(place, part.items - 1))];
-            items[k * MERGED_WORDS + w] = place < part.items ? word : PAD;
+            uint word = PAD;
+            if (place < part.items) word = sh_words[w * ROOM + slot(place)];
+            items[k * MERGED_WORDS + w] = word;
         }
     }
 }

@@ -65,7 +65,7 @@ uint last_end(uint counts[RUN], uint firsts[RUN]) {
 bool any_thread(bool has) {
     if (thread_id() == 0) sh_any = 0;
     barrier();
-    if (has) sh_any = 1;
+    if (has) atomicOr(sh_any, 1);
     barrier();
     bool any = sh_any != 0;
     barrier();

@@ -7,8 +7,8 @@
 // Progress: none needed.
 //
 // A window is three quarters of a tile, and answers for the segments that begin in it. Those of up to a tile lie one behind the other there:
-// as many as fit are sorted as one, which is all of them unless the last is long. Behind them one longer segment may begin. So neither many
-// tiny segments nor empty ones leave a workgroup idle.
+// they are sorted as one where they fit, and otherwise all but the last and then that one. Behind them one longer segment may begin. So neither
+// many tiny segments nor empty ones leave a workgroup idle.
 //
 // By digits, they are sorted by those of their keys and then by which segment a key is in. By merging (MERGES), items do not leave their
 // segment: of two runs, only what belongs to the segment that both have a part of is merged.
@@ -21,8 +21,10 @@
 #include "lib/shared.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
+#ifndef MERGES
 #include "lib/scan.glsl"
 #include "lib/scan_threads.glsl"
+#endif
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
@@ -61,8 +63,6 @@ shared uint sh_long_count;
 // A bit for each word of these that is not zero.
 const uint INDEX_WORDS = (HEAD_WORDS + 31) / 32;
 shared uint sh_headed[INDEX_WORDS];
-// How many begin in the words before.
-shared uint sh_heads_before[HEAD_WORDS];
 // Items of the longest.
 shared uint sh_longest;
 
@@ -213,6 +213,18 @@ void sort_items(uint count, uint first_skipped) {
     merge_part(whole_problem(0, count), from_input_to_output());
 }
 #else
+// How many begin in the words before.
+shared uint sh_heads_before[HEAD_WORDS];
+
+void count_heads() {
+    uint bits = 0;
+    if (thread_id() < HEAD_WORDS) bits = bitCount(sh_heads[thread_id()]);
+    uint all;
+    uint before = scan_threads(bits, all);
+    if (thread_id() < HEAD_WORDS) sh_heads_before[thread_id()] = before;
+    barrier();
+}
+
 // Which of the short segments an item of theirs is in.
 uint segment_of(uint skipped, uint place) {
     // What lies behind the window belongs to the last.
@@ -291,26 +303,22 @@ void main() {
     uint first_item = window * WINDOW;
     uint most = problem_max_count(0);
     find_segments(first_item, first_item + min(WINDOW, most - first_item), segments);
-    uint bits = 0;
-    if (thread_id() < HEAD_WORDS) bits = bitCount(sh_heads[thread_id()]);
-    uint shorts;
-    uint before = scan_threads(bits, shorts);
-    if (thread_id() < HEAD_WORDS) sh_heads_before[thread_id()] = before;
+#ifndef MERGES
+    count_heads();
+#endif
     // Of offsets that fall, several long segments may have been told at once.
     uint long_count = min(sh_long_count, most - sh_long_first);
     if (long_count <= TILE) long_count = 0;
     if (thread_id() == 0) found.v[window] = SortState(long_count, 0, sh_long_first);
-    barrier();
 
-    // 2. The short ones, as many together as fit.
+    // 2. The short ones: all together, or all but the last and then that one. Offsets that fall change nothing in that, since none is told
+    // to end more than a tile behind where it begins.
     uint first = sh_short_first;
     uint end = sh_short_end;
     while (first < end) {
         uint skipped = first - first_item;
         uint count = end - first;
-        if (count > TILE) count = max(last_head(min(skipped + TILE, WINDOW - 1)), skipped) - skipped;
-        // Of offsets that fall, what is here may be no segment.
-        if (count == 0) count = TILE;
+        if (count > TILE) count = last_head(WINDOW - 1) - skipped;
         segment_first = first;
         sort_items(count, skipped);
         first += count;

@@ -242,8 +242,9 @@ impl<'a> SortTable<'a> {
         let digits = if class.tiles().is_some() { RADIX } else { 1 };
         let merged = class.merging().map_or(0, |merging| merging.most_groups(kind.profile.plain_threads, most_items));
         let groups = tiles.max(u64::from(lines) * u64::from(digits)).max(u64::from(problems) * merged);
-        if groups > most_groups.min(u32::MAX.into()) {
-            return too_many(groups, most_groups, "the workgroups of one dispatch");
+        let limit = most_groups.min(u32::MAX.into());
+        if groups > limit {
+            return too_many(groups, limit, "the workgroups of one dispatch");
         }
         let tiles = u32::try_from(tiles).map_err(|_| Error::TooLarge {
             argument: "batch",

@@ -4,7 +4,8 @@ use super::bench::{Bench, Problem, Way, assert_silence, context, in_brief, in_tu
 use super::problems::formats;
 use super::twins::{noise, result};
 use crate::sort::Class;
-use crate::{SorterInfo, Strategy, ValueType};
+use crate::tuning::{Profile, SmallShape};
+use crate::{KeyType, SorterInfo, Strategy, ValueType};
 
 /// Segments of these lengths behind five items that are in none, before nine.
 fn problem(seed: u64, lengths: &[usize], counted: Option<u32>) -> Problem {
@@ -17,7 +18,11 @@ fn problem(seed: u64, lengths: &[usize], counted: Option<u32>) -> Problem {
 }
 
 fn prove(emulated: bool, info: SorterInfo, problem: Problem) {
-    let bench = Bench::new(emulated, Way::EveryDigit, SorterInfo { segmented: true, ..info }, vec![problem]);
+    prove_tuned(emulated, |profile| profile, info, problem);
+}
+
+fn prove_tuned(emulated: bool, tune: impl FnOnce(Profile) -> Profile, info: SorterInfo, problem: Problem) {
+    let bench = Bench::tuned(emulated, Way::EveryDigit, tune, SorterInfo { segmented: true, ..info }, vec![problem]);
     let (problem, sort) = (&bench.problems[0], bench.sorts.infos[0]);
     let after =
         bench.with_plan(|plan, memory, _| plan.passes.iter().fold(memory, |memory, pass| bench.run_declared(&memory, plan, pass)));
@@ -68,9 +73,31 @@ fn segments_of_every_format() {
 
 #[test]
 fn segments_counted_on_the_device() {
-    let lengths = lengths(false);
-    for count in [0, 44, lengths.len() as u32 + 3] {
-        prove(false, SorterInfo::pairs().strategy(Strategy::Lookback), problem(3, &lengths, Some(count)));
+    for info in [SorterInfo::pairs(), SorterInfo::keys()] {
+        let lengths = lengths(false);
+        for count in [0, 44, lengths.len() as u32 + 3] {
+            prove(false, info.strategy(Strategy::Lookback), problem(3, &lengths, Some(count)));
+        }
+    }
+}
+
+/// Many items a thread, as measured devices have them: loaded in several steps, the last of them not full, and more words of heads than
+/// one word tells of.
+#[test]
+fn segments_of_many_items_a_thread() {
+    for (items, info) in [(32, SorterInfo::keys()), (11, SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() })] {
+        let shape = |threads| SmallShape::merge(threads, items);
+        let threads = context(false).device().profile().sort_keys.segments.shape.threads;
+        let tune = |mut profile: Profile| {
+            profile.sort_keys.segments = shape(threads);
+            profile.sort_long.segments = shape(threads);
+            profile
+        };
+        let whole = shape(threads).tile() as usize;
+        let window = shape(threads).segments_window() as usize;
+        // One that begins long before the next; up to the end of a window and across it; more than fit together.
+        let lengths = [3, window - 20, 40, 5, whole / 2, whole / 3, whole - 1, 2, window, whole, 1, 33, 64, whole + 1, 9];
+        prove_tuned(false, tune, info.strategy(Strategy::ReduceThenScan), problem(7, &lengths, None));
     }
 }
 
@@ -96,7 +123,9 @@ fn falling_offsets_stay_within_the_arrays() {
     let drawn = noise(5, 60).into_iter().map(|word| word % (2 * items)).collect();
     let behind = vec![items + 1, u32::MAX, 3, u32::MAX, 0];
     for (i, offsets) in [vec![0, items, window, items], torn, swinging, drawn, behind].into_iter().enumerate() {
-        for info in [SorterInfo::pairs(), SorterInfo { value: ValueType::Bytes(28), ..SorterInfo::keys() }] {
+        // By merging, and by digits.
+        let keys = SorterInfo { key: if i % 2 == 0 { KeyType::U32 } else { KeyType::U64 }, ..SorterInfo::keys() };
+        for info in [keys, SorterInfo { value: ValueType::Bytes(28), ..SorterInfo::keys() }] {
             let strategy = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring][i % 3];
             let info = SorterInfo { segmented: true, ..info.strategy(strategy) };
             let problem = Problem { offsets: offsets.clone(), ..Problem::new(3, items as usize, None) };

@@ -333,18 +333,14 @@ impl Profile {
             let segments = shapes.segments;
             let Shape { threads, items } = segments.shape;
             if segments.segments_window() == 0 || items > 32 {
-                return refuse(format!("{segments} holds no segments"));
+                return refuse(format!("{segments} does not suit segments: 64 to {MAX_TILE} items, at most 32 a thread"));
             }
             // Beside them, how many lie before each word; and for the longest keys the same, as a sorter of any must find its shape.
             let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
             let bytes = match segments.method {
                 SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
                 SmallMethod::Merge => {
-                    segments.merge_bytes(most_words)
-                        + segments.tile() / 4
-                        + threads * 4
-                        + emulation(threads)
-                        + SHARED_MEMORY_OVERHEAD
+                    segments.merge_bytes(most_words) + segments.tile() / 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
                 }
             };
             fits(&segments, true, bytes)?;
@@ -357,7 +353,6 @@ impl Profile {
 
     /// That runs can be merged so. Whether there is room for their items depends on these.
     fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
-        let refuse = |why: String| Err(Error::Malformed { argument: "profile", why });
         for Shape { threads, items } in [sized.run, sized.window] {
             let tile = u64::from(threads) * u64::from(items);
             if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
@@ -366,8 +361,11 @@ impl Profile {
             }
         }
         let fan = self.merge_fan;
-        if ![2, 4, 8, 16, 32].contains(&fan) || !self.plain_threads.is_multiple_of(fan) {
+        if ![2, 4, 8, 16, 32].contains(&fan) {
             return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
+        }
+        if !self.plain_threads.is_multiple_of(fan) {
+            return refuse(format!("{} plain threads do not ask about {fan} runs each", self.plain_threads));
         }
         let step = sized.step(fan);
         if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {

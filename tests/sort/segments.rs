@@ -54,7 +54,7 @@ impl Case {
 /// Each length around which something changes, its neighbours, and none, in an order in which every window meets others.
 fn mixed_lengths(case: &Case) -> Vec<u32> {
     let whole = case.whole();
-    let around = [1, 2, 32, whole / 4, whole / 2, whole, case.long(1), case.long(3)];
+    let around = [1, 2, 32, whole / 4, whole * 3 / 4 / 32 * 32, whole, case.long(1), case.long(3)];
     let mut lengths: Vec<u32> = around.into_iter().flat_map(|length| [length - 1, 0, length, length + 1]).collect();
     let mut random = Random::new(7);
     // Fisher and Yates.
