@@ -69,26 +69,16 @@ uint run_at(uint place) {
     return r;
 }
 
-// Neighbouring items by neighbouring threads; threads behind the last load it once more.
+// Neighbouring items by neighbouring threads.
 void load_window(Part part, Move move) {
-    Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
     [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
         // From the part's first item, before which some lie: what wraps here wraps back when that is added.
         uint from[LOADS];
-        uint words[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
             uint place = min(striped(first + k), part.items - 1);
             from[k] = place + sh_ahead[run_at(place)] - sh_before;
         }
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
-            [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-                if (w < COMPARED_WORDS) words[k] = load_key_word(part, move, FIRST_WORD + w, from[k]);
-                else words[k] = CARRIES_VALUE ? load_strided(values, part.first + from[k]) : from[k];
-            }
-            [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-                if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
-            }
-        }
+        stage_items(part, move, first, from);
     }
 }
 

@@ -139,22 +139,27 @@ Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint item
 // So many loads are under way together: more would hold more registers.
 const uint LOADS = ITEMS < 8 ? ITEMS : 8;
 
-// Neighbouring items by neighbouring threads, to where their threads find them; threads behind the last item load it once more. Pads stay in
-// registers, behind every key.
-void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
+// Items of the part to the places of shared memory that this thread has from its item `first` on. Behind the last place they are loaded for nothing.
+void stage_items(Part part, Move move, uint first, uint from[LOADS]) {
     Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
-    [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
+    [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
         uint words[LOADS];
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
-            [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-                uint place = min(striped(first + k), part.items - 1);
-                if (w < COMPARED_WORDS) words[k] = load_key_word(part, move, FIRST_WORD + w, place);
-                else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, move.first, part.first + place) : place;
-            }
-            [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-                if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
-            }
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            if (w < COMPARED_WORDS) words[k] = load_key_word(part, move, FIRST_WORD + w, from[k]);
+            else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, move.first, part.first + from[k]) : from[k];
         }
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
+        }
+    }
+}
+
+// Neighbouring items by neighbouring threads, to where their threads find them. Pads stay in registers, behind every key.
+void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
+    [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
+        uint from[LOADS];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) from[k] = min(striped(first + k), part.items - 1);
+        stage_items(part, move, first, from);
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
