@@ -128,19 +128,20 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
         steps.push(Step::new(name, minutes, [command]).needs(&[INSTALL, BUILD]));
         Ok(())
     };
-    // Subgroups out of shared memory are the same on every driver, and two of them have time for them.
+    // Subgroups out of shared memory are the same on every driver, and two of them have time for them. So is what the host does to record.
     const EMULATED: &str = "emulated_";
+    const RECORDING: &str = "takes_no_heap";
     for (lanes, skipped) in [(4, "emulated_128"), (8, "emulated_64"), (16, EMULATED)].map(|(lanes, skipped)| (lanes, [skipped])) {
         step(&format!("lavapipe, {lanes} lanes"), Validation::CoreSyncBest, lavapipe(lanes), &skipped)?;
     }
     if let Some(swiftshader) = drivers::swiftshader() {
-        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &[EMULATED])?;
+        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &[EMULATED, RECORDING])?;
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
     // as well: so nothing waits here, with one thread and without the test of long waits.
     let mut alone = brief(lavapipe(8));
     alone.push(("LP_NUM_THREADS", "1".to_owned()));
-    let elsewhere = [EMULATED, "tests::kernels", "tests::segments", "late::waiting_for_long"];
+    let elsewhere = [EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long"];
     step("lavapipe, GPU-assisted", Validation::GpuAssisted, alone, &elsewhere)?;
     Ok(steps)
 }
