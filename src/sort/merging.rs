@@ -1,7 +1,7 @@
 //! Sorts by merging in numbers: how many moves they take, and how many workgroups each. As glsl/sort/windows.glsl counts.
 
 use super::format::Format;
-use crate::tuning::{Profile, SizedMerge};
+use crate::tuning::{Profile, SizedMerge, SmallShape};
 
 /// How problems are sorted as runs that are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,11 @@ impl Merging {
     /// How problems of so many items are merged, where they are and shared memory has room for their items.
     pub(super) fn new(profile: &Profile, format: &Format, shared_memory: u32, max_count: u32) -> Option<Self> {
         let sized = *merges(profile, format).iter().find(|sized| max_count <= sized.up_to)?;
-        let largest = sized.run.tile().max(sized.window.tile());
         let mut merging = Self { sized, fan: profile.merge_fan, levels: 0 };
-        // A word more in every 32, and what tells of the runs of a window.
-        let words = format.merged_words() * (largest + largest / 32 + 1) + 4 * merging.fan + 2;
-        if words * 4 > shared_memory {
+        let bytes =
+            [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(format.merged_words()));
+        // And what tells of the runs of a window.
+        if bytes[0].max(bytes[1]) + 4 * (4 * merging.fan + 2) > shared_memory {
             return None;
         }
         while merging.run_items(merging.levels) < max_count.into() {

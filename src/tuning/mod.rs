@@ -408,6 +408,7 @@ fn shapes(small: &[SmallShape], tiles: &[SizedShape], segments: SmallShape) -> S
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
+// Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
 const NVIDIA_SMALL_KEYS: &[SmallShape] =
     &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
 const NVIDIA_SMALL_PAIRS: &[SmallShape] = &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8)];
