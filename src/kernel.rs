@@ -98,8 +98,8 @@ kernels! {
         SortHistogram = "sort_histogram", [
             Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
-        /// Whether one pass is to leave buckets.
-        SortChoose = "sort_choose", [Threads, Lanes, Mode, BucketTile];
+        /// Whether to sort by prefixes.
+        SortChoose = "sort_choose", [Threads, Lanes, Mode, FinishTile];
         /// One digit, by look-back.
         SortOnesweep = "sort_onesweep", [
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
@@ -140,9 +140,9 @@ kernels! {
         ];
         /// Items to where they are wanted.
         SortCopy = "sort_copy", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
-        /// Each bucket that one pass has left, in one workgroup.
-        SortBuckets = "sort_buckets", [
-            Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        /// Keys of the same prefix.
+        SortFinish = "sort_finish", [
+            Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Sorted keys to the bytes or halves that they are.
         SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
@@ -154,7 +154,6 @@ kernels! {
         SortSpineEmulated = "sort_spine_emulated", of SortSpine;
         SortReorderEmulated = "sort_reorder_emulated", of SortReorder;
         SortSmallEmulated = "sort_small_emulated", of SortSmall;
-        SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
         SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
         SortSegmentsMergeEmulated = "sort_segments_merge_emulated", of SortSegmentsMerge;
     }

@@ -128,8 +128,8 @@ specialisation_constants! {
     Mode = 21 as "SPEC_MODE",
     /// Items that one workgroup sorts by itself where problems are segments.
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
-    /// Items that one workgroup sorts of a bucket.
-    BucketTile = 23 as "SPEC_BUCKET_TILE",
+    /// Items that one workgroup finishes where passes sort by prefixes.
+    FinishTile = 23 as "SPEC_FINISH_TILE",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
     /// Of the items of a run that is merged, every so many one is a sample.
@@ -147,6 +147,14 @@ shared_constants! {
     const MAX_KEY_WORDS = 4;
     /// Most words of a value that passes move.
     const MAX_VALUE_WORDS = 4;
+    /// Topmost digits of a key that are its prefix. An odd number, so that with the move that finishes there is an even one.
+    const PREFIX_DIGITS = 3;
+    /// Bits of a prefix's bin.
+    const PREFIX_BIN_BITS = 12;
+    /// Bins that prefixes are counted in.
+    const PREFIX_BINS = 1 << PREFIX_BIN_BITS;
+    /// Items beside a tile of keys with the same prefix that are at hand.
+    const FINISH_MARGIN = 32;
     /// Most digits that one reading of the keys counts.
     const DIGITS_COUNTED = 8;
     /// Status bit: the count on the device was above the maximum; the maximum was used.
@@ -188,8 +196,8 @@ shared_constants! {
     const MODE_DIRECT = 2;
     /// Problems are segments of the arrays in the push constants, found on the device.
     const MODE_SEGMENTS = 4;
-    /// One pass by the topmost digit may leave buckets that one workgroup each sorts.
-    const MODE_BUCKETS = 8;
+    /// Passes may sort by prefixes alone.
+    const MODE_PREFIXES = 8;
     /// Problems are sorted as runs that are then merged; planes lie in scratch alone.
     const MODE_MERGED = 16;
 
@@ -201,8 +209,8 @@ shared_constants! {
     const FLAG_PASSES_OVER = 64;
     /// In `SortPush::flags`: those that all keys share are among them.
     const FLAG_SHARED_DIGITS = 128;
-    /// Beside the digits that no pass sorts by: buckets of the one that is left are ordered by those below it.
-    const PASSED_OVER_BUCKETS = 1 << 31;
+    /// Beside the digits that no pass sorts by: what has the same digits in those that are left is sorted by those below, at the end.
+    const PASSED_OVER_PREFIXES = 1 << 31;
     /// In `SortPush::flags`: `prepare` writes indirect commands.
     const FLAG_INDIRECT = 8;
     /// In `SortPush::flags`: `prepare` clears tickets.
@@ -259,8 +267,8 @@ shared_structs! {
         /// Distance of one key from the next as they come, in the low half, and of values in the high one: in words, or, for keys
         /// narrower than a word, in bytes.
         strides: u32,
-        /// `[rows][digits][RADIX]` counts, a word with a bit for each digit that no pass sorts by, and `[RADIX]` places where buckets begin.
-        /// By 256 bytes into scratch.
+        /// `[rows][digits][RADIX]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
+        /// prefixes. By 256 bytes into scratch.
         histogram: u32,
         /// Look-back: `[tiles][RADIX]` words. Reduce-then-scan: `[RADIX][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
         /// into scratch.

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
     #[arg(long, value_parser = parse_small)]
     pub(crate) small: Option<SmallShapes>,
-    /// A line of the profile that is to say something else, as `buckets_up_to=1048576`; any number of them.
+    /// A line of the profile that is to say something else, as `prefixes_up_to=1048576`; any number of them.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// A profile, such as `--tune` writes, instead of the device's built-in one.
@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn lines_replace_those_of_the_profile() {
         let set = |lines: &str| parse(&format!("trommel-bench {lines}")).unwrap().reshape(any_profile());
-        let profile = set("--set buckets_up_to=9 --set small_ranking=proven").unwrap();
-        assert_eq!((profile.buckets_up_to, profile.small_ranking), (9, Ranking::Proven));
+        let profile = set("--set prefixes_up_to=9 --set small_ranking=proven").unwrap();
+        assert_eq!((profile.prefixes_up_to, profile.small_ranking), (9, Ranking::Proven));
         for (line, why) in
             [("spin", "is not NAME=VALUE"), ("spins=3", "has no line \"spins\""), ("spin_limit=x", "is not a number")]
         {

@@ -75,6 +75,16 @@ Digit digit_at(uint index, uint begin_bit, uint end_bit) {
     return digit;
 }
 
+// The topmost digits of a key, as a number.
+uint prefix_of(uint key[KEY_WORDS], uint digits, uint begin_bit, uint end_bit) {
+    uint prefix = 0;
+    [[unroll]] for (uint d = 1; d <= PREFIX_DIGITS; ++d) {
+        Digit digit = digit_at(digits - d, begin_bit, end_bit);
+        prefix = prefix << RADIX_BITS | key[digit.word] >> digit.shift & (1u << digit.bits) - 1;
+    }
+    return prefix;
+}
+
 uint digit_count(uint begin_bit, uint end_bit) {
     if (end_bit <= begin_bit) return 0;
     uint in_first = (min(32 - begin_bit % 32, end_bit - begin_bit) + RADIX_BITS - 1) / RADIX_BITS;

@@ -22,7 +22,7 @@
 #define SPEC_FULL_DIGITS 20
 #define SPEC_MODE 21
 #define SPEC_SEGMENT_TILE 22
-#define SPEC_BUCKET_TILE 23
+#define SPEC_FINISH_TILE 23
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
@@ -31,6 +31,10 @@ const uint RADIX_BITS = 8;
 const uint RADIX = 256;
 const uint MAX_KEY_WORDS = 4;
 const uint MAX_VALUE_WORDS = 4;
+const uint PREFIX_DIGITS = 3;
+const uint PREFIX_BIN_BITS = 12;
+const uint PREFIX_BINS = 4096;
+const uint FINISH_MARGIN = 32;
 const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
 const uint ARGUMENTS_TILES = 0;
@@ -50,13 +54,13 @@ const uint LAYOUT_VALUES_APART = 32;
 const uint MODE_SINGLE = 1;
 const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
-const uint MODE_BUCKETS = 8;
+const uint MODE_PREFIXES = 8;
 const uint MODE_MERGED = 16;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
 const uint FLAG_PASSES_OVER = 64;
 const uint FLAG_SHARED_DIGITS = 128;
-const uint PASSED_OVER_BUCKETS = 2147483648;
+const uint PASSED_OVER_PREFIXES = 2147483648;
 const uint FLAG_INDIRECT = 8;
 const uint FLAG_TICKETS = 16;
 const uint FLAG_HISTOGRAMS = 32;

@@ -1,6 +1,6 @@
 // Sort, the last move where one is left: items from where the passes have left them to where they are wanted, in the same order.
 //
-// In:  keys (and values), of the input or of the alternate planes; the digits that are passed over. Buckets are not copied but sorted.
+// In:  keys (and values), of the input or of the alternate planes; the digits that are passed over. What is sorted by prefixes is not copied but finished.
 // Out: keys (and values).
 // Groups: as many for each problem; of segments, one a tile.
 // Progress: none needed.
@@ -39,8 +39,9 @@ void main() {
         end = count;
         step = share.shares * THREADS;
     }
-    Move move = move_of_pass(passed_over_by(p));
-    if (!move.moves || move.buckets) return;
+    uint passed_over = passed_over_by(p);
+    Move move = move_of_pass(passed_over);
+    if (!move.moves || by_prefixes(passed_over)) return;
     for (uint w = DROPS_KEYS && move.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         Plane source = source_plane(p, w, move, count);
         Plane target = target_plane(p, w, move, count);

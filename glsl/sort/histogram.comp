@@ -2,7 +2,7 @@
 //
 // In:  keys.
 // Out: histogram[digits][RADIX] of each problem and, behind it, a bit for each digit that all keys share; look-back words of every
-//      tile, or the whole ring, zeroed. Where nothing has been prepared, each group has a histogram of its own, the first
+//      tile, or the whole ring, zeroed. Where prefixes may be sorted by, how many keys have one of each bin. Where nothing has been prepared, each group has a histogram of its own, the first
 //      writes the status and zeroes the tickets.
 // Groups: one for every args.chunk tiles of the line. A chunk may cross problems: the counts are handed over at each border.
 // Progress: none needed.
@@ -35,10 +35,16 @@ const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_B
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
 shared uint sh_histogram[COUNTED * RADIX];
+shared uint sh_bins[PREFIXES ? PREFIX_BINS : 1];
 
 void clear_counts() {
     for (uint i = thread_id(); i < COUNTED * RADIX; i += THREADS) sh_histogram[i] = 0;
+    if (!PREFIXES) return;
+    for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) sh_bins[i] = 0;
 }
+
+// Prefixes spread over the bins, neighbouring ones too. (Knuth, "The Art of Computer Programming" 3, 6.4: Fibonacci hashing.)
+uint bin_of(uint prefix) { return prefix * 0x9e3779b1u >> (32 - PREFIX_BIN_BITS); }
 
 void count_key(uint key[KEY_WORDS], uint from_digit) {
     [[unroll]] for (uint d = 0; d < COUNTED; ++d) {
@@ -49,6 +55,8 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
             atomicAdd(sh_histogram[d * RADIX + value], 1);
         }
     }
+    // In the first reading, where there are several.
+    if (PREFIXES && from_digit == 0) atomicAdd(sh_bins[bin_of(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
 }
 
 // Keys of one word in a dense array: all loads of a batch are on their way before one is waited for.
@@ -120,6 +128,13 @@ void hand_over(Tile tile, uint from_digit) {
         uint before = atomicAdd(histogram.v[from_digit * RADIX + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         if (before + count == tile.count) {
             atomicOr(histogram.v[DIGIT_COUNT * RADIX], 1u << digit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        }
+    }
+    if (PREFIXES && from_digit == 0) {
+        for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) {
+            uint count = sh_bins[i];
+            uint bin = DIGIT_COUNT * RADIX + 1 + i;
+            if (count != 0) atomicAdd(histogram.v[bin], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         }
     }
     barrier();

@@ -5,7 +5,7 @@
 // that would begin in the wrong place, or where there is nothing to sort by, a copy is the last move: what comes after the passes, and
 // indices, want their planes written even so.
 //
-// Where buckets have been chosen (choose.comp), one pass alone sorts, by the topmost digit, and the last move orders what it leaves.
+// Where it has been chosen (choose.comp), passes sort by prefixes alone, and the last move orders what has the same (finish.comp).
 
 struct Move {
     bool moves;
@@ -13,16 +13,15 @@ struct Move {
     bool last;       // writes the output
     bool to_output;  // or to the planes in its place; from the alternate planes then, unless it is the first
     uint turn;       // sorting passes before this one, modulo 2
-    bool buckets;    // items come in no order of the digits below
 };
 
-bool in_buckets(uint passed_over) { return MAY_BUCKET && (passed_over & PASSED_OVER_BUCKETS) != 0; }
+bool by_prefixes(uint passed_over) { return PREFIXES && (passed_over & PASSED_OVER_PREFIXES) != 0; }
 
 // `passed_over`: bit d is set where no pass sorts by digit d. The pass behind the digits is the last move where one is left.
 Move move_of_pass(uint passed_over) {
     uint sorting = all_digits() & ~passed_over;
     uint sorts = bitCount(sorting);
-    bool copies = sorts == 0 || in_buckets(passed_over);
+    bool copies = sorts == 0 || by_prefixes(passed_over);
     if (has_flag(FLAG_EVEN)) copies = copies || (sorts & 1) != 0;
     if (has_flag(FLAG_ODD)) copies = (sorts & 1) == 0;
     uint moving = copies ? sorting | 1u << pass_digits() : sorting;
@@ -35,7 +34,6 @@ Move move_of_pass(uint passed_over) {
     move.last = after == 0;
     move.to_output = (after & 1) == 0;
     move.turn = before & 1;
-    move.buckets = in_buckets(passed_over);
     return move;
 }
 

@@ -22,6 +22,7 @@
 #include "sort/planes.glsl"
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
+#include "sort/prove.glsl"
 #include "sort/scatter.glsl"
 
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
@@ -182,7 +183,11 @@ void sort_tile(Tile tile, Move move, Place place) {
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
 
-    // 5. Look back for the keys of each digit before this tile.
+    // 5. Look back for the keys of each digit before this tile. Meanwhile, see that it is ordered.
+    if (PROVES) {
+        barrier();
+        prove_order(tile.count - tile.index * TILE);
+    }
     if (tile.index != 0) {
         for (uint j = 0; j < DIGITS; ++j) {
             uint exclusive;
@@ -200,6 +205,7 @@ void sort_tile(Tile tile, Move move, Place place) {
     }
 
     // 6. Let it go.
+    mend_order(tile, move);
     scatter(tile, move, places);
 }
 

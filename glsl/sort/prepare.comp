@@ -145,8 +145,9 @@ void main() {
     // 1. This group's problem.
     if (!SEGMENTS && has_flag(FLAG_HISTOGRAMS)) {
         Words histogram = histogram_of(p);
-        // One word more: the digits that all keys share.
-        for (uint i = thread_id(); i <= pass_digits() * RADIX; i += THREADS) histogram.v[i] = 0;
+        // And behind them the digits that all keys share, and bins of prefixes.
+        uint words = pass_digits() * RADIX + 1 + (PREFIXES ? PREFIX_BINS : 0);
+        for (uint i = thread_id(); i < words; i += THREADS) histogram.v[i] = 0;
     }
     if (!SEGMENTS && thread_id() == 0) write_status(p);
     if (p != 0) return;

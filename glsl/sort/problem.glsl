@@ -12,7 +12,7 @@ layout(constant_id = SPEC_MODE) const uint MODE = 0;
 const bool SINGLE = (MODE & MODE_SINGLE) != 0;
 const bool DIRECT = (MODE & MODE_DIRECT) != 0;
 const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
-const bool MAY_BUCKET = (MODE & MODE_BUCKETS) != 0;
+const bool PREFIXES = (MODE & MODE_PREFIXES) != 0;
 const bool MERGED = (MODE & MODE_MERGED) != 0;
 // What one workgroup sorts by itself: no two longer segments begin in so many items.
 layout(constant_id = SPEC_SEGMENT_TILE) const uint SEGMENT_TILE = 2048;
@@ -88,7 +88,7 @@ uint histogram_part(uint p) {
 
 Words histogram_of(uint p) { return Words(scratch_part(histogram_part(p))); }
 
-// Behind the rows, the digits that no pass sorts by; then where buckets begin.
+// Behind the rows, the digits that no pass sorts by; then how many keys have a prefix of each bin.
 Words passed_over_of(uint p) {
     return Words(advance(scratch_part(histogram_part(p)), uvec2(histogram_rows() * pass_digits() * RADIX * 4, 0)));
 }

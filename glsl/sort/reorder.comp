@@ -17,6 +17,7 @@
 #include "sort/planes.glsl"
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
+#include "sort/prove.glsl"
 #include "sort/scatter.glsl"
 
 void sort_tile(Tile tile, Move move) {
@@ -53,6 +54,11 @@ void sort_tile(Tile tile, Move move) {
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
     barrier();
+    if (PROVES) {
+        prove_order(tile.count - tile.index * TILE);
+        barrier();
+        mend_order(tile, move);
+    }
     scatter(tile, move, places);
 }
 

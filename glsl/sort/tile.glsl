@@ -140,7 +140,7 @@ uint rank_key(uint digit) {
 }
 
 // Each key takes the next place of its digit. Stable where shared memory serves the lanes of a subgroup in their order, which no
-// standard promises: whoever ranks so proves the order afterwards (scatter.glsl, order.glsl), and ranks again where it is wrong.
+// standard promises: whoever ranks so proves the order afterwards (prove.glsl, order.glsl), and ranks again where it is wrong.
 uint take_place(uint digit, bool wanted) {
     uint counter = histogram_row() * RADIX + digit;
     uint place = 0;

@@ -5,8 +5,8 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_BUCKETS, MODE_DIRECT, MODE_MERGED, MODE_SEGMENTS, MODE_SINGLE,
-    RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE,
+    PREFIX_DIGITS, RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
 use arrayvec::ArrayVec;
@@ -87,8 +87,8 @@ pub(crate) enum Start {
 pub(crate) enum Finish {
     /// With the last digit.
     Digits,
-    /// With buckets that a workgroup of this shape sorts each, where the device finds that one pass by the topmost digit leaves such.
-    Buckets(Shape),
+    /// With what has the same prefix, sorted by workgroups of this shape, where the device finds that few keys have.
+    Prefixes(Shape),
 }
 
 impl<'a> SortKind<'a> {
@@ -125,26 +125,27 @@ impl<'a> SortKind<'a> {
 
     fn tiled(&self, sized: &SizedShape, max_count: u32) -> Class {
         let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
-        // Two moves, where there are as many digits at least.
-        let buckets = max_count <= self.profile.buckets_up_to
+        // An even number of moves, and fewer than there are digits.
+        let prefixes = max_count <= self.profile.prefixes_up_to
+            && start == Start::Prepared
             && self.scan().is_some()
-            && self.format.digits() > 1
+            && self.format.digits() > PREFIX_DIGITS + 1
             && self.format.rule() != FLAG_ODD;
-        Class::Tiled(sized.shape, start, if buckets { Finish::Buckets(self.profile.sort_buckets) } else { Finish::Digits })
+        Class::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(self.profile.sort_finish) } else { Finish::Digits })
     }
 
     /// Maximum counts past which less scratch may do: the largest of each shape.
     pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
         let shapes = self.shapes();
         // Of segments, the small ones change nothing, and do no harm.
-        let buckets = Some(self.profile.buckets_up_to).filter(|up_to| *up_to != 0);
+        let prefixes = Some(self.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
         let merged = Merging::ends(self.profile, &self.format);
         shapes
             .small
             .iter()
             .map(|small| small.tile())
             .chain(shapes.tiles.iter().map(|sized| sized.up_to))
-            .chain(buckets)
+            .chain(prefixes)
             .chain(merged)
     }
 
@@ -183,8 +184,8 @@ impl<'a> SortKind<'a> {
                     others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
                 }
                 Class::Segments { whole, .. } => others.push((whole.segments_kernel(), whole.shape)),
-                Class::Tiled(.., Finish::Buckets(shape)) => {
-                    others.extend([(Kernel::SortBuckets, shape), (Kernel::SortChoose, PLAIN)]);
+                Class::Tiled(.., Finish::Prefixes(shape)) => {
+                    others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
                 }
                 Class::Tiled(.., Finish::Digits) => {}
             }
@@ -210,9 +211,9 @@ impl<'a> SortKind<'a> {
             Class::Tiled(_, start, _) => single && start == Start::Direct,
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
-        let buckets = matches!(class, Class::Tiled(.., Finish::Buckets(_)));
+        let prefixes = matches!(class, Class::Tiled(.., Finish::Prefixes(_)));
         let merged = class.merging().is_some();
-        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (buckets, MODE_BUCKETS), (merged, MODE_MERGED)];
+        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (prefixes, MODE_PREFIXES), (merged, MODE_MERGED)];
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
@@ -225,9 +226,7 @@ impl<'a> SortKind<'a> {
         let proven = match kernel {
             Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => self.profile.ranking,
             // Items that carry the places they came from are told apart.
-            Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
-                self.profile.small_ranking
-            }
+            Kernel::SortSmall if by_all_bits || format.key_words == 1 && format.value_words != 0 => self.profile.small_ranking,
             _ => Ranking::Ballots,
         };
         if own_rows { proven as u32 } else { RANKING_BALLOTS }
@@ -247,7 +246,7 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortJoin
                 | Kernel::SortSegments
                 | Kernel::SortSegmentsMerge
-                | Kernel::SortBuckets
+                | Kernel::SortFinish
                 | Kernel::SortOnesweep
                 | Kernel::SortReorder
         );
@@ -289,7 +288,7 @@ impl<'a> SortKind<'a> {
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
-            Constant::BucketTile => self.profile.sort_buckets.tile(),
+            Constant::FinishTile => self.profile.sort_finish.tile(),
             Constant::Fan => self.profile.merge_fan,
             // Of a window.
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),

@@ -17,6 +17,8 @@ use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
 const ITEMS_A_THREAD: u32 = 8;
+/// Workgroups that finish, unless there are more problems: each takes one tile after the other.
+const MOST_FINISHING: u32 = 1 << 16;
 
 impl<'a> SortTable<'a> {
     /// The passes, as the class and the strategy have them.
@@ -117,7 +119,7 @@ impl<'a> Builder<'a> {
         let chunk = tiles.div_ceil(groups).max(1);
         let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
-            (table.passes_over || table.buckets().is_some(), FLAG_PASSES_OVER),
+            (table.passes_over || table.finish().is_some(), FLAG_PASSES_OVER),
             (table.passes_over, FLAG_SHARED_DIGITS),
             (table.arguments.size != 0, FLAG_INDIRECT),
             (table.kind.scan().is_some(), FLAG_TICKETS),
@@ -360,25 +362,26 @@ impl<'a> Builder<'a> {
             self.pass(Kernel::SortOnesweep, shape, tiles, reads, writes.union(set(&[tile_words, tickets])));
         }
         self.copy();
-        self.buckets();
+        self.finish_prefixes();
     }
 
     /// Between the histogram and the passes.
     fn choose(&mut self) {
-        if self.table.buckets().is_some() {
+        if self.table.finish().is_some() {
             let chosen = set(&[self.histograms]);
             let groups = Groups::Fixed(self.table.problems);
             self.pass(Kernel::SortChoose, PLAIN, groups, chosen.union(self.line()), chosen);
         }
     }
 
-    /// The move behind the digits, where buckets are what is left.
-    fn buckets(&mut self) {
-        let Some(shape) = self.table.buckets() else { return };
+    /// The move behind the digits, where prefixes have been sorted by.
+    fn finish_prefixes(&mut self) {
+        let Some(shape) = self.table.finish() else { return };
         self.turn(self.format().digits());
         let (reads, writes) = self.areas(self.format().digits());
-        let groups = Groups::Fixed(self.table.problems * RADIX);
-        self.pass(Kernel::SortBuckets, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
+        let tiles = self.table.most_items.div_ceil(shape.tile()).min((MOST_FINISHING / self.table.problems).max(1));
+        let groups = Groups::Fixed(self.table.problems * tiles);
+        self.pass(Kernel::SortFinish, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
     }
 
     fn reduce_then_scan(&mut self, shape: Shape) {

@@ -8,8 +8,8 @@ use crate::memory::{Arguments, Range};
 use crate::plan::Table;
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
-    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT, RADIX,
-    SortProblem, SortState,
+    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
+    PREFIX_BINS, RADIX, SortProblem, SortState,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -108,10 +108,10 @@ impl Parts {
         }
         let digits = u64::from(format.digits());
         let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
-        // Behind the rows, the digits that are passed over and, if there may be such, where buckets begin. Histograms are named by where they begin, and tile words too, which are whole
-        // parts by themselves.
-        let buckets = if matches!(class, Class::Tiled(.., Finish::Buckets(_))) { u64::from(RADIX) } else { 0 };
-        let histogram = ((rows * digits * u64::from(RADIX) + 1 + buckets) * WORD).next_multiple_of(PART);
+        // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
+        // where they begin, and tile words too, which are whole parts by themselves.
+        let bins = if matches!(class, Class::Tiled(.., Finish::Prefixes(_))) { u64::from(PREFIX_BINS) } else { 0 };
+        let histogram = ((rows * digits * u64::from(RADIX) + 1 + bins) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
             histogram: histograms * histogram,
@@ -334,10 +334,10 @@ impl<'a> SortTable<'a> {
         });
     }
 
-    /// What sorts a bucket, where there may be such.
-    pub(super) fn buckets(&self) -> Option<Shape> {
+    /// What sorts keys of the same prefix, where prefixes may be sorted by.
+    pub(super) fn finish(&self) -> Option<Shape> {
         match self.class {
-            Class::Tiled(.., Finish::Buckets(shape)) => Some(shape),
+            Class::Tiled(.., Finish::Prefixes(shape)) => Some(shape),
             _ => None,
         }
     }

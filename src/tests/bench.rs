@@ -5,14 +5,14 @@
 //! must write the same.
 
 use super::problems::{Sorts, argument_of};
-use super::twins::{DIGITS, Move, Twin, address, move_of_pass, noise, result};
+use super::twins::{DIGITS, Move, Twin, address, below_prefix, move_of_pass, noise, result};
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernel::{Kernel, Variant};
 use crate::plan::{Groups, Pass, Plan, Resources, Table as _};
 use crate::record::{Commands as _, Recorder};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{
-    FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_BUCKETS, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
+    FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
 };
 use crate::sort::{Class, Finish, Merging, SortTable, cpu};
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
@@ -64,7 +64,7 @@ pub(super) fn context(emulated: bool) -> Context {
         sort_keys: shapes(!emulated),
         sort_pairs: shapes(emulated),
         sort_long: shapes(!emulated),
-        sort_buckets: shape(2),
+        sort_finish: shape(2),
         merge_fan: 4,
         plain_threads: threads,
         histogram_groups: 3,
@@ -93,10 +93,10 @@ pub(super) enum Way {
     EveryDigit,
     /// Prepared; digits that all keys share are passed over.
     PassingOver,
-    /// Nothing prepared, where one problem is alone; one pass may leave buckets.
-    DirectBuckets,
-    /// Prepared; one pass may leave buckets, and otherwise digits that all keys share are passed over.
-    Buckets,
+    /// Prepared; prefixes may be sorted by, and otherwise every digit is.
+    Prefixes,
+    /// Prepared; prefixes may be sorted by, and otherwise digits that all keys share are passed over.
+    PrefixesPassingOver,
     /// Runs, merged.
     Merging,
 }
@@ -109,9 +109,9 @@ impl Way {
         let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
         let merges = || Some(merge).filter(|_| self == Self::Merging).into_iter().collect();
         Profile {
-            direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
-            buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
-            all_digits_up_to: most(![Self::PassingOver, Self::Buckets].contains(&self)),
+            direct_up_to: most(self == Self::Direct),
+            prefixes_up_to: most([Self::Prefixes, Self::PrefixesPassingOver].contains(&self)),
+            all_digits_up_to: most(![Self::PassingOver, Self::PrefixesPassingOver].contains(&self)),
             merge_keys: merges(),
             merge_pairs: merges(),
             merge_long: merges(),
@@ -413,20 +413,22 @@ impl Bench {
     /// What the pass does with the twin's items.
     pub(super) fn move_of(&self, twin: &Twin, push: &SortPush) -> Option<Move> {
         let chosen = self.chosen(twin);
-        let passed_over = match chosen {
-            Some(digit) => !(1 << digit),
-            None if push.flags & FLAG_SHARED_DIGITS != 0 => twin.shared,
-            None => 0,
+        let passed_over = if chosen {
+            below_prefix(&twin.format)
+        } else if push.flags & FLAG_SHARED_DIGITS != 0 {
+            twin.shared
+        } else {
+            0
         };
-        move_of_pass(&twin.format, passed_over, chosen.is_some(), push.pass & 0xff)
+        move_of_pass(&twin.format, passed_over, chosen, push.pass & 0xff)
     }
 
-    /// The digit whose buckets a workgroup each sorts, where one is chosen.
-    pub(super) fn chosen(&self, twin: &Twin) -> Option<u32> {
+    /// Whether prefixes are sorted by.
+    pub(super) fn chosen(&self, twin: &Twin) -> bool {
         let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
         match kind.class(self.sorts.infos[0].count.max) {
-            Class::Tiled(.., Finish::Buckets(shape)) => twin.top_digit_of_buckets(shape.tile()),
-            _ => None,
+            Class::Tiled(.., Finish::Prefixes(shape)) => twin.has_rare_prefixes(shape.tile()),
+            _ => false,
         }
     }
 
@@ -487,27 +489,20 @@ impl Bench {
                     }
                 }
                 "sort_choose" => {
-                    let rows = if prepared { 1 } else { (push.pass >> 16 & 0xff) as usize };
-                    let histograms = self.part(memory, row.histogram, rows * digits * DIGITS + 1 + DIGITS);
-                    let found = &histograms[rows * digits * DIGITS..];
-                    let Some(digit) = self.chosen(twin) else {
-                        let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
-                        assert_eq!(found[0], shared, "every digit is sorted by that is to be");
-                        continue;
-                    };
-                    assert_eq!(found[0], PASSED_OVER_BUCKETS | ((1 << digits) - 1) & !(1 << digit), "one digit is sorted by");
-                    let mut begins = twin.histograms().swap_remove(digit as usize);
-                    cpu::exclusive_sum(&mut begins);
-                    assert_eq!(found[1..], begins, "where buckets begin");
+                    let found = self.part(memory, row.histogram, digits * DIGITS + 1)[digits * DIGITS];
+                    let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
+                    let prefixes = PASSED_OVER_PREFIXES | below_prefix(&twin.format);
+                    assert_eq!(found, if self.chosen(twin) { prefixes } else { shared }, "what is not sorted by");
                 }
-                "sort_buckets" => {
-                    if let (Some(digit), Some(to)) = (self.chosen(twin), to) {
-                        (0..=digit).for_each(|digit| drop(twin.reorder(tile, digit)));
+                "sort_finish" => {
+                    if let Some(to) = to.filter(|_| self.chosen(twin)) {
+                        // Stable passes by every digit order them as it should be.
+                        (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                         compare_items(twin, to);
                     }
                 }
                 "sort_copy" => {
-                    if let Some(to) = to.filter(|_| self.chosen(twin).is_none()) {
+                    if let Some(to) = to.filter(|_| !self.chosen(twin)) {
                         compare_items(twin, to);
                     }
                 }

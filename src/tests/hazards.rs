@@ -192,11 +192,11 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
     }
 }
 
-/// The built-in one, and merging and buckets where tiles are small.
+/// The built-in one, and merging and prefixes where tiles are small.
 fn profile(facts: &DeviceFacts) -> Profile {
     let merges = || ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     Profile {
-        buckets_up_to: 1 << 18,
+        prefixes_up_to: 1 << 20,
         merge_keys: merges(),
         merge_pairs: merges(),
         merge_long: merges(),

@@ -116,9 +116,9 @@ fn chained_and_orderly_kernels() {
     }
 }
 
-/// Buckets, and keys that leave too large ones: of few values, of few varied digits, all the same. Tells how many of
-/// them together have left buckets.
-fn in_buckets(emulated: bool, info: SorterInfo) -> usize {
+/// Prefixes that few keys have, and such that many have: of few values, of few varied digits, all the same. Tells which of
+/// them together have been sorted by prefixes.
+fn by_prefixes(emulated: bool, info: SorterInfo) -> Vec<bool> {
     let tile = tile_of(emulated);
     let problems = || {
         vec![
@@ -132,27 +132,55 @@ fn in_buckets(emulated: bool, info: SorterInfo) -> usize {
         ]
     };
     for problem in problems() {
-        Bench::new(emulated, Way::DirectBuckets, info, vec![problem]).prove();
+        Bench::new(emulated, Way::Prefixes, info, vec![problem]).prove();
     }
-    let together = Bench::new(emulated, Way::Buckets, info, problems());
+    let together = Bench::new(emulated, Way::PrefixesPassingOver, info, problems());
     together.prove();
-    together.twins().iter().filter(|twin| together.chosen(twin).is_some()).count()
+    together.twins().iter().map(|twin| together.chosen(twin)).collect()
 }
 
 #[test]
-fn bucket_kernels() {
+fn prefix_kernels() {
     let strategies = [Strategy::Lookback, Strategy::Ring, Strategy::ChainedScan];
-    for (i, info) in proven().into_iter().enumerate() {
-        let runs = i < 2 || in_full() || i % 3 == 0 && in_turn(i / 3) && !in_brief();
-        let chosen = runs.then(|| in_buckets(false, info.strategy(strategies[i % 3])));
-        assert!(i >= 2 || chosen.is_some_and(|chosen| chosen >= 2), "keys and pairs leave buckets");
+    let long = SorterInfo { key: KeyType::U64, ..SorterInfo::keys() };
+    let all_bits = [
+        long,
+        SorterInfo { value: ValueType::Bytes(4), ..long },
+        SorterInfo { key: KeyType::F64, order: Order::Descending, ..SorterInfo::pairs() },
+        SorterInfo { key: KeyType::U32x3, value: ValueType::Bytes(12), placement: Placement::Preserve, ..long },
+        SorterInfo { key: KeyType::U32x4, value: ValueType::Bytes(20), ..long },
+        SorterInfo { key: KeyType::I64, value: ValueType::Index, drop_keys: true, layout: Layout::Strided, ..long },
+        SorterInfo { placement: Placement::DoubleBuffer, layout: Layout::Interleaved, value: ValueType::Bytes(8), ..long },
+        // Prefixes of fewer bits, and such that are parts of two words.
+        SorterInfo { begin_bit: 3, end_bit: 61, ..long },
+        SorterInfo { begin_bit: 5, end_bit: 43, value: ValueType::Bytes(4), ..long },
+    ];
+    for (i, info) in all_bits.into_iter().enumerate() {
+        if i >= 2 && !in_full() && !in_turn(i) {
+            continue;
+        }
+        let chosen = by_prefixes(false, info.strategy(strategies[i % 3]));
+        assert!(chosen[0] && chosen[1], "few keys have the same prefix: {chosen:?}");
+        assert!(!chosen[2] && !chosen[4], "many keys have the same prefix: {chosen:?}");
+    }
+}
+
+/// Prefixes of two bits that a hundred keys have each: from tile to tile, beyond the margin where all is at hand.
+#[test]
+fn prefixes_that_many_keys_have() {
+    let info = SorterInfo { key: KeyType::U64, end_bit: 34, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
+    let problems = [400, 395].map(|size| Problem::new(size as u64, size, None).varied(0b1_0011));
+    for problem in problems {
+        let bench = Bench::new(true, Way::Prefixes, info, vec![problem]);
+        assert!(bench.twins().iter().all(|twin| bench.chosen(twin)), "no workgroup minds so many");
+        bench.prove();
     }
 }
 
 #[test]
-fn bucket_kernels_with_emulated_subgroups() {
-    let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
-    assert!(in_buckets(true, doubles.strategy(Strategy::Lookback)) >= 2, "doubles leave buckets");
+fn prefix_kernels_with_emulated_subgroups() {
+    let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, ..SorterInfo::pairs() };
+    assert!(by_prefixes(true, doubles.strategy(Strategy::Lookback))[0], "few doubles have the same prefix");
 }
 
 /// One run, and runs that one level merges or several do: full ones, with a few items left over, counted by the device.
@@ -262,10 +290,6 @@ fn emulated_small_kernels_prove_their_order() {
             let small = [(3 * threads, u32::MAX), (3 * threads - 7, 0), (2 * threads + 1, 0b10)];
             let problems = small.map(|(size, varied)| Problem::new(41, size, None).varied(varied));
             Bench::tuned(true, Way::Direct, tune, info, problems.to_vec()).prove();
-            let buckets = Problem::new(42, 5 * tile_of(true) + 1, None);
-            let bench = Bench::tuned(true, Way::DirectBuckets, tune, info, vec![buckets]);
-            assert!(bench.chosen(&bench.twins()[0]).is_some(), "it leaves buckets");
-            bench.prove();
         }
     }
 }

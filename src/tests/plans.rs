@@ -116,15 +116,15 @@ fn merging_has_plans() {
     assert_text("merging", &format!("{once}\n{twice}\n{together}"));
 }
 
-/// One pass and buckets, or every digit, as the device finds: alone, and in a batch.
+/// Prefixes and what has the same, or every digit, as the device finds: alone, and in a batch.
 #[test]
-fn buckets_have_plans() {
-    let profile = Profile { buckets_up_to: 1 << 18, ..Profile::for_device(&NVIDIA) };
+fn prefixes_have_plans() {
+    let profile = Profile { prefixes_up_to: 1 << 20, direct_up_to: 0, ..Profile::for_device(&NVIDIA) };
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
-    let problem = Problem { size: 100_000, count_on_device: true, status: false };
+    let problem = Problem { size: 1_000_000, count_on_device: true, status: false };
     let alone = tuned(&one(info, problem), &NVIDIA, &profile);
     let mut batch = Sorts { info: SorterInfo { end_bit: 40, ..info }, infos: Vec::new() };
     let mut addresses = Addresses::new();
-    batch.infos.extend([100_000, 10_000].map(|size| addresses.info(Problem { size, ..problem }, &batch.format())));
-    assert_text("buckets", &format!("{alone}\n{}", tuned(&[batch], &NVIDIA, &profile)));
+    batch.infos.extend([1_000_000, 600_000].map(|size| addresses.info(Problem { size, ..problem }, &batch.format())));
+    assert_text("prefixes", &format!("{alone}\n{}", tuned(&[batch], &NVIDIA, &profile)));
 }

@@ -3,7 +3,7 @@
 use crate::Placement;
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    RADIX, SortProblem,
+    PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
 use crate::sort::{Format, KeyType, SorterInfo};
@@ -136,11 +136,24 @@ impl Twin {
         (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.format.digit(index))).collect()
     }
 
-    /// The topmost digit that not all keys share, where it is not the lowest and none of its values has more keys than a workgroup takes.
-    pub(super) fn top_digit_of_buckets(&self, most: u32) -> Option<u32> {
-        let digit = (0..self.format.digits()).rev().find(|digit| self.shared >> digit & 1 == 0)?;
-        let counts = cpu::histogram(&self.keys, self.format.digit(digit));
-        (self.len() != 0 && digit > 0 && counts.into_iter().all(|count| count <= most)).then_some(digit)
+    /// How many keys have a prefix of each bin: see glsl/sort/histogram.comp.
+    pub(super) fn prefix_bins(&self) -> Vec<u32> {
+        let mut bins = vec![0; PREFIX_BINS as usize];
+        let digits = self.format.digits();
+        for i in 0..self.len() {
+            let prefix = (digits - PREFIX_DIGITS..digits).rev().fold(0u32, |prefix, digit| {
+                let digit = self.format.digit(digit);
+                prefix << RADIX_BITS | self.keys[digit.word as usize][i] >> digit.shift & ((1 << digit.bits) - 1)
+            });
+            bins[(prefix.wrapping_mul(0x9e37_79b1) >> (32 - PREFIX_BIN_BITS)) as usize] += 1;
+        }
+        bins
+    }
+
+    /// Whether no bin of prefixes has many more keys than its share, for workgroups that finish so many items at a time.
+    pub(super) fn has_rare_prefixes(&self, tile: u32) -> bool {
+        let most = self.prefix_bins().into_iter().max().unwrap_or(0);
+        most <= self.len() as u32 / PREFIX_BINS + tile / 2
     }
 
     /// The keys of some tiles alone.
@@ -309,20 +322,25 @@ pub(super) struct Move {
 }
 
 /// None where the pass does nothing. A copy ends the moves where they would end in the wrong place, or where there would be none;
-/// where one pass leaves buckets, what orders them does.
-pub(super) fn move_of_pass(format: &Format, passed_over: u32, buckets: bool, pass: u32) -> Option<Move> {
+/// where prefixes are sorted by, what finishes does.
+pub(super) fn move_of_pass(format: &Format, passed_over: u32, by_prefixes: bool, pass: u32) -> Option<Move> {
     let mut moves: Vec<u32> = (0..format.digits()).filter(|digit| passed_over >> digit & 1 == 0).collect();
     let ends_right = match format.rule() {
         FLAG_EVEN => moves.len().is_multiple_of(2),
         FLAG_ODD => !moves.len().is_multiple_of(2),
         _ => true,
     };
-    if moves.is_empty() || !ends_right || buckets {
+    if moves.is_empty() || !ends_right || by_prefixes {
         moves.push(format.digits());
     }
     let before = moves.iter().position(|other| *other == pass)?;
     let after = moves.len() - 1 - before;
     Some(Move { before: before as u32, last: after == 0, to_output: after.is_multiple_of(2) })
+}
+
+/// A bit for each digit that is not of the prefix.
+pub(super) fn below_prefix(format: &Format) -> u32 {
+    (1 << (format.digits() - PREFIX_DIGITS)) - 1
 }
 
 /// The arrays that hold the result.

@@ -7,7 +7,9 @@ pub use merges::SizedMerge;
 pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
 
 use crate::device::DeviceFacts;
-use crate::shared::{MAX_KEY_WORDS, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
+use crate::shared::{
+    DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN,
+};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -131,10 +133,10 @@ pub struct Profile {
     pub sort_pairs: SortShapes,
     /// Sorting keys of several words.
     pub sort_long: SortShapes,
-    /// What one workgroup sorts of the buckets that a pass by the topmost digit leaves, where every bucket fits.
-    pub sort_buckets: Shape,
-    /// The largest maximum count of a sort that may leave buckets; 0: none does.
-    pub buckets_up_to: u32,
+    /// Items that a workgroup takes at a time where keys of the same prefix are sorted.
+    pub sort_finish: Shape,
+    /// The largest maximum count of a sort that may go by prefixes; 0: none does.
+    pub prefixes_up_to: u32,
     /// Keys alone that are sorted by merging runs, by rising size; none larger than the last are. Items that shared memory has no room for
     /// are sorted by tiles all the same.
     pub merge_keys: ArrayVec<SizedMerge, 4>,
@@ -188,7 +190,8 @@ impl Profile {
             profile.sort_long = shapes(NVIDIA_SMALL_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
             profile.merge_pairs = NVIDIA_MERGE_PAIRS.iter().copied().collect();
             profile.merge_long = NVIDIA_MERGE_LONG.iter().copied().collect();
-            profile.sort_buckets = shape(512, 10);
+            profile.sort_finish = shape(256, 8);
+            profile.prefixes_up_to = 1 << 29;
             profile.ranking = Ranking::Proven;
             profile.small_ranking = Ranking::Proven;
             profile.ring_window = 4;
@@ -229,8 +232,8 @@ impl Profile {
             sort_keys: shapes(&small, &tiles, segments),
             sort_pairs: shapes(&small, &tiles, segments),
             sort_long: shapes(&small, &tiles, segments),
-            sort_buckets: Shape { threads, items },
-            buckets_up_to: 0,
+            sort_finish: Shape { threads, items },
+            prefixes_up_to: 0,
             merge_keys: ArrayVec::new(),
             merge_pairs: ArrayVec::new(),
             merge_long: ArrayVec::new(),
@@ -316,7 +319,7 @@ impl Profile {
                 return refuse("the last tile shape must serve every size".into());
             }
             let tiles = shapes.tiles.iter().map(|sized| sized.shape);
-            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }, self.sort_buckets]) {
+            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
                 group(shape)?;
                 fits(&shape, shape.items != 0, by_digits(shape))?;
             }
@@ -344,6 +347,13 @@ impl Profile {
                 }
             };
             fits(&segments, true, bytes)?;
+        }
+        if self.prefixes_up_to != 0 {
+            let Shape { threads, items } = self.sort_finish;
+            group(self.sort_finish)?;
+            // Keys of any length, with what lies beside a tile: see glsl/sort/finish.comp. And bins of prefixes beside the digits' counts.
+            fits(&self.sort_finish, items != 0, 4 * MAX_KEY_WORDS * (threads * items + 2 * FINISH_MARGIN))?;
+            fits(&"a histogram with prefixes", true, 4 * (DIGITS_COUNTED * RADIX + PREFIX_BINS) + SHARED_MEMORY_OVERHEAD)?;
         }
         for sized in self.merge_keys.iter().chain(&self.merge_pairs).chain(&self.merge_long) {
             self.check_merge(sized, hardware, widest)?;
@@ -443,8 +453,8 @@ impl fmt::Display for Profile {
             }
             writeln!(f, "\n{name}.segments = {}", shapes.segments)?;
         }
-        writeln!(f, "sort_buckets = {}", self.sort_buckets)?;
-        writeln!(f, "buckets_up_to = {}", self.buckets_up_to)?;
+        writeln!(f, "sort_finish = {}", self.sort_finish)?;
+        writeln!(f, "prefixes_up_to = {}", self.prefixes_up_to)?;
         for (name, merges) in [("keys", &self.merge_keys), ("pairs", &self.merge_pairs), ("long", &self.merge_long)] {
             write!(f, "merge_{name} =")?;
             for sized in merges {
@@ -513,8 +523,8 @@ impl FromStr for Profile {
             sort_keys: shapes("sort_keys")?,
             sort_pairs: shapes("sort_pairs")?,
             sort_long: shapes("sort_long")?,
-            sort_buckets: lookup("sort_buckets")?.parse()?,
-            buckets_up_to: number("buckets_up_to")?,
+            sort_finish: lookup("sort_finish")?.parse()?,
+            prefixes_up_to: number("prefixes_up_to")?,
             merge_keys: merges("merge_keys")?,
             merge_pairs: merges("merge_pairs")?,
             merge_long: merges("merge_long")?,

@@ -35,7 +35,7 @@ impl Setup {
                 sort_keys: shapes.clone(),
                 sort_pairs: shapes.clone(),
                 sort_long: shapes,
-                sort_buckets: Shape { threads, items: 2 },
+                sort_finish: Shape { threads, items: 2 },
                 // So that few items take two levels.
                 merge_fan: 4,
                 direct_up_to: 1000,
@@ -63,7 +63,7 @@ impl Setup {
                 ranking: Ranking::Proven,
                 small_ranking: Ranking::Proven,
                 // With subgroups of one width: kernel tests run with all.
-                buckets_up_to: if facts.max_lanes == 8 && !super::brief() { 1000 } else { 0 },
+                prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
                     profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),

@@ -1,0 +1,184 @@
+// Sort, the last move where passes have sorted by prefixes: keys that have the same are sorted by the bits below.
+//
+// In:  keys (and values) in the alternate planes, sorted by their topmost digits.
+// Out: keys (and values) sorted.
+// Groups: as many for each problem; each takes one tile after the other.
+// Progress: none needed.
+//
+// Keys that have the same prefix lie side by side, and are few. So each item walks both ways over those that have its own: of those before it,
+// all that are greater will be behind it, of those behind it, all that are less before. Where they lie in a tile and a margin around it, it
+// finds them in shared memory. (A choice that has been made for a few too many keys costs time and nothing else.)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lib/extensions.glsl"
+#include "lib/shared.glsl"
+#include "lib/memory.glsl"
+#include "lib/subgroup.glsl"
+#include "lib/keys.glsl"
+#include "sort/problem.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
+
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
+layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
+layout(constant_id = SPEC_END_BIT) const uint END_BIT = 64;
+
+const uint TILE = THREADS * ITEMS;
+const uint ROOM = TILE + 2 * FINISH_MARGIN;
+// Loads of a thread that fill the room.
+const uint LOADS = ITEMS + (2 * FINISH_MARGIN - 1) / THREADS + 1;
+
+shared uint sh_keys[KEY_WORDS * ROOM];
+
+// The items at hand.
+struct Room {
+    uint first;
+    uint end;
+};
+
+// Bits of word w from `begin_bit` on, up to the last that is sorted by.
+uint bits_of_word(uint w, uint begin_bit) {
+    uint first = w * 32;
+    if (first + 32 <= begin_bit || first >= END_BIT) return 0;
+    uint bits = 0xffffffffu;
+    if (first < begin_bit) bits <<= begin_bit - first;
+    if (first + 32 > END_BIT) bits &= 0xffffffffu >> (first + 32 - END_BIT);
+    return bits;
+}
+
+uint prefix_begin() {
+    Digit lowest = digit_at(digit_count(BEGIN_BIT, END_BIT) - PREFIX_DIGITS, BEGIN_BIT, END_BIT);
+    return lowest.word * 32 + lowest.shift;
+}
+
+bool have_one_prefix(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
+    uint differ = 0;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) differ |= (a[w] ^ b[w]) & bits_of_word(w, prefix_begin());
+    return differ == 0;
+}
+
+bool is_less(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
+    bool less = false;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+        uint x = a[w] & bits_of_word(w, BEGIN_BIT);
+        uint y = b[w] & bits_of_word(w, BEGIN_BIT);
+        less = x < y || x == y && less;
+    }
+    return less;
+}
+
+uvec2 plane_of_word(uint p, uint w, Move move, uint count) { return source_plane(p, w, move, count).base; }
+
+// The keys of a tile and what lies beside it, to shared memory.
+void stage_keys(uint p, Move move, uint count, Room room) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+        Words source = Words(advance(plane_of_word(p, w, move, count), bytes_of(room.first, 4)));
+        uint words[LOADS];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) words[k] = source.v[min(k * THREADS + thread_id(), room.end - room.first - 1)];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            uint place = k * THREADS + thread_id();
+            if (place < ROOM) sh_keys[w * ROOM + place] = words[k];
+        }
+    }
+}
+
+void key_at_hand(Room room, uint place, out uint key[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_keys[w * ROOM + place - room.first];
+}
+
+void key_far_off(uint p, Move move, uint count, uint place, out uint key[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+        key[w] = Words(advance(plane_of_word(p, w, move, count), bytes_of(place, 4))).v[0];
+    }
+}
+
+// The items before this place that belong behind it.
+uint greater_before(uint p, Move move, uint count, Room room, uint place, uint key[KEY_WORDS]) {
+    uint greater = 0;
+    uint other[KEY_WORDS];
+    while (place > room.first) {
+        key_at_hand(room, --place, other);
+        if (!have_one_prefix(other, key)) return greater;
+        if (is_less(key, other)) greater += 1;
+    }
+    while (place > 0) {
+        key_far_off(p, move, count, --place, other);
+        if (!have_one_prefix(other, key)) return greater;
+        if (is_less(key, other)) greater += 1;
+    }
+    return greater;
+}
+
+// The items behind this place that belong before it.
+uint less_behind(uint p, Move move, uint count, Room room, uint place, uint key[KEY_WORDS]) {
+    uint less = 0;
+    uint other[KEY_WORDS];
+    while (++place < room.end) {
+        key_at_hand(room, place, other);
+        if (!have_one_prefix(other, key)) return less;
+        if (is_less(other, key)) less += 1;
+    }
+    for (; place < count; ++place) {
+        key_far_off(p, move, count, place, other);
+        if (!have_one_prefix(other, key)) return less;
+        if (is_less(other, key)) less += 1;
+    }
+    return less;
+}
+
+// A word of the key at hand at a place, as it leaves.
+uint leaving_word(Room room, uint w, uint place, bool decodes) {
+    uint word = sh_keys[w * ROOM + place - room.first];
+    if (!ENCODES || !decodes) return word;
+    if (w == TOP_WORD) return decode_top(word);
+    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_keys[TOP_WORD * ROOM + place - room.first])));
+}
+
+void finish_tile(uint p, Move move, uint count, uint first) {
+    uint valid = min(TILE, count - first);
+    Room room;
+    room.first = first - min(first, FINISH_MARGIN);
+    room.end = first + valid + min(count - first - valid, FINISH_MARGIN);
+    stage_keys(p, move, count, room);
+    barrier();
+
+    uint targets[ITEMS];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint place = first + min(k * THREADS + thread_id(), valid - 1);
+        uint key[KEY_WORDS];
+        key_at_hand(room, place, key);
+        targets[k] = place - greater_before(p, move, count, room, place, key) + less_behind(p, move, count, room, place, key);
+    }
+
+    bool decodes = !KEYS_APART;
+    for (uint w = 0; w < KEY_WORDS && !DROPS_KEYS; ++w) {
+        Plane target = target_plane(p, w, move, count);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint place = k * THREADS + thread_id();
+            if (place < valid) store_word(target, targets[k], leaving_word(room, w, first + place, decodes));
+        }
+    }
+    for (uint w = KEY_WORDS; w < ITEM_WORDS; ++w) {
+        Words source = Words(advance(plane_of_word(p, w, move, count), bytes_of(first, 4)));
+        Plane target = target_plane(p, w, move, count);
+        uint words[ITEMS];
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = source.v[min(k * THREADS + thread_id(), valid - 1)];
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (k * THREADS + thread_id() < valid) store_word(target, targets[k], words[k]);
+        }
+    }
+}
+
+void main() {
+    Share share;
+    if (!find_share(share)) return;
+    uint passed_over = passed_over_by(share.problem);
+    if (!by_prefixes(passed_over)) return;
+    Move move = move_of_pass(passed_over);
+    uint tiles = tiles_of(share.count, TILE);
+    for (uint tile = share.index; tile < tiles; tile += share.shares) {
+        // What the last one has left in shared memory has been read.
+        barrier();
+        finish_tile(share.problem, move, share.count, tile * TILE);
+    }
+}
