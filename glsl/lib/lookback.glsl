@@ -47,9 +47,6 @@ struct Known {
     uint count;
 };
 
-// The kernel's own: what becomes of a thread's digit j once it is known how many of its keys lie before the tile.
-void settle(Words words, Place place, uint j, uint exclusive);
-
 uint ring_word(uint line, uint digit) { return line % RING_ENTRIES * (2 * RADIX) + digit; }
 uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << 18; }
 
@@ -87,50 +84,26 @@ void publish(Words words, Place place, uint counts[MAX_DIGITS], uint state) {
     }
 }
 
-// Sums the counts of this thread's digits from the tile before this one back to the first prefix, and settles each digit as soon as it is
-// known. What all of them wait for is on its way together. False when the thread has waited long enough.
-bool look_back(Words words, Place place) {
+// Sums one digit's counts from the tile before this one back to the first prefix. False when it has waited long enough.
+bool look_back_digit(Words words, Place place, uint digit, out uint exclusive) {
+    exclusive = 0;
+    uint back = 1;  // the next to be read
     uint most = IN_RING ? min(place.tile, RING_REACH) : place.tile;
-    uint exclusive[MAX_DIGITS];
-    uint back[MAX_DIGITS];  // the next to be read
-    bool open[MAX_DIGITS];
-    bool any_open = false;
-    for (uint j = 0; j < DIGITS; ++j) {
-        exclusive[j] = 0;
-        back[j] = 1;
-        open[j] = digit_of_thread(j) < RADIX;
-        any_open = any_open || open[j];
-    }
-    for (uint turn = 0; turn < SPIN_LIMIT && any_open; ++turn) {
-        Known window[DIGITS * LOOK_BACK_WINDOW];
-        for (uint j = 0; j < DIGITS; ++j) {
-            uint digit = min(digit_of_thread(j), RADIX - 1);
-            [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
-                window[j * LOOK_BACK_WINDOW + i] = look_at(words, place, min(back[j] + i, most), digit);
+    for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
+        Known window[LOOK_BACK_WINDOW];
+        [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) window[i] = look_at(words, place, min(back + i, most), digit);
+        bool waiting = false;
+        [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
+            bool furthest = IN_RING && back >= most;
+            waiting = waiting || window[i].state == LOOK_BACK_EMPTY || furthest && window[i].state != LOOK_BACK_PREFIX;
+            if (!waiting) {
+                exclusive += window[i].count;
+                back += 1;
+                if (window[i].state == LOOK_BACK_PREFIX) return true;
             }
         }
-        any_open = false;
-        for (uint j = 0; j < DIGITS; ++j) {
-            if (!open[j]) continue;
-            bool waiting = false;
-            [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
-                Known known = window[j * LOOK_BACK_WINDOW + i];
-                bool furthest = IN_RING && back[j] >= most;
-                waiting = waiting || known.state == LOOK_BACK_EMPTY || furthest && known.state != LOOK_BACK_PREFIX;
-                if (!waiting) {
-                    exclusive[j] += known.count;
-                    back[j] += 1;
-                    if (known.state == LOOK_BACK_PREFIX) {
-                        open[j] = false;
-                        waiting = true;
-                    }
-                }
-            }
-            if (open[j]) any_open = true;
-            else settle(words, place, j, exclusive[j]);
-        }
     }
-    return !any_open;
+    return false;
 }
 
 // Tiles of this pass, from the first of the line on, that no longer need their predecessors' entries.

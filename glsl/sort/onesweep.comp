@@ -32,10 +32,6 @@ shared uint sh_may_publish;
 shared uint sh_gave_up;
 shared uint sh_vote;
 
-// Of this thread's digits: the tile's count, and the first place in the tile.
-uint totals[MAX_DIGITS];
-uint starts[MAX_DIGITS];
-
 // Tails of the ring lie behind the tickets, one a pass as well.
 uint tail_of_pass() { return pass_digits() + pass_index(); }
 
@@ -148,11 +144,11 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
 }
 
 // Where a digit's keys go, less where they begin in the tile; and for the tiles after this one, the prefix.
-void settle(Words words, Place place, uint j, uint exclusive) {
+void settle(Words words, Place place, uint j, uint exclusive, uint total, uint start) {
     uint digit = digit_of_thread(j);
     if (digit >= RADIX) return;
-    if (sh_may_publish != 0) publish_digit(words, place, digit, exclusive + totals[j], LOOK_BACK_PREFIX);
-    sh_offsets[digit] = exclusive - starts[j];
+    if (sh_may_publish != 0) publish_digit(words, place, digit, exclusive + total, LOOK_BACK_PREFIX);
+    sh_offsets[digit] = exclusive - start;
 }
 
 void sort_tile(Tile tile, Move move, Place place) {
@@ -167,17 +163,18 @@ void sort_tile(Tile tile, Move move, Place place) {
     barrier();
 
     // 2. Publish: the earlier, the shorter every later tile waits.
+    uint totals[MAX_DIGITS];
     sum_rows(totals);
     find_hot_digit(totals);
     delay(tile.index);
     if (SCAN != SCAN_CHAINED && tile.index != 0 && sh_may_publish != 0) publish(words, place, totals, LOOK_BACK_COUNT);
-    starts = totals;
+    uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
 
     // 3. Tile 0 begins at the digits' bases, and so has its prefix at once.
     if (tile.index == 0) {
         scan_digits(bases);
-        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, bases[j]);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, bases[j], totals[j], starts[j]);
     }
 
     // 4. Order the tile, while the tiles before this one publish theirs.
@@ -191,12 +188,19 @@ void sort_tile(Tile tile, Move move, Place place) {
         barrier();
         prove_order(tile.count - tile.index * TILE);
     }
-    if (tile.index != 0 && !look_back(words, place)) atomicOr(sh_gave_up, 1);
+    if (tile.index != 0) {
+        for (uint j = 0; j < DIGITS; ++j) {
+            uint exclusive;
+            if (digit_of_thread(j) >= RADIX) continue;
+            if (look_back_digit(words, place, digit_of_thread(j), exclusive)) settle(words, place, j, exclusive, totals[j], starts[j]);
+            else atomicOr(sh_gave_up, 1);
+        }
+    }
     barrier();
     if (sh_gave_up != 0) {
         uint exclusive[MAX_DIGITS];
         count_predecessors(tile, move, place, exclusive);
-        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, exclusive[j]);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, exclusive[j], totals[j], starts[j]);
         barrier();
     }
 
