@@ -22,7 +22,8 @@ void scan_digits(inout uint values[MAX_DIGITS]) {
         uint digit = digit_of_thread(j);
         uint before = 0;
         if (digit < RADIX) {
-            for (uint s = 0; s < digit / lanes; ++s) before += sh_partial_sums[s];
+            // All of them: those that count nothing cost less than waiting for one after the other.
+            for (uint s = 0; s < RADIX / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
         }
         values[j] = before + inclusive[j] - values[j];
     }
