@@ -292,6 +292,7 @@ impl<'a> SortKind<'a> {
             Constant::Fan => self.profile.merge_fan,
             // Of a window.
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
+            Constant::LoadsAhead => (self.profile.loads_ahead && format.key_words + format.value_words > 1).into(),
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })

@@ -162,6 +162,9 @@ pub struct Profile {
     pub ring_entries: u32,
     /// Tiles that a look-back in the ring goes back at most.
     pub ring_reach: u32,
+    /// A tile asks for the first word that follows its keys before it looks back: for queues where one workgroup has an SM to itself, and
+    /// registers to spare.
+    pub loads_ahead: bool,
     /// How keys alone find their places in a tile.
     pub ranking: Ranking,
     /// How keys of one word find theirs where one workgroup sorts all there are, or a bucket: keys alone by all of their bits, others by any.
@@ -192,6 +195,7 @@ impl Profile {
             profile.merge_long = NVIDIA_MERGE_LONG.iter().copied().collect();
             profile.sort_finish = shape(256, 8);
             profile.prefixes_up_to = 1 << 29;
+            profile.loads_ahead = !facts.compute_only;
             profile.ranking = Ranking::Proven;
             profile.small_ranking = Ranking::Proven;
             profile.ring_window = 4;
@@ -246,6 +250,7 @@ impl Profile {
             ring_window: if facts.is_cpu { 4 } else { 8 },
             ring_entries: 1024,
             ring_reach: 64,
+            loads_ahead: false,
             ranking: Ranking::Ballots,
             small_ranking: Ranking::Ballots,
             spin_limit: if facts.is_cpu { 256 } else { 4096 },
@@ -432,8 +437,10 @@ const NVIDIA_MERGE_LONG: &[SizedMerge] = &[
 const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
 const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_KEYS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_KEYS: &[SizedShape] =
+    &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 384, 23)];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] =
+    &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(1 << 23, 384, 22), sized(u32::MAX, 384, 23)];
 const NVIDIA_LONG: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 impl fmt::Display for Profile {
@@ -471,6 +478,7 @@ impl fmt::Display for Profile {
         writeln!(f, "ring_window = {}", self.ring_window)?;
         writeln!(f, "ring_entries = {}", self.ring_entries)?;
         writeln!(f, "ring_reach = {}", self.ring_reach)?;
+        writeln!(f, "loads_ahead = {}", self.loads_ahead)?;
         writeln!(f, "ranking = {}", self.ranking.name())?;
         writeln!(f, "small_ranking = {}", self.small_ranking.name())?;
         writeln!(f, "spin_limit = {}", self.spin_limit)?;
@@ -537,6 +545,7 @@ impl FromStr for Profile {
             ring_window: number("ring_window")?,
             ring_entries: number("ring_entries")?,
             ring_reach: number("ring_reach")?,
+            loads_ahead: lookup("loads_ahead")? == "true",
             ranking: lookup("ranking")?.parse()?,
             small_ranking: lookup("small_ranking")?.parse()?,
             spin_limit: number("spin_limit")?,

@@ -71,6 +71,7 @@ impl Setup {
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
+                loads_ahead: lanes == 64,
                 ranking: Ranking::Disproven,
                 small_ranking: if lanes == 32 { Ranking::Disproven } else { Ranking::Ballots },
                 // Where all kinds go by.
