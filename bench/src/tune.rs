@@ -190,9 +190,10 @@ impl Maker<'_> {
     ) -> trommel::Result<Vec<Candidate<S>>> {
         let make = |shape: S| -> trommel::Result<Option<Candidate<S>>> {
             // Runs that are merged would be sorted in place of tiles.
-            let none = || Default::default();
-            let mut profile = Profile { merge_keys: none(), merge_pairs: none(), merge_long: none(), ..self.profile.clone() };
-            set((self.kind.shapes)(&mut profile), shape);
+            let mut profile = self.profile.clone();
+            let shapes = (self.kind.shapes)(&mut profile);
+            shapes.merges.clear();
+            set(shapes, shape);
             let sorters = self.gpu.library(&profile).and_then(|library| {
                 self.kind.sorts.iter().map(|info| Sorter::new(&library, &info.strategy(self.strategy))).collect()
             });

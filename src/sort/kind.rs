@@ -110,7 +110,8 @@ impl<'a> SortKind<'a> {
         if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && self.holds(**small)) {
             return Class::Small(*small);
         }
-        if let Some(merging) = Merging::new(self.profile, &self.format, self.facts.shared_memory, max_count) {
+        let (fan, words) = (self.profile.merge_fan, self.format.merged_words());
+        if let Some(merging) = Merging::new(shapes, fan, words, self.facts.shared_memory, max_count) {
             return Class::Merged(merging);
         }
         // A profile without tiles does not pass Profile::checked.
@@ -136,9 +137,9 @@ impl<'a> SortKind<'a> {
     /// Maximum counts past which less scratch may do: the largest of each shape.
     pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
         let shapes = self.shapes();
-        // Of segments, the small ones change nothing, and do no harm.
+        // Of segments, those of other classes change nothing, and do no harm.
         let buckets = Some(self.profile.buckets_up_to).filter(|up_to| *up_to != 0);
-        let merged = Merging::ends(self.profile, &self.format);
+        let merged = Merging::ends(shapes, self.profile.merge_fan);
         shapes
             .small
             .iter()

@@ -55,6 +55,7 @@ pub(super) fn context(emulated: bool) -> Context {
     // Both ways, of pairs and of the others, on either kind of subgroups.
     let shapes = |merges| SortShapes {
         small: small.iter().copied().collect(),
+        merges: Default::default(),
         tiles: tiles.iter().copied().collect(),
         segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
     };
@@ -107,16 +108,16 @@ impl Way {
         let profile = context.device().profile();
         let shape = |items| Shape { threads: profile.plain_threads, items };
         let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
-        let merges = || Some(merge).filter(|_| self == Self::Merging).into_iter().collect();
-        Profile {
+        let mut profile = Profile {
             direct_up_to: most([Self::Direct, Self::DirectBuckets].contains(&self)),
             buckets_up_to: most([Self::DirectBuckets, Self::Buckets].contains(&self)),
             all_digits_up_to: most(![Self::PassingOver, Self::Buckets].contains(&self)),
-            merge_keys: merges(),
-            merge_pairs: merges(),
-            merge_long: merges(),
             ..profile.clone()
+        };
+        for shapes in profile.sort_shapes_mut() {
+            shapes.merges.extend(Some(merge).filter(|_| self == Self::Merging));
         }
+        profile
     }
 }
 

@@ -194,14 +194,11 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
 
 /// The built-in one, and merging and buckets where tiles are small.
 fn profile(facts: &DeviceFacts) -> Profile {
-    let merges = || ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
-    Profile {
-        buckets_up_to: 1 << 18,
-        merge_keys: merges(),
-        merge_pairs: merges(),
-        merge_long: merges(),
-        ..Profile::for_device(facts)
+    let mut profile = Profile { buckets_up_to: 1 << 18, ..Profile::for_device(facts) };
+    for shapes in profile.sort_shapes_mut() {
+        shapes.merges = ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     }
+    profile
 }
 
 /// Plans of the sorts, handed to `body` with the truth about them.
@@ -407,10 +404,10 @@ fn classes_are_told_apart() {
     for (_, info) in formats() {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);
         let (kind, format) = (sorts.kind(&NVIDIA, &profile), sorts.format());
-        let (shapes, merges) = match (format.key_words, format.value_words) {
-            (1, 0) => (&profile.sort_keys, &profile.merge_keys),
-            (1, _) => (&profile.sort_pairs, &profile.merge_pairs),
-            _ => (&profile.sort_long, &profile.merge_long),
+        let shapes = match (format.key_words, format.value_words) {
+            (1, 0) => &profile.sort_keys,
+            (1, _) => &profile.sort_pairs,
+            _ => &profile.sort_long,
         };
         for size in [0, 1024, 1025, 2048, 2049, 4096, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
@@ -419,12 +416,12 @@ fn classes_are_told_apart() {
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Merged(merging) => {
                     size > shapes.small.last().unwrap().tile()
-                        && merges.contains(&merging.sized)
+                        && shapes.merges.contains(&merging.sized)
                         && size <= merging.sized.up_to
                         && merging.run_items(merging.levels) >= u64::from(size)
                 }
                 Class::Tiled(shape, ..) => {
-                    size > shapes.small.last().unwrap().tile().max(merges.last().map_or(0, |sized| sized.up_to))
+                    size > shapes.small.last().unwrap().tile().max(shapes.merges.last().map_or(0, |sized| sized.up_to))
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                 }
             };

@@ -158,9 +158,7 @@ fn bucket_kernels_with_emulated_subgroups() {
 /// One run, and runs that one level merges or several do: full ones, with a few items left over, counted by the device.
 fn merged(info: SorterInfo) {
     let without_small = |mut profile: Profile| {
-        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs, &mut profile.sort_long] {
-            shapes.small.clear();
-        }
+        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small.clear());
         profile
     };
     let run = context(false).device().profile().plain_threads as usize;

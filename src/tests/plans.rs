@@ -100,7 +100,8 @@ fn formats_have_plans() {
 #[test]
 fn merging_has_plans() {
     let merges = || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
-    let profile = Profile { merge_keys: merges(), merge_long: merges(), ..Profile::for_device(&NVIDIA) };
+    let mut profile = Profile::for_device(&NVIDIA);
+    (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
     let keys = SorterInfo::keys().strategy(Strategy::Lookback);
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = |size| Problem { size, count_on_device: false, status: false };

@@ -29,7 +29,12 @@ impl Setup {
             let small = [SmallShape::radix(threads, 1), second];
             // Small enough for few keys to need tiles.
             let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
-            let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.iter().copied().collect(), segments };
+            let shapes = SortShapes {
+                small: small.into_iter().collect(),
+                merges: Default::default(),
+                tiles: tiles.iter().copied().collect(),
+                segments,
+            };
             Profile {
                 lanes,
                 sort_keys: shapes.clone(),
@@ -51,11 +56,14 @@ impl Setup {
             }
         };
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
-        let merging = |up_to, profile: Profile| {
+        let merging = |up_to, mut profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };
             let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
-            let merges = || [sized(up_to / 2, 3), sized(up_to, 2)].into_iter().collect();
-            Profile { merge_keys: merges(), merge_pairs: merges(), merge_long: merges(), ..profile }
+            let merges = [sized(up_to / 2, 3), sized(up_to, 2)];
+            for shapes in profile.sort_shapes_mut() {
+                shapes.merges.extend(merges);
+            }
+            profile
         };
         Some(match self {
             Self::Native => return None,

@@ -19,7 +19,7 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
     // Runs that levels leave.
-    for sized in &profile.merge_keys {
+    for sized in &shapes.merges {
         let (run, fan) = (sized.run.tile(), profile.merge_fan);
         around.extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
     }
