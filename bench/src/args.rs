@@ -103,6 +103,8 @@ impl Args {
                 shapes.tiles.extend(last.map(|last| SizedShape { shape, ..last }));
             }
             if let Some(small) = &self.small {
+                // Which would go first.
+                shapes.ranked.clear();
                 shapes.small = small.0.iter().copied().collect();
             }
         }

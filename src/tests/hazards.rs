@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Plan, Upload};
 use crate::record::{Commands, record};
 use crate::scratch::Layout;
-use crate::sort::{Class, Format};
+use crate::sort::{Class, Format, SortKind};
 use crate::tuning::Profile;
 use crate::{DeviceFacts, Placement, Range, SortInfo, SorterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
@@ -226,7 +226,7 @@ fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts
     sorts
 }
 
-/// Sizes of nothing, of one tile, of a sort by merging, of a direct one, of one by every digit and of one that passes digits over.
+/// Sizes of nothing, of one tile - or, on some of the devices, of ranks where it is alone -, of a sort by merging, of a direct one, of one by every digit and of one that passes digits over.
 const SIZES: [u32; 6] = [0, 500, 50_000, 100_000, 1 << 20, 1 << 21];
 
 fn all_formats() -> Vec<(&'static str, SorterInfo)> {
@@ -401,18 +401,19 @@ fn a_write_that_is_not_declared_is_found() {
 #[test]
 fn classes_are_told_apart() {
     let profile = Profile::for_device(&NVIDIA);
-    for (_, info) in formats() {
+    for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);
-        let (kind, format) = (sorts.kind(&NVIDIA, &profile), sorts.format());
+        let (kind, format) = (SortKind { alone, ..sorts.kind(&NVIDIA, &profile) }, sorts.format());
         let shapes = match (format.key_words, format.value_words) {
             (1, 0) => &profile.sort_keys,
             (1, _) => &profile.sort_pairs,
             _ => &profile.sort_long,
         };
-        for size in [0, 1024, 1025, 2048, 2049, 4096, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
+        for size in [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
             let holds = match class {
                 Class::Segments { .. } => false,
+                Class::Ranked(ranked) => shapes.ranked.contains(&ranked),
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Merged(merging) => {
                     size > shapes.small.last().unwrap().tile()
@@ -425,7 +426,8 @@ fn classes_are_told_apart() {
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                 }
             };
-            assert!(holds, "{size} in {class:?}");
+            let ranked = alone && (1..=4096).contains(&size);
+            assert!(holds && ranked == matches!(class, Class::Ranked(_)), "{size} in {class:?}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a profile must keep to, and what of it depends on the device.
 
-use super::{MIN_THREADS, Profile, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SmallMethod, Strategy, malformed};
+use super::{
+    MIN_THREADS, Profile, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SmallMethod, Strategy, malformed, ranked_chunk,
+};
 use crate::Result;
 use crate::device::DeviceFacts;
 use crate::shared::MAX_KEY_WORDS;
@@ -10,6 +12,8 @@ use std::fmt;
 const MAX_TILE: u32 = 1 << 16;
 /// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
+/// Most items that are ranked: the work is their square.
+const MOST_RANKED: u32 = 1 << 14;
 /// Most look-back words that a thread holds.
 const MOST_WINDOW: u32 = 32;
 
@@ -113,6 +117,10 @@ impl Profile {
             };
             fits(&segments, true, bytes)?;
             shapes.merges.iter().try_for_each(|sized| self.check_merge(sized, hardware, widest))?;
+            for ranked in &shapes.ranked {
+                group(Shape { threads: ranked.threads, items: 1 })?;
+                check_rank(*ranked, facts.shared_memory)?;
+            }
         }
         Ok(self)
     }
@@ -142,6 +150,23 @@ impl Profile {
         }
         Ok(())
     }
+}
+
+/// That items can be ranked so.
+fn check_rank(ranked: SizedRank, shared_memory: u32) -> Result<()> {
+    let SizedRank { above, up_to, threads, items } = ranked;
+    if !items.is_power_of_two() || items < 4 || !threads.is_multiple_of(items) {
+        return refuse(format!("{ranked}: {items} is not a power of two from 4 on that divides {threads}"));
+    }
+    if above >= up_to || up_to > MOST_RANKED {
+        return refuse(format!("{ranked} ranks nothing or more than {MOST_RANKED} items"));
+    }
+    // A workgroup's own items are in shared memory together.
+    let chunk = ranked_chunk(threads, MAX_KEY_WORDS, shared_memory);
+    if chunk < items {
+        return refuse(format!("{ranked} has room for {chunk} keys in {shared_memory} bytes of shared memory"));
+    }
+    Ok(())
 }
 
 fn refuse<T>(why: String) -> Result<T> {
@@ -197,6 +222,13 @@ mod tests {
             profile.sort_pairs.merges.push(text.parse().unwrap());
             profile
         };
+        let ranked = |text: &str| {
+            let mut profile = good.clone();
+            profile.sort_long.ranked.push(text.parse().unwrap());
+            profile
+        };
+        let ranks = ranked("0..16384:256/64");
+        assert_eq!(ranks.clone().checked(&facts), Ok(ranks));
         let merging_runs = runs(16, "100000:256x4/128x8");
         assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
         let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
@@ -212,6 +244,12 @@ mod tests {
             (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
             (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
             (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
+            (ranked("0..2048:512/32"), "512 threads"),
+            (ranked("0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
+            (ranked("0..2048:192/48"), "48 is not a power of two"),
+            (ranked("0..2048:256/2"), "2 is not a power of two from 4 on"),
+            (ranked("2048..2048:256/32"), "ranks nothing"),
+            (ranked("0..16385:256/32"), "more than 16384 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),
             (Profile { ring_window: 64, ..good.clone() }, "windows are"),

@@ -2,9 +2,12 @@
 
 mod checks;
 mod merges;
+mod ranks;
 mod shapes;
 
 pub use merges::SizedMerge;
+pub use ranks::SizedRank;
+pub(crate) use ranks::ranked_chunk;
 pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
 
 use crate::device::DeviceFacts;
@@ -166,9 +169,9 @@ impl Profile {
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            profile.sort_keys = shapes(NVIDIA_SMALL_KEYS, &[], keys, SmallShape::merge(128, 16));
-            profile.sort_pairs = shapes(NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, SmallShape::merge(128, 16));
-            profile.sort_long = shapes(NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, SmallShape::merge(128, 16));
+            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, SmallShape::merge(128, 16));
+            profile.sort_long = shapes(NVIDIA_RANKED, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
             profile.sort_buckets = shape(512, 10);
             profile.ranking = Ranking::Proven;
             profile.small_ranking = Ranking::Proven;
@@ -207,9 +210,9 @@ impl Profile {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&small, &[], &tiles, segments),
-            sort_pairs: shapes(&small, &[], &tiles, segments),
-            sort_long: shapes(&small, &[], &tiles, segments),
+            sort_keys: shapes(&[], &small, &[], &tiles, segments),
+            sort_pairs: shapes(&[], &small, &[], &tiles, segments),
+            sort_long: shapes(&[], &small, &[], &tiles, segments),
             sort_buckets: Shape { threads, items },
             buckets_up_to: 0,
             merge_fan: 16,
@@ -259,8 +262,15 @@ const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
     SizedShape { up_to, shape: shape(threads, items) }
 }
 
-fn shapes(small: &[SmallShape], merges: &[SizedMerge], tiles: &[SizedShape], segments: SmallShape) -> SortShapes {
+fn shapes(
+    ranked: &[SizedRank],
+    small: &[SmallShape],
+    merges: &[SizedMerge],
+    tiles: &[SizedShape],
+    segments: SmallShape,
+) -> SortShapes {
     SortShapes {
+        ranked: ranked.iter().copied().collect(),
         small: small.iter().copied().collect(),
         merges: merges.iter().copied().collect(),
         tiles: tiles.iter().copied().collect(),
@@ -271,6 +281,7 @@ fn shapes(small: &[SmallShape], merges: &[SizedMerge], tiles: &[SizedShape], seg
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
 // Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
+const NVIDIA_RANKED: &[SizedRank] = &[SizedRank { above: 0, up_to: 1 << 12, threads: 256, items: 32 }];
 const NVIDIA_SMALL_KEYS: &[SmallShape] =
     &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
 const NVIDIA_SMALL_PAIRS: &[SmallShape] = &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8)];
@@ -301,6 +312,7 @@ impl fmt::Display for Profile {
         writeln!(f, "strategy = {}", self.strategy.name())?;
         let shapes = [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs), ("sort_long", &self.sort_long)];
         for (name, shapes) in shapes {
+            write_list(f, &format_args!("{name}.ranked"), &shapes.ranked)?;
             write_list(f, &format_args!("{name}.small"), &shapes.small)?;
             write_list(f, &format_args!("{name}.merges"), &shapes.merges)?;
             write_list(f, &format_args!("{name}.tiles"), &shapes.tiles)?;
@@ -346,6 +358,7 @@ impl FromStr for Profile {
         let shapes = |name: &str| -> Result<SortShapes> {
             let line = |part: &str| lookup(&format!("{name}.{part}"));
             Ok(SortShapes {
+                ranked: parse_list(name, line("ranked")?)?,
                 small: parse_list(name, line("small")?)?,
                 merges: parse_list(name, line("merges")?)?,
                 tiles: parse_list(name, line("tiles")?)?,
@@ -433,6 +446,7 @@ mod tests {
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
             ("128x", "128*", "is not threads x items"),
+            ("sort_keys.ranked =", "sort_keys.ranked = 512:256/32", "\"512:256/32\" is not above..size:threads/items"),
             ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),
             ("ranking = ballots", "ranking = guesses", "ranking guesses is unknown"),
         ] {

@@ -1,6 +1,6 @@
 //! How many threads a workgroup has and how many items each of them holds, for problems of which size; and all of it as text.
 
-use super::{SizedMerge, malformed, parse_number};
+use super::{SizedMerge, SizedRank, malformed, parse_number};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -127,6 +127,8 @@ impl FromStr for SmallShape {
 /// The shapes of one kind of sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortShapes {
+    /// What is ranked where it is recorded alone, by rising size: before anything else, and no segments.
+    pub ranked: ArrayVec<SizedRank, 4>,
     /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
     pub small: ArrayVec<SmallShape, 4>,
     /// What is sorted by merging runs, by rising size; nothing larger than the last is. Items that shared memory has no room for are sorted by

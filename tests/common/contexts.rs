@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedShape, SmallShape, SortShapes};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,11 @@ impl Setup {
             let small = [SmallShape::radix(threads, 1), second];
             // Small enough for few keys to need tiles.
             let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
+            // One workgroup sorts some that are smaller and some that are larger.
+            let ranked = SizedRank { above: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
+            let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
             let shapes = SortShapes {
+                ranked: Some(ranked).filter(|_| ranks).into_iter().collect(),
                 small: small.into_iter().collect(),
                 merges: Default::default(),
                 tiles: tiles.iter().copied().collect(),
