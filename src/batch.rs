@@ -4,7 +4,7 @@ use crate::memory::{Argument, Arguments, MAX_ARGUMENTS, Range};
 use crate::plan::Plan;
 use crate::record::{MAX_PLANS, Recorder, record};
 use crate::scratch::Layout;
-use crate::sort::{Class, SortInfo, SortSource, SortTable, Sorter, check_apart, scratch_range};
+use crate::sort::{Class, SortInfo, SortKind, SortSource, SortTable, Sorter, check_apart, scratch_range};
 use crate::{Device, Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -71,6 +71,12 @@ struct SortsLike<'a, R: ?Sized> {
     only: Option<usize>,
 }
 
+impl<'a, R: Requests + ?Sized> SortsLike<'a, R> {
+    fn kind(&self) -> SortKind<'a> {
+        self.sorter.kind(self.requests.len() == 1)
+    }
+}
+
 impl<R: Requests + ?Sized> SortSource for SortsLike<'_, R> {
     fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
         if let Some(index) = self.only {
@@ -89,12 +95,13 @@ impl<R: Requests + ?Sized> SortSource for SortsLike<'_, R> {
 fn kinds<R: Requests + ?Sized>(requests: &R) -> Result<ArrayVec<(SortsLike<'_, R>, Class), MAX_PLANS>> {
     let mut kinds = ArrayVec::<(SortsLike<'_, R>, Class), MAX_PLANS>::new();
     for (index, Request::Sort(sorter, info)) in requests.iter().enumerate() {
-        let class = sorter.kind().class(info.count.max);
-        let only = (!class.shares()).then_some(index);
+        let mut source = SortsLike { requests, sorter, only: None };
+        let class = source.kind().class(info.count.max);
+        source.only = (!class.shares()).then_some(index);
         let known = |(source, known): &(SortsLike<'_, R>, Class)| {
-            only.is_none() && *known == class && (std::ptr::eq(source.sorter, sorter) || source.sorter.is_like(sorter))
+            class.shares() && *known == class && (std::ptr::eq(source.sorter, sorter) || source.sorter.is_like(sorter))
         };
-        if !kinds.iter().any(known) && kinds.try_push((SortsLike { requests, sorter, only }, class)).is_err() {
+        if !kinds.iter().any(known) && kinds.try_push((source, class)).is_err() {
             return Err(Error::TooLarge {
                 argument: "batch",
                 value: MAX_PLANS as u64 + 1,
@@ -111,7 +118,7 @@ fn tables<'a, R: Requests + ?Sized>(
     scratch: u64,
     layout: &mut Layout,
 ) -> Result<ArrayVec<SortTable<'a>, MAX_PLANS>> {
-    kinds.iter().map(|(source, class)| SortTable::new(source.sorter.kind(), *class, source, scratch, layout)).collect()
+    kinds.iter().map(|(source, class)| SortTable::new(source.kind(), *class, source, scratch, layout)).collect()
 }
 
 /// Bytes of scratch that [`cmd_batch`] needs for these requests: their counts and kinds matter, their addresses do not.

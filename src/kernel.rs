@@ -113,6 +113,10 @@ kernels! {
         SortReorder = "sort_reorder", [
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, LoadsAhead,
         ];
+        /// A whole problem by all workgroups, each of which compares its items with all of them.
+        SortRank = "sort_rank", [
+            Threads, Lanes, Mode, Items, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        ];
         /// A whole problem in one workgroup, digit by digit.
         SortSmall = "sort_small", [
             Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,

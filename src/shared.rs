@@ -88,13 +88,13 @@ specialisation_constants! {
     Threads = 0 as "SPEC_THREADS",
     /// Lanes a subgroup; 0 where the device chooses at dispatch.
     Lanes = 1 as "SPEC_LANES",
-    /// Keys a thread.
+    /// Keys a thread; of `rank`, a workgroup.
     Items = 2 as "SPEC_ITEMS",
     /// Rows of digit counters a workgroup: one a subgroup, or 1.
     Histograms = 3 as "SPEC_HISTOGRAMS",
     /// 32-bit words a value, as the passes move it; 0 for keys alone.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
-    /// Keys a tile, for kernels that count tiles without holding one.
+    /// Keys a tile, for kernels that count tiles without holding one; of `rank`, keys in shared memory at a time.
     Tile = 5 as "SPEC_TILE",
     /// Turns that a look-back waits.
     SpinLimit = 6 as "SPEC_SPIN_LIMIT",

@@ -13,6 +13,8 @@ mod common;
 mod contract;
 #[path = "sort/late.rs"]
 mod late;
+#[path = "sort/ranks.rs"]
+mod ranks;
 #[path = "sort/refused.rs"]
 mod refused;
 #[path = "sort/results.rs"]
@@ -65,6 +67,11 @@ impl Case {
     /// The largest problem of one workgroup.
     pub(crate) fn small(&self) -> usize {
         self.shapes().small.last().map_or(0, |shape| shape.tile() as usize)
+    }
+
+    /// The largest problem that is ranked, where any is.
+    pub(crate) fn ranked(&self) -> Option<usize> {
+        self.shapes().ranked.last().map(|ranked| ranked.up_to as usize)
     }
 
     /// Keys of some tiles, and a few more.

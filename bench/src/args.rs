@@ -96,13 +96,15 @@ pub(crate) struct SmallShapes(pub(crate) Vec<SmallShape>);
 impl Args {
     /// `profile` with the shapes and lines that the command line asks for.
     pub(crate) fn reshape(&self, mut profile: Profile) -> anyhow::Result<Profile> {
-        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs, &mut profile.sort_long] {
+        for shapes in profile.sort_shapes_mut() {
             if let Some(shape) = self.shape {
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();
                 shapes.tiles.extend(last.map(|last| SizedShape { shape, ..last }));
             }
             if let Some(small) = &self.small {
+                // Which would go first.
+                shapes.ranked.clear();
                 shapes.small = small.0.iter().copied().collect();
             }
         }

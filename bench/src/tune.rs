@@ -189,10 +189,12 @@ impl Maker<'_> {
         set: impl Fn(&mut SortShapes, S) + Sync,
     ) -> trommel::Result<Vec<Candidate<S>>> {
         let make = |shape: S| -> trommel::Result<Option<Candidate<S>>> {
-            // Runs that are merged would be sorted in place of tiles.
-            let none = || Default::default();
-            let mut profile = Profile { merge_keys: none(), merge_pairs: none(), merge_long: none(), ..self.profile.clone() };
-            set((self.kind.shapes)(&mut profile), shape);
+            // Ranks would take the place of one workgroup, and runs that are merged that of tiles.
+            let mut profile = self.profile.clone();
+            let shapes = (self.kind.shapes)(&mut profile);
+            shapes.ranked.clear();
+            shapes.merges.clear();
+            set(shapes, shape);
             let sorters = self.gpu.library(&profile).and_then(|library| {
                 self.kind.sorts.iter().map(|info| Sorter::new(&library, &info.strategy(self.strategy))).collect()
             });

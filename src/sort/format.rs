@@ -335,9 +335,14 @@ impl Format {
         self.max_count > MAX_NARROW_COUNT
     }
 
+    /// Words of a key that hold bits that are sorted by.
+    pub(crate) fn compared_words(&self) -> u32 {
+        (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1
+    }
+
     /// Words of an item that is merged: see glsl/sort/compare.glsl.
     pub(crate) fn merged_words(&self) -> u32 {
-        let compared = (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1;
+        let compared = self.compared_words();
         compared + u32::from(self.value_words != 0 || compared != self.key_words)
     }
 

@@ -5,10 +5,12 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE,
-    PREFIX_DIGITS, RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS,
+    MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy};
+use crate::tuning::{
+    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy, ranked_chunk,
+};
 use arrayvec::ArrayVec;
 
 /// What a sorter is, as far as plans depend on it.
@@ -19,11 +21,15 @@ pub(crate) struct SortKind<'a> {
     /// Never [`Strategy::Auto`].
     pub(crate) strategy: Strategy,
     pub(crate) format: Format,
+    /// Nothing is recorded with it: launches and latency are all that a tiny problem costs then.
+    pub(crate) alone: bool,
 }
 
 /// Which kernels serve a problem, by its maximum count. Problems of a class share their dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
+    /// Every key compared with every other.
+    Ranked(SizedRank),
     /// One workgroup and one dispatch.
     Small(SmallShape),
     /// Runs, and levels that merge them.
@@ -38,7 +44,7 @@ impl Class {
     /// The shape of the tiles, where there are any.
     pub(crate) fn tiles(self) -> Option<Shape> {
         match self {
-            Self::Small(_) | Self::Merged(_) => None,
+            Self::Ranked(_) | Self::Small(_) | Self::Merged(_) => None,
             Self::Tiled(shape, ..) => Some(shape),
             Self::Segments { tiles, .. } => tiles,
         }
@@ -51,6 +57,16 @@ impl Class {
         match self {
             Self::Segments { whole, tiles: Some(_) } => tiles + u64::from(max_count / whole.tile()),
             _ => tiles,
+        }
+    }
+
+    /// Whether items go from the input to where they are wanted in one move. Ranks do not where the input is: others still read it there.
+    pub(super) fn moves_once(self, format: &Format) -> bool {
+        match self {
+            Self::Ranked(_) => format.rule() != FLAG_EVEN,
+            Self::Small(_) | Self::Segments { tiles: None, .. } => true,
+            Self::Merged(merging) => merging.levels == 0,
+            Self::Tiled(..) | Self::Segments { .. } => false,
         }
     }
 
@@ -69,7 +85,7 @@ impl Class {
 
     /// Whether several problems of the class may share dispatches.
     pub(crate) fn shares(self) -> bool {
-        !matches!(self, Self::Segments { .. })
+        !matches!(self, Self::Ranked(_) | Self::Segments { .. })
     }
 }
 
@@ -107,10 +123,14 @@ impl<'a> SortKind<'a> {
             let whole = shapes.segments;
             return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
         }
+        if let Some(ranked) = shapes.ranked.iter().find(|ranked| self.alone && ranked.serves(max_count)) {
+            return Class::Ranked(*ranked);
+        }
         if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && self.holds(**small)) {
             return Class::Small(*small);
         }
-        if let Some(merging) = Merging::new(self.profile, &self.format, self.facts.shared_memory, max_count) {
+        let (fan, words) = (self.profile.merge_fan, self.format.merged_words());
+        if let Some(merging) = Merging::new(shapes, fan, words, self.facts.shared_memory, max_count) {
             return Class::Merged(merging);
         }
         // A profile without tiles does not pass Profile::checked.
@@ -137,9 +157,10 @@ impl<'a> SortKind<'a> {
     /// Maximum counts past which less scratch may do: the largest of each shape.
     pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
         let shapes = self.shapes();
-        // Of segments, the small ones change nothing, and do no harm.
+        // Of segments, those of other classes change nothing, and do no harm.
         let prefixes = Some(self.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
-        let merged = Merging::ends(self.profile, &self.format);
+        let merged = Merging::ends(shapes, self.profile.merge_fan);
+        let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.up_to]);
         shapes
             .small
             .iter()
@@ -147,6 +168,7 @@ impl<'a> SortKind<'a> {
             .chain(shapes.tiles.iter().map(|sized| sized.up_to))
             .chain(prefixes)
             .chain(merged)
+            .chain(ranked)
     }
 
     /// How tiles learn what lies before them; none where they do not wait.
@@ -169,8 +191,8 @@ impl<'a> SortKind<'a> {
 
     /// Every kernel that any problem may need.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + use<'a> {
-        let kind = *self;
-        self.shape_ends().flat_map(move |size| {
+        let recordings = [true, false].map(|alone| Self { alone, ..*self });
+        recordings.into_iter().flat_map(|kind| kind.shape_ends().map(move |size| (kind, size))).flat_map(|(kind, size)| {
             let class = kind.class(size);
             let tiled: &[Kernel] = match kind.scan() {
                 _ if class.tiles().is_none() => &[],
@@ -179,6 +201,7 @@ impl<'a> SortKind<'a> {
             };
             let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
             match class {
+                Class::Ranked(ranked) => others.push((Kernel::SortRank, ranked.shape())),
                 Class::Small(small) => others.push((small.kernel(), small.shape)),
                 Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
                     others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
@@ -207,7 +230,7 @@ impl<'a> SortKind<'a> {
     /// What kernels of a class know of their problems, as `MODE_` bits.
     pub(super) fn mode(&self, class: Class, single: bool) -> u32 {
         let direct = match class {
-            Class::Small(_) | Class::Merged(_) => true,
+            Class::Ranked(_) | Class::Small(_) | Class::Merged(_) => true,
             Class::Tiled(_, start, _) => single && start == Start::Direct,
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
@@ -241,7 +264,8 @@ impl<'a> SortKind<'a> {
     pub(super) fn variant(&self, kernel: Kernel, shape: Shape, mode: u32) -> Variant {
         let holds_tile = matches!(
             kernel,
-            Kernel::SortSmall
+            Kernel::SortRank
+                | Kernel::SortSmall
                 | Kernel::SortMerge
                 | Kernel::SortJoin
                 | Kernel::SortSegments
@@ -268,6 +292,9 @@ impl<'a> SortKind<'a> {
             Constant::Items => shape.items,
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => format.value_words,
+            Constant::Tile if kernel == Kernel::SortRank => {
+                ranked_chunk(threads, format.compared_words(), self.facts.shared_memory)
+            }
             Constant::Tile => shape.tile(),
             Constant::SpinLimit => self.profile.spin_limit,
             Constant::DelayEvery => self.profile.delay_every,
@@ -296,6 +323,13 @@ impl<'a> SortKind<'a> {
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })
+    }
+}
+
+impl SizedRank {
+    /// Of its kernel, whose items are a workgroup's.
+    pub(super) fn shape(self) -> Shape {
+        Shape { threads: self.threads, items: self.items }
     }
 }
 

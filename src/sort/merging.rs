@@ -1,7 +1,6 @@
 //! Sorts by merging in numbers: how many moves they take, and how many workgroups each. As glsl/sort/windows.glsl counts.
 
-use super::format::Format;
-use crate::tuning::{Profile, SizedMerge, SmallShape};
+use crate::tuning::{SizedMerge, SmallShape, SortShapes};
 
 /// How problems are sorted as runs that are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,23 +12,12 @@ pub(crate) struct Merging {
     pub(crate) levels: u32,
 }
 
-/// What the profile has merged of the format.
-fn merges<'a>(profile: &'a Profile, format: &Format) -> &'a [SizedMerge] {
-    match (format.key_words, format.value_words) {
-        _ if format.segmented => &[],
-        (1, 0) => &profile.merge_keys,
-        (1, _) => &profile.merge_pairs,
-        _ => &profile.merge_long,
-    }
-}
-
 impl Merging {
-    /// How problems of so many items are merged, where they are and shared memory has room for their items.
-    pub(super) fn new(profile: &Profile, format: &Format, shared_memory: u32, max_count: u32) -> Option<Self> {
-        let sized = *merges(profile, format).iter().find(|sized| max_count <= sized.up_to)?;
-        let mut merging = Self { sized, fan: profile.merge_fan, levels: 0 };
-        let bytes =
-            [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(format.merged_words()));
+    /// How problems of so many items, each of so many words, are merged, where they are and shared memory has room for them.
+    pub(super) fn new(shapes: &SortShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
+        let sized = *shapes.merges.iter().find(|sized| max_count <= sized.up_to)?;
+        let mut merging = Self { sized, fan, levels: 0 };
+        let bytes = [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
         // And what tells of the runs of a window.
         if bytes[0].max(bytes[1]) + 4 * (4 * merging.fan + 2) > shared_memory {
             return None;
@@ -41,9 +29,9 @@ impl Merging {
     }
 
     /// The largest maximum counts of each shape and number of levels.
-    pub(super) fn ends<'a>(profile: &'a Profile, format: &Format) -> impl Iterator<Item = u32> + use<'a> {
-        merges(profile, format).iter().flat_map(|sized| {
-            let full = std::iter::successors(Some(sized.run.tile()), |items| items.checked_mul(profile.merge_fan));
+    pub(super) fn ends(shapes: &SortShapes, fan: u32) -> impl Iterator<Item = u32> {
+        shapes.merges.iter().flat_map(move |sized| {
+            let full = std::iter::successors(Some(sized.run.tile()), move |items| items.checked_mul(fan));
             full.take_while(|items| *items < sized.up_to).chain([sized.up_to])
         })
     }

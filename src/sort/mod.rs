@@ -1,8 +1,9 @@
 //! Stable radix sort: of integers and floats of 8 to 128 bits, with or without values, in either order, by any of their bits.
 //!
 //! A [`Sorter`] is made once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts may lie on the device. Small
-//! problems (up to some thousands of keys) take one dispatch of one workgroup; larger ones one or a few dispatches for each digit of
-//! eight bits, whatever their size. On large problems, digits that all keys share are passed over.
+//! problems (up to some thousands of keys) take one dispatch of one workgroup, or, where nothing is recorded with them, one or two of
+//! several; larger ones one or a few dispatches for each digit of eight bits, whatever their size. On large problems, digits that all
+//! keys share are passed over.
 
 #[doc(hidden)]
 pub mod cpu;
@@ -163,7 +164,7 @@ impl Sorter {
         };
         let mut sorter = Self { device: device.clone(), info: *info, format, strategy, pipelines: Arc::default() };
         let mut variants: Vec<Variant> = Vec::new();
-        for variant in sorter.kind().variants() {
+        for variant in sorter.kind(true).variants() {
             if !variants.contains(&variant) {
                 variants.push(variant);
             }
@@ -210,7 +211,7 @@ impl Sorter {
     /// [`Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
         self.check_count(max_count)?;
-        let kind = self.kind();
+        let kind = self.kind(true);
         let size = |count: u32| -> Result<u64> {
             let info = self.largest(count);
             let mut layout = ScratchLayout::default();
@@ -229,7 +230,8 @@ impl Sorter {
     pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
         self.check_count(max_count)?;
         let info = self.largest(max_count);
-        let table = SortTable::new(self.kind(), self.kind().class(max_count), &info, 0, &mut ScratchLayout::default())?;
+        let kind = self.kind(true);
+        let table = SortTable::new(kind, kind.class(max_count), &info, 0, &mut ScratchLayout::default())?;
         // Fewer than 2^32: a plan has a fixed most.
         Ok(u32::try_from(table.plan().passes.len() + 1).unwrap_or(u32::MAX))
     }
@@ -246,7 +248,8 @@ impl Sorter {
     /// What [`Sorter::cmd_sort`] would refuse about the count.
     pub fn describe(&self, info: &SortInfo) -> Result<String> {
         self.check_count(info.count.max)?;
-        let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, 0, &mut ScratchLayout::default())?;
+        let kind = self.kind(true);
+        let table = SortTable::new(kind, kind.class(info.count.max), info, 0, &mut ScratchLayout::default())?;
         Ok(table.plan().to_string())
     }
 
@@ -275,7 +278,8 @@ impl Sorter {
             unsafe { scratch_range(&self.device, info.scratch, self.scratch_size(info.count.max)?, Some(info.count.max)) }?;
         check_apart(&self.arguments(info), scratch)?;
         let mut layout = ScratchLayout::default();
-        let table = SortTable::new(self.kind(), self.kind().class(info.count.max), info, scratch.address, &mut layout)?;
+        let kind = self.kind(true);
+        let table = SortTable::new(kind, kind.class(info.count.max), info, scratch.address, &mut layout)?;
         let plans = [table.plan()];
         let pipelines = |variant| self.pipeline(variant).map_or_else(|| self.device.pipeline(variant), Ok);
         let mut recorder = Recorder::new(&self.device, command_buffer, info.scratch, info.timestamps, &plans, pipelines)?;
@@ -287,8 +291,9 @@ impl Sorter {
         Ok(())
     }
 
-    pub(crate) fn kind(&self) -> SortKind<'_> {
-        SortKind { facts: self.device.facts(), profile: self.device.profile(), strategy: self.strategy, format: self.format }
+    /// What plans depend on, of a sort that is recorded alone or together with others.
+    pub(crate) fn kind(&self, alone: bool) -> SortKind<'_> {
+        SortKind { facts: self.device.facts(), profile: self.device.profile(), strategy: self.strategy, format: self.format, alone }
     }
 
     /// Whether two sorters record the same commands, so that their problems can share them.

@@ -12,7 +12,7 @@ use crate::shared::{
     FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
-use crate::tuning::{Shape, SizedMerge, SmallShape};
+use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape};
 use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
@@ -30,6 +30,7 @@ impl<'a> SortTable<'a> {
             // Nothing but status words, which nobody writes who has a tile.
             (Class::Tiled(shape, ..), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
+            (Class::Ranked(ranked), _) => builder.ranked(ranked),
             (Class::Small(small), _) => builder.small(small),
             (Class::Merged(merging), _) => builder.merged(merging),
             (Class::Tiled(shape, ..), None) => builder.reduce_then_scan(shape),
@@ -218,6 +219,23 @@ impl<'a> Builder<'a> {
         let reads = set(&self.read_of_input()).union(set(&[self.counts, self.rows]));
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.statuses]));
         self.pass(small.kernel(), small.shape, groups, reads, writes);
+    }
+
+    /// As a pass by one digit: where the result lies where the input does, others still read that, and a copy follows.
+    fn ranked(&mut self, ranked: SizedRank) {
+        let once = self.table.class.moves_once(self.format());
+        let written = set(&self.written_of(self.apart, true));
+        let aside = set(&self.alternate);
+        let reads = set(&self.read_of_input()).union(set(&[self.counts]));
+        let writes = if once { written } else { aside }.union(set(&[self.statuses]));
+        self.push.pass = 1 << 8;
+        let groups = Groups::Fixed(self.table.most_items.div_ceil(ranked.items));
+        self.pass(Kernel::SortRank, ranked.shape(), groups, reads, writes);
+        if !once {
+            self.push.pass |= 1;
+            let reads = aside.union(self.line());
+            self.pass(Kernel::SortCopy, PLAIN, self.shares(self.table.most_items.into()), reads, written);
+        }
     }
 
     /// Runs, and then fewer and longer ones, level by level.

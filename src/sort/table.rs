@@ -85,9 +85,9 @@ impl Parts {
         let plane = u64::from(max_count).next_multiple_of(4) * WORD;
         let merged_planes = class.merging().map(Merging::planes);
         let times = |apart: bool| if apart { 2 } else { merged_planes.unwrap_or(1).max(1) };
-        let is_small = class.tiles().is_none();
-        let own_planes = merged_planes.map_or(format.placement != Placement::DoubleBuffer && !is_small, |planes| planes != 0);
-        let keys_apart = format.has(LAYOUT_KEYS_APART) && (!is_small || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
+        let moves_once = class.moves_once(format);
+        let own_planes = merged_planes.map_or(format.placement != Placement::DoubleBuffer && !moves_once, |planes| planes != 0);
+        let keys_apart = format.has(LAYOUT_KEYS_APART) && (!moves_once || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
         let values_apart = format.has(LAYOUT_VALUES_APART);
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (mut keys, mut values) = (0, 0);

@@ -15,7 +15,7 @@ use crate::shared::{
     FLAG_SHARED_DIGITS, LAYOUT_STRIDED, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush,
 };
 use crate::sort::{Class, Finish, Merging, SortTable, cpu};
-use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
+use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedShape, SmallShape, SortShapes};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 use std::sync::{Mutex, PoisonError};
 
@@ -54,7 +54,9 @@ pub(super) fn context(emulated: bool) -> Context {
     let tiles = [SizedShape { up_to: u32::MAX, shape: shape(2) }];
     // Both ways, of pairs and of the others, on either kind of subgroups.
     let shapes = |merges| SortShapes {
+        ranked: Default::default(),
         small: small.iter().copied().collect(),
+        merges: Default::default(),
         tiles: tiles.iter().copied().collect(),
         segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
     };
@@ -99,6 +101,8 @@ pub(super) enum Way {
     PrefixesPassingOver,
     /// Runs, merged.
     Merging,
+    /// Every key compared with every other, where one problem is alone.
+    Ranked,
 }
 
 impl Way {
@@ -107,16 +111,18 @@ impl Way {
         let profile = context.device().profile();
         let shape = |items| Shape { threads: profile.plain_threads, items };
         let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
-        let merges = || Some(merge).filter(|_| self == Self::Merging).into_iter().collect();
-        Profile {
+        let ranked = SizedRank { above: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
+        let mut profile = Profile {
             direct_up_to: most(self == Self::Direct),
             prefixes_up_to: most([Self::Prefixes, Self::PrefixesPassingOver].contains(&self)),
             all_digits_up_to: most(![Self::PassingOver, Self::PrefixesPassingOver].contains(&self)),
-            merge_keys: merges(),
-            merge_pairs: merges(),
-            merge_long: merges(),
             ..profile.clone()
+        };
+        for shapes in profile.sort_shapes_mut() {
+            shapes.merges.extend(Some(merge).filter(|_| self == Self::Merging));
+            shapes.ranked.extend(Some(ranked).filter(|_| self == Self::Ranked));
         }
+        profile
     }
 }
 
@@ -420,7 +426,7 @@ impl Bench {
         } else {
             0
         };
-        move_of_pass(&twin.format, passed_over, chosen, push.pass & 0xff)
+        move_of_pass(&twin.format, push.pass >> 8 & 0xff, passed_over, chosen, push.pass & 0xff)
     }
 
     /// Whether prefixes are sorted by.
@@ -506,6 +512,10 @@ impl Bench {
                         compare_items(twin, to);
                     }
                 }
+                "sort_rank" => {
+                    twin.sort_runs(twin.len().max(1));
+                    compare_items(twin, to.expect("it moves all"));
+                }
                 "sort_merge" | "sort_partition" | "sort_join" if self.merging().is_some() => {
                     let (level, levels) = (push.pass & 0xff, push.pass >> 8 & 0xff);
                     let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
@@ -536,7 +546,7 @@ impl Bench {
                 other => panic!("{other} has no twin"),
             }
             let first = !prepared && (name == "sort_histogram" || name == "sort_count" && index == 0);
-            let settles = first || ["sort_prepare", "sort_small", "sort_merge"].contains(&name);
+            let settles = first || ["sort_prepare", "sort_rank", "sort_small", "sort_merge"].contains(&name);
             if settles && problem.status {
                 let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                 let status = self.words(memory, address(row.status), 1);

@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Plan, Upload};
 use crate::record::{Commands, record};
 use crate::scratch::Layout;
-use crate::sort::{Class, Format};
+use crate::sort::{Class, Format, SortKind};
 use crate::tuning::Profile;
 use crate::{DeviceFacts, Placement, Range, SortInfo, SorterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
@@ -194,14 +194,11 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
 
 /// The built-in one, and merging and prefixes where tiles are small.
 fn profile(facts: &DeviceFacts) -> Profile {
-    let merges = || ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
-    Profile {
-        prefixes_up_to: 1 << 20,
-        merge_keys: merges(),
-        merge_pairs: merges(),
-        merge_long: merges(),
-        ..Profile::for_device(facts)
+    let mut profile = Profile { prefixes_up_to: 1 << 20, ..Profile::for_device(facts) };
+    for shapes in profile.sort_shapes_mut() {
+        shapes.merges = ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     }
+    profile
 }
 
 /// Plans of the sorts, handed to `body` with the truth about them.
@@ -229,7 +226,7 @@ fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts
     sorts
 }
 
-/// Sizes of nothing, of one tile, of a sort by merging, of a direct one, of one by every digit and of one that passes digits over.
+/// Sizes of nothing, of one tile - or, on some of the devices, of ranks where it is alone -, of a sort by merging, of a direct one, of one by every digit and of one that passes digits over.
 const SIZES: [u32; 6] = [0, 500, 50_000, 100_000, 1 << 20, 1 << 21];
 
 fn all_formats() -> Vec<(&'static str, SorterInfo)> {
@@ -404,31 +401,33 @@ fn a_write_that_is_not_declared_is_found() {
 #[test]
 fn classes_are_told_apart() {
     let profile = Profile::for_device(&NVIDIA);
-    for (_, info) in formats() {
+    for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);
-        let (kind, format) = (sorts.kind(&NVIDIA, &profile), sorts.format());
-        let (shapes, merges) = match (format.key_words, format.value_words) {
-            (1, 0) => (&profile.sort_keys, &profile.merge_keys),
-            (1, _) => (&profile.sort_pairs, &profile.merge_pairs),
-            _ => (&profile.sort_long, &profile.merge_long),
+        let (kind, format) = (SortKind { alone, ..sorts.kind(&NVIDIA, &profile) }, sorts.format());
+        let shapes = match (format.key_words, format.value_words) {
+            (1, 0) => &profile.sort_keys,
+            (1, _) => &profile.sort_pairs,
+            _ => &profile.sort_long,
         };
-        for size in [0, 1024, 1025, 2048, 2049, 4096, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
+        for size in [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
             let holds = match class {
                 Class::Segments { .. } => false,
+                Class::Ranked(ranked) => shapes.ranked.contains(&ranked),
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Merged(merging) => {
                     size > shapes.small.last().unwrap().tile()
-                        && merges.contains(&merging.sized)
+                        && shapes.merges.contains(&merging.sized)
                         && size <= merging.sized.up_to
                         && merging.run_items(merging.levels) >= u64::from(size)
                 }
                 Class::Tiled(shape, ..) => {
-                    size > shapes.small.last().unwrap().tile().max(merges.last().map_or(0, |sized| sized.up_to))
+                    size > shapes.small.last().unwrap().tile().max(shapes.merges.last().map_or(0, |sized| sized.up_to))
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                 }
             };
-            assert!(holds, "{size} in {class:?}");
+            let ranked = alone && (1..=4096).contains(&size);
+            assert!(holds && ranked == matches!(class, Class::Ranked(_)), "{size} in {class:?}");
         }
     }
 }

@@ -6,10 +6,11 @@ use super::bench::{
 };
 use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
+use crate::kernel::Kernel;
 use crate::plan::{Pass, Resources};
-use crate::shared::SortPush;
+use crate::shared::{FLAG_EVEN, SortPush};
 use crate::sort::{Class, cpu};
-use crate::tuning::{Profile, Ranking};
+use crate::tuning::{Profile, Ranking, SizedRank, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
 /// One problem by itself: all keys that there are, or as many as the device says.
@@ -186,9 +187,7 @@ fn prefix_kernels_with_emulated_subgroups() {
 /// One run, and runs that one level merges or several do: full ones, with a few items left over, counted by the device.
 fn merged(info: SorterInfo) {
     let without_small = |mut profile: Profile| {
-        for shapes in [&mut profile.sort_keys, &mut profile.sort_pairs, &mut profile.sort_long] {
-            shapes.small.clear();
-        }
+        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small.clear());
         profile
     };
     let run = context(false).device().profile().plain_threads as usize;
@@ -257,6 +256,63 @@ fn merging_kernels() {
     for (i, info) in proven().into_iter().enumerate() {
         if i < 3 || in_full() || in_turn(i) && !in_brief() {
             merged(info.strategy(Strategy::ReduceThenScan));
+        }
+    }
+}
+
+/// One problem by itself, as ranks are for: of one item, of few, of whole workgroups, counted by the device, of equal keys.
+fn ranked(ranked: SizedRank, info: SorterInfo) {
+    let tune = |mut profile: Profile| {
+        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.ranked = [ranked].into_iter().collect());
+        profile
+    };
+    let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
+    let all_ones = Problem::of_keys(vec![u32::MAX; 101]);
+    let problems = [
+        Problem::new(61, 1, None),
+        Problem::new(62, 256, None).varied(0b10),
+        Problem::new(63, 333, None),
+        counted(64, 200, 0),
+        counted(65, 200, 1),
+        counted(66, 300, 131).varied(0),
+        counted(67, 300, 301).varied(0b101),
+        all_ones,
+    ];
+    let of_words = |problem: &Problem| problem.keys.is_empty() || info.key == KeyType::U32;
+    for problem in problems.into_iter().filter(of_words) {
+        let bench = Bench::tuned(false, Way::Ranked, tune, info, vec![problem]);
+        let kernels: Vec<_> = bench.with_plan(|plan, _, _| plan.passes.iter().map(|pass| pass.variant.kernel).collect());
+        let copies = bench.sorts.format().rule() == FLAG_EVEN;
+        assert_eq!((kernels[0], kernels.contains(&Kernel::SortCopy)), (Kernel::SortRank, copies));
+        bench.prove();
+    }
+}
+
+/// More threads of an item than it has words, and fewer.
+#[test]
+fn rank_kernel() {
+    let threads = context(false).device().profile().plain_threads;
+    for (i, info) in proven().into_iter().enumerate() {
+        for items in [8, 32] {
+            if i < 3 || in_full() || in_turn(i + items as usize / 8) && !in_brief() {
+                let info = info.strategy(Strategy::ReduceThenScan);
+                ranked(SizedRank { above: 0, up_to: 1000, threads, items }, info);
+            }
+        }
+    }
+}
+
+/// More keys than shared memory has room for at a time.
+#[test]
+fn ranks_by_several_chunks() {
+    let context = context(false);
+    let (threads, facts) = (context.device().profile().plain_threads, context.device().facts());
+    for (_, info) in formats().into_iter().filter(|(name, _)| ["pairs", "lexicographic", "range_over_words"].contains(name)) {
+        let info = info.strategy(Strategy::Lookback);
+        let words = Sorts { info, infos: Vec::new() }.format().compared_words();
+        let chunk = ranked_chunk(threads, words, facts.shared_memory) as usize;
+        for problem in [Problem::new(71, 2 * chunk, None), Problem::new(72, 2 * chunk + 5, None).varied(0b10)] {
+            Bench::new(false, Way::Ranked, info, vec![problem]).prove();
         }
     }
 }

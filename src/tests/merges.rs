@@ -7,7 +7,9 @@ use crate::{KeyType, SorterInfo, Strategy};
 
 fn class(info: SorterInfo, count: u32) -> Class {
     let merges = || ["10000:128x4/128x4", "1048576:256x4/512x8"].map(|merge| merge.parse().unwrap()).into_iter().collect();
-    let profile = Profile { merge_keys: merges(), merge_long: merges(), ..Profile::for_device(&NVIDIA) };
+    let mut profile = Profile::for_device(&NVIDIA);
+    profile.sort_pairs.merges.clear();
+    (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
     Sorts { info: info.strategy(Strategy::Lookback), infos: Vec::new() }.kind(&NVIDIA, &profile).class(count)
 }
 

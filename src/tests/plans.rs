@@ -62,9 +62,10 @@ fn kinds_have_plans() {
         }
         assert_text(&format!("{name}_batch"), &text(&[batch], &NVIDIA));
     }
-    let small = Problem { size: 1000, count_on_device: true, status: true };
-    let pairs = SorterInfo::pairs().strategy(Strategy::Lookback);
-    assert_text("small", &text(&one(pairs, small), &NVIDIA));
+    let tiny = Problem { size: 1000, count_on_device: true, status: true };
+    let [keys, pairs] = [SorterInfo::keys(), SorterInfo::pairs()].map(|info| info.strategy(Strategy::Lookback));
+    assert_text("ranked", &text(&one(pairs, tiny), &NVIDIA));
+    assert_text("small", &text(&one(keys, Problem { size: 6000, ..tiny }), &NVIDIA));
     let none = Problem { size: 0, count_on_device: false, status: false };
     assert_text("nothing", &text(&one(pairs, none), &NVIDIA));
     assert_text("nothing_but_status", &text(&one(pairs, Problem { status: true, ..none }), &NVIDIA));
@@ -100,7 +101,8 @@ fn formats_have_plans() {
 #[test]
 fn merging_has_plans() {
     let merges = || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
-    let profile = Profile { merge_keys: merges(), merge_long: merges(), ..Profile::for_device(&NVIDIA) };
+    let mut profile = Profile::for_device(&NVIDIA);
+    (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
     let keys = SorterInfo::keys().strategy(Strategy::Lookback);
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = |size| Problem { size, count_on_device: false, status: false };

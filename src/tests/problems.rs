@@ -98,8 +98,9 @@ impl Sorts {
         self.infos.iter().map(|info| Self { info: self.info, infos: vec![*info] }).collect()
     }
 
+    /// One sort is one alone, beside those of other sorters too: more kinds of plans side by side than batches have.
     pub(super) fn kind<'a>(&self, facts: &'a DeviceFacts, profile: &'a Profile) -> SortKind<'a> {
-        SortKind { facts, profile, strategy: self.info.strategy, format: self.format() }
+        SortKind { facts, profile, strategy: self.info.strategy, format: self.format(), alone: self.infos.len() == 1 }
     }
 
     /// The classes of the problems, in order of first appearance.

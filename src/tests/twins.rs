@@ -323,15 +323,15 @@ pub(super) struct Move {
 
 /// None where the pass does nothing. A copy ends the moves where they would end in the wrong place, or where there would be none;
 /// where prefixes are sorted by, what finishes does.
-pub(super) fn move_of_pass(format: &Format, passed_over: u32, by_prefixes: bool, pass: u32) -> Option<Move> {
-    let mut moves: Vec<u32> = (0..format.digits()).filter(|digit| passed_over >> digit & 1 == 0).collect();
+pub(super) fn move_of_pass(format: &Format, digits: u32, passed_over: u32, by_prefixes: bool, pass: u32) -> Option<Move> {
+    let mut moves: Vec<u32> = (0..digits).filter(|digit| passed_over >> digit & 1 == 0).collect();
     let ends_right = match format.rule() {
         FLAG_EVEN => moves.len().is_multiple_of(2),
         FLAG_ODD => !moves.len().is_multiple_of(2),
         _ => true,
     };
     if moves.is_empty() || !ends_right || by_prefixes {
-        moves.push(format.digits());
+        moves.push(digits);
     }
     let before = moves.iter().position(|other| *other == pass)?;
     let after = moves.len() - 1 - before;

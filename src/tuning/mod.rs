@@ -1,15 +1,17 @@
 //! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
 
+mod checks;
 mod merges;
+mod ranks;
 mod shapes;
 
 pub use merges::SizedMerge;
+pub use ranks::SizedRank;
+pub(crate) use ranks::ranked_chunk;
 pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
 
 use crate::device::DeviceFacts;
-use crate::shared::{
-    DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX, RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN,
-};
+use crate::shared::{RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -31,17 +33,6 @@ const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
 const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
 /// Fewest threads: each holds at most four of the 256 digits.
 pub(crate) const MIN_THREADS: u32 = 64;
-/// Places within a tile are kept in 16 bits.
-const MAX_TILE: u32 = 1 << 16;
-/// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
-const MOST_MERGED: u32 = 1 << 26;
-/// Most look-back words that a thread holds.
-const MOST_WINDOW: u32 = 32;
-
-/// Most entries of a ring: 2 MiB.
-const MOST_RING_ENTRIES: u32 = 1024;
-/// From so many entries on, so many tiles free theirs together: see glsl/lib/lookback.glsl.
-const RING_GROUPS: [(u32, u32); 2] = [(256, 32), (0, 2)];
 
 /// How a sort finds where each tile's keys go. All give the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -137,13 +128,6 @@ pub struct Profile {
     pub sort_finish: Shape,
     /// The largest maximum count of a sort that may go by prefixes; 0: none does.
     pub prefixes_up_to: u32,
-    /// Keys alone that are sorted by merging runs, by rising size; none larger than the last are. Items that shared memory has no room for
-    /// are sorted by tiles all the same.
-    pub merge_keys: ArrayVec<SizedMerge, 4>,
-    /// The same of keys of one word with values.
-    pub merge_pairs: ArrayVec<SizedMerge, 4>,
-    /// The same of keys of several words.
-    pub merge_long: ArrayVec<SizedMerge, 4>,
     /// Runs that are merged into one at a time: a power of two.
     pub merge_fan: u32,
     /// Threads of kernels that hold no tile.
@@ -188,11 +172,9 @@ impl Profile {
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            profile.sort_keys = shapes(NVIDIA_SMALL_KEYS, keys, SmallShape::merge(128, 16));
-            profile.sort_pairs = shapes(NVIDIA_SMALL_PAIRS, pairs, SmallShape::merge(128, 16));
-            profile.sort_long = shapes(NVIDIA_SMALL_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
-            profile.merge_pairs = NVIDIA_MERGE_PAIRS.iter().copied().collect();
-            profile.merge_long = NVIDIA_MERGE_LONG.iter().copied().collect();
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, SmallShape::merge(128, 16));
+            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, SmallShape::merge(128, 16));
+            profile.sort_long = shapes(NVIDIA_RANKED, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
             profile.sort_finish = shape(256, 8);
             profile.prefixes_up_to = 1 << 29;
             profile.loads_ahead = !facts.compute_only;
@@ -233,14 +215,11 @@ impl Profile {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&small, &tiles, segments),
-            sort_pairs: shapes(&small, &tiles, segments),
-            sort_long: shapes(&small, &tiles, segments),
+            sort_keys: shapes(&[], &small, &[], &tiles, segments),
+            sort_pairs: shapes(&[], &small, &[], &tiles, segments),
+            sort_long: shapes(&[], &small, &[], &tiles, segments),
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
-            merge_keys: ArrayVec::new(),
-            merge_pairs: ArrayVec::new(),
-            merge_long: ArrayVec::new(),
             merge_fan: 16,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
@@ -259,137 +238,9 @@ impl Profile {
         }
     }
 
-    /// This profile, if the device can run it.
-    pub(crate) fn checked(self, facts: &DeviceFacts) -> Result<Self> {
-        let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
-        if !self.emulated_subgroups {
-            let always = facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes;
-            if self.lanes != 0 && !facts.can_require(self.lanes) && !always {
-                return refuse(format!("the device has no subgroups of {} lanes", self.lanes));
-            }
-        } else if !(4..=128).contains(&self.lanes) || !self.lanes.is_power_of_two() {
-            return refuse(format!("subgroups of {} lanes cannot be emulated", self.lanes));
-        }
-        if self.strategy == Strategy::Auto {
-            return refuse("auto is no strategy".into());
-        }
-        // The widest group of tiles that frees its entries together, and the reach behind it, fit the ring.
-        let ring_group = RING_GROUPS.iter().find(|(entries, _)| self.ring_entries >= *entries).map_or(1, |(_, group)| *group);
-        let fits = self.ring_reach.checked_add(ring_group).is_some_and(|least| least <= self.ring_entries);
-        if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
-            return refuse(format!("a ring of {} does not hold a reach of {}", self.ring_entries, self.ring_reach));
-        }
-        if ![self.window, self.ring_window].iter().all(|window| (1..=MOST_WINDOW).contains(window)) {
-            return refuse(format!("windows are 1 to {MOST_WINDOW} words"));
-        }
-        if self.max_groups_x == 0 || self.max_groups_x > facts.max_groups_x || self.histogram_groups == 0 {
-            return refuse(format!("max_groups_x must be 1 to {}, histogram_groups at least 1", facts.max_groups_x));
-        }
-        let fewest = facts.min_lanes.max(narrowest.min(facts.max_lanes));
-        let hardware = facts.max_invocations.min(facts.max_subgroups.saturating_mul(fewest));
-        // Kernels without subgroup operations run on the device's own subgroups even where others are emulated.
-        let widest = match self.lanes {
-            0 => facts.max_lanes,
-            lanes if self.emulated_subgroups => lanes.max(facts.max_lanes),
-            lanes => lanes,
-        };
-        let group = |Shape { threads, items }| {
-            if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
-                return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
-            }
-            if threads < MIN_THREADS || threads > hardware {
-                return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
-            }
-            if !threads.is_multiple_of(widest) {
-                return refuse(format!("{threads} threads are not whole subgroups of {widest}"));
-            }
-            Ok(())
-        };
-        let fits = |shape: &dyn fmt::Display, holds: bool, bytes: u32| {
-            if holds && bytes <= facts.shared_memory {
-                return Ok(());
-            }
-            refuse(format!("{shape} needs {bytes} of {} bytes of shared memory", facts.shared_memory))
-        };
-        let emulation = |threads| if self.emulated_subgroups { threads * 8 } else { 0 };
-        let by_digits = |Shape { threads, items }| {
-            let rows = self.histogram_rows(threads, facts);
-            // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
-            let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
-            counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
-        };
-        // Of the longest keys, those of two words: longer ones go without the shapes that they do not fit.
-        for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, 3)] {
-            if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
-                return refuse("the last tile shape must serve every size".into());
-            }
-            let tiles = shapes.tiles.iter().map(|sized| sized.shape);
-            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
-                group(shape)?;
-                fits(&shape, shape.items != 0, by_digits(shape))?;
-            }
-            for small in shapes.small.iter().chain([&shapes.segments]) {
-                group(small.shape)?;
-                let bytes = match small.method {
-                    SmallMethod::Radix => by_digits(small.shape),
-                    SmallMethod::Merge => small.merge_bytes(words),
-                };
-                fits(small, small.shape.items != 0, bytes)?;
-            }
-            // A window has a bit for each item that a segment may begin with: words of them, no more than there are threads to sum them; and
-            // of a thread's own items they are a word.
-            let segments = shapes.segments;
-            let Shape { threads, items } = segments.shape;
-            if segments.segments_window() == 0 || items > 32 {
-                return refuse(format!("{segments} does not suit segments: 64 to {MAX_TILE} items, at most 32 a thread"));
-            }
-            // Beside them, how many lie before each word; and for the longest keys the same, as a sorter of any must find its shape.
-            let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
-            let bytes = match segments.method {
-                SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
-                SmallMethod::Merge => {
-                    segments.merge_bytes(most_words) + segments.tile() / 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
-                }
-            };
-            fits(&segments, true, bytes)?;
-        }
-        if self.prefixes_up_to != 0 {
-            let Shape { threads, items } = self.sort_finish;
-            group(self.sort_finish)?;
-            // Keys of any length, with what lies beside a tile: see glsl/sort/finish.comp. And bins of prefixes beside the digits' counts.
-            fits(&self.sort_finish, items != 0, 4 * MAX_KEY_WORDS * (threads * items + 2 * FINISH_MARGIN))?;
-            fits(&"a histogram with prefixes", true, 4 * (DIGITS_COUNTED * RADIX + PREFIX_BINS) + SHARED_MEMORY_OVERHEAD)?;
-        }
-        for sized in self.merge_keys.iter().chain(&self.merge_pairs).chain(&self.merge_long) {
-            self.check_merge(sized, hardware, widest)?;
-        }
-        Ok(self)
-    }
-
-    /// That runs can be merged so. Whether there is room for their items depends on these.
-    fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
-        for Shape { threads, items } in [sized.run, sized.window] {
-            let tile = u64::from(threads) * u64::from(items);
-            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
-            {
-                return refuse(format!("{threads} x {items} merges nothing"));
-            }
-        }
-        let fan = self.merge_fan;
-        if ![2, 4, 8, 16, 32].contains(&fan) {
-            return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
-        }
-        if !self.plain_threads.is_multiple_of(fan) {
-            return refuse(format!("{} plain threads do not ask about {fan} runs each", self.plain_threads));
-        }
-        let step = sized.step(fan);
-        if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
-            return refuse(format!("{sized} has samples of every {step} items, which suit no runs or no windows"));
-        }
-        if sized.up_to > MOST_MERGED {
-            return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
-        }
-        Ok(())
+    /// The shapes of every kind of sort.
+    pub const fn sort_shapes_mut(&mut self) -> [&mut SortShapes; 3] {
+        [&mut self.sort_keys, &mut self.sort_pairs, &mut self.sort_long]
     }
 
     /// Rows of digit counters that a workgroup keeps.
@@ -417,13 +268,26 @@ const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
     SizedShape { up_to, shape: shape(threads, items) }
 }
 
-fn shapes(small: &[SmallShape], tiles: &[SizedShape], segments: SmallShape) -> SortShapes {
-    SortShapes { small: small.iter().copied().collect(), tiles: tiles.iter().copied().collect(), segments }
+fn shapes(
+    ranked: &[SizedRank],
+    small: &[SmallShape],
+    merges: &[SizedMerge],
+    tiles: &[SizedShape],
+    segments: SmallShape,
+) -> SortShapes {
+    SortShapes {
+        ranked: ranked.iter().copied().collect(),
+        small: small.iter().copied().collect(),
+        merges: merges.iter().copied().collect(),
+        tiles: tiles.iter().copied().collect(),
+        segments,
+    }
 }
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
 // Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
+const NVIDIA_RANKED: &[SizedRank] = &[SizedRank { above: 0, up_to: 1 << 12, threads: 256, items: 32 }];
 const NVIDIA_SMALL_KEYS: &[SmallShape] =
     &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
 const NVIDIA_SMALL_PAIRS: &[SmallShape] = &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8)];
@@ -443,6 +307,12 @@ const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(1 << 23, 384, 22), sized(u32::MAX, 384, 23)];
 const NVIDIA_LONG: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
+fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
+    write!(f, "{name} =")?;
+    list.iter().try_for_each(|item| write!(f, " {item}"))?;
+    writeln!(f)
+}
+
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "lanes = {}", self.lanes)?;
@@ -450,25 +320,14 @@ impl fmt::Display for Profile {
         writeln!(f, "strategy = {}", self.strategy.name())?;
         let shapes = [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs), ("sort_long", &self.sort_long)];
         for (name, shapes) in shapes {
-            write!(f, "{name}.small =")?;
-            for small in &shapes.small {
-                write!(f, " {small}")?;
-            }
-            write!(f, "\n{name}.tiles =")?;
-            for sized in &shapes.tiles {
-                write!(f, " {sized}")?;
-            }
-            writeln!(f, "\n{name}.segments = {}", shapes.segments)?;
+            write_list(f, &format_args!("{name}.ranked"), &shapes.ranked)?;
+            write_list(f, &format_args!("{name}.small"), &shapes.small)?;
+            write_list(f, &format_args!("{name}.merges"), &shapes.merges)?;
+            write_list(f, &format_args!("{name}.tiles"), &shapes.tiles)?;
+            writeln!(f, "{name}.segments = {}", shapes.segments)?;
         }
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
         writeln!(f, "prefixes_up_to = {}", self.prefixes_up_to)?;
-        for (name, merges) in [("keys", &self.merge_keys), ("pairs", &self.merge_pairs), ("long", &self.merge_long)] {
-            write!(f, "merge_{name} =")?;
-            for sized in merges {
-                write!(f, " {sized}")?;
-            }
-            writeln!(f)?;
-        }
         writeln!(f, "merge_fan = {}", self.merge_fan)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
@@ -506,18 +365,14 @@ impl FromStr for Profile {
             }
         };
         let shapes = |name: &str| -> Result<SortShapes> {
-            let small = lookup(&format!("{name}.small"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
-            let tiles = lookup(&format!("{name}.tiles"))?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
-            let too_many = |_| malformed(format!("{name}: at most four shapes"));
+            let line = |part: &str| lookup(&format!("{name}.{part}"));
             Ok(SortShapes {
-                small: small.as_slice().try_into().map_err(too_many)?,
-                tiles: tiles.as_slice().try_into().map_err(too_many)?,
-                segments: lookup(&format!("{name}.segments"))?.parse()?,
+                ranked: parse_list(name, line("ranked")?)?,
+                small: parse_list(name, line("small")?)?,
+                merges: parse_list(name, line("merges")?)?,
+                tiles: parse_list(name, line("tiles")?)?,
+                segments: line("segments")?.parse()?,
             })
-        };
-        let merges = |name: &str| -> Result<ArrayVec<SizedMerge, 4>> {
-            let merges = lookup(name)?.split_whitespace().map(str::parse).collect::<Result<Vec<_>>>()?;
-            merges.as_slice().try_into().map_err(|_| malformed(format!("{name}: at most four sizes")))
         };
         let number = |name: &str| parse_number(lookup(name)?);
         Ok(Self {
@@ -533,9 +388,6 @@ impl FromStr for Profile {
             sort_long: shapes("sort_long")?,
             sort_finish: lookup("sort_finish")?.parse()?,
             prefixes_up_to: number("prefixes_up_to")?,
-            merge_keys: merges("merge_keys")?,
-            merge_pairs: merges("merge_pairs")?,
-            merge_long: merges("merge_long")?,
             merge_fan: number("merge_fan")?,
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
@@ -555,12 +407,16 @@ impl FromStr for Profile {
     }
 }
 
-fn refuse<T>(why: String) -> Result<T> {
-    Err(malformed(why))
-}
-
 fn malformed(why: String) -> Error {
     Error::Malformed { argument: "profile", why }
+}
+
+fn parse_list<T: FromStr<Err = Error>>(name: &str, text: &str) -> Result<ArrayVec<T, 4>> {
+    let mut list = ArrayVec::new();
+    for item in text.split_whitespace() {
+        list.try_push(item.parse()?).map_err(|_| malformed(format!("{name}: at most four shapes")))?;
+    }
+    Ok(list)
 }
 
 fn parse_number(text: &str) -> Result<u32> {
@@ -571,7 +427,7 @@ fn parse_number(text: &str) -> Result<u32> {
 mod tests {
     use super::*;
 
-    fn facts(vendor_id: u32, lanes: (u32, u32), max_invocations: u32, max_subgroups: u32) -> DeviceFacts {
+    pub(super) fn facts(vendor_id: u32, lanes: (u32, u32), max_invocations: u32, max_subgroups: u32) -> DeviceFacts {
         DeviceFacts {
             vendor_id,
             is_cpu: false,
@@ -583,74 +439,6 @@ mod tests {
             max_subgroups,
             shared_memory: 16 * 1024,
             max_groups_x: 65535,
-        }
-    }
-
-    #[test]
-    fn every_kind_of_device_gets_a_profile_that_it_can_run() {
-        for lanes in [(4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (128, 128), (8, 32), (32, 64), (4, 128), (64, 128)] {
-            for (invocations, subgroups) in [(128, 32), (256, 64), (1024, 32), (1024, 64), (512, 16)] {
-                for selectable in [false, true] {
-                    let facts = DeviceFacts { lanes_selectable: selectable, ..facts(1, lanes, invocations, subgroups) };
-                    let profile = Profile::for_device(&facts);
-                    let checked = profile.clone().checked(&facts);
-                    // The floor: 128 invocations at least, which narrow subgroups must be able to fill.
-                    if subgroups * lanes.0 >= 128 && (selectable || lanes.1 <= 128) {
-                        assert_eq!(checked.as_ref(), Ok(&profile), "{facts:?}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn tables_of_measured_devices_fit_them() {
-        for compute_only in [false, true] {
-            let facts = DeviceFacts { compute_only, shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
-            let profile = Profile::for_device(&facts);
-            assert_eq!(profile.sort_keys.small.len(), 4, "the measured table is in use");
-            assert_eq!(profile.clone().checked(&facts), Ok(profile));
-        }
-    }
-
-    #[test]
-    fn profiles_that_no_device_can_run_are_refused() {
-        let facts = DeviceFacts { shared_memory: 48 * 1024, ..facts(1, (32, 32), 256, 32) };
-        let good = Profile::for_device(&facts);
-        let with = |threads, items| {
-            let mut profile = good.clone();
-            profile.sort_keys.small[0] = SmallShape::radix(threads, items);
-            profile
-        };
-        let mut merging = good.clone();
-        merging.sort_long.small[0] = SmallShape::merge(256, 16);
-        let runs = |fan, text: &str| Profile {
-            merge_fan: fan,
-            merge_pairs: [text.parse().unwrap()].into_iter().collect(),
-            ..good.clone()
-        };
-        let merging_runs = runs(16, "100000:256x4/128x8");
-        assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
-        let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
-        for (profile, why) in [
-            (with(64, 1 << 26), "a tile of more than"),
-            (with(64, 0), "shared memory"),
-            (with(48, 4), "48 threads"),
-            (with(512, 1), "512 threads"),
-            (with(256, 60), "shared memory"),
-            (merging, "256x16/merge needs 50700 of 49152 bytes"),
-            (emulated, "whole subgroups of 32"),
-            (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
-            (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
-            (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
-            (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
-            (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
-            (Profile { window: 0, ..good.clone() }, "windows are"),
-            (Profile { ring_window: 64, ..good.clone() }, "windows are"),
-            (Profile { lanes: 64, ..good.clone() }, "no subgroups of 64 lanes"),
-        ] {
-            let error = profile.checked(&facts).unwrap_err().to_string();
-            assert!(error.contains(why), "{error} should say: {why}");
         }
     }
 
@@ -668,7 +456,8 @@ mod tests {
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
             ("128x", "128*", "is not threads x items"),
-            ("merge_keys =", "merge_keys = 9", "\"9\" is not size:run/window"),
+            ("sort_keys.ranked =", "sort_keys.ranked = 512:256/32", "\"512:256/32\" is not above..size:threads/items"),
+            ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),
             ("ranking = ballots", "ranking = guesses", "ranking guesses is unknown"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();

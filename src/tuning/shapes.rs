@@ -1,6 +1,6 @@
 //! How many threads a workgroup has and how many items each of them holds, for problems of which size; and all of it as text.
 
-use super::{malformed, parse_number};
+use super::{SizedMerge, SizedRank, malformed, parse_number};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -127,8 +127,13 @@ impl FromStr for SmallShape {
 /// The shapes of one kind of sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortShapes {
+    /// What is ranked where it is recorded alone, by rising size: before anything else, and no segments.
+    pub ranked: ArrayVec<SizedRank, 4>,
     /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
     pub small: ArrayVec<SmallShape, 4>,
+    /// What is sorted by merging runs, by rising size; nothing larger than the last is. Items that shared memory has no room for are sorted by
+    /// tiles all the same, and so are segments.
+    pub merges: ArrayVec<SizedMerge, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
     pub tiles: ArrayVec<SizedShape, 4>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedShape, SmallShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedShape, SmallShape, SortShapes};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,16 @@ impl Setup {
             let small = [SmallShape::radix(threads, 1), second];
             // Small enough for few keys to need tiles.
             let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
-            let shapes = SortShapes { small: small.into_iter().collect(), tiles: tiles.iter().copied().collect(), segments };
+            // One workgroup sorts some that are smaller and some that are larger.
+            let ranked = SizedRank { above: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
+            let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
+            let shapes = SortShapes {
+                ranked: Some(ranked).filter(|_| ranks).into_iter().collect(),
+                small: small.into_iter().collect(),
+                merges: Default::default(),
+                tiles: tiles.iter().copied().collect(),
+                segments,
+            };
             Profile {
                 lanes,
                 sort_keys: shapes.clone(),
@@ -51,11 +60,14 @@ impl Setup {
             }
         };
         let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
-        let merging = |up_to, profile: Profile| {
+        let merging = |up_to, mut profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };
             let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
-            let merges = || [sized(up_to / 2, 3), sized(up_to, 2)].into_iter().collect();
-            Profile { merge_keys: merges(), merge_pairs: merges(), merge_long: merges(), ..profile }
+            let merges = [sized(up_to / 2, 3), sized(up_to, 2)];
+            for shapes in profile.sort_shapes_mut() {
+                shapes.merges.extend(merges);
+            }
+            profile
         };
         Some(match self {
             Self::Native => return None,

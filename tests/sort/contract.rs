@@ -10,7 +10,7 @@ use trommel::{SortInfo, Timestamps};
 /// Below, at and above the maximum, and none; clamped counts are flagged, and nothing past the count is written.
 pub(crate) fn counts_on_the_device(case: &Case) {
     let mut jobs = Vec::new();
-    for max in [1, case.small(), case.tiles(4)] {
+    for max in [1, case.small(), case.tiles(4)].into_iter().chain(case.ranked()) {
         let max_count = max as u32;
         for count in [0, 1, max_count / 3, max_count - 1, max_count, max_count + 1, u32::MAX] {
             jobs.push(Job::draw(&case.sorter, Keys::Random, max, 5).counted(Counted::Device(count)));
@@ -91,7 +91,8 @@ pub(crate) fn timestamps(case: &Case) {
         }
         let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(FIRST + MOST);
         let pool = vk.create_query_pool(&pool_info, None).expect("pool");
-        for (size, device_count) in [(case.small(), false), (case.tiles(2), false), (case.tiles(2), true)] {
+        let sizes = [(case.small(), false), (case.tiles(2), false), (case.tiles(2), true)];
+        for (size, device_count) in sizes.into_iter().chain(case.ranked().map(|size| (size, true))) {
             let mut job = [Job::draw(&case.sorter, Keys::Random, size, 8)];
             if device_count {
                 job[0].count = Counted::Device(size as u32);

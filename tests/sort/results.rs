@@ -18,8 +18,9 @@ fn borders(case: &Case) -> BTreeSet<usize> {
         around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
+    around.extend(shapes.ranked.iter().flat_map(|ranked| [ranked.above as usize, ranked.up_to as usize]));
     // Runs that levels leave.
-    for sized in &profile.merge_keys {
+    for sized in &shapes.merges {
         let (run, fan) = (sized.run.tile(), profile.merge_fan);
         around.extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
     }
@@ -36,14 +37,15 @@ pub(crate) fn sizes(case: &Case) {
 }
 
 pub(crate) fn distributions(case: &Case) {
-    let sizes = [case.small() - 5, case.tiles(3)];
-    let jobs = sizes.iter().flat_map(|n| Keys::ALL.iter().map(|keys| Job::draw(&case.sorter, *keys, *n, 2)));
+    let sizes = [case.small() - 5, case.tiles(3)].into_iter().chain(case.ranked());
+    let jobs = sizes.flat_map(|n| Keys::ALL.iter().map(move |keys| Job::draw(&case.sorter, *keys, n, 2)));
     sort(&case.context, &jobs.collect::<Vec<_>>(), Together::Singles, Poison::Random(2));
 }
 
 pub(crate) fn poisoned_scratch(case: &Case) {
-    let jobs = [case.small(), case.tiles(9)]
-        .map(|n| Job::draw(&case.sorter, Keys::LowEntropy, n, 3).counted(Counted::Device(n as u32 - 3)));
+    let sizes = [case.small(), case.tiles(9)].into_iter().chain(case.ranked());
+    let jobs = sizes.map(|n| Job::draw(&case.sorter, Keys::LowEntropy, n, 3).counted(Counted::Device(n as u32 - 3)));
+    let jobs: Vec<_> = jobs.collect();
     for poison in [Poison::Random(3), Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
         for together in [Together::Singles, Together::Batch] {
             sort(&case.context, &jobs, together, poison);

@@ -1,0 +1,269 @@
+//! What a profile must keep to, and what of it depends on the device.
+
+use super::{
+    MIN_THREADS, Profile, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SmallMethod, Strategy, malformed, ranked_chunk,
+};
+use crate::Result;
+use crate::device::DeviceFacts;
+use crate::shared::{DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX};
+use std::fmt;
+
+/// Places within a tile are kept in 16 bits.
+const MAX_TILE: u32 = 1 << 16;
+/// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
+const MOST_MERGED: u32 = 1 << 26;
+/// Most items that are ranked: the work is their square.
+const MOST_RANKED: u32 = 1 << 14;
+/// Most look-back words that a thread holds.
+const MOST_WINDOW: u32 = 32;
+
+/// Most entries of a ring: 2 MiB.
+const MOST_RING_ENTRIES: u32 = 1024;
+/// From so many entries on, so many tiles free theirs together: see glsl/lib/lookback.glsl.
+const RING_GROUPS: [(u32, u32); 2] = [(256, 32), (0, 2)];
+
+impl Profile {
+    /// This profile, if the device can run it.
+    pub(crate) fn checked(self, facts: &DeviceFacts) -> Result<Self> {
+        let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
+        if !self.emulated_subgroups {
+            let always = facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes;
+            if self.lanes != 0 && !facts.can_require(self.lanes) && !always {
+                return refuse(format!("the device has no subgroups of {} lanes", self.lanes));
+            }
+        } else if !(4..=128).contains(&self.lanes) || !self.lanes.is_power_of_two() {
+            return refuse(format!("subgroups of {} lanes cannot be emulated", self.lanes));
+        }
+        if self.strategy == Strategy::Auto {
+            return refuse("auto is no strategy".into());
+        }
+        // The widest group of tiles that frees its entries together, and the reach behind it, fit the ring.
+        let ring_group = RING_GROUPS.iter().find(|(entries, _)| self.ring_entries >= *entries).map_or(1, |(_, group)| *group);
+        let fits = self.ring_reach.checked_add(ring_group).is_some_and(|least| least <= self.ring_entries);
+        if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
+            return refuse(format!("a ring of {} does not hold a reach of {}", self.ring_entries, self.ring_reach));
+        }
+        if ![self.window, self.ring_window].iter().all(|window| (1..=MOST_WINDOW).contains(window)) {
+            return refuse(format!("windows are 1 to {MOST_WINDOW} words"));
+        }
+        if self.max_groups_x == 0 || self.max_groups_x > facts.max_groups_x || self.histogram_groups == 0 {
+            return refuse(format!("max_groups_x must be 1 to {}, histogram_groups at least 1", facts.max_groups_x));
+        }
+        let fewest = facts.min_lanes.max(narrowest.min(facts.max_lanes));
+        let hardware = facts.max_invocations.min(facts.max_subgroups.saturating_mul(fewest));
+        // Kernels without subgroup operations run on the device's own subgroups even where others are emulated.
+        let widest = match self.lanes {
+            0 => facts.max_lanes,
+            lanes if self.emulated_subgroups => lanes.max(facts.max_lanes),
+            lanes => lanes,
+        };
+        let group = |Shape { threads, items }| {
+            if u64::from(threads) * u64::from(items) > u64::from(MAX_TILE) {
+                return refuse(format!("{threads} x {items} is a tile of more than {MAX_TILE} items"));
+            }
+            if threads < MIN_THREADS || threads > hardware {
+                return refuse(format!("{threads} threads a workgroup; the device takes {MIN_THREADS} to {hardware}"));
+            }
+            if !threads.is_multiple_of(widest) {
+                return refuse(format!("{threads} threads are not whole subgroups of {widest}"));
+            }
+            Ok(())
+        };
+        let fits = |shape: &dyn fmt::Display, holds: bool, bytes: u32| {
+            if holds && bytes <= facts.shared_memory {
+                return Ok(());
+            }
+            refuse(format!("{shape} needs {bytes} of {} bytes of shared memory", facts.shared_memory))
+        };
+        let emulation = |threads| if self.emulated_subgroups { threads * 8 } else { 0 };
+        let by_digits = |Shape { threads, items }| {
+            let rows = self.histogram_rows(threads, facts);
+            // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
+            let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
+            counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
+        };
+        // Of the longest keys, those of two words: longer ones go without the shapes that they do not fit.
+        for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, 3)] {
+            if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
+                return refuse("the last tile shape must serve every size".into());
+            }
+            let tiles = shapes.tiles.iter().map(|sized| sized.shape);
+            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
+                group(shape)?;
+                fits(&shape, shape.items != 0, by_digits(shape))?;
+            }
+            for small in shapes.small.iter().chain([&shapes.segments]) {
+                group(small.shape)?;
+                let bytes = match small.method {
+                    SmallMethod::Radix => by_digits(small.shape),
+                    SmallMethod::Merge => small.merge_bytes(words),
+                };
+                fits(small, small.shape.items != 0, bytes)?;
+            }
+            // A window has a bit for each item that a segment may begin with: words of them, no more than there are threads to sum them; and
+            // of a thread's own items they are a word.
+            let segments = shapes.segments;
+            let Shape { threads, items } = segments.shape;
+            if segments.segments_window() == 0 || items > 32 {
+                return refuse(format!("{segments} does not suit segments: 64 to {MAX_TILE} items, at most 32 a thread"));
+            }
+            // Beside them, how many lie before each word; and for the longest keys the same, as a sorter of any must find its shape.
+            let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
+            let bytes = match segments.method {
+                SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
+                SmallMethod::Merge => {
+                    segments.merge_bytes(most_words) + segments.tile() / 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
+                }
+            };
+            fits(&segments, true, bytes)?;
+            shapes.merges.iter().try_for_each(|sized| self.check_merge(sized, hardware, widest))?;
+            for ranked in &shapes.ranked {
+                group(Shape { threads: ranked.threads, items: 1 })?;
+                check_rank(*ranked, facts.shared_memory)?;
+            }
+        }
+        if self.prefixes_up_to != 0 {
+            let Shape { threads, items } = self.sort_finish;
+            group(self.sort_finish)?;
+            // Keys of any length, with what lies beside a tile: see glsl/sort/finish.comp. And bins of prefixes beside the digits' counts.
+            fits(&self.sort_finish, items != 0, 4 * MAX_KEY_WORDS * (threads * items + 2 * FINISH_MARGIN))?;
+            fits(&"a histogram with prefixes", true, 4 * (DIGITS_COUNTED * RADIX + PREFIX_BINS) + SHARED_MEMORY_OVERHEAD)?;
+        }
+        Ok(self)
+    }
+
+    /// That runs can be merged so. Whether there is room for their items depends on these.
+    fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
+        for Shape { threads, items } in [sized.run, sized.window] {
+            let tile = u64::from(threads) * u64::from(items);
+            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
+            {
+                return refuse(format!("{threads} x {items} merges nothing"));
+            }
+        }
+        let fan = self.merge_fan;
+        if ![2, 4, 8, 16, 32].contains(&fan) {
+            return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
+        }
+        if !self.plain_threads.is_multiple_of(fan) {
+            return refuse(format!("{} plain threads do not ask about {fan} runs each", self.plain_threads));
+        }
+        let step = sized.step(fan);
+        if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
+            return refuse(format!("{sized} has samples of every {step} items, which suit no runs or no windows"));
+        }
+        if sized.up_to > MOST_MERGED {
+            return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
+        }
+        Ok(())
+    }
+}
+
+/// That items can be ranked so.
+fn check_rank(ranked: SizedRank, shared_memory: u32) -> Result<()> {
+    let SizedRank { above, up_to, threads, items } = ranked;
+    if !items.is_power_of_two() || items < 4 || !threads.is_multiple_of(items) {
+        return refuse(format!("{ranked}: {items} is not a power of two from 4 on that divides {threads}"));
+    }
+    if above >= up_to || up_to > MOST_RANKED {
+        return refuse(format!("{ranked} ranks nothing or more than {MOST_RANKED} items"));
+    }
+    // A workgroup's own items are in shared memory together.
+    let chunk = ranked_chunk(threads, MAX_KEY_WORDS, shared_memory);
+    if chunk < items {
+        return refuse(format!("{ranked} has room for {chunk} keys in {shared_memory} bytes of shared memory"));
+    }
+    Ok(())
+}
+
+fn refuse<T>(why: String) -> Result<T> {
+    Err(malformed(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::facts;
+    use super::super::{SmallShape, VENDOR_NVIDIA};
+    use super::*;
+
+    #[test]
+    fn every_kind_of_device_gets_a_profile_that_it_can_run() {
+        for lanes in [(4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (128, 128), (8, 32), (32, 64), (4, 128), (64, 128)] {
+            for (invocations, subgroups) in [(128, 32), (256, 64), (1024, 32), (1024, 64), (512, 16)] {
+                for selectable in [false, true] {
+                    let facts = DeviceFacts { lanes_selectable: selectable, ..facts(1, lanes, invocations, subgroups) };
+                    let profile = Profile::for_device(&facts);
+                    let checked = profile.clone().checked(&facts);
+                    // The floor: 128 invocations at least, which narrow subgroups must be able to fill.
+                    if subgroups * lanes.0 >= 128 && (selectable || lanes.1 <= 128) {
+                        assert_eq!(checked.as_ref(), Ok(&profile), "{facts:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tables_of_measured_devices_fit_them() {
+        for compute_only in [false, true] {
+            let facts = DeviceFacts { compute_only, shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
+            let profile = Profile::for_device(&facts);
+            assert_eq!(profile.sort_keys.small.len(), 4, "the measured table is in use");
+            assert_eq!(profile.clone().checked(&facts), Ok(profile));
+        }
+    }
+
+    #[test]
+    fn profiles_that_no_device_can_run_are_refused() {
+        let facts = DeviceFacts { shared_memory: 48 * 1024, ..facts(1, (32, 32), 256, 32) };
+        let good = Profile::for_device(&facts);
+        let with = |threads, items| {
+            let mut profile = good.clone();
+            profile.sort_keys.small[0] = SmallShape::radix(threads, items);
+            profile
+        };
+        let mut merging = good.clone();
+        merging.sort_long.small[0] = SmallShape::merge(256, 16);
+        let runs = |fan, text: &str| {
+            let mut profile = Profile { merge_fan: fan, ..good.clone() };
+            profile.sort_pairs.merges.push(text.parse().unwrap());
+            profile
+        };
+        let ranked = |text: &str| {
+            let mut profile = good.clone();
+            profile.sort_long.ranked.push(text.parse().unwrap());
+            profile
+        };
+        let ranks = ranked("0..16384:256/64");
+        assert_eq!(ranks.clone().checked(&facts), Ok(ranks));
+        let merging_runs = runs(16, "100000:256x4/128x8");
+        assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
+        let emulated = Profile { lanes: 4, emulated_subgroups: true, plain_threads: 100, ..good.clone() };
+        for (profile, why) in [
+            (with(64, 1 << 26), "a tile of more than"),
+            (with(64, 0), "shared memory"),
+            (with(48, 4), "48 threads"),
+            (with(512, 1), "512 threads"),
+            (with(256, 60), "shared memory"),
+            (merging, "256x16/merge needs 50700 of 49152 bytes"),
+            (emulated, "whole subgroups of 32"),
+            (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
+            (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
+            (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
+            (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
+            (ranked("0..2048:512/32"), "512 threads"),
+            (ranked("0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
+            (ranked("0..2048:192/48"), "48 is not a power of two"),
+            (ranked("0..2048:256/2"), "2 is not a power of two from 4 on"),
+            (ranked("2048..2048:256/32"), "ranks nothing"),
+            (ranked("0..16385:256/32"), "more than 16384 items"),
+            (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
+            (Profile { window: 0, ..good.clone() }, "windows are"),
+            (Profile { ring_window: 64, ..good.clone() }, "windows are"),
+            (Profile { lanes: 64, ..good.clone() }, "no subgroups of 64 lanes"),
+        ] {
+            let error = profile.checked(&facts).unwrap_err().to_string();
+            assert!(error.contains(why), "{error} should say: {why}");
+        }
+    }
+}
