@@ -103,7 +103,7 @@ kernels! {
         /// One digit, by look-back.
         SortOnesweep = "sort_onesweep", [
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
-            LoadsAhead, Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
+            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
         /// One digit's counts a tile.
         SortCount = "sort_count", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
@@ -111,7 +111,7 @@ kernels! {
         SortSpine = "sort_spine", [Threads, Lanes, Mode, SegmentTile, Tile];
         /// One digit, to the places that the sums tell.
         SortReorder = "sort_reorder", [
-            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, LoadsAhead,
+            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
         ];
         /// A whole problem by all workgroups, each of which compares its items with all of them.
         SortRank = "sort_rank", [

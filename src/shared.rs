@@ -134,8 +134,6 @@ specialisation_constants! {
     Fan = 24 as "SPEC_FAN",
     /// Of the items of a run that is merged, every so many one is a sample.
     Step = 25 as "SPEC_STEP",
-    /// 1 where the first word that follows its key is asked for before the tile leaves.
-    LoadsAhead = 26 as "SPEC_LOADS_AHEAD",
     /// A `RANKING_` constant: how keys of a tile find their places.
     Ranking = 18 as "SPEC_RANKING",
 }

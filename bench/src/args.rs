@@ -98,6 +98,7 @@ impl Args {
     pub(crate) fn reshape(&self, mut profile: Profile) -> anyhow::Result<Profile> {
         for shapes in profile.sort_shapes_mut() {
             if let Some(shape) = self.shape {
+                shapes.ring = None;
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();
                 shapes.tiles.extend(last.map(|last| SizedShape { shape, ..last }));

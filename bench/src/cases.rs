@@ -123,6 +123,7 @@ const SIZES: &[u32] = &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 
 const SOME_SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 24];
 const LARGE: &[u32] = &[1 << 24];
 const LARGER: &[u32] = &[1 << 24, 1 << 26];
+const PRESERVED: &[u32] = &[1 << 10, 1 << 12, 1 << 20, 1 << 24];
 const TINY: &[(u32, u32)] = &[(1024, 1000)];
 const MEDIUM: &[(u32, u32)] = &[(64, 1 << 16)];
 const MIXED: &[(u32, u32)] = &[(512, 1000), (32, 1 << 14), (8, 1 << 17), (1, 1 << 20)];
@@ -161,6 +162,8 @@ const FAMILIES: &[Family] = &[
     sort("sort_keys_u32_sorted", KEYS, LARGER).of(Keys::Sorted),
     sort("sort_keys_u32_reversed", KEYS, LARGER).of(Keys::Reversed),
     sort("sort_keys_u32_low_entropy", KEYS, LARGER).of(Keys::LowEntropy),
+    sort("sort_keys_u64_sorted", keys(KeyType::U64), LARGE).of(Keys::Sorted),
+    sort("sort_keys_u64_low_entropy", keys(KeyType::U64), LARGE).of(Keys::LowEntropy),
     sort("sort_keys_u32_16bit", KEYS, LARGER).of(Keys::LowBits(16)),
     sort("sort_keys_u32_20bit", KEYS, LARGER).of(Keys::LowBits(20)),
     sort("sort_pairs_u32_u32_constant", PAIRS, LARGE).of(Keys::Constant),
@@ -174,7 +177,10 @@ const FAMILIES: &[Family] = &[
     sort("sort_pairs_u32_16b", SorterInfo { value: ValueType::Bytes(16), ..KEYS }, LARGE),
     sort("sort_pairs_u32_64b", SorterInfo { value: ValueType::Bytes(64), ..KEYS }, LARGE),
     sort("sort_pairs_u32_u32_interleaved", SorterInfo { layout: Layout::Interleaved, ..PAIRS }, LARGE),
-    sort("sort_keys_u32_preserve", SorterInfo { placement: Placement::Preserve, ..KEYS }, LARGE),
+    sort("sort_keys_u32_preserve", SorterInfo { placement: Placement::Preserve, ..KEYS }, PRESERVED),
+    sort("sort_pairs_u32_u32_preserve", SorterInfo { placement: Placement::Preserve, ..PAIRS }, PRESERVED),
+    sort("sort_keys_u64_preserve", SorterInfo { key: KeyType::U64, placement: Placement::Preserve, ..KEYS }, PRESERVED),
+    sort("sort_pairs_u64_u32_preserve", SorterInfo { key: KeyType::U64, placement: Placement::Preserve, ..PAIRS }, PRESERVED),
     sort("sort_keys_u32_double_buffer", SorterInfo { placement: Placement::DoubleBuffer, ..KEYS }, LARGE),
     segments("segsort_keys_u32_s32", &[32]),
     segments("segsort_keys_u32_s1024", &[1024]),

@@ -25,7 +25,6 @@
 #define SPEC_FINISH_TILE 23
 #define SPEC_FAN 24
 #define SPEC_STEP 25
-#define SPEC_LOADS_AHEAD 26
 #define SPEC_RANKING 18
 
 const uint RADIX_BITS = 8;

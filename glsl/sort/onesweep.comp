@@ -182,8 +182,6 @@ void sort_tile(Tile tile, Move move, Place place) {
     barrier();
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
-    uint ahead[ITEMS];
-    load_ahead(tile, move, ahead);
 
     // 5. Look back for the keys of each digit before this tile. Meanwhile, see that it is ordered.
     if (PROVES) {
@@ -208,7 +206,7 @@ void sort_tile(Tile tile, Move move, Place place) {
 
     // 6. Let it go.
     mend_order(tile, move);
-    scatter(tile, move, places, ahead);
+    scatter(tile, move, places);
 }
 
 void main() {

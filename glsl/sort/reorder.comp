@@ -53,15 +53,13 @@ void sort_tile(Tile tile, Move move) {
     barrier();
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
-    uint ahead[ITEMS];
-    load_ahead(tile, move, ahead);
     barrier();
     if (PROVES) {
         prove_order(tile.count - tile.index * TILE);
         barrier();
         mend_order(tile, move);
     }
-    scatter(tile, move, places, ahead);
+    scatter(tile, move, places);
 }
 
 void main() {

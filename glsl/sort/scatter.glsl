@@ -8,9 +8,6 @@
 // Where a digit's keys go, less where they begin in the tile: target index = sh_offsets[digit] + place. Wraps by design.
 shared uint sh_offsets[RADIX];
 
-layout(constant_id = SPEC_LOADS_AHEAD) const uint LOADS_AHEAD_ = 0;
-const bool LOADS_AHEAD = LOADS_AHEAD_ != 0;
-
 // Places a thread moves at a time; their digits share a word.
 const uint GROUP = 4;
 
@@ -51,41 +48,21 @@ void scatter_words(Plane target, uint valid) {
     }
 }
 
-// What it takes to decode a float's low word lies in another word: then the word with the digit goes the way of those that follow.
-bool goes_once_more(Move move) { return SIGN_TURNS_LOW_WORDS && move.last && !KEYS_APART && digit_word() != TOP_WORD; }
-
-bool drops_keys(Move move) { return DROPS_KEYS && move.last; }
-
-// The next word, from w on, that follows the one with the digit.
-uint next_word(Move move, uint w) {
-    if (KEY_WORDS == 1 || drops_keys(move)) return max(w, KEY_WORDS);
-    return w == digit_word() && !goes_once_more(move) ? w + 1 : w;
-}
-
-// The first word that follows. Asked for long before it leaves, it is there in time, at the price of a register an item.
-void load_ahead(Tile tile, Move move, out uint ahead[ITEMS]) {
-    if (LOADS_AHEAD && ITEM_WORDS > 1) {
-        load_moving(tile, next_word(move, 0), move, ahead);
-    } else {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) ahead[k] = 0;
-    }
-}
-
 // Barrier before: sh_keys and sh_offsets are written.
-void scatter(Tile tile, Move move, uint places[PLACE_WORDS], uint ahead[ITEMS]) {
+void scatter(Tile tile, Move move, uint places[PLACE_WORDS]) {
     uint valid = min(TILE, tile.count - tile.index * TILE);
+    bool drops = DROPS_KEYS && move.last;
+    bool decodes = move.last && !KEYS_APART;
+    // What it takes to decode a float's low word lies in another word: then the word goes the way of those that follow.
+    bool once_more = SIGN_TURNS_LOW_WORDS && decodes && digit_word() != TOP_WORD;
     Plane keys = target_plane(tile.problem, digit_word(), move, tile.count);
-    scatter_keys(keys, !drops_keys(move) && !goes_once_more(move), move.last && !KEYS_APART, valid);
+    scatter_keys(keys, !drops && !once_more, decodes, valid);
     if (ITEM_WORDS == 1) return;
 
-    uint first = next_word(move, 0);
-    for (uint w = first; w < ITEM_WORDS; w = next_word(move, w + 1)) {
+    for (uint w = KEY_WORDS == 1 || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
+        if (KEY_WORDS > 1 && w == digit_word() && !once_more) continue;
         uint words[ITEMS];
-        if (LOADS_AHEAD && w == first) {
-            [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = ahead[k];
-        } else {
-            load_moving(tile, w, move, words);
-        }
+        load_moving(tile, w, move, words);
         barrier();
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[place_of(places, k)] = words[k];
         barrier();

@@ -118,12 +118,14 @@ impl<'a> SortKind<'a> {
 
     pub(crate) fn class(&self, max_count: u32) -> Class {
         let shapes = self.shapes();
-        let tiles = shapes.tiles.iter().find(|sized| max_count <= sized.up_to).or(shapes.tiles.last());
+        let tiles = self.tiles().find(|sized| max_count <= sized.up_to);
         if self.format.segmented {
             let whole = shapes.segments;
             return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
         }
-        if let Some(ranked) = shapes.ranked.iter().find(|ranked| self.alone && ranked.serves(max_count)) {
+        if let Some(ranked) =
+            shapes.ranked.iter().find(|ranked| self.alone && ranked.serves(max_count, self.format.rule() != FLAG_EVEN))
+        {
             return Class::Ranked(*ranked);
         }
         if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && self.holds(**small)) {
@@ -138,12 +140,22 @@ impl<'a> SortKind<'a> {
         tiles.map_or(none, |sized| self.tiled(sized, max_count))
     }
 
+    /// Tiles by rising size. The last serves every size: see Profile::checked.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedShape> + use<'a> {
+        let shapes = self.shapes();
+        let ring = shapes.ring.filter(|_| self.in_ring());
+        shapes.tiles.iter().map(move |sized| match ring {
+            Some(shape) if sized.up_to == u32::MAX => SizedShape { shape, ..*sized },
+            _ => *sized,
+        })
+    }
+
     /// Whether a workgroup has room for keys as long as these: merging keeps all that is compared in shared memory.
     fn holds(&self, small: SmallShape) -> bool {
         small.method == SmallMethod::Radix || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
     }
 
-    fn tiled(&self, sized: &SizedShape, max_count: u32) -> Class {
+    fn tiled(&self, sized: SizedShape, max_count: u32) -> Class {
         let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
         // An even number of moves, and fewer than there are digits.
         let prefixes = max_count <= self.profile.prefixes_up_to
@@ -319,7 +331,6 @@ impl<'a> SortKind<'a> {
             Constant::Fan => self.profile.merge_fan,
             // Of a window.
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
-            Constant::LoadsAhead => (self.profile.loads_ahead && format.key_words + format.value_words > 1).into(),
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, threads),
         })

@@ -58,6 +58,7 @@ pub(super) fn context(emulated: bool) -> Context {
         small: small.iter().copied().collect(),
         merges: Default::default(),
         tiles: tiles.iter().copied().collect(),
+        ring: None,
         segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
     };
     let profile = Profile {

@@ -88,7 +88,7 @@ impl Profile {
                 return refuse("the last tile shape must serve every size".into());
             }
             let tiles = shapes.tiles.iter().map(|sized| sized.shape);
-            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
+            for shape in tiles.chain(shapes.ring).chain([Shape { threads: self.plain_threads, items: 1 }]) {
                 group(shape)?;
                 fits(&shape, shape.items != 0, by_digits(shape))?;
             }

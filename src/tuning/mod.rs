@@ -146,9 +146,6 @@ pub struct Profile {
     pub ring_entries: u32,
     /// Tiles that a look-back in the ring goes back at most.
     pub ring_reach: u32,
-    /// A tile asks for the first word that follows its keys before it looks back: for queues where one workgroup has an SM to itself, and
-    /// registers to spare.
-    pub loads_ahead: bool,
     /// How keys alone find their places in a tile.
     pub ranking: Ranking,
     /// How keys of one word find theirs where one workgroup sorts all there are, or a bucket: keys alone by all of their bits, others by any.
@@ -172,15 +169,17 @@ impl Profile {
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, SmallShape::merge(128, 16));
-            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, SmallShape::merge(128, 16));
-            profile.sort_long = shapes(NVIDIA_RANKED, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, SmallShape::merge(128, 8));
+            let ring = Some(shape(320, 28));
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, ring, SmallShape::merge(128, 16));
+            profile.sort_pairs =
+                shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, ring, SmallShape::merge(128, 16));
+            profile.sort_long =
+                shapes(NVIDIA_RANKED_LONG, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, None, SmallShape::merge(128, 8));
             profile.sort_finish = shape(256, 8);
             profile.prefixes_up_to = 1 << 29;
-            profile.loads_ahead = !facts.compute_only;
             profile.ranking = Ranking::Proven;
             profile.small_ranking = Ranking::Proven;
-            profile.ring_window = 4;
+            profile.ring_window = 2;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
         }
@@ -215,9 +214,9 @@ impl Profile {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&[], &small, &[], &tiles, segments),
-            sort_pairs: shapes(&[], &small, &[], &tiles, segments),
-            sort_long: shapes(&[], &small, &[], &tiles, segments),
+            sort_keys: shapes(&[], &small, &[], &tiles, None, segments),
+            sort_pairs: shapes(&[], &small, &[], &tiles, None, segments),
+            sort_long: shapes(&[], &small, &[], &tiles, None, segments),
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
             merge_fan: 16,
@@ -229,7 +228,6 @@ impl Profile {
             ring_window: if facts.is_cpu { 4 } else { 8 },
             ring_entries: 1024,
             ring_reach: 64,
-            loads_ahead: false,
             ranking: Ranking::Ballots,
             small_ranking: Ranking::Ballots,
             spin_limit: if facts.is_cpu { 256 } else { 4096 },
@@ -264,6 +262,10 @@ const fn merges(up_to: u32, run: Shape, window: Shape) -> SizedMerge {
     SizedMerge { up_to, run, window }
 }
 
+const fn ranks(above: u32, up_to: u32, threads: u32, items: u32) -> SizedRank {
+    SizedRank { above, up_to, threads, items }
+}
+
 const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
     SizedShape { up_to, shape: shape(threads, items) }
 }
@@ -273,6 +275,7 @@ fn shapes(
     small: &[SmallShape],
     merges: &[SizedMerge],
     tiles: &[SizedShape],
+    ring: Option<Shape>,
     segments: SmallShape,
 ) -> SortShapes {
     SortShapes {
@@ -280,6 +283,7 @@ fn shapes(
         small: small.iter().copied().collect(),
         merges: merges.iter().copied().collect(),
         tiles: tiles.iter().copied().collect(),
+        ring,
         segments,
     }
 }
@@ -287,17 +291,15 @@ fn shapes(
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
 // Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
-const NVIDIA_RANKED: &[SizedRank] = &[SizedRank { above: 0, up_to: 1 << 12, threads: 256, items: 32 }];
+const NVIDIA_RANKED: &[SizedRank] = &[ranks(1 << 10, 1 << 12, 512, 32), ranks(1 << 10, 1 << 13, 512, 64)];
+const NVIDIA_RANKED_LONG: &[SizedRank] = &[ranks(1 << 10, 1 << 12, 512, 32)];
 const NVIDIA_SMALL_KEYS: &[SmallShape] =
     &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
 const NVIDIA_SMALL_PAIRS: &[SmallShape] = &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8)];
 const NVIDIA_SMALL_LONG: &[SmallShape] = &[SmallShape::merge(512, 2), SmallShape::merge(512, 4)];
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
-const NVIDIA_MERGE_LONG: &[SizedMerge] = &[
-    merges(1 << 16, shape(256, 4), shape(256, 4)),
-    merges(1 << 18, shape(256, 4), shape(256, 8)),
-    merges(1 << 19, shape(512, 4), shape(256, 8)),
-];
+const NVIDIA_MERGE_LONG: &[SizedMerge] =
+    &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
 const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
 const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
@@ -324,6 +326,7 @@ impl fmt::Display for Profile {
             write_list(f, &format_args!("{name}.small"), &shapes.small)?;
             write_list(f, &format_args!("{name}.merges"), &shapes.merges)?;
             write_list(f, &format_args!("{name}.tiles"), &shapes.tiles)?;
+            write_list(f, &format_args!("{name}.ring"), shapes.ring.as_slice())?;
             writeln!(f, "{name}.segments = {}", shapes.segments)?;
         }
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
@@ -337,7 +340,6 @@ impl fmt::Display for Profile {
         writeln!(f, "ring_window = {}", self.ring_window)?;
         writeln!(f, "ring_entries = {}", self.ring_entries)?;
         writeln!(f, "ring_reach = {}", self.ring_reach)?;
-        writeln!(f, "loads_ahead = {}", self.loads_ahead)?;
         writeln!(f, "ranking = {}", self.ranking.name())?;
         writeln!(f, "small_ranking = {}", self.small_ranking.name())?;
         writeln!(f, "spin_limit = {}", self.spin_limit)?;
@@ -371,6 +373,7 @@ impl FromStr for Profile {
                 small: parse_list(name, line("small")?)?,
                 merges: parse_list(name, line("merges")?)?,
                 tiles: parse_list(name, line("tiles")?)?,
+                ring: Some(line("ring")?).filter(|text| !text.is_empty()).map(str::parse).transpose()?,
                 segments: line("segments")?.parse()?,
             })
         };
@@ -397,7 +400,6 @@ impl FromStr for Profile {
             ring_window: number("ring_window")?,
             ring_entries: number("ring_entries")?,
             ring_reach: number("ring_reach")?,
-            loads_ahead: lookup("loads_ahead")? == "true",
             ranking: lookup("ranking")?.parse()?,
             small_ranking: lookup("small_ranking")?.parse()?,
             spin_limit: number("spin_limit")?,

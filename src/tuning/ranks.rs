@@ -11,7 +11,8 @@ const MOST_WORDS: u32 = 8192;
 /// How problems of some sizes are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizedRank {
-    /// Maximum counts up to this one are sorted otherwise.
+    /// Maximum counts up to this one are sorted otherwise, where ranking takes a second dispatch: because others still read what it would
+    /// write.
     pub above: u32,
     /// The largest maximum count that is ranked so.
     pub up_to: u32,
@@ -22,9 +23,10 @@ pub struct SizedRank {
 }
 
 impl SizedRank {
-    /// Whether it serves a maximum count.
-    pub(crate) const fn serves(self, max_count: u32) -> bool {
-        self.above < max_count && max_count <= self.up_to
+    /// Whether it serves a maximum count; in one dispatch, or in two.
+    pub(crate) const fn serves(self, max_count: u32, at_once: bool) -> bool {
+        let above = if at_once { 0 } else { self.above };
+        above < max_count && max_count <= self.up_to
     }
 }
 

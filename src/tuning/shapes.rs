@@ -136,6 +136,8 @@ pub struct SortShapes {
     pub merges: ArrayVec<SizedMerge, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
     pub tiles: ArrayVec<SizedShape, 4>,
+    /// In place of the last of them where look-back words are a ring, whose kernels take more registers.
+    pub ring: Option<Shape>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
     pub segments: SmallShape,
 }

@@ -37,6 +37,7 @@ impl Setup {
                 small: small.into_iter().collect(),
                 merges: Default::default(),
                 tiles: tiles.iter().copied().collect(),
+                ring: None,
                 segments,
             };
             Profile {
@@ -83,7 +84,6 @@ impl Setup {
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
-                loads_ahead: lanes == 64,
                 ranking: Ranking::Disproven,
                 small_ranking: if lanes == 32 { Ranking::Disproven } else { Ranking::Ballots },
                 // Where all kinds go by.
