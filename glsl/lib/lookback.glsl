@@ -109,24 +109,24 @@ bool look_back_digit(Words words, Place place, uint digit, out uint exclusive) {
 // Tiles of this pass, from the first of the line on, that no longer need their predecessors' entries.
 uint ring_tail(Words tails, uint pass) { return load_relaxed(tails, pass) / RING_GROUP * RING_GROUP; }
 
-// Waits until the entry of the tile that had it a lap ago is needed by nobody. One thread. False when it has waited long enough:
-// then the entry is not this tile's to write, and those after it will count for themselves.
-bool wait_for_entry(Words tails, uint pass, uint line) {
-    if (!IN_RING || line < RING_ENTRIES) return true;
-    uint needed = line - RING_ENTRIES + RING_REACH + 1;
+// Waits until the tail is at least so far. It never goes back: what has been `seen` of it some time ago, while there was other work to
+// do, is mostly enough. False when it has waited long enough.
+bool wait_for_tail(Words tails, uint pass, uint seen, uint needed) {
     for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
-        if (ring_tail(tails, pass) >= needed) return true;
+        if (seen >= needed) return true;
+        seen = ring_tail(tails, pass);
     }
     return false;
 }
 
+// Waits until the entry of the tile that had it a lap ago is needed by nobody. One thread. False where it has not been: then the entry is
+// not this tile's to write, and those after it will count for themselves.
+bool wait_for_entry(Words tails, uint pass, uint seen, uint line) {
+    return line < RING_ENTRIES || wait_for_tail(tails, pass, seen, line - RING_ENTRIES + RING_REACH + 1);
+}
+
 // Tells that this tile has looked back. One thread. Waits for the groups of tiles before its own.
-void release_entry(Words tails, uint pass, uint line) {
-    if (!IN_RING) return;
-    for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
-        if (ring_tail(tails, pass) >= line / RING_GROUP * RING_GROUP) {
-            atomicAdd(tails.v[pass], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-            return;
-        }
-    }
+void release_entry(Words tails, uint pass, uint seen, uint line) {
+    if (!wait_for_tail(tails, pass, seen, line / RING_GROUP * RING_GROUP)) return;
+    atomicAdd(tails.v[pass], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }

@@ -35,6 +35,8 @@ shared uint sh_vote;
 // Tails of the ring lie behind the tickets, one a pass as well.
 uint tail_of_pass() { return pass_digits() + pass_index(); }
 
+uint seen_tail() { return IN_RING && thread_id() == 0 ? ring_tail(tickets(), tail_of_pass()) : 0; }
+
 // Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared, tiles are so
 // few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
 void take_tile() {
@@ -45,8 +47,10 @@ void take_tile() {
         sh_tile = linear_group();
         return;
     }
+    // On its way together with the ticket.
+    uint seen = seen_tail();
     uint line = atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-    if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), line)) sh_may_publish = 0;
+    if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), seen, line)) sh_may_publish = 0;
     sh_tile = line;
 }
 
@@ -206,7 +210,9 @@ void sort_tile(Tile tile, Move move, Place place) {
 
     // 6. Let it go.
     mend_order(tile, move);
+    uint seen = seen_tail();
     scatter(tile, move, places);
+    if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), seen, place.line);
 }
 
 void main() {
@@ -222,5 +228,5 @@ void main() {
     if (!SINGLE) passed_over = passed_over_by(tile.problem);
     Move move = move_of_pass(passed_over);
     if (move.moves) sort_tile(tile, move, place_of_tile(tile, line, move));
-    if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
+    else if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), 0, line);
 }
