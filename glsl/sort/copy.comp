@@ -17,8 +17,14 @@
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-// Items in flight a thread.
-const uint BATCH = 8;
+// Items in flight a thread, with all of their words.
+const uint BATCH = ITEM_WORDS > 4 ? 1 : 8 / ITEM_WORDS;
+
+// Whether a word is not copied: nobody wants it, or it is in place, where what no pass has moved is where it is wanted. (Indices are not.)
+bool stays(uint p, uint w, Move move, uint count) {
+    if (DROPS_KEYS && move.last && w < KEY_WORDS) return true;
+    return source_plane(p, w, move, count) == target_plane(p, w, move, count) && !(VALUES_ARE_INDICES && w >= KEY_WORDS);
+}
 
 void main() {
     uint p, count, first, end, step;
@@ -42,23 +48,25 @@ void main() {
     uint passed_over = passed_over_by(p);
     Move move = move_of_pass(passed_over);
     if (!move.moves || by_prefixes(passed_over)) return;
-    for (uint w = DROPS_KEYS && move.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
-        Plane source = source_plane(p, w, move, count);
-        Plane target = target_plane(p, w, move, count);
-        // In place, what no pass has moved is where it is wanted. Indices are not.
-        if (source == target && !(VALUES_ARE_INDICES && w >= KEY_WORDS)) continue;
-        for (uint from = first; from < end; from += BATCH * step) {
-            uint words[BATCH];
+    for (uint from = first; from < end; from += BATCH * step) {
+        uint words[BATCH * ITEM_WORDS];
+        [[unroll]] for (uint w = 0; w < ITEM_WORDS; ++w) {
+            if (stays(p, w, move, count)) continue;
+            Plane source = source_plane(p, w, move, count);
             [[unroll]] for (uint k = 0; k < BATCH; ++k) {
                 uint i = from + k * step;
-                if (i < end && i >= from) words[k] = load_word(w, source, move.first, i);
+                words[k * ITEM_WORDS + w] = load_word(w, source, move.first, i < end && i >= from ? i : from);
             }
-            [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-                uint i = from + k * step;
-                if (i < end && i >= from) store_word(target, i, turn_moving(p, w, move, count, i, words[k]));
-            }
-            // The next step would begin beyond 2^32.
-            if (end - from <= BATCH * step) break;
         }
+        [[unroll]] for (uint w = 0; w < ITEM_WORDS; ++w) {
+            if (stays(p, w, move, count)) continue;
+            Plane target = target_plane(p, w, move, count);
+            [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+                uint i = from + k * step;
+                if (i < end && i >= from) store_word(target, i, turn_moving(p, w, move, count, i, words[k * ITEM_WORDS + w]));
+            }
+        }
+        // The next step would begin beyond 2^32.
+        if (end - from <= BATCH * step) break;
     }
 }

@@ -59,9 +59,18 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
     if (PREFIXES && from_digit == 0) atomicAdd(sh_bins[bin_of(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
 }
 
+// Neighbouring items of one problem.
+struct Items {
+    uint problem;
+    uint count;  // items of the problem
+    uint first;
+    uint end;
+};
+
 // Keys of one word in a dense array: all loads of a batch are on their way before one is waited for.
-void count_dense(Tile tile, uint valid, uint from_digit) {
-    Words source = Words(advance(keys_of(tile.problem), bytes_of(tile.index * TILE, 4)));
+void count_dense(Items items, uint from_digit) {
+    Words source = Words(advance(keys_of(items.problem), bytes_of(items.first, 4)));
+    uint valid = items.end - items.first;
     for (uint from = 0; from < valid; from += BATCH_KEYS) {
         uint batch[BATCH];
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
@@ -78,16 +87,17 @@ void count_dense(Tile tile, uint valid, uint from_digit) {
     }
 }
 
-void count_any(Tile tile, uint valid, uint from_digit) {
+void count_any(Items items, uint from_digit) {
     Move move;
     move.first = true;
+    uint valid = items.end - items.first;
     for (uint from = 0; from < valid; from += BATCH_KEYS) {
         uint batch[BATCH * KEY_WORDS];
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
             uint i = from + k * THREADS + thread_id();
             if (i < valid) {
                 [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                    batch[k * KEY_WORDS + w] = load_encoded(tile.problem, w, move, tile.count, tile.index * TILE + i);
+                    batch[k * KEY_WORDS + w] = load_encoded(items.problem, w, move, items.count, items.first + i);
                 }
             }
         }
@@ -100,15 +110,10 @@ void count_any(Tile tile, uint valid, uint from_digit) {
     }
 }
 
-void count_tile(Tile tile, uint from_digit) {
-    uint valid = min(TILE, tile.count - tile.index * TILE);
-    if (KEYS_ARE_PLANES) count_dense(tile, valid, from_digit);
-    else count_any(tile, valid, from_digit);
-}
-
-void clear_look_back(Tile tile) {
+// Of so many tiles from this one on.
+void clear_look_back(Tile tile, uint tiles) {
     Words words = tile_words_of(tile.problem);
-    for (uint d = thread_id(); d < RADIX; d += THREADS) words.v[tile.index * RADIX + d] = 0;
+    for (uint i = thread_id(); i < tiles * RADIX; i += THREADS) words.v[tile.index * RADIX + i] = 0;
 }
 
 void clear_ring() {
@@ -158,14 +163,20 @@ void count_chunk(uint from_digit) {
     barrier();
 
     // Every branch depends on the tile alone, so the whole workgroup takes it.
+    uint end = first + args.chunk;
     Tile tile;
-    for (uint t = first; t < first + args.chunk; ++t) {
-        if (!find_tile(t, TILE, tile)) break;
-        count_tile(tile, from_digit);
-        if (clears) clear_look_back(tile);
-        bool last_of_chunk = t + 1 == first + args.chunk;
-        bool last_of_problem = tile.index + 1 == tile.tiles;
-        if (!DIRECT && (last_of_chunk || last_of_problem)) {
+    for (uint t = first; t < end && find_tile(t, TILE, tile);) {
+        uint tiles = min(end - t, tile.tiles - tile.index);
+        Items items;
+        items.problem = tile.problem;
+        items.count = tile.count;
+        items.first = tile.index * TILE;
+        items.end = tiles == tile.tiles - tile.index ? tile.count : items.first + tiles * TILE;
+        if (KEYS_ARE_PLANES) count_dense(items, from_digit);
+        else count_any(items, from_digit);
+        if (clears) clear_look_back(tile, tiles);
+        t += tiles;
+        if (!DIRECT) {
             hand_over(tile, from_digit);
             clear_counts();
             barrier();

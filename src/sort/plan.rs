@@ -234,7 +234,9 @@ impl<'a> Builder<'a> {
         if !once {
             self.push.pass |= 1;
             let reads = aside.union(self.line());
-            self.pass(Kernel::SortCopy, PLAIN, self.shares(self.table.most_items.into()), reads, written);
+            // They are few: a thread for each.
+            let groups = Groups::Fixed(self.table.most_items.div_ceil(self.table.kind.profile.plain_threads));
+            self.pass(Kernel::SortCopy, PLAIN, groups, reads, written);
         }
     }
 
