@@ -153,7 +153,8 @@ impl Twin {
     /// Whether no bin of prefixes has many more keys than its share, for workgroups that finish so many items at a time.
     pub(super) fn has_rare_prefixes(&self, tile: u32) -> bool {
         let most = self.prefix_bins().into_iter().max().unwrap_or(0);
-        most <= self.len() as u32 / PREFIX_BINS + tile / 2
+        let share = self.len() as u32 / PREFIX_BINS;
+        most <= share + share / 32 + tile / 2
     }
 
     /// The keys of some tiles alone.

@@ -175,7 +175,7 @@ impl Profile {
                 shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, ring, SmallShape::merge(128, 16));
             profile.sort_long =
                 shapes(NVIDIA_RANKED_LONG, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, None, SmallShape::merge(128, 8));
-            profile.sort_finish = shape(256, 8);
+            profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
             profile.ranking = Ranking::Proven;
             profile.small_ranking = Ranking::Proven;
