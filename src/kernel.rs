@@ -146,7 +146,7 @@ kernels! {
         SortCopy = "sort_copy", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
         /// Keys of the same prefix.
         SortFinish = "sort_finish", [
-            Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+            Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Sorted keys to the bytes or halves that they are.
         SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
