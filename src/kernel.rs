@@ -99,7 +99,7 @@ kernels! {
             Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
         /// Whether to sort by prefixes.
-        SortChoose = "sort_choose", [Threads, Lanes, Mode, FinishTile];
+        SortChoose = "sort_choose", [Threads, Lanes, Mode];
         /// One digit, by look-back.
         SortOnesweep = "sort_onesweep", [
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,

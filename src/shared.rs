@@ -128,8 +128,6 @@ specialisation_constants! {
     Mode = 21 as "SPEC_MODE",
     /// Items that one workgroup sorts by itself where problems are segments.
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
-    /// Items that one workgroup finishes where passes sort by prefixes.
-    FinishTile = 23 as "SPEC_FINISH_TILE",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
     /// Of the items of a run that is merged, every so many one is a sample.

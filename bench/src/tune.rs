@@ -85,6 +85,7 @@ impl<'a> Search<'a> {
         let tiles = make.candidates(tiled, |shapes, shape| {
             shapes.small.clear();
             shapes.tiles = [SizedShape { up_to: u32::MAX, shape }].into_iter().collect();
+            shapes.ring = None;
         })?;
         let any = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
         let fits = |n: &u32| {
@@ -112,6 +113,7 @@ impl<'a> Search<'a> {
         self.tell(report, "tiles", &tiles);
         shapes.small.clear();
         shapes.tiles.clear();
+        shapes.ring = None;
         let mut first = 0;
         for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
             let alone = best(small.iter().filter(|candidate| candidate.shape.tile() == *size), index);

@@ -6,8 +6,9 @@
 // Groups: one a problem.
 // Progress: none needed.
 //
-// Sorting what has the same prefix takes as many steps a key as there are such keys. All of them are in one bin, so where no bin has many more
-// than its share, no prefix has many keys.
+// Sorting what has the same prefix takes each key as many steps as there are such keys: in all, the sum of the squares of how many keys each
+// prefix has. That is what the bins' squared distances from their mean add up to, but for chance. (Alon, Matias and Szegedy, "The space
+// complexity of approximating the frequency moments", 1996.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -17,33 +18,35 @@
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 
-// Items that a workgroup finishes.
-layout(constant_id = SPEC_FINISH_TILE) const uint FINISH_TILE = 2048;
+// The most steps a key that are worth it: by then passes by every digit are as fast.
+const uint MOST_STEPS = 24;
+// Steps are added up in fractions of so many, and no thread adds more than would fit.
+const float FRACTIONS = 4096;
+const float MOST_OF_A_THREAD = 1048576;
 
-shared uint sh_most;
+shared uint sh_steps;
 
-// The most keys of any bin.
-uint fullest_bin(Words bins) {
-    if (thread_id() == 0) sh_most = 0;
+// Steps a key, as fractions.
+uint steps_of(Words bins, uint count) {
+    if (thread_id() == 0) sh_steps = 0;
     barrier();
-    uint most = 0;
-    for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) most = max(most, bins.v[1 + i]);
-    atomicMax(sh_most, most);
+    float mean = float(count) / float(PREFIX_BINS);
+    float squares = 0;
+    for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) {
+        float distance = float(bins.v[1 + i]) - mean;
+        squares += distance * distance;
+    }
+    atomicAdd(sh_steps, uint(min(squares * (FRACTIONS / float(max(count, 1))), MOST_OF_A_THREAD)));
     barrier();
-    return sh_most;
+    return sh_steps;
 }
 
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
     Words chosen = passed_over_of(p);
-    uint most = fullest_bin(chosen);
+    uint steps = steps_of(chosen, resolved_count(p));
     if (thread_id() != 0) return;
-    uint share = resolved_count(p) / PREFIX_BINS;
-    // By chance the fullest bin has a few square roots more than its share.
-    if (most <= share + share / 32 + FINISH_TILE / 2) {
-        chosen.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;
-    } else if (!has_flag(FLAG_SHARED_DIGITS)) {
-        chosen.v[0] = 0;
-    }
+    if (steps <= MOST_STEPS * uint(FRACTIONS)) chosen.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;
+    else if (!has_flag(FLAG_SHARED_DIGITS)) chosen.v[0] = 0;
 }

@@ -7,7 +7,7 @@
 //
 // Keys that have the same prefix lie side by side, and are few. So each item walks both ways over those that have its own: of those before it,
 // all that are greater will be behind it, of those behind it, all that are less before. Where they lie in a tile and a margin around it, it
-// finds them in shared memory. (A choice that has been made for a few too many keys costs time and nothing else.)
+// finds them in shared memory. (Where they are more than was thought, it costs time and nothing else.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"

@@ -43,8 +43,12 @@ void clear_counts() {
     for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) sh_bins[i] = 0;
 }
 
-// Prefixes spread over the bins, neighbouring ones too. (Knuth, "The Art of Computer Programming" 3, 6.4: Fibonacci hashing.)
-uint bin_of(uint prefix) { return prefix * 0x9e3779b1u >> (32 - PREFIX_BIN_BITS); }
+// Prefixes spread over the bins as if by chance, whatever they have in common. (The finalizer of Appleby's MurmurHash3, public domain.)
+uint bin_of(uint prefix) {
+    prefix = (prefix ^ prefix >> 16) * 0x85ebca6bu;
+    prefix = (prefix ^ prefix >> 13) * 0xc2b2ae35u;
+    return prefix >> (32 - PREFIX_BIN_BITS);
+}
 
 void count_key(uint key[KEY_WORDS], uint from_digit) {
     [[unroll]] for (uint d = 0; d < COUNTED; ++d) {

@@ -32,7 +32,7 @@ void prove_order(uint valid) {
         }
     }
     // The pads of the last tile, which equal the largest key, stay behind all keys.
-    for (uint place = valid + prover; place < TILE; place += PROVERS) wrong = wrong || sh_keys[place] != PAD;
+    for (uint place = min(valid, TILE) + prover; place < TILE; place += PROVERS) wrong = wrong || sh_keys[place] != PAD;
     if (wrong) sh_out_of_order = 1;
 }
 

@@ -327,7 +327,6 @@ impl<'a> SortKind<'a> {
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
-            Constant::FinishTile => self.profile.sort_finish.tile(),
             Constant::Fan => self.profile.merge_fan,
             // Of a window.
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),

@@ -17,8 +17,10 @@ use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
 const ITEMS_A_THREAD: u32 = 8;
+/// Most items that a workgroup of the histogram counts.
+const MOST_CHUNK: u32 = 1 << 28;
 /// Workgroups that finish, unless there are more problems: each takes one tile after the other.
-const MOST_FINISHING: u32 = 1 << 16;
+const MOST_FINISHING: u32 = (1 << 16) - 1;
 
 impl<'a> SortTable<'a> {
     /// The passes, as the class and the strategy have them.
@@ -117,7 +119,9 @@ impl<'a> Builder<'a> {
             Class::Segments { tiles: Some(shape), .. } => table.most_items.div_ceil(shape.tile()),
             _ => table.tiles,
         };
-        let chunk = tiles.div_ceil(groups).max(1);
+        // As one range, they are within reach of an index.
+        let most_tiles = MOST_CHUNK / table.class.tiles().map_or(1, |shape| shape.tile());
+        let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
         let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
             (table.passes_over || table.finish().is_some(), FLAG_PASSES_OVER),

@@ -138,7 +138,7 @@ pub(super) struct Problem {
     pub(super) varied: u32,
     /// Where segments begin, and the last ends, of those that the device counts.
     pub(super) offsets: Vec<u32>,
-    /// The keys, where they are not drawn.
+    /// The keys, where they are not drawn; of those of several words, the most significant ones.
     pub(super) keys: Vec<u32>,
 }
 
@@ -214,7 +214,10 @@ impl Bench {
         for problem in &problems {
             let mut twin = Twin::new(info, problem.seed, problem.size, problem.varied);
             if !problem.keys.is_empty() {
-                twin.raw = vec![problem.keys.clone()];
+                // Of several words, the most significant.
+                if let Some(top) = twin.raw.last_mut() {
+                    top.clone_from(&problem.keys);
+                }
             }
             let input = twin.input();
             let count = problem.device_count.map_or(0, |count| memory.add(&count.to_le_bytes(), 4) as u64);
@@ -434,7 +437,7 @@ impl Bench {
     pub(super) fn chosen(&self, twin: &Twin) -> bool {
         let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
         match kind.class(self.sorts.infos[0].count.max) {
-            Class::Tiled(.., Finish::Prefixes(shape)) => twin.has_rare_prefixes(shape.tile()),
+            Class::Tiled(.., Finish::Prefixes(_)) => twin.has_rare_prefixes(),
             _ => false,
         }
     }

@@ -8,7 +8,7 @@ use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Resources};
-use crate::shared::{FLAG_EVEN, SortPush};
+use crate::shared::{FINISH_MARGIN, FLAG_EVEN, SortPush};
 use crate::sort::{Class, cpu};
 use crate::tuning::{Profile, Ranking, SizedRank, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
@@ -166,14 +166,21 @@ fn prefix_kernels() {
     }
 }
 
-/// Prefixes of two bits that a hundred keys have each: from tile to tile, beyond the margin where all is at hand.
+/// A prefix that many keys have, from tile to tile, beyond the margin where all is at hand; all others are rare.
 #[test]
-fn prefixes_that_many_keys_have() {
-    let info = SorterInfo { key: KeyType::U64, end_bit: 34, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
-    let problems = [400, 395].map(|size| Problem::new(size as u64, size, None).varied(0b1_0011));
-    for problem in problems {
-        let bench = Bench::new(true, Way::Prefixes, info, vec![problem]);
-        assert!(bench.twins().iter().all(|twin| bench.chosen(twin)), "no workgroup minds so many");
+fn a_prefix_that_many_keys_have() {
+    let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
+    let tile = context(true).device().profile().sort_finish.tile() as usize;
+    for seed in [3, 4] {
+        // Some 190 lie before it.
+        let many = |(i, word): (usize, u32)| if i % 7 == 3 { 0x3851_eb00 | word & 0xff } else { word };
+        let keys: Vec<u32> = noise(seed, 1000).into_iter().enumerate().map(many).collect();
+        let before = keys.iter().filter(|key| **key >> 8 < 0x38_51eb).count();
+        let end = before + keys.iter().filter(|key| **key >> 8 == 0x38_51eb).count();
+        let margin = FINISH_MARGIN as usize;
+        assert!(before + margin < tile && tile + margin < end, "{before} to {end} are far on both sides of {tile}");
+        let bench = Bench::new(true, Way::Prefixes, info, vec![Problem::of_keys(keys)]);
+        assert!(bench.twins().iter().all(|twin| bench.chosen(twin)), "a key takes few steps in the mean");
         bench.prove();
     }
 }
@@ -321,10 +328,19 @@ fn ranks_by_several_chunks() {
 /// with the same sorted bits comes first no run says of the next, hence no altered memory.
 #[test]
 fn kernels_that_prove_their_ranks() {
+    let most = context(true).device().facts().max_invocations;
     for ranking in [Ranking::Proven, Ranking::Disproven] {
-        for strategy in [Strategy::Lookback, Strategy::ReduceThenScan] {
+        // With more threads than digits, those that have none prove.
+        let widths = [128, 384].into_iter().filter(|threads| *threads <= most);
+        for (strategy, threads) in [Strategy::Lookback, Strategy::ReduceThenScan]
+            .into_iter()
+            .flat_map(|strategy| widths.clone().map(move |n| (strategy, n)))
+        {
             let problem = Problem::new(31, 9 * tile_of(true) + 5, None);
-            let tune = |profile| Profile { ranking, ..profile };
+            let tune = |mut profile: Profile| {
+                profile.sort_keys.tiles[0].shape.threads = threads;
+                Profile { ranking, ..profile }
+            };
             let bench = Bench::tuned(true, Way::EveryDigit, tune, SorterInfo::keys().strategy(strategy), vec![problem]);
             bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
         }

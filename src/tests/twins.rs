@@ -145,16 +145,18 @@ impl Twin {
                 let digit = self.format.digit(digit);
                 prefix << RADIX_BITS | self.keys[digit.word as usize][i] >> digit.shift & ((1 << digit.bits) - 1)
             });
-            bins[(prefix.wrapping_mul(0x9e37_79b1) >> (32 - PREFIX_BIN_BITS)) as usize] += 1;
+            let prefix = (prefix ^ prefix >> 16).wrapping_mul(0x85eb_ca6b);
+            let prefix = (prefix ^ prefix >> 13).wrapping_mul(0xc2b2_ae35);
+            bins[(prefix >> (32 - PREFIX_BIN_BITS)) as usize] += 1;
         }
         bins
     }
 
-    /// Whether no bin of prefixes has many more keys than its share, for workgroups that finish so many items at a time.
-    pub(super) fn has_rare_prefixes(&self, tile: u32) -> bool {
-        let most = self.prefix_bins().into_iter().max().unwrap_or(0);
-        let share = self.len() as u32 / PREFIX_BINS;
-        most <= share + share / 32 + tile / 2
+    /// Whether a key finds few others with its prefix, as far as bins tell: see glsl/sort/choose.comp.
+    pub(super) fn has_rare_prefixes(&self) -> bool {
+        let mean = self.len() as f64 / f64::from(PREFIX_BINS);
+        let squares: f64 = self.prefix_bins().into_iter().map(|keys| (f64::from(keys) - mean).powi(2)).sum();
+        squares <= 24.0 * self.len().max(1) as f64
     }
 
     /// The keys of some tiles alone.

@@ -148,7 +148,7 @@ pub struct Profile {
     pub ring_reach: u32,
     /// How keys alone find their places in a tile.
     pub ranking: Ranking,
-    /// How keys of one word find theirs where one workgroup sorts all there are, or a bucket: keys alone by all of their bits, others by any.
+    /// How keys of one word find theirs where one workgroup sorts all there are: keys alone by all of their bits, others by any.
     pub small_ranking: Ranking,
     /// Turns that a look-back waits before it counts for itself.
     pub spin_limit: u32,
