@@ -142,9 +142,11 @@ fn many_sorts() {
 fn what_is_not_needed_may_be_missing() {
     let case = Case::new(Setup::Native, 0);
     assert_eq!(KINDS[0].value, trommel::ValueType::None);
-    let jobs = [Job::draw(&case.sorter, Keys::Random, case.small(), 1)];
+    // In place, no profile ranks so few.
+    let size = case.small().min(500);
+    let jobs = [Job::draw(&case.sorter, Keys::Random, size, 1)];
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(1));
-    assert_eq!(case.sorter.scratch_size(case.small() as u32), Ok(0));
+    assert_eq!(case.sorter.scratch_size(size as u32), Ok(0));
     let values = Range::new(3, 1);
     let info = SortInfo { values, scratch: trommel::Scratch::default(), ..arena.infos[0] };
     // SAFETY: the arena outlives run().
