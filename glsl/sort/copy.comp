@@ -1,6 +1,7 @@
 // Sort, the last move where one is left: items from where the passes have left them to where they are wanted, in the same order.
 //
-// In:  keys (and values), of the input or of the alternate planes; the digits that are passed over. What is sorted by prefixes is not copied but finished.
+// In:  keys (and values), of the input or of the alternate planes; the digits that are passed over. What is
+//      sorted by prefixes is not copied but finished.
 // Out: keys (and values).
 // Groups: as many for each problem; of segments, one a tile.
 // Progress: none needed.

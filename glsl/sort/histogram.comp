@@ -2,8 +2,8 @@
 //
 // In:  keys.
 // Out: histogram[digits][RADIX] of each problem and, behind it, a bit for each digit that all keys share; look-back words of every
-//      tile, or the whole ring, zeroed. Where prefixes may be sorted by, how many keys have one of each bin. Where nothing has been prepared, each group has a histogram of its own, the first
-//      writes the status and zeroes the tickets.
+//      tile, or the whole ring, zeroed. Where prefixes may be sorted by, how many keys have one of each bin. Where nothing has been
+//      prepared, each group has a histogram of its own, the first writes the status and zeroes the tickets.
 // Groups: one for every args.chunk tiles of the line. A chunk may cross problems: the counts are handed over at each border.
 // Progress: none needed.
 #version 460
