@@ -1,9 +1,9 @@
 //! Every kernel by itself, on the device that the environment selects.
 
-use super::bench::{
-    Bench, COUNT, EMPTY, PREFIX, Problem, RING_ENTRIES, Ring, Way, assert_silence, context, in_brief, in_full, in_turn,
-    look_back_word, push_of, tile_of,
-};
+use super::bench::{Bench, Problem, Way};
+use super::checks::push_of;
+use super::contexts::{RING_ENTRIES, assert_silence, context, in_brief, in_full, in_turn, tile_of};
+use super::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word};
 use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
 use crate::kernel::Kernel;

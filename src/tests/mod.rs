@@ -4,9 +4,17 @@
 
 #[cfg(feature = "host")]
 mod bench;
+#[cfg(feature = "host")]
+mod checks;
+#[cfg(feature = "host")]
+mod contexts;
+#[cfg(feature = "host")]
+mod declarations;
 mod hazards;
 #[cfg(feature = "host")]
 mod kernels;
+#[cfg(feature = "host")]
+mod look_back;
 mod merges;
 mod plans;
 mod problems;

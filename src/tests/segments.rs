@@ -1,6 +1,7 @@
 //! Segments, pass by pass: what each declares, and what they come to.
 
-use super::bench::{Bench, Problem, Way, assert_silence, context, in_brief, in_turn, tile_of};
+use super::bench::{Bench, Problem, Way};
+use super::contexts::{assert_silence, context, in_brief, in_turn, tile_of};
 use super::problems::formats;
 use super::twins::{noise, result};
 use crate::sort::Class;

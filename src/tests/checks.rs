@@ -1,0 +1,308 @@
+//! Plans on the device that the environment selects, pass by pass, against their twins.
+
+use super::bench::Bench;
+use super::contexts::{RING_ENTRIES, assert_silence};
+use super::look_back::{PREFIX, Ring, look_back_word};
+use super::twins::{DIGITS, Move, Twin, address, below_prefix, move_of_pass, result};
+use crate::Strategy;
+use crate::kernel::Kernel;
+use crate::plan::{Pass, Plan};
+use crate::shared::{FLAG_SHARED_DIGITS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush};
+use crate::sort::{Class, Finish, Merging, cpu};
+use crate::tuning::Ranking;
+
+impl Bench {
+    /// The twins before the first pass.
+    pub(super) fn twins(&self) -> Vec<Twin> {
+        self.problems.iter().zip(&self.inputs).map(|(problem, twin)| twin.begun(problem.count())).collect()
+    }
+
+    /// What the pass does with the twin's items.
+    pub(super) fn move_of(&self, twin: &Twin, push: &SortPush) -> Option<Move> {
+        let chosen = self.chosen(twin);
+        let passed_over = if chosen {
+            below_prefix(&twin.format)
+        } else if push.flags & FLAG_SHARED_DIGITS != 0 {
+            twin.shared
+        } else {
+            0
+        };
+        move_of_pass(&twin.format, push.pass >> 8 & 0xff, passed_over, chosen, push.pass & 0xff)
+    }
+
+    /// Whether prefixes are sorted by.
+    pub(super) fn chosen(&self, twin: &Twin) -> bool {
+        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
+        match kind.class(self.sorts.infos[0].count.max) {
+            Class::Tiled(.., Finish::Prefixes(_)) => twin.has_rare_prefixes(),
+            _ => false,
+        }
+    }
+
+    /// Does what the pass does, in plain Rust, and compares.
+    pub(super) fn check(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass, rows: &[SortProblem], twins: &mut [Twin]) {
+        let push = push_of(pass);
+        let (tile, index) = (self.tile(), push.pass & 0xff);
+        let prepared = is_prepared(plan);
+        let name = pass.variant.kernel.name().trim_end_matches("_emulated");
+        let digits = self.sorts.format().digits() as usize;
+        for (row, (twin, problem)) in rows.iter().zip(twins.iter_mut().zip(&self.problems)) {
+            let tiles = twin.len().div_ceil(tile);
+            let compare_items = |twin: &mut Twin, to: Move| {
+                if self.profile.ranking != Ranking::Ballots && !to.last {
+                    // All the same in the bits that are sorted by so far; the others may come in any order.
+                    let found = self.words(memory, twin.area(row, 0, !to.to_output), twin.len());
+                    return twin.take_order(found, index);
+                }
+                for (address, expected) in twin.written(row, to) {
+                    let found = self.bytes(memory, address, expected.len());
+                    let wrong = (0..expected.len()).find(|i| found[*i] != expected[*i]);
+                    assert_eq!(wrong, None, "{name}: byte of pass {index}, {to:?}, {problem:?}");
+                }
+            };
+            let to = self.move_of(twin, &push);
+            match name {
+                "sort_prepare" => {
+                    let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_SHARED_DIGITS != 0;
+                    let histograms = self.part(memory, row.histogram, digits * DIGITS + 1);
+                    assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
+                }
+                "sort_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
+                "sort_onesweep" => {
+                    if let Some(to) = to {
+                        self.check_look_back(memory, &push, row, twin, to);
+                        twin.reorder(tile, index);
+                        compare_items(twin, to);
+                    }
+                }
+                "sort_count" => {
+                    if to.is_some() {
+                        twin.counts = cpu::count(&twin.keys, tile, twin.format.digit(index));
+                        assert_eq!(self.part(memory, row.tile_words, tiles * DIGITS), twin.counts, "{name}");
+                    }
+                }
+                "sort_spine" => {
+                    if to.is_some() {
+                        twin.totals = cpu::spine(&mut twin.counts);
+                        assert_eq!(self.part(memory, row.tile_words, tiles * DIGITS), twin.counts, "{name}");
+                        let histograms = self.part(memory, row.histogram, digits * DIGITS);
+                        assert_eq!(histograms[index as usize * DIGITS..][..DIGITS], twin.totals, "{name}");
+                    }
+                }
+                "sort_reorder" => {
+                    if let Some(to) = to {
+                        twin.reorder(tile, index);
+                        compare_items(twin, to);
+                    }
+                }
+                "sort_choose" => {
+                    let found = self.part(memory, row.histogram, digits * DIGITS + 1)[digits * DIGITS];
+                    let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
+                    let prefixes = PASSED_OVER_PREFIXES | below_prefix(&twin.format);
+                    assert_eq!(found, if self.chosen(twin) { prefixes } else { shared }, "what is not sorted by");
+                }
+                "sort_finish" => {
+                    if let Some(to) = to.filter(|_| self.chosen(twin)) {
+                        // Stable passes by every digit order them as it should be.
+                        (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
+                        compare_items(twin, to);
+                    }
+                }
+                "sort_copy" => {
+                    if let Some(to) = to.filter(|_| !self.chosen(twin)) {
+                        compare_items(twin, to);
+                    }
+                }
+                "sort_rank" => {
+                    twin.sort_runs(twin.len().max(1));
+                    compare_items(twin, to.expect("it moves all"));
+                }
+                "sort_merge" | "sort_partition" | "sort_join" if self.merging().is_some() => {
+                    let (level, levels) = (push.pass & 0xff, push.pass >> 8 & 0xff);
+                    let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
+                    match (name, self.merging()) {
+                        ("sort_partition", _) => self.check_windows(memory, &push, row, twin),
+                        (_, Some(merging)) => {
+                            twin.sort_runs(merging.run_items(level) as usize);
+                            compare_items(twin, to);
+                        }
+                        _ => {}
+                    }
+                }
+                "sort_small" | "sort_merge" => {
+                    (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
+                    compare_items(twin, Move { before: 0, last: true, to_output: true });
+                }
+                "sort_pack" => {
+                    let [keys, _] = twin.output();
+                    assert_eq!(self.bytes(memory, address(row.to_keys), keys.len()), keys, "{name}");
+                }
+                "sort_permute" => {
+                    let [_, values] = twin.output();
+                    // Behind both planes of places.
+                    let aside = address(row.alternate_values) + u64::from(row.max_count.next_multiple_of(4)) * 8;
+                    let target = if push.digit == PERMUTE_TO_SCRATCH { aside } else { address(row.to_values) };
+                    assert_eq!(self.bytes(memory, target, values.len()), values, "{name}");
+                }
+                other => panic!("{other} has no twin"),
+            }
+            let first = !prepared && (name == "sort_histogram" || name == "sort_count" && index == 0);
+            let settles = first || ["sort_prepare", "sort_rank", "sort_small", "sort_merge"].contains(&name);
+            if settles && problem.status {
+                let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
+                let status = self.words(memory, address(row.status), 1);
+                assert_eq!(status, [if clamped { STATUS_COUNT_CLAMPED } else { 0 }], "{name}: status");
+            }
+            let tickets = plan.resources.iter().find(|resource| resource.name == "tickets");
+            if let (true, Some(tickets)) = (first || name == "sort_prepare", tickets) {
+                let words = self.words(memory, tickets.range.address, 2 * digits);
+                assert!(words.iter().all(|word| *word == 0), "{name}: tickets and tails");
+            }
+        }
+        if name == "sort_prepare" {
+            self.check_line(memory, plan, &push);
+        }
+    }
+
+    /// How runs are merged, where they are.
+    pub(super) fn merging(&self) -> Option<Merging> {
+        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
+        kind.class(self.sorts.infos[0].count.max).merging()
+    }
+
+    /// Where windows of a group of runs begin, by items of each run; and the most items of one.
+    pub(super) fn windows(&self, twin: &Twin, first: usize, run: usize) -> (Vec<u32>, usize) {
+        let Merging { sized, fan, .. } = self.merging().unwrap();
+        let (step, spacing) = (sized.step(fan) as usize, sized.spacing(fan));
+        let order = twin.order_of(first..(first + run * fan as usize).min(twin.len()));
+        let mut taken = vec![0; fan as usize];
+        let (mut samples, mut rows, mut begins) = (0, Vec::new(), Vec::new());
+        for (place, item) in order.iter().map(|item| item - first).enumerate() {
+            if (item % run).is_multiple_of(step) {
+                if samples % spacing == 0 {
+                    rows.extend(&taken);
+                    begins.push(place);
+                }
+                samples += 1;
+            }
+            taken[item / run] += 1;
+        }
+        begins.push(order.len());
+        (rows, begins.windows(2).map(|window| window[1] - window[0]).max().unwrap_or(0))
+    }
+
+    pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
+        let Merging { sized, fan, .. } = self.merging().unwrap();
+        let of_group = (push.digit * fan).div_ceil(sized.step(fan) * sized.spacing(fan)) as usize;
+        let (run, fan) = (push.digit as usize, fan as usize);
+        for (group, first) in (0..twin.len()).step_by(run * fan).enumerate() {
+            let (rows, largest) = self.windows(twin, first, run);
+            assert!(largest <= sized.window.tile() as usize, "a window of {largest} items");
+            let before = group * of_group * fan;
+            let found = self.part(memory, row.tile_words, before + rows.len()).split_off(before);
+            assert_eq!(found, rows, "where windows begin");
+        }
+    }
+
+    /// Counts of all digits, the digits that all keys share, and look-back words cleared.
+    pub(super) fn check_histogram(&self, memory: &[u8], prepared: bool, push: &SortPush, row: &SortProblem, twin: &Twin) {
+        let tile = self.tile();
+        if prepared {
+            let expected = [twin.histograms().concat(), vec![twin.shared]].concat();
+            assert_eq!(self.part(memory, row.histogram, expected.len()), expected, "histograms and shared digits");
+        } else {
+            // A row for each group.
+            let chunk = push.chunk as usize * tile;
+            let rows = (row.max_count as usize).div_ceil(chunk);
+            let expected = (0..rows).flat_map(|g| twin.part(g * chunk..(g + 1) * chunk).histograms().concat());
+            let expected: Vec<u32> = expected.collect();
+            assert_eq!(self.part(memory, row.histogram, expected.len()), expected, "a histogram of each group's tiles");
+        }
+        let words = match self.sorts.info.strategy {
+            Strategy::ReduceThenScan => 0,
+            // Without a tile there is no group to clear them.
+            _ if self.in_ring() && twin.len() != 0 => RING_ENTRIES as usize * 2 * DIGITS,
+            _ => twin.len().div_ceil(tile) * DIGITS,
+        };
+        assert!(self.part(memory, row.tile_words, words).iter().all(|word| *word == 0), "look-back words are cleared");
+    }
+
+    /// What the tiles of a pass have published, when all have gone. In the ring, what is there of this pass.
+    pub(super) fn check_look_back(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin, to: Move) {
+        let prefixes = twin.prefixes(self.tile(), push.pass & 0xff);
+        if !self.in_ring() {
+            let expected: Vec<u32> = prefixes.iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix)).collect();
+            assert_eq!(self.part(memory, row.tile_words, prefixes.len()), expected, "every tile's prefixes are published");
+            return;
+        }
+        // The tiles of a batch share the ring, and which of them the twin is is not told: one alone is.
+        if self.problems.len() == 1 {
+            let ring = Ring::of(push, prefixes.len() / DIGITS);
+            ring.check(
+                &self.part(memory, row.tile_words, RING_ENTRIES as usize * 2 * DIGITS),
+                &prefixes,
+                0..prefixes.len() / DIGITS,
+            );
+        }
+    }
+
+    /// States, indirect arguments, after `prepare`.
+    pub(super) fn check_line(&self, memory: &[u8], plan: &Plan<'_>, push: &SortPush) {
+        let mut expected = Vec::new();
+        let mut tiles = 0;
+        for problem in &self.problems {
+            expected.extend([problem.count() as u32, tiles, 0]);
+            tiles += problem.count().div_ceil(self.tile()) as u32;
+        }
+        expected.extend([0, tiles, 0]);
+        assert_eq!(self.part(memory, push.states, expected.len()), expected, "states");
+        if let Some(arguments) = plan.resources.iter().find(|resource| resource.name == "arguments") {
+            let fold = |groups| <[u32; 2]>::from(crate::record::fold(groups, 7));
+            let ([x, y], [chunks_x, chunks_y]) = (fold(tiles), fold(tiles.div_ceil(push.chunk)));
+            let expected = [x, y, 1, chunks_x, chunks_y, 1];
+            assert_eq!(self.words(memory, arguments.range.address, 6), expected, "indirect arguments");
+        }
+    }
+
+    /// All passes, and what they declare.
+    pub(super) fn prove(&self) {
+        self.follow(|memory, plan, pass| self.run_declared(memory, plan, pass));
+    }
+
+    /// All passes.
+    pub(super) fn follow(&self, run: impl Fn(&[u8], &Plan<'_>, &Pass) -> Vec<u8>) {
+        self.with_plan(|plan, mut memory, rows| {
+            let mut twins = self.twins();
+            for pass in &plan.passes {
+                memory = run(&memory, plan, pass);
+                self.check(&memory, plan, pass, rows, &mut twins);
+            }
+            for ((twin, begun), (problem, info)) in twins.iter().zip(self.twins()).zip(self.problems.iter().zip(&self.sorts.infos))
+            {
+                twin.assert_sorted(&begun);
+                let format = &twin.format;
+                let steps = [format.key_step(), if format.values_separate() { format.value_size } else { 0 }];
+                let dropped = [self.sorts.info.drop_keys, false];
+                for (i, (array, items)) in result(format, info).into_iter().zip(twin.output()).enumerate() {
+                    let step = steps[i];
+                    if array == 0 || step == 0 {
+                        continue;
+                    }
+                    assert!(dropped[i] || self.bytes(&memory, array, items.len()) == items, "the result is where it belongs");
+                    let all = problem.size * step as usize;
+                    let (found, before) = (self.bytes(&memory, array, all), self.bytes(&self.initial, array, all));
+                    assert!(found[items.len()..] == before[items.len()..], "what lies past the count stays");
+                }
+            }
+        });
+        assert_silence(&self.context);
+    }
+}
+
+pub(super) fn is_prepared(plan: &Plan<'_>) -> bool {
+    plan.passes.iter().any(|pass| pass.variant.kernel == Kernel::SortPrepare)
+}
+
+pub(super) fn push_of(pass: &Pass) -> SortPush {
+    bytemuck::pod_read_unaligned(&pass.push.bytes()[..size_of::<SortPush>()])
+}

@@ -1,0 +1,89 @@
+//! The contexts of all cases, and how many cases meet them.
+
+use crate::host::{Context, ContextInfo};
+use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
+use std::sync::{Mutex, PoisonError};
+
+static OPEN: Mutex<Vec<(bool, Context)>> = Mutex::new(Vec::new());
+
+unsafe extern "C" {
+    safe fn atexit(function: extern "C" fn()) -> i32;
+}
+
+/// The GPU-assisted layer aborts where devices outlive it, and no test knows itself to be the last.
+extern "C" fn close_all() {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// That the validation layer, where it is on, has said nothing. Every test ends with it.
+pub(super) fn assert_silence(context: &Context) {
+    // After what driver and layer have registered so far, hence before it. Once more does no harm.
+    atexit(close_all);
+    assert_eq!(context.messages(), Vec::<String>::new());
+}
+
+/// Entries of the ring, and how far tiles look back in it: a few tiles go round it.
+pub(super) const RING_ENTRIES: u32 = 8;
+pub(super) const RING_REACH: u32 = 3;
+
+/// Small tiles, so that few keys make many; subgroups as they are, or emulated ones.
+pub(super) fn context(emulated: bool) -> Context {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, context)) = open.iter().find(|(known, _)| *known == emulated) {
+        return context.clone();
+    }
+    let native = Context::new().unwrap();
+    let threads = if emulated { 128 } else { native.device().facts().max_lanes.max(64) };
+    let shape = |items| Shape { threads, items };
+    let small = [SmallShape::radix(threads, 1), SmallShape::radix(threads, 2), SmallShape::merge(threads, 3)];
+    let tiles = [SizedShape { up_to: u32::MAX, shape: shape(2) }];
+    // Both ways, of pairs and of the others, on either kind of subgroups.
+    let shapes = |merges| SortShapes {
+        ranked: Default::default(),
+        small: small.iter().copied().collect(),
+        merges: Default::default(),
+        tiles: tiles.iter().copied().collect(),
+        ring: None,
+        segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
+    };
+    let profile = Profile {
+        lanes: if emulated { 32 } else { 0 },
+        emulated_subgroups: emulated,
+        sort_keys: shapes(!emulated),
+        sort_pairs: shapes(emulated),
+        sort_long: shapes(!emulated),
+        sort_finish: shape(2),
+        merge_fan: 4,
+        plain_threads: threads,
+        histogram_groups: 3,
+        ring_entries: RING_ENTRIES,
+        ring_reach: RING_REACH,
+        ranking: Ranking::Ballots,
+        spin_limit: 3,
+        max_groups_x: 7,
+        ..native.device().profile().clone()
+    };
+    let context = Context::with(&ContextInfo { profile: Some(profile), ..ContextInfo::default() }).unwrap();
+    open.push((emulated, context.clone()));
+    context
+}
+
+pub(super) fn tile_of(emulated: bool) -> usize {
+    context(emulated).device().profile().sort_keys.tiles[0].shape.tile() as usize
+}
+
+/// Whether every format goes by every strategy; otherwise each by some, in turn, since most of the time goes into pipelines.
+pub(super) fn in_full() -> bool {
+    std::env::var_os("TROMMEL_TEST_FULL").is_some()
+}
+
+/// Whether the driver takes long to make pipelines: then only the first formats run, in two ways.
+pub(super) fn in_brief() -> bool {
+    std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
+}
+
+/// One place in three, others where subgroups are wider or narrower: the suite runs with three widths. Every place in full.
+pub(super) fn in_turn(place: usize) -> bool {
+    let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
+    in_full() || (place + width).is_multiple_of(3)
+}

@@ -1,0 +1,103 @@
+//! Passes on the device, against what each declares. Each runs twice: on memory as the passes before have left it, and with every byte
+//! altered that it does not declare to read. The first run may change only bytes that it declares to write, and both must write the same.
+
+use super::bench::Bench;
+use super::problems::argument_of;
+use super::twins::noise;
+use crate::Range;
+use crate::kernel::Variant;
+use crate::plan::{Groups, Pass, Plan, Resources};
+use crate::record::{Commands as _, Recorder};
+use crate::shared::LAYOUT_STRIDED;
+
+impl Bench {
+    /// Which bytes the resources are, the caller's arrays exactly.
+    pub(super) fn mask(&self, plan: &Plan<'_>, set: Resources) -> Vec<bool> {
+        let mut mask = vec![false; self.initial.len()];
+        let mut add = |address: u64, bytes: usize| {
+            let start = self.place(address);
+            mask[start..start + bytes].fill(true);
+        };
+        let format = self.sorts.format();
+        for resource in set.iter() {
+            let resource = plan.resources[resource];
+            let Some(given) = argument_of(resource.name) else {
+                add(resource.range.address, resource.range.size as usize);
+                continue;
+            };
+            for info in &self.sorts.infos {
+                let arguments = info.arguments(&format);
+                let range = arguments.iter().find(|argument| argument.name == given).unwrap().range;
+                let (size, stride) = match given {
+                    "keys" => (format.key_size, info.key_stride),
+                    _ => (format.value_size, info.value_stride),
+                };
+                if range.size != 0 && format.has(LAYOUT_STRIDED) && ["keys", "values"].contains(&given) && stride != 0 {
+                    // Nothing of what lies between items.
+                    (0..u64::from(info.count.max)).for_each(|i| add(range.address + i * u64::from(stride), size as usize));
+                } else if range.size != 0 {
+                    add(range.address, range.size as usize);
+                }
+            }
+        }
+        mask
+    }
+
+    pub(super) fn run(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
+        let device = self.context.device();
+        self.context.write(&self.buffer, memory).unwrap();
+        let pipeline = |variant: Variant| device.pipeline(variant);
+        let run = self.context.run(|commands| {
+            let plans = std::slice::from_ref(plan);
+            Recorder::new(device, commands, self.scratch, None, plans, pipeline)?.dispatch(0, pass);
+            Ok(())
+        });
+        run.unwrap();
+        self.context.download(&self.buffer, memory.len()).unwrap()
+    }
+
+    /// Runs a pass, which may change only what it declares to write. What memory holds after it.
+    pub(super) fn run_within(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
+        let writes = self.mask(plan, pass.writes);
+        let after = self.run(memory, plan, pass);
+        let stray = (0..memory.len()).find(|i| after[*i] != memory[*i] && !writes[*i]);
+        let name = pass.variant.kernel.name();
+        assert_eq!(stray.map(|place| self.resource_at(plan, place)), None, "{name} writes what it does not declare");
+        after
+    }
+
+    pub(super) fn resource_at(&self, plan: &Plan<'_>, place: usize) -> String {
+        let address = self.buffer.address() + place as u64;
+        let there = plan.resources.iter().find(|resource| Range::new(address, 1).overlaps(resource.range));
+        there.map_or("nothing of the plan's".to_owned(), |there| format!("{}+{}", there.name, address - there.range.address))
+    }
+
+    /// Runs a pass, and again with all altered that it does not read. What memory holds after it.
+    pub(super) fn run_declared(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
+        let name = pass.variant.kernel.name();
+        let arguments = match pass.groups {
+            Groups::Fixed(_) => Resources::default(),
+            Groups::Indirect { resource, .. } => Resources::of(&[resource]),
+        };
+        let (reads, writes) = (self.mask(plan, pass.reads.union(arguments)), self.mask(plan, pass.writes));
+        let after = self.run_within(memory, plan, pass);
+        let resource_at = |place: usize| self.resource_at(plan, place);
+
+        let noise = noise(99, memory.len().div_ceil(4));
+        let noise: &[u8] = bytemuck::cast_slice(&noise);
+        let altered = memory.iter().zip(noise).zip(&reads);
+        let altered: Vec<u8> = altered.map(|((byte, noise), read)| if *read { *byte } else { *byte ^ noise }).collect();
+        let again = self.run(&altered, plan, pass);
+        // Who has found an entry of the ring free in time, and who has given up waiting, no run says of the next.
+        let by_chance = plan.resources.iter().enumerate().filter(|(_, resource)| {
+            self.in_ring() && name.starts_with("sort_onesweep") && ["tickets", "tile_words"].contains(&resource.name)
+        });
+        let by_chance = self.mask(plan, by_chance.fold(Resources::default(), |set, (i, _)| set.union(Resources::of(&[i]))));
+        let left_alone = |i: usize| after[i] == memory[i] && again[i] == altered[i];
+        let depends = (0..memory.len())
+            .filter(|i| !by_chance[*i])
+            .find(|i| if writes[*i] { after[*i] != again[*i] && !left_alone(*i) } else { again[*i] != altered[*i] });
+        assert_eq!(depends.map(resource_at), None, "{name} depends on what it does not declare to read");
+        after
+    }
+}

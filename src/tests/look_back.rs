@@ -1,0 +1,53 @@
+//! What tiles publish for those after them: words of look-back, and where the ring keeps them.
+
+use super::contexts::RING_ENTRIES;
+use super::twins::DIGITS;
+use crate::shared::SortPush;
+
+// States of look-back words: see glsl/lib/lookback.glsl.
+pub(super) const EMPTY: u32 = 0;
+pub(super) const COUNT: u32 = 1;
+pub(super) const PREFIX: u32 = 2;
+
+pub(super) fn look_back_word(state: u32, moves_before: u32, count: u32) -> u32 {
+    state << 30 ^ moves_before << 31 | count
+}
+
+/// The ring during a pass of one problem alone.
+pub(super) struct Ring {
+    pub(super) laps_before: u32,
+}
+
+impl Ring {
+    pub(super) fn of(push: &SortPush, tiles: usize) -> Self {
+        Self { laps_before: (push.pass & 0xff) * (tiles as u32).div_ceil(RING_ENTRIES) }
+    }
+
+    pub(super) fn tag(&self, tile: usize) -> u32 {
+        self.laps_before + tile as u32 / RING_ENTRIES + 1
+    }
+
+    /// Low and high half of a count.
+    pub(super) fn halves(tag: u32, state: u32, count: u32) -> [u32; 2] {
+        let head = tag << 18 | state << 16;
+        [head | count & 0xffff, head | count >> 16]
+    }
+
+    pub(super) fn places(tile: usize, digit: usize) -> [usize; 2] {
+        let low = tile % RING_ENTRIES as usize * 2 * DIGITS + digit;
+        [low, low + DIGITS]
+    }
+
+    /// Whatever a tile of this pass has left is its prefix. (It may have left nothing, where it has given up waiting for the entry.)
+    pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: std::ops::Range<usize>) {
+        for tile in tiles {
+            for digit in 0..DIGITS {
+                let found = Self::places(tile, digit).map(|place| words[place]);
+                if found.iter().any(|word| word >> 18 == self.tag(tile)) {
+                    let prefix = prefixes[tile * DIGITS + digit];
+                    assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
+                }
+            }
+        }
+    }
+}
