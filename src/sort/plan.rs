@@ -12,7 +12,7 @@ use crate::shared::{
     FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
-use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape};
+use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
 use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
@@ -30,13 +30,13 @@ impl<'a> SortTable<'a> {
             // Nothing to sort and nothing to tell.
             _ if self.most_items == 0 && !self.any_status => {}
             // Nothing but status words, which nobody writes who has a tile.
-            (Class::Tiled(shape, ..), _) if self.most_items == 0 => builder.prepare(shape, 0, &[]),
+            (Class::Tiled(tile, ..), _) if self.most_items == 0 => builder.prepare(tile, 0, &[]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Class::Ranked(ranked), _) => builder.ranked(ranked),
             (Class::Small(small), _) => builder.small(small),
             (Class::Merged(merging), _) => builder.merged(merging),
-            (Class::Tiled(shape, ..), None) => builder.reduce_then_scan(shape),
-            (Class::Tiled(shape, ..), Some(_)) => builder.look_back(shape),
+            (Class::Tiled(tile, ..), None) => builder.reduce_then_scan(tile),
+            (Class::Tiled(tile, ..), Some(_)) => builder.look_back(tile),
         }
         builder.finish()
     }
@@ -120,7 +120,7 @@ impl<'a> Builder<'a> {
             _ => table.tiles,
         };
         // As one range, they are within reach of an index.
-        let most_tiles = MOST_CHUNK / table.class.tiles().map_or(1, |shape| shape.tile());
+        let most_tiles = MOST_CHUNK / table.class.tiles().map_or(1, TileShape::tile);
         let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
         let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
@@ -182,8 +182,8 @@ impl<'a> Builder<'a> {
         self.plan
     }
 
-    fn pass(&mut self, kernel: Kernel, shape: Shape, groups: Groups, reads: Resources, writes: Resources) {
-        let variant = self.table.kind.variant(kernel, shape, self.table.mode);
+    fn pass(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
+        let variant = self.table.kind.variant(kernel, tile, self.table.mode);
         self.plan.passes.push(Pass { variant, groups, push: Push::new(&self.push), reads, writes });
     }
 
@@ -275,7 +275,7 @@ impl<'a> Builder<'a> {
     }
 
     /// All that fit a workgroup, and then the others by tiles.
-    fn segments(&mut self, whole: SmallShape, tiles: Option<Shape>) {
+    fn segments(&mut self, whole: SmallShape, tiles: Option<TileShape>) {
         let push = self.push;
         // What the other passes have no use for, or have later.
         [self.push.arguments, self.push.tickets] = bytemuck::cast(self.table.hulls.offsets.address.to_le_bytes());
@@ -285,13 +285,13 @@ impl<'a> Builder<'a> {
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared]));
         self.pass(whole.segments_kernel(), whole.shape, Groups::Fixed(self.push.problem_count), reads, writes);
         self.push = push;
-        let Some(shape) = tiles else { return };
+        let Some(tile) = tiles else { return };
         let writes = set(&[self.states, self.arguments, self.tickets]);
-        self.pass(Kernel::SortPrepare, shape, Groups::Fixed(1), set(&[self.rows]), writes);
+        self.pass(Kernel::SortPrepare, tile, Groups::Fixed(1), set(&[self.rows]), writes);
         if self.table.kind.scan().is_some() {
-            self.digits_by_look_back(shape);
+            self.digits_by_look_back(tile);
         } else {
-            self.digits_by_scan(shape);
+            self.digits_by_scan(tile);
         }
     }
 
@@ -306,12 +306,12 @@ impl<'a> Builder<'a> {
         [if last && self.format().has(LAYOUT_DROP_KEYS) { Id(None) } else { keys }, values]
     }
 
-    fn prepare(&mut self, shape: Shape, clears: u32, cleared: &[Id]) {
+    fn prepare(&mut self, tile: TileShape, clears: u32, cleared: &[Id]) {
         let reads = set(&[self.counts, self.rows]);
         let writes = set(&[self.states, self.arguments, self.statuses]).union(set(cleared));
         let flags = self.push.flags;
         self.push.flags |= clears;
-        self.pass(Kernel::SortPrepare, shape, Groups::Fixed(self.table.problems), reads, writes);
+        self.pass(Kernel::SortPrepare, tile, Groups::Fixed(self.table.problems), reads, writes);
         self.push.flags = flags;
     }
 
@@ -354,7 +354,7 @@ impl<'a> Builder<'a> {
         self.pass(Kernel::SortCopy, shape, groups, reads, writes);
     }
 
-    fn histogram(&mut self, shape: Shape, cleared: &[Id]) {
+    fn histogram(&mut self, tile: TileShape, cleared: &[Id]) {
         let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
         let keys = set(&[self.input[0]]);
         let (mut reads, mut writes) = (keys.union(self.line()), set(&[self.histograms]).union(set(cleared)));
@@ -364,26 +364,26 @@ impl<'a> Builder<'a> {
             reads = reads.union(set(&[self.counts]));
             writes = writes.union(set(&[self.tickets, self.statuses]));
         }
-        self.pass(Kernel::SortHistogram, shape, chunks, reads, writes);
+        self.pass(Kernel::SortHistogram, tile, chunks, reads, writes);
     }
 
-    fn look_back(&mut self, shape: Shape) {
+    fn look_back(&mut self, tile: TileShape) {
         if self.table.prepared {
-            self.prepare(shape, FLAG_HISTOGRAMS, &[self.histograms, self.tickets]);
+            self.prepare(tile, FLAG_HISTOGRAMS, &[self.histograms, self.tickets]);
         }
-        self.digits_by_look_back(shape);
+        self.digits_by_look_back(tile);
     }
 
-    fn digits_by_look_back(&mut self, shape: Shape) {
+    fn digits_by_look_back(&mut self, tile: TileShape) {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
-        self.histogram(shape, &[tile_words]);
+        self.histogram(tile, &[tile_words]);
         self.choose();
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
         for pass in 0..self.format().digits() {
             self.turn(pass);
             let (reads, writes) = self.areas(pass);
             let reads = reads.union(self.line()).union(set(&[histograms, tile_words, tickets]));
-            self.pass(Kernel::SortOnesweep, shape, tiles, reads, writes.union(set(&[tile_words, tickets])));
+            self.pass(Kernel::SortOnesweep, tile, tiles, reads, writes.union(set(&[tile_words, tickets])));
         }
         self.copy();
         self.finish_prefixes();
@@ -408,19 +408,19 @@ impl<'a> Builder<'a> {
         self.pass(Kernel::SortFinish, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
     }
 
-    fn reduce_then_scan(&mut self, shape: Shape) {
+    fn reduce_then_scan(&mut self, tile: TileShape) {
         let histograms = self.histograms;
         // Sums come from the spine; the histogram tells which digits all keys share.
         if self.table.passes_over {
-            self.prepare(shape, FLAG_HISTOGRAMS, &[histograms]);
-            self.histogram(shape, &[]);
+            self.prepare(tile, FLAG_HISTOGRAMS, &[histograms]);
+            self.histogram(tile, &[]);
         } else if self.table.prepared {
-            self.prepare(shape, 0, &[]);
+            self.prepare(tile, 0, &[]);
         }
-        self.digits_by_scan(shape);
+        self.digits_by_scan(tile);
     }
 
-    fn digits_by_scan(&mut self, shape: Shape) {
+    fn digits_by_scan(&mut self, tile: TileShape) {
         let (histograms, tile_words) = (self.histograms, self.tile_words);
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
         let digits = match self.table.class {
@@ -437,11 +437,11 @@ impl<'a> Builder<'a> {
                 told = told.union(set(&[self.statuses]));
             }
             counted = counted.intersection(set(&[self.input[0], self.apart[0], self.alternate[0], self.counts]));
-            self.pass(Kernel::SortCount, shape, tiles, counted.union(line).union(shared), told);
+            self.pass(Kernel::SortCount, tile, tiles, counted.union(line).union(shared), told);
             let sums = set(&[tile_words, histograms]);
-            self.pass(Kernel::SortSpine, shape, digits, set(&[tile_words]).union(line).union(shared), sums);
+            self.pass(Kernel::SortSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
             let reads = reads.union(line).union(set(&[tile_words, histograms]));
-            self.pass(Kernel::SortReorder, shape, tiles, reads, writes);
+            self.pass(Kernel::SortReorder, tile, tiles, reads, writes);
         }
         self.copy();
     }
@@ -449,8 +449,8 @@ impl<'a> Builder<'a> {
     fn turn(&mut self, pass: u32) {
         let format = self.format();
         self.push.pass = pass | self.push.pass & !0xff;
-        let digit = format.digit(pass);
-        self.push.digit = if pass < format.digits() { digit.shift | digit.word << 8 | digit.bits << 16 } else { 0 };
+        let digit = (pass < format.digits()).then(|| format.digit(pass));
+        self.push.digit = digit.map_or(0, |digit| digit.shift | digit.word << 8 | digit.bits << 16);
     }
 
     /// Workgroups, for each problem as many, of a kernel that goes over words.
