@@ -153,6 +153,8 @@ shared_constants! {
     const PREFIX_BINS = 1 << PREFIX_BIN_BITS;
     /// Items beside a tile of keys with the same prefix that are at hand.
     const FINISH_MARGIN = 32;
+    /// Most groups of tiles that a ring's tail moves over, each with a counter.
+    const RING_GROUPS = 32;
     /// Most digits that one reading of the keys counts.
     const DIGITS_COUNTED = 8;
     /// Status bit: the count on the device was above the maximum; the maximum was used.
@@ -238,6 +240,8 @@ shared_constants! {
     const RANKING_PROVEN = 1;
     /// Tests only: as `RANKING_PROVEN`, with lanes served in a wrong order.
     const RANKING_DISPROVEN = 2;
+    /// Beside one of these, of tiles: what proves it are the places in the tile that items came from. Otherwise keys do.
+    const RANKING_BY_PLACES = 4;
 }
 
 shared_structs! {
@@ -296,7 +300,8 @@ shared_structs! {
         states: u32,
         /// Indirect commands, where counts lie on the device. For `segments`: low word of the address of the offsets.
         arguments: u32,
-        /// Tickets of the look-back, one a pass, then as many tails of the ring. For `segments`: high word of that address.
+        /// Tickets of the look-back, one a pass, then as many tails of the ring, then `[passes][RING_GROUPS]` counters. For `segments`:
+        /// high word of that address.
         tickets: u32,
         /// Problems in the dispatch; windows, where they are segments.
         problem_count: u32,

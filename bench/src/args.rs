@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
-use trommel::tuning::{Shape, SizedShape, SmallShape};
+use trommel::tuning::{SizedTile, SmallShape, TileShape};
 use trommel::{Profile, Strategy};
 
 /// Times sorts on the GPU and prints one line a case.
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     pub(crate) strategy: StrategyArg,
     /// Tiles of every size, as `THREADSxITEMS`.
     #[arg(long)]
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<TileShape>,
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
     #[arg(long, value_parser = parse_small)]
     pub(crate) small: Option<SmallShapes>,
@@ -101,7 +101,7 @@ impl Args {
                 shapes.ring = None;
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();
-                shapes.tiles.extend(last.map(|last| SizedShape { shape, ..last }));
+                shapes.tiles.extend(last.map(|last| SizedTile { shape, ..last }));
             }
             if let Some(small) = &self.small {
                 // Which would go first.
@@ -149,7 +149,7 @@ fn parse_small(text: &str) -> Result<SmallShapes, String> {
 mod tests {
     use super::*;
     use crate::gpu::any_profile;
-    use trommel::tuning::Ranking;
+    use trommel::tuning::{Ranking, Shape};
 
     fn parse(line: &str) -> Result<Args, clap::Error> {
         Args::try_parse_from(line.split_whitespace())
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(args.queue, Queue::Graphics);
         assert_eq!(args.n, [1024, 1 << 20]);
         assert_eq!(Strategy::from(args.strategy), Strategy::ReduceThenScan);
-        assert_eq!(args.shape, Some(Shape { threads: 384, items: 22 }));
+        assert_eq!(args.shape, Some(Shape { threads: 384, items: 22 }.into()));
         assert_eq!(args.small.as_ref().unwrap().0, [SmallShape::merge(256, 4), SmallShape::radix(512, 8)]);
         assert!(args.passes && args.stats && !args.verifies(1));
     }
@@ -219,12 +219,12 @@ mod tests {
 
     #[test]
     fn shapes_replace_those_of_the_profile() {
-        let profile = parse("trommel-bench --shape 128x6 --small none").unwrap().reshape(any_profile()).unwrap();
+        let profile = parse("trommel-bench --shape 128x6/proven --small none").unwrap().reshape(any_profile()).unwrap();
         for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
             assert!(shapes.small.is_empty());
             assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
             assert_eq!(shapes.tiles[0].up_to, u32::MAX);
-            assert_eq!(shapes.tiles[0].shape, Shape { threads: 128, items: 6 });
+            assert_eq!(shapes.tiles[0].shape, TileShape { shape: Shape { threads: 128, items: 6 }, ranking: Ranking::Proven });
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::timing::Timer;
 use serde_json::json;
 use std::fmt::Display;
 use std::thread;
-use trommel::tuning::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
+use trommel::tuning::{Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 use trommel::{Error, KeyType, Profile, Sorter, SorterInfo, Strategy};
 
 /// Sizes that a workgroup may sort alone.
@@ -67,7 +67,7 @@ struct Search<'a> {
     kind: &'static Kind,
     sizes: Vec<u32>,
     small: Vec<Candidate<SmallShape>>,
-    tiles: Vec<Candidate<Shape>>,
+    tiles: Vec<Candidate<TileShape>>,
     timer: Timer<'a>,
     sources: Sources,
 }
@@ -79,12 +79,15 @@ impl<'a> Search<'a> {
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
         let by_either = |shape: &Shape| [SmallMethod::Radix, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method });
         let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_either);
-        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128)).copied();
+        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
+        // CPU drivers have few lanes, and nothing to prove.
+        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::Proven] };
+        let tiled = tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { shape, ranking }));
         let make = Maker { gpu, profile, strategy, kind };
         let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
         let tiles = make.candidates(tiled, |shapes, shape| {
             shapes.small.clear();
-            shapes.tiles = [SizedShape { up_to: u32::MAX, shape }].into_iter().collect();
+            shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
             shapes.ring = None;
         })?;
         let any = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
@@ -132,7 +135,7 @@ impl<'a> Search<'a> {
             let next = self.sizes.get(first + end);
             // Half way, in powers of two, to the next size.
             let up_to = next.map_or(u32::MAX, |next| self.sizes[first + end - 1].isqrt() * next.isqrt());
-            shapes.tiles.push(SizedShape { up_to, shape: tiles[choice].shape });
+            shapes.tiles.push(SizedTile { up_to, shape: tiles[choice].shape });
         }
         Ok(())
     }

@@ -8,13 +8,14 @@
 //   every place below 2^30. The meaning of the state bits turns with every pass that sorts, and after a pass every word holds a prefix,
 //   which the next reads as empty: so the words are cleared once for all passes.
 // SCAN_RING: look-back whose words are a ring of RING_ENTRIES tiles, whatever the number of tiles. (The fixed-size circular buffer of the
-//   radix sort in Orochi's parallel primitives.) A count has 32 bits, and is kept in two words of 16 bits each, beside the same two
-//   bits of state and 14 bits of tag: which lap of the ring, over all passes, has written it. A reader takes a pair whose tags are
-//   its own lap's and whose states agree, and reads again otherwise: a writer goes from counts to prefixes, never back, so equal states
-//   are one count's halves. A tile looks back RING_REACH tiles at most, the last of which must have its prefix. So an entry may be
-//   written again once the tile RING_REACH behind it has looked back, which the tail tells: the number of tiles that have, in whole
-//   groups of RING_GROUP; within a group tiles count themselves in any order.
-// SCAN_RING_IN_ORDER: groups of one tile.
+//   radix sort in Orochi's parallel primitives.) A tile's own count has 16 bits and goes into one word, beside the same two bits of
+//   state and 14 bits of tag: which lap of the ring, over all passes, has written it. A prefix has 32 bits, and its upper half a word of
+//   its own beside the same tag and state: so only who ends at a prefix reads a second word, and reads again until that is of the same
+//   lap. A tile looks back RING_REACH tiles at most, the last of which must have its prefix. So an entry may be written again once the
+//   tile RING_REACH behind it has looked back, which the tail tells: the number of tiles that have, in whole groups of RING_GROUP. Within
+//   a group tiles count themselves in any order and wait for nobody; who needs the tail further on moves it over groups that are whole.
+//   Tags keep all this right whoever comes too late or too early: a tail that is wrong costs time.
+// SCAN_RING_IN_ORDER: the tail moves tile by tile, each waiting for the one before it.
 //
 // The kernel says which pass it is: look_back_turn and look_back_lap are set before anything here is called.
 
@@ -24,7 +25,10 @@ layout(constant_id = SPEC_RING_ENTRIES) const uint RING_ENTRIES = 1024;
 layout(constant_id = SPEC_RING_REACH) const uint RING_REACH = 64;
 
 const bool IN_RING = SCAN >= SCAN_RING;
-const uint RING_GROUP = SCAN == SCAN_RING && RING_ENTRIES >= 256 ? 32 : SCAN == SCAN_RING ? 2 : 1;
+// Counters of a pass: of the groups that the ring holds, one lap upon the other.
+const uint RING_GROUP = RING_ENTRIES > 2 * RING_GROUPS ? RING_ENTRIES / RING_GROUPS : 2;
+// Groups that are looked at together.
+const uint RING_AHEAD = 4;
 
 const uint LOOK_BACK_EMPTY = 0;
 const uint LOOK_BACK_COUNT = 1;
@@ -59,20 +63,26 @@ Known look_at(Words words, Place place, uint back, uint digit) {
         return known;
     }
     uint line = place.line - back;
-    uint low = load_relaxed(words, ring_word(line, digit));
-    uint high = load_relaxed(words, ring_word(line, digit) + RADIX);
-    // Tag and state above, 16 bits of count below.
-    bool whole = (low ^ high) < 1u << 16 && ((low ^ ring_tag(place.lap, line)) >> 18) == 0;
-    known.state = whole ? low >> 16 & 3 : LOOK_BACK_EMPTY;
-    known.count = low & 0xffff | high << 16;
+    uint word = load_relaxed(words, ring_word(line, digit));
+    known.state = ((word ^ ring_tag(place.lap, line)) >> 18) == 0 ? word >> 16 & 3 : LOOK_BACK_EMPTY;
+    known.count = word & 0xffff;
     return known;
+}
+
+// Adds the rest of a prefix that has been looked at. False where it is not there yet.
+bool add_rest(Words words, Place place, uint back, uint digit, inout uint prefix) {
+    if (!IN_RING) return true;
+    uint line = place.line - back;
+    uint rest = load_relaxed(words, ring_word(line, digit) + RADIX);
+    prefix += rest << 16;
+    return rest >> 16 == (ring_tag(place.lap, line) >> 16 | LOOK_BACK_PREFIX);
 }
 
 void publish_digit(Words words, Place place, uint digit, uint count, uint state) {
     if (IN_RING) {
         uint head = ring_tag(place.lap, place.line) | state << 16;
         store_relaxed(words, ring_word(place.line, digit), head | count & 0xffff);
-        store_relaxed(words, ring_word(place.line, digit) + RADIX, head | count >> 16);
+        if (state == LOOK_BACK_PREFIX) store_relaxed(words, ring_word(place.line, digit) + RADIX, head | count >> 16);
     } else {
         store_relaxed(words, place.tile * RADIX + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
     }
@@ -97,36 +107,66 @@ bool look_back_digit(Words words, Place place, uint digit, out uint exclusive) {
             bool furthest = IN_RING && back >= most;
             waiting = waiting || window[i].state == LOOK_BACK_EMPTY || furthest && window[i].state != LOOK_BACK_PREFIX;
             if (!waiting) {
-                exclusive += window[i].count;
+                bool ends = window[i].state == LOOK_BACK_PREFIX;
+                uint sum = exclusive + window[i].count;
+                if (ends && !add_rest(words, place, back, digit, sum)) {
+                    waiting = true;
+                    continue;
+                }
+                exclusive = sum;
                 back += 1;
-                if (window[i].state == LOOK_BACK_PREFIX) return true;
+                if (ends) return true;
             }
         }
     }
     return false;
 }
 
-// Tiles of this pass, from the first of the line on, that no longer need their predecessors' entries.
-uint ring_tail(Words tails, uint pass) { return load_relaxed(tails, pass) / RING_GROUP * RING_GROUP; }
+// Where a pass's tail lies, and behind it the counters of groups.
+struct Tail {
+    uint word;
+    uint groups;
+};
+
+uint ring_tail(Words words, Tail tail) { return load_relaxed(words, tail.word); }
+
+// The tail as it is now, if it is not behind what has been seen of it; moved over groups of which every tile has looked back.
+uint move_tail(Words words, Tail tail, uint seen) {
+    seen = max(seen, ring_tail(words, tail));
+    if (SCAN != SCAN_RING) return seen;
+    uint looked_back[RING_AHEAD];
+    uint first = seen / RING_GROUP;
+    const uint groups = RING_ENTRIES / RING_GROUP;
+    [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) looked_back[i] = load_relaxed(words, tail.groups + (first + i) % groups);
+    uint whole = 0;
+    [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) {
+        if (whole == i && looked_back[i] >= ((first + i) / groups + 1) * RING_GROUP) whole += 1;
+    }
+    if (whole == 0) return seen;
+    seen += whole * RING_GROUP;
+    atomicMax(words.v[tail.word], seen, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    return seen;
+}
 
 // Waits until the tail is at least so far. It never goes back: what has been `seen` of it some time ago, while there was other work to
 // do, is mostly enough. False when it has waited long enough.
-bool wait_for_tail(Words tails, uint pass, uint seen, uint needed) {
+bool wait_for_tail(Words words, Tail tail, uint seen, uint needed) {
     for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
         if (seen >= needed) return true;
-        seen = ring_tail(tails, pass);
+        seen = move_tail(words, tail, seen);
     }
     return false;
 }
 
 // Waits until the entry of the tile that had it a lap ago is needed by nobody. One thread. False where it has not been: then the entry is
 // not this tile's to write, and those after it will count for themselves.
-bool wait_for_entry(Words tails, uint pass, uint seen, uint line) {
-    return line < RING_ENTRIES || wait_for_tail(tails, pass, seen, line - RING_ENTRIES + RING_REACH + 1);
+bool wait_for_entry(Words words, Tail tail, uint seen, uint line) {
+    return line < RING_ENTRIES || wait_for_tail(words, tail, seen, line - RING_ENTRIES + RING_REACH + 1);
 }
 
-// Tells that this tile has looked back. One thread. Waits for the groups of tiles before its own.
-void release_entry(Words tails, uint pass, uint seen, uint line) {
-    if (!wait_for_tail(tails, pass, seen, line / RING_GROUP * RING_GROUP)) return;
-    atomicAdd(tails.v[pass], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+// Tells that this tile has looked back. One thread.
+void release_entry(Words words, Tail tail, uint line) {
+    if (SCAN == SCAN_RING_IN_ORDER && !wait_for_tail(words, tail, 0, line)) return;
+    uint word = SCAN == SCAN_RING_IN_ORDER ? tail.word : tail.groups + line % RING_ENTRIES / RING_GROUP;
+    atomicAdd(words.v[word], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }

@@ -34,6 +34,7 @@ const uint PREFIX_DIGITS = 3;
 const uint PREFIX_BIN_BITS = 12;
 const uint PREFIX_BINS = 4096;
 const uint FINISH_MARGIN = 32;
+const uint RING_GROUPS = 32;
 const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
 const uint ARGUMENTS_TILES = 0;
@@ -73,6 +74,7 @@ const uint PERMUTE_FROM_SCRATCH = 2;
 const uint RANKING_BALLOTS = 0;
 const uint RANKING_PROVEN = 1;
 const uint RANKING_DISPROVEN = 2;
+const uint RANKING_BY_PLACES = 4;
 
 struct SortProblem {
     uvec2 keys;

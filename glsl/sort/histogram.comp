@@ -194,7 +194,7 @@ void main() {
 
     if (SCAN >= SCAN_RING) clear_ring();
     if (DIRECT && linear_group() == 0) {
-        for (uint i = thread_id(); i < 2 * pass_digits(); i += THREADS) tickets().v[i] = 0;
+        for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;
         if (thread_id() == 0) write_status(0);
     }
 }

@@ -32,10 +32,8 @@ shared uint sh_may_publish;
 shared uint sh_gave_up;
 shared uint sh_vote;
 
-// Tails of the ring lie behind the tickets, one a pass as well.
-uint tail_of_pass() { return pass_digits() + pass_index(); }
-
-uint seen_tail() { return IN_RING && thread_id() == 0 ? ring_tail(tickets(), tail_of_pass()) : 0; }
+// Tails of the ring lie behind the tickets, one a pass as well, and behind them each pass's counters of groups.
+Tail tail_of_pass() { return Tail(pass_digits() + pass_index(), 2 * pass_digits() + pass_index() * RING_GROUPS); }
 
 // Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared, tiles are so
 // few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
@@ -48,7 +46,7 @@ void take_tile() {
         return;
     }
     // On its way together with the ticket.
-    uint seen = seen_tail();
+    uint seen = IN_RING ? ring_tail(tickets(), tail_of_pass()) : 0;
     uint line = atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
     if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), seen, line)) sh_may_publish = 0;
     sh_tile = line;
@@ -132,6 +130,8 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
             if (!open[j]) continue;
             unfinished = true;
             seen[j] = look_at(words, place, tile.index - t, digit_of_thread(j));
+            bool ends = seen[j].state == LOOK_BACK_PREFIX;
+            if (ends && !add_rest(words, place, tile.index - t, digit_of_thread(j), seen[j].count)) seen[j].state = LOOK_BACK_EMPTY;
             if (seen[j].state == LOOK_BACK_EMPTY) missing = true;
         }
         if (!any_thread(unfinished)) return;
@@ -192,6 +192,8 @@ void sort_tile(Tile tile, Move move, Place place) {
         barrier();
         prove_order(tile.count - tile.index * TILE);
     }
+    uint follower[ITEMS];
+    if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);
     if (tile.index != 0) {
         for (uint j = 0; j < DIGITS; ++j) {
             uint exclusive;
@@ -208,11 +210,15 @@ void sort_tile(Tile tile, Move move, Place place) {
         barrier();
     }
 
+    if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
+
     // 6. Let it go.
-    mend_order(tile, move);
-    uint seen = seen_tail();
-    scatter(tile, move, places);
-    if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), seen, place.line);
+    mend_order(tile, move, keys, places);
+    if (BY_PLACES) {
+        place_words(keys, places);
+        barrier();
+    }
+    scatter(tile, move, places, follower);
 }
 
 void main() {
@@ -228,5 +234,5 @@ void main() {
     if (!SINGLE) passed_over = passed_over_by(tile.problem);
     Move move = move_of_pass(passed_over);
     if (move.moves) sort_tile(tile, move, place_of_tile(tile, line, move));
-    else if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), 0, line);
+    else if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
 }

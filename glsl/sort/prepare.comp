@@ -156,7 +156,7 @@ void main() {
     uint problems;
     uint tiles = lay_out_line(problems);
     if (has_flag(FLAG_TICKETS)) {
-        for (uint i = thread_id(); i < 2 * pass_digits(); i += THREADS) tickets().v[i] = 0;
+        for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;
     }
     if (thread_id() == 0 && has_flag(FLAG_INDIRECT)) {
         Words arguments = Words(scratch_part(args.arguments));

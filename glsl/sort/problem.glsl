@@ -49,6 +49,7 @@ uvec2 scratch_part(uint part) { return advance(args.scratch, uvec2(part << 8, pa
 
 SortStates states() { return SortStates(scratch_part(args.states)); }
 Words tickets() { return Words(scratch_part(args.tickets)); }
+uint ticket_words() { return pass_digits() * (2 + RING_GROUPS); }
 
 // A problem's members, each read where it is used: a whole problem would stay in registers.
 #define PROBLEM_MEMBER(type, member)                                  \

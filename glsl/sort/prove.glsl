@@ -1,7 +1,11 @@
 // That a tile whose ranks were taken in the order of shared memory is ordered as it should be; and what orders it where it is not.
 //
-// A tile comes sorted by all bits below its digit's, so one that is stably ordered by its digit is sorted by those and the digit's together;
-// and keys of one word that are sorted by all of their bits show no other order among equals.
+// By keys: a tile comes sorted by all bits below its digit's, so one that is stably ordered by its digit is sorted by those and the digit's
+// together; and keys of one word that are sorted by all of their bits show no other order among equals.
+//
+// By places, whatever the items are and whatever they are sorted by: each place tells its digit and, below, where in the tile its item came
+// from. These words rise from place to place if the tile is stably ordered, and only then. Keys stay in registers meanwhile and go to
+// their places afterwards.
 
 const bool PROVES = RANKING != RANKING_BALLOTS;
 
@@ -12,8 +16,8 @@ const uint PROVEN_PLACES = (TILE - 1) / PROVERS + 1 | 1;
 // Places that are read together.
 const uint PROVEN_AT_ONCE = 8;
 
-// The bits that the keys of a tile are sorted by once it is ordered.
-uint sorted_bits() { return 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift()); }
+// The bits of what lies in the tile that it is sorted by once it is ordered.
+uint sorted_bits() { return BY_PLACES ? 0xffffffffu : 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift()); }
 
 // Barrier before: keys have gone to their places. Barrier after: before it is asked whether they are out of order.
 void prove_order(uint valid) {
@@ -31,15 +35,21 @@ void prove_order(uint valid) {
             before = keys[i];
         }
     }
-    // The pads of the last tile, which equal the largest key, stay behind all keys.
-    for (uint place = min(valid, TILE) + prover; place < TILE; place += PROVERS) wrong = wrong || sh_keys[place] != PAD;
+    // The pads of the last tile, which equal the largest key, stay behind all keys. (They come from behind all keys.)
+    for (uint place = min(valid, TILE) + prover; !BY_PLACES && place < TILE; place += PROVERS) wrong = wrong || sh_keys[place] != PAD;
     if (wrong) sh_out_of_order = 1;
 }
 
 // Ranks the tile again, by ballots, where it must be: from the counters, which ranking has left at the end of each row's places, and so from
 // the last key on. Barrier before: prove_order.
-void mend_order(Tile tile, Move move) {
+void mend_order(Tile tile, Move move, uint keys[ITEMS], inout uint places[PLACE_WORDS]) {
     if (!PROVES || sh_out_of_order == 0) return;
+    if (BY_PLACES) {
+        [[unroll]] for (uint i = 1; i <= ITEMS; ++i) {
+            set_place(places, ITEMS - i, rank_key_from_end(digit_of(keys[ITEMS - i], digit_shift(), digit_mask())));
+        }
+        return;
+    }
     uint first = tile.index * TILE;
     Plane source = source_plane(tile.problem, 0, move, tile.count);
     [[dont_unroll]] for (uint k = ITEMS; k-- > 0;) {

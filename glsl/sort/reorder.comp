@@ -54,12 +54,18 @@ void sort_tile(Tile tile, Move move) {
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
     barrier();
+    uint follower[ITEMS];
+    if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);
     if (PROVES) {
         prove_order(tile.count - tile.index * TILE);
         barrier();
-        mend_order(tile, move);
+        mend_order(tile, move, keys, places);
     }
-    scatter(tile, move, places);
+    if (BY_PLACES) {
+        place_words(keys, places);
+        barrier();
+    }
+    scatter(tile, move, places, follower);
 }
 
 void main() {

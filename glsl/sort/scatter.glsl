@@ -48,8 +48,11 @@ void scatter_words(Plane target, uint valid) {
     }
 }
 
-// Barrier before: sh_keys and sh_offsets are written.
-void scatter(Tile tile, Move move, uint places[PLACE_WORDS]) {
+// Tiles that hold their keys all the while have registers for one word more: that which follows first is asked for early on.
+const bool READS_AHEAD = BY_PLACES && KEY_WORDS == 1 && VALUE_WORDS != 0;
+
+// Barrier before: sh_keys and sh_offsets are written. Of words that follow, `words` are the first already where it is read ahead.
+void scatter(Tile tile, Move move, uint places[PLACE_WORDS], inout uint words[ITEMS]) {
     uint valid = min(TILE, tile.count - tile.index * TILE);
     bool drops = DROPS_KEYS && move.last;
     bool decodes = move.last && !KEYS_APART;
@@ -61,10 +64,9 @@ void scatter(Tile tile, Move move, uint places[PLACE_WORDS]) {
 
     for (uint w = KEY_WORDS == 1 || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         if (KEY_WORDS > 1 && w == digit_word() && !once_more) continue;
-        uint words[ITEMS];
-        load_moving(tile, w, move, words);
+        if (!READS_AHEAD || w != KEY_WORDS) load_moving(tile, w, move, words);
         barrier();
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[place_of(places, k)] = words[k];
+        place_words(words, places);
         barrier();
         scatter_words(target_plane(tile.problem, w, move, tile.count), valid);
     }

@@ -14,6 +14,8 @@
 //
 // A kernel may define HELD, the items that each thread holds of those it has room for, and CARRIES, whether places are told: other words
 // follow.
+//
+// Where ranks are proven by places (prove.glsl), what goes to its place at first is not the key, but the digit and where the item came from.
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 8;
 layout(constant_id = SPEC_HISTOGRAMS) const uint HISTOGRAMS = 8;
@@ -25,8 +27,9 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 #define HELD ITEMS
 #define HOLDS(k) true
 #endif
+const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
 #ifndef CARRIES
-#define CARRIES (ITEM_WORDS != 1)
+#define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
 #endif
 
 // 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
@@ -144,7 +147,7 @@ uint rank_key(uint digit) {
 uint take_place(uint digit, bool wanted) {
     uint counter = histogram_row() * RADIX + digit;
     uint place = 0;
-    if (RANKING == RANKING_PROVEN) {
+    if ((RANKING & RANKING_PROVEN) != 0) {
         if (wanted) place = atomicAdd(sh_counts[counter], 1);
         return place;
     }
@@ -157,9 +160,13 @@ uint take_place(uint digit, bool wanted) {
     return place;
 }
 
+void set_place(inout uint places[PLACE_WORDS], uint k, uint place) {
+    places[k / 2] = (k & 1) == 0 ? places[k / 2] & 0xffff0000u | place : places[k / 2] & 0xffffu | place << 16;
+}
+
 // A key goes to its place, which is told for what it carries.
-void tell_place(uint key, uint k, uint place, inout uint places[PLACE_WORDS]) {
-    sh_keys[place] = key;
+void tell_place(uint key, uint digit, uint k, uint place, inout uint places[PLACE_WORDS]) {
+    sh_keys[place] = BY_PLACES ? digit << 16 | striped(k) : key;
     if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
 }
 
@@ -173,7 +180,7 @@ void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, in
         bool hot = digit == hot_digit;
         uvec4 peers = ballot(hot);
         uint taken = take_place(digit, !hot);
-        tell_place(keys[k], k, hot ? next + count_bits(peers & lanes_below()) : taken, places);
+        tell_place(keys[k], digit, k, hot ? next + count_bits(peers & lanes_below()) : taken, places);
         next += count_bits(peers);
     }
     subgroup_sync();
@@ -198,7 +205,7 @@ void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout ui
         if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
         uint place = by_ballots ? rank_key(digit) : take_place(digit, true);
-        tell_place(keys[k], k, place, places);
+        tell_place(keys[k], digit, k, place, places);
     }
 }
 
@@ -222,3 +229,8 @@ void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, out uint places[PLA
 }
 
 uint place_of(uint places[PLACE_WORDS], uint k) { return places[k / 2] >> (k & 1) * 16 & 0xffffu; }
+
+// Barriers before and after.
+void place_words(uint words[ITEMS], uint places[PLACE_WORDS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[place_of(places, k)] = words[k];
+}

@@ -6,10 +6,11 @@ use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS,
-    MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
-    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedShape, SmallMethod, SmallShape, SortShapes, Strategy, ranked_chunk,
+    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
+    ranked_chunk,
 };
 use arrayvec::ArrayVec;
 
@@ -35,17 +36,17 @@ pub(crate) enum Class {
     /// Runs, and levels that merge them.
     Merged(Merging),
     /// Tiles of this shape.
-    Tiled(Shape, Start, Finish),
+    Tiled(TileShape, Start, Finish),
     /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
-    Segments { whole: SmallShape, tiles: Option<Shape> },
+    Segments { whole: SmallShape, tiles: Option<TileShape> },
 }
 
 impl Class {
     /// The shape of the tiles, where there are any.
-    pub(crate) fn tiles(self) -> Option<Shape> {
+    pub(crate) fn tiles(self) -> Option<TileShape> {
         match self {
             Self::Ranked(_) | Self::Small(_) | Self::Merged(_) => None,
-            Self::Tiled(shape, ..) => Some(shape),
+            Self::Tiled(tile, ..) => Some(tile),
             Self::Segments { tiles, .. } => tiles,
         }
     }
@@ -53,7 +54,7 @@ impl Class {
     /// Tiles of a problem, or of all its segments: each of those ends with a tile that need not be full, and is longer than a workgroup
     /// takes.
     pub(super) fn most_tiles(self, max_count: u32) -> u64 {
-        let tiles = self.tiles().map_or(0, |shape| max_count.div_ceil(shape.tile()).into());
+        let tiles = self.tiles().map_or(0, |tile| max_count.div_ceil(tile.tile()).into());
         match self {
             Self::Segments { whole, tiles: Some(_) } => tiles + u64::from(max_count / whole.tile()),
             _ => tiles,
@@ -136,16 +137,16 @@ impl<'a> SortKind<'a> {
             return Class::Merged(merging);
         }
         // A profile without tiles does not pass Profile::checked.
-        let none = Class::Tiled(Shape { threads: 64, items: 1 }, Start::Prepared, Finish::Digits);
+        let none = Class::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
         tiles.map_or(none, |sized| self.tiled(sized, max_count))
     }
 
     /// Tiles by rising size. The last serves every size: see Profile::checked.
-    pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedShape> + use<'a> {
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
         let shapes = self.shapes();
         let ring = shapes.ring.filter(|_| self.in_ring());
         shapes.tiles.iter().map(move |sized| match ring {
-            Some(shape) if sized.up_to == u32::MAX => SizedShape { shape, ..*sized },
+            Some(shape) if sized.up_to == u32::MAX => SizedTile { shape, ..*sized },
             _ => *sized,
         })
     }
@@ -155,7 +156,7 @@ impl<'a> SortKind<'a> {
         small.method == SmallMethod::Radix || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
     }
 
-    fn tiled(&self, sized: SizedShape, max_count: u32) -> Class {
+    fn tiled(&self, sized: SizedTile, max_count: u32) -> Class {
         let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
         // An even number of moves, and fewer than there are digits.
         let prefixes = max_count <= self.profile.prefixes_up_to
@@ -227,16 +228,17 @@ impl<'a> SortKind<'a> {
             let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
             modes.iter().flat_map(move |single| {
                 let mode = kind.mode(class, *single);
-                let tiled = class.tiles().into_iter().flat_map(move |shape| tiled.iter().map(move |kernel| (*kernel, shape)));
+                let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.iter().map(move |kernel| (*kernel, tile)));
                 let last = kind.finishing_kernels().map(move |kernel| (kernel, kind.finishing_shape(class)));
-                others.clone().into_iter().chain(tiled).chain(last).map(move |(kernel, shape)| kind.variant(kernel, shape, mode))
+                let others = others.clone().into_iter().chain(last).map(|(kernel, shape)| (kernel, shape.into()));
+                others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
             })
         })
     }
 
     /// Kernels behind the passes hold no tile; segments are copied tile by tile.
     pub(super) fn finishing_shape(&self, class: Class) -> Shape {
-        if class.shares() { PLAIN } else { class.tiles().unwrap_or(PLAIN) }
+        if class.shares() { PLAIN } else { class.tiles().map_or(PLAIN, |tile| tile.shape) }
     }
 
     /// What kernels of a class know of their problems, as `MODE_` bits.
@@ -252,19 +254,20 @@ impl<'a> SortKind<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// How a kernel finds places in a tile. Proven ranks take a row of counters for each subgroup, and of tiles keys
-    /// alone, sorted by all of their bits.
-    pub(super) fn ranking(&self, kernel: Kernel, threads: u32) -> u32 {
+    /// How a kernel finds places in a tile. Proven ranks take a row of counters for each subgroup. Keys alone that are sorted by all of
+    /// their bits prove the ranks of tiles themselves.
+    fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
-        let own_rows = self.profile.histogram_rows(threads, self.facts) > 1;
-        let proven = match kernel {
-            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => self.profile.ranking,
+        let (ranking, proof) = match kernel {
+            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => (tile.ranking, 0),
+            Kernel::SortOnesweep | Kernel::SortReorder => (tile.ranking, RANKING_BY_PLACES),
             // Items that carry the places they came from are told apart.
-            Kernel::SortSmall if by_all_bits || format.key_words == 1 && format.value_words != 0 => self.profile.small_ranking,
-            _ => Ranking::Ballots,
+            Kernel::SortSmall if by_all_bits || format.key_words == 1 && format.value_words != 0 => (self.profile.small_ranking, 0),
+            _ => (Ranking::Ballots, 0),
         };
-        if own_rows { proven as u32 } else { RANKING_BALLOTS }
+        let own_rows = self.profile.histogram_rows(tile.shape.threads, self.facts) > 1;
+        if own_rows && ranking != Ranking::Ballots { ranking as u32 | proof } else { RANKING_BALLOTS }
     }
 
     pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {
@@ -273,7 +276,9 @@ impl<'a> SortKind<'a> {
         std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
     }
 
-    pub(super) fn variant(&self, kernel: Kernel, shape: Shape, mode: u32) -> Variant {
+    pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {
+        let tile = tile.into();
+        let shape = tile.shape;
         let holds_tile = matches!(
             kernel,
             Kernel::SortRank
@@ -331,7 +336,7 @@ impl<'a> SortKind<'a> {
             // Of a window.
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
             Constant::FullDigits => format.full_digits().into(),
-            Constant::Ranking => self.ranking(kernel, threads),
+            Constant::Ranking => self.ranking(kernel, tile),
         })
     }
 }

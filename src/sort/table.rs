@@ -9,7 +9,7 @@ use crate::plan::Table;
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
     ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
-    PREFIX_BINS, RADIX, SortProblem, SortState,
+    PREFIX_BINS, RADIX, RING_GROUPS, SortProblem, SortState,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -227,7 +227,7 @@ impl<'a> SortTable<'a> {
                 let own = Parts::of(&kind, class, info.count.max, prepared);
                 // Kernels index them by a segment's own tiles.
                 let segment =
-                    class.tiles().map_or(0, |shape| u64::from(info.count.max.div_ceil(shape.tile())) * u64::from(RADIX) * WORD);
+                    class.tiles().map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * u64::from(RADIX) * WORD);
                 most_tile_words = most_tile_words.max(own.tile_words.min(segment));
                 parts.add(own);
             }
@@ -265,7 +265,7 @@ impl<'a> SortTable<'a> {
         };
         // Set apart always, so that sizes do not depend on where counts lie.
         let arguments = part(tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
-        let tickets = tiled * u64::from(kind.scan().is_some()) * 2 * u64::from(kind.format.digits()) * WORD;
+        let tickets = tiled * u64::from(kind.scan().is_some()) * u64::from((2 + RING_GROUPS) * kind.format.digits()) * WORD;
         Ok(Self {
             kind,
             class,

@@ -8,7 +8,7 @@ use crate::plan::{Plan, Table as _};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::SortProblem;
 use crate::sort::SortTable;
-use crate::tuning::{Profile, Shape, SizedMerge, SizedRank};
+use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 
 /// How much of a sort is decided before it runs.
@@ -243,6 +243,13 @@ impl Bench {
 
     pub(super) fn tile(&self) -> usize {
         self.profile.sort_keys.tiles[0].shape.tile() as usize
+    }
+
+    /// Whether tiles may hold keys of the same sorted bits in any order until the last pass.
+    pub(super) fn proves_by_keys(&self) -> bool {
+        let format = self.sorts.format();
+        let by_all_bits = (format.begin_bit, format.end_bit, format.key_words) == (0, format.key_bits, 1);
+        self.profile.sort_keys.tiles[0].shape.ranking != Ranking::Ballots && by_all_bits && format.value_words == 0
     }
 
     pub(super) fn in_ring(&self) -> bool {

@@ -2,14 +2,13 @@
 
 use super::bench::Bench;
 use super::contexts::{RING_ENTRIES, assert_silence};
-use super::look_back::{PREFIX, Ring, look_back_word};
+use super::look_back::{PREFIX, Ring, look_back_word, ticket_words};
 use super::twins::{DIGITS, Move, Twin, address, below_prefix, move_of_pass, result};
 use crate::Strategy;
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Plan};
 use crate::shared::{FLAG_SHARED_DIGITS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush};
 use crate::sort::{Class, Finish, Merging, cpu};
-use crate::tuning::Ranking;
 
 impl Bench {
     /// The twins before the first pass.
@@ -49,7 +48,7 @@ impl Bench {
         for (row, (twin, problem)) in rows.iter().zip(twins.iter_mut().zip(&self.problems)) {
             let tiles = twin.len().div_ceil(tile);
             let compare_items = |twin: &mut Twin, to: Move| {
-                if self.profile.ranking != Ranking::Ballots && !to.last {
+                if self.proves_by_keys() && !to.last {
                     // All the same in the bits that are sorted by so far; the others may come in any order.
                     let found = self.words(memory, twin.area(row, 0, !to.to_output), twin.len());
                     return twin.take_order(found, index);
@@ -155,8 +154,8 @@ impl Bench {
             }
             let tickets = plan.resources.iter().find(|resource| resource.name == "tickets");
             if let (true, Some(tickets)) = (first || name == "sort_prepare", tickets) {
-                let words = self.words(memory, tickets.range.address, 2 * digits);
-                assert!(words.iter().all(|word| *word == 0), "{name}: tickets and tails");
+                let words = self.words(memory, tickets.range.address, ticket_words(digits));
+                assert!(words.iter().all(|word| *word == 0), "{name}: tickets, tails and counters");
             }
         }
         if name == "sort_prepare" {

@@ -1,7 +1,7 @@
 //! The contexts of all cases, and how many cases meet them.
 
 use crate::host::{Context, ContextInfo};
-use crate::tuning::{Profile, Ranking, Shape, SizedShape, SmallShape, SortShapes};
+use crate::tuning::{Profile, Shape, SizedTile, SmallShape, SortShapes};
 use std::sync::{Mutex, PoisonError};
 
 static OPEN: Mutex<Vec<(bool, Context)>> = Mutex::new(Vec::new());
@@ -36,7 +36,7 @@ pub(super) fn context(emulated: bool) -> Context {
     let threads = if emulated { 128 } else { native.device().facts().max_lanes.max(64) };
     let shape = |items| Shape { threads, items };
     let small = [SmallShape::radix(threads, 1), SmallShape::radix(threads, 2), SmallShape::merge(threads, 3)];
-    let tiles = [SizedShape { up_to: u32::MAX, shape: shape(2) }];
+    let tiles = [SizedTile { up_to: u32::MAX, shape: shape(2).into() }];
     // Both ways, of pairs and of the others, on either kind of subgroups.
     let shapes = |merges| SortShapes {
         ranked: Default::default(),
@@ -58,7 +58,6 @@ pub(super) fn context(emulated: bool) -> Context {
         histogram_groups: 3,
         ring_entries: RING_ENTRIES,
         ring_reach: RING_REACH,
-        ranking: Ranking::Ballots,
         spin_limit: 3,
         max_groups_x: 7,
         ..native.device().profile().clone()

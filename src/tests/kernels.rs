@@ -3,14 +3,14 @@
 use super::bench::{Bench, Problem, Way};
 use super::checks::push_of;
 use super::contexts::{RING_ENTRIES, assert_silence, context, in_brief, in_full, in_turn, tile_of};
-use super::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word};
+use super::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word, ticket_words};
 use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Resources};
-use crate::shared::{FINISH_MARGIN, FLAG_EVEN, SortPush};
+use crate::shared::{FINISH_MARGIN, FLAG_EVEN, RING_GROUPS, SortPush};
 use crate::sort::{Class, cpu};
-use crate::tuning::{Profile, Ranking, SizedRank, ranked_chunk};
+use crate::tuning::{Profile, Ranking, Shape, SizedRank, TileShape, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
 /// One problem by itself: all keys that there are, or as many as the device says.
@@ -150,7 +150,14 @@ fn prefix_kernels() {
         SorterInfo { key: KeyType::F64, order: Order::Descending, ..SorterInfo::pairs() },
         SorterInfo { key: KeyType::U32x3, value: ValueType::Bytes(12), placement: Placement::Preserve, ..long },
         SorterInfo { key: KeyType::U32x4, value: ValueType::Bytes(20), ..long },
-        SorterInfo { key: KeyType::I64, value: ValueType::Index, drop_keys: true, layout: Layout::Strided, ..long },
+        SorterInfo {
+            key: KeyType::I64,
+            value: ValueType::Index,
+            drop_keys: true,
+            layout: Layout::Strided,
+            placement: Placement::Preserve,
+            ..long
+        },
         SorterInfo { placement: Placement::DoubleBuffer, layout: Layout::Interleaved, value: ValueType::Bytes(8), ..long },
         // Prefixes of fewer bits, and such that are parts of two words.
         SorterInfo { begin_bit: 3, end_bit: 61, ..long },
@@ -324,25 +331,36 @@ fn ranks_by_several_chunks() {
     }
 }
 
-/// Keys alone may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven. Which of two keys
-/// with the same sorted bits comes first no run says of the next, hence no altered memory.
+/// Items may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven: by keys alone where
+/// these are sorted by all of their bits, and by the places that items came from.
 #[test]
 fn kernels_that_prove_their_ranks() {
     let most = context(true).device().facts().max_invocations;
-    for ranking in [Ranking::Proven, Ranking::Disproven] {
-        // With more threads than digits, those that have none prove.
-        let widths = [128, 384].into_iter().filter(|threads| *threads <= most);
-        for (strategy, threads) in [Strategy::Lookback, Strategy::ReduceThenScan]
-            .into_iter()
-            .flat_map(|strategy| widths.clone().map(move |n| (strategy, n)))
-        {
-            let problem = Problem::new(31, 9 * tile_of(true) + 5, None);
+    let long = SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };
+    let infos = [SorterInfo::keys(), SorterInfo { begin_bit: 5, end_bit: 18, ..SorterInfo::keys() }, SorterInfo::pairs(), long];
+    // Every digit with all bits, and digits that all keys share, which are hot. With more threads than digits, those that have none prove.
+    let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
+    let ways =
+        [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
+    for ((i, info), ranking) in
+        infos.into_iter().enumerate().flat_map(|info| [Ranking::Proven, Ranking::Disproven].map(|ranking| (info, ranking)))
+    {
+        for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
             let tune = |mut profile: Profile| {
-                profile.sort_keys.tiles[0].shape.threads = threads;
-                Profile { ranking, ..profile }
+                for shapes in profile.sort_shapes_mut() {
+                    shapes.tiles[0].shape =
+                        TileShape { shape: Shape { threads: threads.min(most / 128 * 128), items: 2 }, ranking };
+                }
+                profile
             };
-            let bench = Bench::tuned(true, Way::EveryDigit, tune, SorterInfo::keys().strategy(strategy), vec![problem]);
-            bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
+            let problem = problems[(way / 2 + i) % 2].clone();
+            let bench = Bench::tuned(true, Way::EveryDigit, tune, info.strategy(strategy), vec![problem]);
+            // Which of two keys with the same sorted bits comes first no run says of the next: hence no altered memory there.
+            if bench.proves_by_keys() {
+                bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
+            } else {
+                bench.prove();
+            }
         }
     }
 }
@@ -433,15 +451,15 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
                 Some(t) => Ring::halves(tag - 1, PREFIX, prefixes[t * DIGITS + digit]),
                 None => Ring::halves(tag - 1, 1 + drawn % 2, drawn),
             };
-            let (counts, prefixes) = (Ring::halves(tag, COUNT, count), Ring::halves(tag, PREFIX, prefix));
+            let ([counts, _], prefixes) = (Ring::halves(tag, COUNT, count), Ring::halves(tag, PREFIX, prefix));
             let [low, high] = match (round, drawn >> 8 & 7) {
                 (0, _) | (_, 0) => stale,
-                (1, _) | (_, 1) => counts,
+                (1, _) | (_, 1) => [counts, stale[1]],
                 (_, 2) => [0, 0],
-                // Halves of two counts: one that is being written over the other.
-                (_, 3) => [counts[0], prefixes[1]],
-                (_, 4) => [prefixes[0], counts[1]],
-                (_, 5) => [counts[0], stale[1]],
+                // One half is there and the other is not.
+                (_, 3) => [counts, prefixes[1]],
+                (_, 4) => [prefixes[0], stale[1]],
+                (_, 5) => [prefixes[0], 0],
                 (_, 6) => [stale[0], prefixes[1]],
                 _ => prefixes,
             };
@@ -484,16 +502,21 @@ fn lost_tiles(emulated: bool, info: SorterInfo) {
             places[lost * tile..].iter().for_each(|place| taken[*place] = true);
             let (tickets, words) = (push.tickets, if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * DIGITS);
             for round in 0..8 {
-                // What the lost tiles have published, if anything, and how many of them have told that they have looked back.
+                // What the lost tiles have published, if anything, and how many of them have told that they have looked back: in a ring to
+                // the counters of their groups, which nobody has looked at in some rounds.
                 let mut state = before.clone();
                 let mut set = |part: u32, words: &[u32]| {
                     let start = bench.place(bench.scratch_address() + u64::from(part) * 256);
                     state[start..start + words.len() * 4].copy_from_slice(bytemuck::cast_slice(words));
                 };
-                let mut taken_tickets = bench.part(&before, tickets, 2 * digits);
-                taken_tickets[index as usize] = lost as u32;
-                taken_tickets[digits + index as usize] = [0, lost as u32, lost as u32 - 2, 5][round as usize % 4];
-                set(tickets, &taken_tickets);
+                let mut line = bench.part(&before, tickets, ticket_words(digits));
+                line[index as usize] = lost as u32;
+                let told = [0, lost, lost - 2, 5][round as usize % 4];
+                let groups = &mut line[2 * digits + index as usize * RING_GROUPS as usize..];
+                (0..told).for_each(|tile| groups[Ring::group(tile)] += 1);
+                let in_order = bench.sorts.info.strategy == Strategy::RingInOrder;
+                line[digits + index as usize] = if in_order { told } else { [0, told & !1][round as usize / 4] } as u32;
+                set(tickets, &line);
                 let mut published = bench.part(&before, row.tile_words, words);
                 unfinished_words(&bench, &push, &source, to, lost, round, &mut published);
                 set(row.tile_words, &published);

@@ -2,7 +2,7 @@
 
 use super::contexts::RING_ENTRIES;
 use super::twins::DIGITS;
-use crate::shared::SortPush;
+use crate::shared::{RING_GROUPS, SortPush};
 
 // States of look-back words: see glsl/lib/lookback.glsl.
 pub(super) const EMPTY: u32 = 0;
@@ -11,6 +11,11 @@ pub(super) const PREFIX: u32 = 2;
 
 pub(super) fn look_back_word(state: u32, moves_before: u32, count: u32) -> u32 {
     state << 30 ^ moves_before << 31 | count
+}
+
+/// Tickets, tails, and counters of groups.
+pub(super) fn ticket_words(passes: usize) -> usize {
+    passes * (2 + RING_GROUPS as usize)
 }
 
 /// The ring during a pass of one problem alone.
@@ -31,6 +36,11 @@ impl Ring {
     pub(super) fn halves(tag: u32, state: u32, count: u32) -> [u32; 2] {
         let head = tag << 18 | state << 16;
         [head | count & 0xffff, head | count >> 16]
+    }
+
+    /// Which counter a tile counts itself in: two share one in a ring as small.
+    pub(super) fn group(tile: usize) -> usize {
+        tile % RING_ENTRIES as usize / 2
     }
 
     pub(super) fn places(tile: usize, digit: usize) -> [usize; 2] {

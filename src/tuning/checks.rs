@@ -5,7 +5,7 @@ use super::{
 };
 use crate::Result;
 use crate::device::DeviceFacts;
-use crate::shared::{DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX};
+use crate::shared::{DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX, RING_GROUPS};
 use std::fmt;
 
 /// Places within a tile are kept in 16 bits.
@@ -19,8 +19,6 @@ const MOST_WINDOW: u32 = 32;
 
 /// Most entries of a ring: 2 MiB.
 const MOST_RING_ENTRIES: u32 = 1024;
-/// From so many entries on, so many tiles free theirs together: see glsl/lib/lookback.glsl.
-const RING_GROUPS: [(u32, u32); 2] = [(256, 32), (0, 2)];
 
 impl Profile {
     /// This profile, if the device can run it.
@@ -38,7 +36,7 @@ impl Profile {
             return refuse("auto is no strategy".into());
         }
         // The widest group of tiles that frees its entries together, and the reach behind it, fit the ring.
-        let ring_group = RING_GROUPS.iter().find(|(entries, _)| self.ring_entries >= *entries).map_or(1, |(_, group)| *group);
+        let ring_group = (self.ring_entries / RING_GROUPS).max(2);
         let fits = self.ring_reach.checked_add(ring_group).is_some_and(|least| least <= self.ring_entries);
         if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
             return refuse(format!("a ring of {} does not hold a reach of {}", self.ring_entries, self.ring_reach));
@@ -87,8 +85,8 @@ impl Profile {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
-            let tiles = shapes.tiles.iter().map(|sized| sized.shape);
-            for shape in tiles.chain(shapes.ring).chain([Shape { threads: self.plain_threads, items: 1 }]) {
+            let tiles = shapes.tiles.iter().map(|sized| sized.shape).chain(shapes.ring).map(|tile| tile.shape);
+            for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
                 group(shape)?;
                 fits(&shape, shape.items != 0, by_digits(shape))?;
             }

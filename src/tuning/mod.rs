@@ -8,7 +8,7 @@ mod shapes;
 pub use merges::SizedMerge;
 pub use ranks::SizedRank;
 pub(crate) use ranks::ranked_chunk;
-pub use shapes::{Shape, SizedShape, SmallMethod, SmallShape, SortShapes};
+pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 
 use crate::device::DeviceFacts;
 use crate::shared::{RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
@@ -72,7 +72,7 @@ impl Strategy {
     }
 }
 
-/// How keys find their places in a tile.
+/// How items find their places in a tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Ranking {
@@ -146,9 +146,7 @@ pub struct Profile {
     pub ring_entries: u32,
     /// Tiles that a look-back in the ring goes back at most.
     pub ring_reach: u32,
-    /// How keys alone find their places in a tile.
-    pub ranking: Ranking,
-    /// How keys of one word find theirs where one workgroup sorts all there are: keys alone by all of their bits, others by any.
+    /// How keys of one word find their places where one workgroup sorts all there are: keys alone by all of their bits, others by any.
     pub small_ranking: Ranking,
     /// Turns that a look-back waits before it counts for itself.
     pub spin_limit: u32,
@@ -169,15 +167,15 @@ impl Profile {
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            let ring = Some(shape(320, 28));
+            let ring = Some(proven(u32::MAX, 320, 28).shape);
             profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, ring, SmallShape::merge(128, 16));
+            let ring = ring.map(|proven| proven.shape.into());
             profile.sort_pairs =
                 shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, ring, SmallShape::merge(128, 16));
             profile.sort_long =
                 shapes(NVIDIA_RANKED_LONG, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, None, SmallShape::merge(128, 8));
             profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
-            profile.ranking = Ranking::Proven;
             profile.small_ranking = Ranking::Proven;
             profile.ring_window = 2;
             profile.plain_threads = 512;
@@ -207,7 +205,7 @@ impl Profile {
         let items = ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4);
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
-        let tiles = [SizedShape { up_to: u32::MAX, shape: Shape { threads, items } }];
+        let tiles = [sized(u32::MAX, threads, items)];
         let segments = SmallShape::radix(threads, items.min(8));
         let progress = VENDORS_WITH_PROGRESS.contains(&facts.vendor_id) && !facts.is_cpu;
         Self {
@@ -228,7 +226,6 @@ impl Profile {
             ring_window: if facts.is_cpu { 4 } else { 8 },
             ring_entries: 1024,
             ring_reach: 64,
-            ranking: Ranking::Ballots,
             small_ranking: Ranking::Ballots,
             spin_limit: if facts.is_cpu { 256 } else { 4096 },
             delay_every: 0,
@@ -266,16 +263,20 @@ const fn ranks(above: u32, up_to: u32, threads: u32, items: u32) -> SizedRank {
     SizedRank { above, up_to, threads, items }
 }
 
-const fn sized(up_to: u32, threads: u32, items: u32) -> SizedShape {
-    SizedShape { up_to, shape: shape(threads, items) }
+const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
+    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Ballots } }
+}
+
+const fn proven(up_to: u32, threads: u32, items: u32) -> SizedTile {
+    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Proven } }
 }
 
 fn shapes(
     ranked: &[SizedRank],
     small: &[SmallShape],
     merges: &[SizedMerge],
-    tiles: &[SizedShape],
-    ring: Option<Shape>,
+    tiles: &[SizedTile],
+    ring: Option<TileShape>,
     segments: SmallShape,
 ) -> SortShapes {
     SortShapes {
@@ -300,14 +301,14 @@ const NVIDIA_SMALL_LONG: &[SmallShape] = &[SmallShape::merge(512, 2), SmallShape
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
-const NVIDIA_COMPUTE_KEYS: &[SizedShape] =
-    &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 256, 36)];
-const NVIDIA_COMPUTE_PAIRS: &[SizedShape] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_KEYS: &[SizedShape] =
-    &[sized(1 << 17, 512, 4), sized(1 << 18, 512, 8), sized(1 << 25, 384, 22), sized(u32::MAX, 384, 23)];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedShape] =
+const NVIDIA_COMPUTE_KEYS: &[SizedTile] =
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), proven(u32::MAX, 256, 36)];
+const NVIDIA_COMPUTE_PAIRS: &[SizedTile] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
+const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), proven(u32::MAX, 384, 23)];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
     &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(1 << 23, 384, 22), sized(u32::MAX, 384, 23)];
-const NVIDIA_LONG: &[SizedShape] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
+const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
     write!(f, "{name} =")?;
@@ -340,7 +341,6 @@ impl fmt::Display for Profile {
         writeln!(f, "ring_window = {}", self.ring_window)?;
         writeln!(f, "ring_entries = {}", self.ring_entries)?;
         writeln!(f, "ring_reach = {}", self.ring_reach)?;
-        writeln!(f, "ranking = {}", self.ranking.name())?;
         writeln!(f, "small_ranking = {}", self.small_ranking.name())?;
         writeln!(f, "spin_limit = {}", self.spin_limit)?;
         writeln!(f, "delay_every = {}", self.delay_every)?;
@@ -400,7 +400,6 @@ impl FromStr for Profile {
             ring_window: number("ring_window")?,
             ring_entries: number("ring_entries")?,
             ring_reach: number("ring_reach")?,
-            ranking: lookup("ranking")?.parse()?,
             small_ranking: lookup("small_ranking")?.parse()?,
             spin_limit: number("spin_limit")?,
             delay_every: number("delay_every")?,
@@ -460,7 +459,7 @@ mod tests {
             ("128x", "128*", "is not threads x items"),
             ("sort_keys.ranked =", "sort_keys.ranked = 512:256/32", "\"512:256/32\" is not above..size:threads/items"),
             ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),
-            ("ranking = ballots", "ranking = guesses", "ranking guesses is unknown"),
+            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/guesses", "ranking guesses is unknown"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");

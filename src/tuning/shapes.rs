@@ -1,6 +1,6 @@
 //! How many threads a workgroup has and how many items each of them holds, for problems of which size; and all of it as text.
 
-use super::{SizedMerge, SizedRank, malformed, parse_number};
+use super::{Ranking, SizedMerge, SizedRank, malformed, parse_number};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -37,22 +37,62 @@ impl FromStr for Shape {
     }
 }
 
-/// A shape for problems up to a size.
+/// Tiles: what a workgroup takes at a time of a problem that is sorted digit by digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SizedShape {
-    /// The largest maximum count that uses it.
-    pub up_to: u32,
+pub struct TileShape {
     /// The shape.
     pub shape: Shape,
+    /// How items find their places in a tile.
+    pub ranking: Ranking,
 }
 
-impl fmt::Display for SizedShape {
+impl TileShape {
+    /// Items a tile.
+    pub const fn tile(self) -> u32 {
+        self.shape.tile()
+    }
+}
+
+impl From<Shape> for TileShape {
+    fn from(shape: Shape) -> Self {
+        Self { shape, ranking: Ranking::Ballots }
+    }
+}
+
+impl fmt::Display for TileShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ranking {
+            Ranking::Ballots => write!(f, "{}", self.shape),
+            other => write!(f, "{}/{}", self.shape, other.name()),
+        }
+    }
+}
+
+impl FromStr for TileShape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (shape, ranking) = text.split_once('/').unwrap_or((text, Ranking::Ballots.name()));
+        Ok(Self { shape: shape.parse()?, ranking: ranking.parse()? })
+    }
+}
+
+/// Tiles of problems up to a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizedTile {
+    /// The largest maximum count that uses them.
+    pub up_to: u32,
+    /// Their shape.
+    pub shape: TileShape,
+}
+
+impl fmt::Display for SizedTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.up_to, self.shape)
     }
 }
 
-impl FromStr for SizedShape {
+impl FromStr for SizedTile {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -135,9 +175,9 @@ pub struct SortShapes {
     /// tiles all the same, and so are segments.
     pub merges: ArrayVec<SizedMerge, 4>,
     /// Tiles of larger problems, by rising size; the last serves all that is larger still.
-    pub tiles: ArrayVec<SizedShape, 4>,
+    pub tiles: ArrayVec<SizedTile, 4>,
     /// In place of the last of them where look-back words are a ring, whose kernels take more registers.
-    pub ring: Option<Shape>,
+    pub ring: Option<TileShape>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
     pub segments: SmallShape,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedShape, SmallShape, SortShapes};
+use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Setup {
     fn profile(self, native: &Context) -> Option<Profile> {
         let facts = native.device().facts();
         let widest = facts.max_lanes.max(64);
-        let profile = |lanes, threads, tiles: &[SizedShape]| {
+        let profile = |lanes, threads, tiles: &[SizedTile]| {
             // Merging takes no subgroups: the setup that meets every kind of sort does for it.
             let second = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
             let small = [SmallShape::radix(threads, 1), second];
@@ -60,7 +60,12 @@ impl Setup {
                 ..native.device().profile().clone()
             }
         };
-        let sized = |up_to, threads, items| SizedShape { up_to, shape: Shape { threads, items } };
+        let ranking = match self {
+            Self::Folded => Ranking::Proven,
+            Self::Emulated(_) => Ranking::Disproven,
+            _ => Ranking::Ballots,
+        };
+        let sized = |up_to, threads, items| SizedTile { up_to, shape: TileShape { shape: Shape { threads, items }, ranking } };
         let merging = |up_to, mut profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };
             let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
@@ -73,7 +78,6 @@ impl Setup {
         Some(match self {
             Self::Native => return None,
             Self::Folded => Profile {
-                ranking: Ranking::Proven,
                 small_ranking: Ranking::Proven,
                 // With subgroups of one width: kernel tests run with all.
                 prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
@@ -84,7 +88,6 @@ impl Setup {
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
-                ranking: Ranking::Disproven,
                 small_ranking: if lanes == 32 { Ranking::Disproven } else { Ranking::Ballots },
                 // Where all kinds go by.
                 ..merging(

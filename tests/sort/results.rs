@@ -14,7 +14,7 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
     let mut around: BTreeSet<usize> = [1, lanes as usize, profile.plain_threads as usize].into();
     let shapes = case.shapes();
-    for shape in shapes.small.iter().map(|small| small.shape).chain(shapes.tiles.iter().map(|sized| sized.shape)) {
+    for shape in shapes.small.iter().map(|small| small.shape).chain(shapes.tiles.iter().map(|sized| sized.shape.shape)) {
         around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
