@@ -265,8 +265,8 @@ impl Commands for Recorder<'_> {
     }
 }
 
-/// A line of groups in two dimensions.
+/// A line of groups in as few rows as do. Groups that nobody has asked for are fewer than rows.
 pub(crate) fn fold(groups: u32, max_groups_x: u32) -> (u32, u32) {
-    let x = groups.min(max_groups_x);
-    (x, if x == 0 { 0 } else { groups.div_ceil(x) })
+    let rows = groups.div_ceil(max_groups_x);
+    (if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows)
 }

@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
         let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_either);
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
         // CPU drivers have few lanes, and nothing to prove.
-        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::Proven] };
+        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
         let tiled = tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { shape, ranking }));
         let make = Maker { gpu, profile, strategy, kind };
         let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;

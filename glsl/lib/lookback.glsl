@@ -81,8 +81,9 @@ bool add_rest(Words words, Place place, uint back, uint digit, inout uint prefix
 void publish_digit(Words words, Place place, uint digit, uint count, uint state) {
     if (IN_RING) {
         uint head = ring_tag(place.lap, place.line) | state << 16;
-        store_relaxed(words, ring_word(place.line, digit), head | count & 0xffff);
+        // Who reads the one is likely to find the other.
         if (state == LOOK_BACK_PREFIX) store_relaxed(words, ring_word(place.line, digit) + RADIX, head | count >> 16);
+        store_relaxed(words, ring_word(place.line, digit), head | count & 0xffff);
     } else {
         store_relaxed(words, place.tile * RADIX + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
     }
@@ -130,32 +131,26 @@ struct Tail {
 
 uint ring_tail(Words words, Tail tail) { return load_relaxed(words, tail.word); }
 
-// The tail as it is now, if it is not behind what has been seen of it; moved over groups of which every tile has looked back.
+// The tail as it is now; moved, where it is still where it has been seen, over groups of which every tile has looked back.
 uint move_tail(Words words, Tail tail, uint seen) {
-    seen = max(seen, ring_tail(words, tail));
-    if (SCAN != SCAN_RING) return seen;
+    uint now = ring_tail(words, tail);
+    if (SCAN != SCAN_RING) return now;
     uint looked_back[RING_AHEAD];
     uint first = seen / RING_GROUP;
     const uint groups = RING_ENTRIES / RING_GROUP;
     [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) looked_back[i] = load_relaxed(words, tail.groups + (first + i) % groups);
-    uint whole = 0;
     [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) {
-        if (whole == i && looked_back[i] >= ((first + i) / groups + 1) * RING_GROUP) whole += 1;
+        if (seen == (first + i) * RING_GROUP && looked_back[i] >= ((first + i) / groups + 1) * RING_GROUP) seen += RING_GROUP;
     }
-    if (whole == 0) return seen;
-    seen += whole * RING_GROUP;
-    atomicMax(words.v[tail.word], seen, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-    return seen;
+    if (seen > now) atomicMax(words.v[tail.word], seen, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    return max(seen, now);
 }
 
 // Waits until the tail is at least so far. It never goes back: what has been `seen` of it some time ago, while there was other work to
 // do, is mostly enough. False when it has waited long enough.
 bool wait_for_tail(Words words, Tail tail, uint seen, uint needed) {
-    for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
-        if (seen >= needed) return true;
-        seen = move_tail(words, tail, seen);
-    }
-    return false;
+    for (uint turn = 0; turn < SPIN_LIMIT && seen < needed; ++turn) seen = move_tail(words, tail, seen);
+    return seen >= needed;
 }
 
 // Waits until the entry of the tile that had it a lap ago is needed by nobody. One thread. False where it has not been: then the entry is

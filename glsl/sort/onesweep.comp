@@ -5,7 +5,7 @@
 // Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
 // Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started. (Not where
 //   tiles are few: see take_tile.)
-// Memory order: a look-back word carries its state and its count together, so relaxed atomics at device scope suffice;
+// Memory order: a look-back word carries its state and its count together, or its half of it, so relaxed atomics at device scope suffice;
 //   keys and values come from earlier dispatches.
 // Progress: waits on earlier tiles, for SPIN_LIMIT turns; then it counts what they have not published by itself.
 #version 460
@@ -210,7 +210,7 @@ void sort_tile(Tile tile, Move move, Place place) {
         barrier();
     }
 
-    if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
+    if (SCAN == SCAN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
 
     // 6. Let it go.
     mend_order(tile, move, keys, places);
@@ -219,6 +219,8 @@ void sort_tile(Tile tile, Move move, Place place) {
         barrier();
     }
     scatter(tile, move, places, follower);
+    // In order, this waits: where nobody waits for it.
+    if (SCAN == SCAN_RING_IN_ORDER && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
 }
 
 void main() {

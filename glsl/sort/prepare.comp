@@ -130,11 +130,11 @@ uint lay_out_line(out uint problems) {
     return line;
 }
 
-// VkDispatchIndirectCommand: a line of groups, folded where it exceeds what one dimension takes.
+// VkDispatchIndirectCommand: a line of groups, in as few rows as do where it exceeds what one takes.
 void write_arguments(Words arguments, uint index, uint groups) {
-    uint x = min(groups, args.max_groups_x);
-    arguments.v[index * 3] = x;
-    arguments.v[index * 3 + 1] = x == 0 ? 0 : (groups + x - 1) / x;
+    uint rows = tiles_of(groups, args.max_groups_x);
+    arguments.v[index * 3] = rows == 0 ? 0 : tiles_of(groups, rows);
+    arguments.v[index * 3 + 1] = rows;
     arguments.v[index * 3 + 2] = 1;
 }
 

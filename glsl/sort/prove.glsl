@@ -45,8 +45,10 @@ void prove_order(uint valid) {
 void mend_order(Tile tile, Move move, uint keys[ITEMS], inout uint places[PLACE_WORDS]) {
     if (!PROVES || sh_out_of_order == 0) return;
     if (BY_PLACES) {
+        // From shared memory as well: see rank_keys.
+        uint shift = sh_shift;
         [[unroll]] for (uint i = 1; i <= ITEMS; ++i) {
-            set_place(places, ITEMS - i, rank_key_from_end(digit_of(keys[ITEMS - i], digit_shift(), digit_mask())));
+            set_place(places, ITEMS - i, rank_key_from_end(digit_of(keys[ITEMS - i], shift, digit_mask())));
         }
         return;
     }

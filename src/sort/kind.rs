@@ -9,8 +9,7 @@ use crate::shared::{
     MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
-    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
-    ranked_chunk,
+    Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
 };
 use arrayvec::ArrayVec;
 
@@ -254,20 +253,21 @@ impl<'a> SortKind<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// How a kernel finds places in a tile. Proven ranks take a row of counters for each subgroup. Keys alone that are sorted by all of
-    /// their bits prove the ranks of tiles themselves.
+    /// How a kernel finds places in a tile. Proven ranks take a row of counters for each subgroup.
     fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
-        let (ranking, proof) = match kernel {
-            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => (tile.ranking, 0),
-            Kernel::SortOnesweep | Kernel::SortReorder => (tile.ranking, RANKING_BY_PLACES),
+        let tiles = tile.ranking as u32;
+        let ranking = match kernel {
+            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
+            Kernel::SortOnesweep | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
             // Items that carry the places they came from are told apart.
-            Kernel::SortSmall if by_all_bits || format.key_words == 1 && format.value_words != 0 => (self.profile.small_ranking, 0),
-            _ => (Ranking::Ballots, 0),
+            Kernel::SortSmall if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
+                self.profile.small_ranking as u32 & !RANKING_BY_PLACES
+            }
+            _ => RANKING_BALLOTS,
         };
-        let own_rows = self.profile.histogram_rows(tile.shape.threads, self.facts) > 1;
-        if own_rows && ranking != Ranking::Ballots { ranking as u32 | proof } else { RANKING_BALLOTS }
+        if self.profile.histogram_rows(tile.shape.threads, self.facts) > 1 { ranking } else { RANKING_BALLOTS }
     }
 
     pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {

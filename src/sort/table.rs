@@ -190,6 +190,9 @@ impl Hulls {
     }
 }
 
+/// Laps of the ring, over all passes, that its tags tell apart: see glsl/lib/lookback.glsl.
+const RING_TAGS: u64 = 1 << 14;
+
 impl<'a> SortTable<'a> {
     /// Lays out the problems of `class` that `source` names, in parts of scratch taken from `layout`.
     pub(crate) fn new(
@@ -218,6 +221,9 @@ impl<'a> SortTable<'a> {
         let segmented = kind.format.segmented;
         // The device alone knows how many tiles segments have.
         any_count_on_device |= segmented;
+        // Where tags of the ring come round, one that is as old as passes that move nothing would pass for another.
+        let laps =
+            if kind.in_ring() { tiles.div_ceil(kind.profile.ring_entries.into()) * u64::from(kind.format.digits()) } else { 0 };
         let mode = kind.mode(class, problems == 1);
         let prepared = mode & MODE_DIRECT == 0 && class.tiles().is_some();
         let mut most_tile_words = 0;
@@ -274,7 +280,7 @@ impl<'a> SortTable<'a> {
             problems,
             mode,
             prepared,
-            passes_over: prepared && !segmented && most_items > kind.profile.all_digits_up_to,
+            passes_over: prepared && !segmented && most_items > kind.profile.all_digits_up_to && laps < RING_TAGS,
             tiles,
             most_items,
             most_segments,

@@ -158,6 +158,13 @@ impl Bench {
                 assert!(words.iter().all(|word| *word == 0), "{name}: tickets, tails and counters");
             }
         }
+        if name == "sort_onesweep" && self.sorts.info.strategy == Strategy::Ring {
+            // Every tile has told that it has looked back, those that move nothing too.
+            let tiles = twins.iter().map(|twin| twin.len().div_ceil(tile)).sum();
+            let expected = Ring::counted(0..tiles);
+            let found = self.part(memory, push.tickets, Ring::counters(&push) + expected.len());
+            assert_eq!(found[Ring::counters(&push)..], expected, "tiles that have looked back");
+        }
         if name == "sort_prepare" {
             self.check_line(memory, plan, &push);
         }

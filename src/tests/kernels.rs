@@ -2,13 +2,13 @@
 
 use super::bench::{Bench, Problem, Way};
 use super::checks::push_of;
-use super::contexts::{RING_ENTRIES, assert_silence, context, in_brief, in_full, in_turn, tile_of};
+use super::contexts::{RING_ENTRIES, RING_REACH, assert_silence, context, in_brief, in_full, in_turn, tile_of};
 use super::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word, ticket_words};
 use super::problems::{Sorts, formats};
 use super::twins::{DIGITS, Move, Twin, noise};
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Resources};
-use crate::shared::{FINISH_MARGIN, FLAG_EVEN, RING_GROUPS, SortPush};
+use crate::shared::{FINISH_MARGIN, FLAG_EVEN, SortPush};
 use crate::sort::{Class, cpu};
 use crate::tuning::{Profile, Ranking, Shape, SizedRank, TileShape, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
@@ -342,8 +342,10 @@ fn kernels_that_prove_their_ranks() {
     let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
     let ways =
         [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
-    for ((i, info), ranking) in
-        infos.into_iter().enumerate().flat_map(|info| [Ranking::Proven, Ranking::Disproven].map(|ranking| (info, ranking)))
+    for ((i, info), ranking) in infos
+        .into_iter()
+        .enumerate()
+        .flat_map(|info| [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (info, ranking)))
     {
         for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
             let tune = |mut profile: Profile| {
@@ -447,7 +449,8 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
             let tag = Ring::of(push, tiles).tag(t);
             // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever it says.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
-                Some(t) if drawn & 1 == 0 && t > 0 => Ring::halves(tag - 1, COUNT, own[digit * tiles + t]),
+                // The upper half of what is no prefix means nothing. (No place of so few items has one: what is taken for one shows.)
+                Some(t) if drawn & 1 == 0 && t > 0 => Ring::halves(tag - 1, COUNT, own[digit * tiles + t] | 0x5a5a << 16),
                 Some(t) => Ring::halves(tag - 1, PREFIX, prefixes[t * DIGITS + digit]),
                 None => Ring::halves(tag - 1, 1 + drawn % 2, drawn),
             };
@@ -481,11 +484,16 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
 }
 
 /// Tiles that nobody takes: those after them find words in every state of the protocol, give up waiting where one is empty, and
-/// count for themselves. The ticket begins behind the lost ones; in the ring, the tail does not get past them.
-fn lost_tiles(emulated: bool, info: SorterInfo) {
+/// count for themselves. The ticket begins behind the lost ones; in the ring, the tail gets past them only where others tell in their stead.
+fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
     let tile = tile_of(emulated);
     let (tiles, lost) = (19, 13);
-    let bench = Bench::new(emulated, Way::PassingOver, info, vec![Problem::new(21, tiles * tile - 3, None).varied(0b1_0111)]);
+    let tune = |mut profile: Profile| {
+        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.tiles[0].shape.ranking = ranking);
+        profile
+    };
+    let problem = Problem::new(21, tiles * tile - 3, None).varied(0b1_0111);
+    let bench = Bench::tuned(emulated, Way::PassingOver, tune, info, vec![problem]);
     bench.with_plan(|plan, mut memory, rows| {
         let (mut twin, row) = (bench.twins().remove(0), &rows[0]);
         let digits = twin.format.digits() as usize;
@@ -512,8 +520,8 @@ fn lost_tiles(emulated: bool, info: SorterInfo) {
                 let mut line = bench.part(&before, tickets, ticket_words(digits));
                 line[index as usize] = lost as u32;
                 let told = [0, lost, lost - 2, 5][round as usize % 4];
-                let groups = &mut line[2 * digits + index as usize * RING_GROUPS as usize..];
-                (0..told).for_each(|tile| groups[Ring::group(tile)] += 1);
+                let counters = Ring::counters(&push);
+                line[counters..].iter_mut().zip(Ring::counted(0..told)).for_each(|(word, counted)| *word = counted);
                 let in_order = bench.sorts.info.strategy == Strategy::RingInOrder;
                 line[digits + index as usize] = if in_order { told } else { [0, told & !1][round as usize / 4] } as u32;
                 set(tickets, &line);
@@ -528,6 +536,12 @@ fn lost_tiles(emulated: bool, info: SorterInfo) {
                     let step = expected.len() / twin.len();
                     let wrong = (0..found.len()).find(|i| found[*i] != if taken[*i / step] { expected[*i] } else { old[*i] });
                     assert_eq!(wrong, None, "digit {index} of round {round}");
+                }
+                if bench.sorts.info.strategy == Strategy::Ring {
+                    let [before, since] = [0..told, lost..tiles].map(Ring::counted);
+                    let found = bench.part(&after, tickets, ticket_words(digits));
+                    let expected: Vec<u32> = before.iter().zip(since).map(|(before, since)| before + since).collect();
+                    assert_eq!(found[counters..][..before.len()], expected, "those that have come have told, no other");
                 }
                 let prefixes = source.prefixes(tile, index);
                 let published = bench.part(&after, row.tile_words, words);
@@ -546,9 +560,49 @@ fn lost_tiles(emulated: bool, info: SorterInfo) {
 /// Pairs, and doubles, whose digits take another word to be told.
 fn lost_tiles_by(strategy: Strategy) {
     let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
-    lost_tiles(false, SorterInfo::pairs().strategy(strategy));
-    lost_tiles(false, doubles.strategy(strategy));
-    lost_tiles(true, SorterInfo::keys().strategy(strategy));
+    lost_tiles(false, Ranking::Ballots, SorterInfo::pairs().strategy(strategy));
+    lost_tiles(false, Ranking::Ballots, doubles.strategy(strategy));
+    lost_tiles(true, Ranking::Ballots, SorterInfo::keys().strategy(strategy));
+    // Those that give up rank once more, too.
+    lost_tiles(true, Ranking::DisprovenByPlaces, SorterInfo::pairs().strategy(strategy));
+}
+
+/// More items than half a word counts; and nobody gives up waiting, so that the ring's tail comes as far as its last tiles need, and these
+/// leave their prefixes.
+#[test]
+fn prefixes_of_two_words() {
+    let patient = |profile| Profile { spin_limit: 1 << 14, ..profile };
+    for strategy in [Strategy::Ring, Strategy::RingInOrder] {
+        let info = SorterInfo { end_bit: 12, ..SorterInfo::keys() }.strategy(strategy);
+        let problem = Problem::new(51, (1 << 16) + 5000, None);
+        let bench = Bench::tuned(false, Way::EveryDigit, patient, info, vec![problem]);
+        let tiles = bench.inputs[0].len().div_ceil(bench.tile());
+        bench.with_plan(|plan, mut memory, rows| {
+            let mut twins = bench.twins();
+            for pass in &plan.passes {
+                memory = bench.run(&memory, plan, pass);
+                let (push, twin) = (push_of(pass), twins[0].clone());
+                bench.check(&memory, plan, pass, rows, &mut twins);
+                if !pass.variant.kernel.name().starts_with("sort_onesweep") {
+                    continue;
+                }
+                let (digits, index) = ((push.pass >> 8 & 0xff) as usize, push.pass & 0xff);
+                let tail = bench.part(&memory, push.tickets, 2 * digits)[digits + index as usize] as usize;
+                assert!(
+                    tail >= tiles - (RING_ENTRIES - RING_REACH) as usize,
+                    "{tail} of {tiles} tiles need their predecessors no more"
+                );
+                let prefixes = twin.prefixes(bench.tile(), index);
+                let words = bench.part(&memory, rows[0].tile_words, RING_ENTRIES as usize * 2 * DIGITS);
+                let ring = Ring::of(&push, tiles);
+                for (t, digit) in (tiles - RING_ENTRIES as usize..tiles).flat_map(|t| (0..DIGITS).map(move |digit| (t, digit))) {
+                    let found = Ring::places(t, digit).map(|place| words[place]);
+                    assert_eq!(found, Ring::halves(ring.tag(t), PREFIX, prefixes[t * DIGITS + digit]), "tile {t} digit {digit}");
+                }
+            }
+        });
+        assert_silence(&bench.context);
+    }
 }
 
 #[test]

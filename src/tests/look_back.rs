@@ -48,12 +48,24 @@ impl Ring {
         [low, low + DIGITS]
     }
 
-    /// Whatever a tile of this pass has left is its prefix. (It may have left nothing, where it has given up waiting for the entry.)
+    /// Where the counters of a pass begin, behind tickets and tails; and what they are once so many tiles have counted themselves.
+    pub(super) fn counters(push: &SortPush) -> usize {
+        2 * (push.pass >> 8 & 0xff) as usize + (push.pass & 0xff) as usize * RING_GROUPS as usize
+    }
+
+    pub(super) fn counted(tiles: std::ops::Range<usize>) -> [u32; RING_ENTRIES as usize / 2] {
+        let mut counters = [0; RING_ENTRIES as usize / 2];
+        tiles.for_each(|tile| counters[Self::group(tile)] += 1);
+        counters
+    }
+
+    /// Whatever a tile of this pass has left is its prefix. (It may have left nothing, or half of it to be written over, where it has given
+    /// up waiting for the entry.)
     pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: std::ops::Range<usize>) {
         for tile in tiles {
             for digit in 0..DIGITS {
                 let found = Self::places(tile, digit).map(|place| words[place]);
-                if found.iter().any(|word| word >> 18 == self.tag(tile)) {
+                if found.iter().all(|word| word >> 18 == self.tag(tile)) {
                     let prefix = prefixes[tile * DIGITS + digit];
                     assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
                 }

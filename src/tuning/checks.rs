@@ -8,8 +8,8 @@ use crate::device::DeviceFacts;
 use crate::shared::{DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX, RING_GROUPS};
 use std::fmt;
 
-/// Places within a tile are kept in 16 bits.
-const MAX_TILE: u32 = 1 << 16;
+/// Places within a tile, and counts of its items, are kept in 16 bits.
+const MAX_TILE: u32 = (1 << 16) - 1;
 /// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
 /// Most items that are ranked: the work is their square.
@@ -232,6 +232,10 @@ mod tests {
             profile.sort_long.ranked.push(text.parse().unwrap());
             profile
         };
+        let ring = |ring_entries, ring_reach| Profile { ring_entries, ring_reach, ..good.clone() };
+        for (entries, reach) in [(8, 6), (128, 124), (1024, 992)] {
+            assert_eq!(ring(entries, reach).checked(&facts), Ok(ring(entries, reach)));
+        }
         let ranks = ranked("0..16384:256/64");
         assert_eq!(ranks.clone().checked(&facts), Ok(ranks));
         let merging_runs = runs(16, "100000:256x4/128x8");
@@ -259,6 +263,11 @@ mod tests {
             (Profile { window: 0, ..good.clone() }, "windows are"),
             (Profile { ring_window: 64, ..good.clone() }, "windows are"),
             (Profile { lanes: 64, ..good.clone() }, "no subgroups of 64 lanes"),
+            (ring(8, 7), "a ring of 8 does not hold a reach of 7"),
+            (ring(128, 125), "a reach of 125"),
+            (ring(1024, 993), "a reach of 993"),
+            (ring(2048, 64), "a ring of 2048"),
+            (ring(6, 1), "a ring of 6"),
         ] {
             let error = profile.checked(&facts).unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");

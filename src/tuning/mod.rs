@@ -11,7 +11,7 @@ pub(crate) use ranks::ranked_chunk;
 pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 
 use crate::device::DeviceFacts;
-use crate::shared::{RANKING_BALLOTS, RANKING_DISPROVEN, RANKING_PROVEN};
+use crate::shared::{RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -80,21 +80,28 @@ pub enum Ranking {
     #[default]
     Ballots = RANKING_BALLOTS,
     /// By counters in shared memory, in the order in which it serves the lanes. Nobody promises that it is the lanes' own order, so
-    /// that is proven for every tile or workgroup, and one that fails is ranked again by ballots.
+    /// that is proven for every tile or workgroup, and one that fails is ranked again by ballots. Of tiles, those of keys alone that are
+    /// sorted by all of their bits: they prove it themselves.
     Proven = RANKING_PROVEN,
+    /// As [`Ranking::Proven`], and tiles of any other items too, by the places that these came from.
+    ProvenByPlaces = RANKING_PROVEN | RANKING_BY_PLACES,
     /// Tests only: as [`Ranking::Proven`], with lanes served in a wrong order.
     Disproven = RANKING_DISPROVEN,
+    /// Tests only: as [`Ranking::ProvenByPlaces`], with lanes served in a wrong order.
+    DisprovenByPlaces = RANKING_DISPROVEN | RANKING_BY_PLACES,
 }
 
 impl Ranking {
-    const ALL: [Self; 3] = [Self::Ballots, Self::Proven, Self::Disproven];
+    const ALL: [Self; 5] = [Self::Ballots, Self::Proven, Self::ProvenByPlaces, Self::Disproven, Self::DisprovenByPlaces];
 
     /// Its name in profiles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ballots => "ballots",
             Self::Proven => "proven",
+            Self::ProvenByPlaces => "proven_by_places",
             Self::Disproven => "disproven",
+            Self::DisprovenByPlaces => "disproven_by_places",
         }
     }
 }
@@ -140,7 +147,7 @@ pub struct Profile {
     pub all_digits_up_to: u32,
     /// Look-back words of a digit that are read together: more of them overlap more latencies, and hold more registers.
     pub window: u32,
-    /// The same in the ring, whose words are pairs.
+    /// The same in the ring.
     pub ring_window: u32,
     /// Tiles that the ring holds: a power of two.
     pub ring_entries: u32,
@@ -351,7 +358,7 @@ impl fmt::Display for Profile {
 impl FromStr for Profile {
     type Err = Error;
 
-    /// Reads what `Display` writes: `name = value` lines, `#` comments. Every name must be there once.
+    /// Reads what `Display` writes: `name = value` lines, `#` comments. Every name must be there once, and no other.
     fn from_str(text: &str) -> Result<Self> {
         let lookup = |name: &str| {
             let mut values = text
@@ -378,7 +385,7 @@ impl FromStr for Profile {
             })
         };
         let number = |name: &str| parse_number(lookup(name)?);
-        Ok(Self {
+        let profile = Self {
             lanes: number("lanes")?,
             emulated_subgroups: lookup("emulated_subgroups")? == "true",
             strategy: {
@@ -404,7 +411,17 @@ impl FromStr for Profile {
             spin_limit: number("spin_limit")?,
             delay_every: number("delay_every")?,
             max_groups_x: number("max_groups_x")?,
-        })
+        };
+        let known = profile.to_string();
+        let names = |text: &'_ str| {
+            let lines = text.lines().filter_map(|line| line.split('#').next().and_then(|line| line.split_once('=')));
+            lines.map(|(name, _)| name.trim().to_owned()).collect::<Vec<_>>()
+        };
+        let known = names(&known);
+        match names(text).into_iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(malformed(format!("{name} is unknown"))),
+            None => Ok(profile),
+        }
     }
 }
 
@@ -456,6 +473,7 @@ mod tests {
             ("spin_limit", "spin_limits", "spin_limit is missing"),
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
+            ("lanes = 32", "lanes = 32\nranking = proven", "ranking is unknown"),
             ("128x", "128*", "is not threads x items"),
             ("sort_keys.ranked =", "sort_keys.ranked = 512:256/32", "\"512:256/32\" is not above..size:threads/items"),
             ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),

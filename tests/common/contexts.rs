@@ -61,8 +61,8 @@ impl Setup {
             }
         };
         let ranking = match self {
-            Self::Folded => Ranking::Proven,
-            Self::Emulated(_) => Ranking::Disproven,
+            Self::Folded => Ranking::ProvenByPlaces,
+            Self::Emulated(32) => Ranking::DisprovenByPlaces,
             _ => Ranking::Ballots,
         };
         let sized = |up_to, threads, items| SizedTile { up_to, shape: TileShape { shape: Shape { threads, items }, ranking } };
