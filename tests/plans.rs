@@ -7,6 +7,7 @@ use ash::vk::Handle as _;
 use common::fake;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
+use trommel::tuning::Profile;
 use trommel::{
     Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy, Timestamps,
     ValueType,
@@ -148,11 +149,18 @@ fn ranks_are_for_sorts_alone() {
 fn long_lines_are_folded() {
     let [_, keys_scan, ..] = sorters(&LEAST);
     let largest = record(&keys_scan, &info(0, Count::host(1 << 30)));
+    let tile = Profile::for_device(&LEAST).sort_keys.tiles.last().expect("profiles have tiles").shape.tile();
+    let tiles = u64::from((1u32 << 30).div_ceil(tile));
+    let mut folded = 0;
     for dispatch in largest.iter().filter_map(|command| command.strip_prefix("dispatch ")) {
         let groups: Vec<u64> = dispatch.split(' ').map(|n| n.parse().expect("a number")).collect();
         assert!(groups.iter().all(|n| *n <= 65_535), "{dispatch}");
+        if groups[1] > 1 {
+            folded += 1;
+            assert!((tiles..tiles + groups[1]).contains(&(groups[0] * groups[1])), "{dispatch}: {tiles} tiles");
+        }
     }
-    assert!(largest.iter().any(|command| command.starts_with("dispatch 65535 ")), "{largest:#?}");
+    assert!(folded > 0, "{largest:#?}");
 }
 
 /// Errors that take more than a test's memory, or a device with many shapes.

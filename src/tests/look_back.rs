@@ -3,6 +3,7 @@
 use super::contexts::RING_ENTRIES;
 use super::twins::DIGITS;
 use crate::shared::{RING_GROUPS, SortPush};
+use std::ops::Range;
 
 // States of look-back words: see glsl/lib/lookback.glsl.
 pub(super) const EMPTY: u32 = 0;
@@ -53,22 +54,20 @@ impl Ring {
         2 * (push.pass >> 8 & 0xff) as usize + (push.pass & 0xff) as usize * RING_GROUPS as usize
     }
 
-    pub(super) fn counted(tiles: std::ops::Range<usize>) -> [u32; RING_ENTRIES as usize / 2] {
+    pub(super) fn counted(tiles: Range<usize>) -> [u32; RING_ENTRIES as usize / 2] {
         let mut counters = [0; RING_ENTRIES as usize / 2];
         tiles.for_each(|tile| counters[Self::group(tile)] += 1);
         counters
     }
 
-    /// Whatever a tile of this pass has left is its prefix. (It may have left nothing, or half of it to be written over, where it has given
-    /// up waiting for the entry.)
-    pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: std::ops::Range<usize>) {
-        for tile in tiles {
-            for digit in 0..DIGITS {
-                let found = Self::places(tile, digit).map(|place| words[place]);
-                if found.iter().all(|word| word >> 18 == self.tag(tile)) {
-                    let prefix = prefixes[tile * DIGITS + digit];
-                    assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
-                }
+    /// What a tile of this pass has left is its prefix. Those that are `sure` to have found their entry free have left it; of others, who may
+    /// have given up waiting for it, there may be nothing, or half to be written over.
+    pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: Range<usize>, sure: Range<usize>) {
+        for (tile, digit) in tiles.flat_map(|tile| (0..DIGITS).map(move |digit| (tile, digit))) {
+            let found = Self::places(tile, digit).map(|place| words[place]);
+            if sure.contains(&tile) || found.iter().all(|word| word >> 18 == self.tag(tile)) {
+                let prefix = prefixes[tile * DIGITS + digit];
+                assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
             }
         }
     }

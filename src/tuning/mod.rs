@@ -412,12 +412,11 @@ impl FromStr for Profile {
             delay_every: number("delay_every")?,
             max_groups_x: number("max_groups_x")?,
         };
-        let known = profile.to_string();
-        let names = |text: &'_ str| {
-            let lines = text.lines().filter_map(|line| line.split('#').next().and_then(|line| line.split_once('=')));
-            lines.map(|(name, _)| name.trim().to_owned()).collect::<Vec<_>>()
+        let names = |text: &str| -> Vec<String> {
+            let settings = text.lines().filter_map(|line| line.split('#').next()?.split_once('='));
+            settings.map(|(name, _)| name.trim().to_owned()).collect()
         };
-        let known = names(&known);
+        let known = names(&profile.to_string());
         match names(text).into_iter().find(|name| !known.contains(name)) {
             Some(name) => Err(malformed(format!("{name} is unknown"))),
             None => Ok(profile),
