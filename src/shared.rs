@@ -155,6 +155,10 @@ shared_constants! {
     const FINISH_MARGIN = 32;
     /// Most groups of tiles that a ring's tail moves over, each with a counter.
     const RING_GROUPS = 32;
+    /// Bits of a ring's word below its tag: half a count, and its state.
+    const RING_TAG_SHIFT = 18;
+    /// The most steps for each key that finish keys of the same prefix: by then passes by every digit are as fast.
+    const MOST_STEPS = 24;
     /// Most digits that one reading of the keys counts.
     const DIGITS_COUNTED = 8;
     /// Status bit: the count on the device was above the maximum; the maximum was used.

@@ -17,7 +17,7 @@
 //   Tags keep all this right whoever comes too late or too early: a tail that is wrong costs time.
 // SCAN_RING_IN_ORDER: the tail moves tile by tile, each waiting for the one before it.
 //
-// The kernel says which pass it is: look_back_turn and look_back_lap are set before anything here is called.
+// The kernel says which tile of which pass it is: Place.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
 layout(constant_id = SPEC_SCAN) const uint SCAN = 0;
@@ -52,7 +52,7 @@ struct Known {
 };
 
 uint ring_word(uint line, uint digit) { return line % RING_ENTRIES * (2 * RADIX) + digit; }
-uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << 18; }
+uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << RING_TAG_SHIFT; }
 
 Known look_at(Words words, Place place, uint back, uint digit) {
     Known known;
@@ -64,7 +64,7 @@ Known look_at(Words words, Place place, uint back, uint digit) {
     }
     uint line = place.line - back;
     uint word = load_relaxed(words, ring_word(line, digit));
-    known.state = ((word ^ ring_tag(place.lap, line)) >> 18) == 0 ? word >> 16 & 3 : LOOK_BACK_EMPTY;
+    known.state = ((word ^ ring_tag(place.lap, line)) >> RING_TAG_SHIFT) == 0 ? word >> 16 & 3 : LOOK_BACK_EMPTY;
     known.count = word & 0xffff;
     return known;
 }

@@ -18,8 +18,6 @@
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 
-// The most steps a key that are worth it: by then passes by every digit are as fast.
-const uint MOST_STEPS = 24;
 // Steps are added up in fractions of so many, and no thread adds more than would fit.
 const float FRACTIONS = 4096;
 const float MOST_OF_A_THREAD = 1048576;

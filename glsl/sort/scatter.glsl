@@ -48,7 +48,7 @@ void scatter_words(Plane target, uint valid) {
     }
 }
 
-// Tiles that hold their keys all the while have registers for one word more: that which follows first is asked for early on.
+// Where a tile holds its keys all the while, which is for shapes that leave registers over, the word that follows first is asked for early on.
 const bool READS_AHEAD = BY_PLACES && KEY_WORDS == 1 && VALUE_WORDS != 0;
 
 // Barrier before: sh_keys and sh_offsets are written. Of words that follow, `words` are the first already where it is read ahead.

@@ -75,6 +75,11 @@ impl Class {
         if let Self::Merged(merging) = self { Some(merging) } else { None }
     }
 
+    /// The shape of what sorts keys of the same prefix, where prefixes may be sorted by.
+    pub(crate) fn finish(self) -> Option<Shape> {
+        if let Self::Tiled(.., Finish::Prefixes(shape)) = self { Some(shape) } else { None }
+    }
+
     /// Workgroups that look for segments: see glsl/sort/segments.comp.
     pub(super) fn windows(self, max_count: u32) -> u32 {
         match self {
@@ -247,8 +252,7 @@ impl<'a> SortKind<'a> {
             Class::Tiled(_, start, _) => single && start == Start::Direct,
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
-        let prefixes = matches!(class, Class::Tiled(.., Finish::Prefixes(_)));
-        let merged = class.merging().is_some();
+        let (prefixes, merged) = (class.finish().is_some(), class.merging().is_some());
         let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (prefixes, MODE_PREFIXES), (merged, MODE_MERGED)];
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }

@@ -15,8 +15,6 @@ mod table;
 
 pub(crate) use format::Format;
 pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
-#[cfg(test)]
-pub(crate) use kind::Finish;
 pub(crate) use kind::{Class, SortKind};
 #[cfg(test)]
 pub(crate) use merging::Merging;

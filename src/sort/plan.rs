@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
         let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
         let rows_of_histogram = if table.prepared { 1 } else { table.tiles.div_ceil(chunk) };
         let flags = [
-            (table.passes_over || table.finish().is_some(), FLAG_PASSES_OVER),
+            (table.passes_over || table.class.finish().is_some(), FLAG_PASSES_OVER),
             (table.passes_over, FLAG_SHARED_DIGITS),
             (table.arguments.size != 0, FLAG_INDIRECT),
             (table.kind.scan().is_some(), FLAG_TICKETS),
@@ -391,7 +391,7 @@ impl<'a> Builder<'a> {
 
     /// Between the histogram and the passes.
     fn choose(&mut self) {
-        if self.table.finish().is_some() {
+        if self.table.class.finish().is_some() {
             let chosen = set(&[self.histograms]);
             let groups = Groups::Fixed(self.table.problems);
             self.pass(Kernel::SortChoose, PLAIN, groups, chosen.union(self.line()), chosen);
@@ -400,7 +400,7 @@ impl<'a> Builder<'a> {
 
     /// The move behind the digits, where prefixes have been sorted by.
     fn finish_prefixes(&mut self) {
-        let Some(shape) = self.table.finish() else { return };
+        let Some(shape) = self.table.class.finish() else { return };
         self.turn(self.format().digits());
         let (reads, writes) = self.areas(self.format().digits());
         let tiles = self.table.most_items.div_ceil(shape.tile()).min((MOST_FINISHING / self.table.problems).max(1));

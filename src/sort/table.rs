@@ -2,16 +2,15 @@
 
 use super::SortInfo;
 use super::format::{Format, Placement};
-use super::kind::{Class, Finish, SortKind};
+use super::kind::{Class, SortKind};
 use super::merging::Merging;
 use crate::memory::{Arguments, Range};
 use crate::plan::Table;
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
     ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
-    PREFIX_BINS, RADIX, RING_GROUPS, SortProblem, SortState,
+    PREFIX_BINS, RADIX, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
 };
-use crate::tuning::Shape;
 use crate::{Error, Result};
 
 const WORD_BYTES: u32 = 4;
@@ -110,7 +109,7 @@ impl Parts {
         let rows = if prepared { 1 } else { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) };
         // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
         // where they begin, and tile words too, which are whole parts by themselves.
-        let bins = if matches!(class, Class::Tiled(.., Finish::Prefixes(_))) { u64::from(PREFIX_BINS) } else { 0 };
+        let bins = class.finish().map_or(0, |_| u64::from(PREFIX_BINS));
         let histogram = ((rows * digits * u64::from(RADIX) + 1 + bins) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
@@ -190,8 +189,8 @@ impl Hulls {
     }
 }
 
-/// Laps of the ring, over all passes, that its tags tell apart: see glsl/lib/lookback.glsl.
-const RING_TAGS: u64 = 1 << 14;
+/// Laps of the ring, over all passes, that its tags tell apart.
+const RING_TAGS: u64 = 1 << (u32::BITS - RING_TAG_SHIFT);
 
 impl<'a> SortTable<'a> {
     /// Lays out the problems of `class` that `source` names, in parts of scratch taken from `layout`.
@@ -338,14 +337,6 @@ impl<'a> SortTable<'a> {
             });
             before.add(Parts::of(&self.kind, self.class, info.count.max, self.prepared));
         });
-    }
-
-    /// What sorts keys of the same prefix, where prefixes may be sorted by.
-    pub(super) fn finish(&self) -> Option<Shape> {
-        match self.class {
-            Class::Tiled(.., Finish::Prefixes(shape)) => Some(shape),
-            _ => None,
-        }
     }
 
     /// How kernels name a part of scratch.

@@ -8,7 +8,7 @@ use crate::Strategy;
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Plan};
 use crate::shared::{FLAG_SHARED_DIGITS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush};
-use crate::sort::{Class, Finish, Merging, cpu};
+use crate::sort::{Merging, cpu};
 
 impl Bench {
     /// The twins before the first pass.
@@ -32,10 +32,7 @@ impl Bench {
     /// Whether prefixes are sorted by.
     pub(super) fn chosen(&self, twin: &Twin) -> bool {
         let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
-        match kind.class(self.sorts.infos[0].count.max) {
-            Class::Tiled(.., Finish::Prefixes(_)) => twin.has_rare_prefixes(),
-            _ => false,
-        }
+        kind.class(self.sorts.infos[0].count.max).finish().is_some() && twin.has_rare_prefixes()
     }
 
     /// Does what the pass does, in plain Rust, and compares.

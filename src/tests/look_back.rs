@@ -2,7 +2,7 @@
 
 use super::contexts::RING_ENTRIES;
 use super::twins::DIGITS;
-use crate::shared::{RING_GROUPS, SortPush};
+use crate::shared::{RING_GROUPS, RING_TAG_SHIFT, SortPush};
 use std::ops::Range;
 
 // States of look-back words: see glsl/lib/lookback.glsl.
@@ -35,7 +35,7 @@ impl Ring {
 
     /// Low and high half of a count.
     pub(super) fn halves(tag: u32, state: u32, count: u32) -> [u32; 2] {
-        let head = tag << 18 | state << 16;
+        let head = tag << RING_TAG_SHIFT | state << 16;
         [head | count & 0xffff, head | count >> 16]
     }
 
@@ -65,7 +65,7 @@ impl Ring {
     pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: Range<usize>, sure: Range<usize>) {
         for (tile, digit) in tiles.flat_map(|tile| (0..DIGITS).map(move |digit| (tile, digit))) {
             let found = Self::places(tile, digit).map(|place| words[place]);
-            if sure.contains(&tile) || found.iter().all(|word| word >> 18 == self.tag(tile)) {
+            if sure.contains(&tile) || found.iter().all(|word| word >> RING_TAG_SHIFT == self.tag(tile)) {
                 let prefix = prefixes[tile * DIGITS + digit];
                 assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
             }

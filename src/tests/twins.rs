@@ -3,7 +3,7 @@
 use crate::Placement;
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX, RADIX_BITS, SortProblem,
+    MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
 use crate::sort::{Format, KeyType, SorterInfo};
@@ -156,7 +156,7 @@ impl Twin {
     pub(super) fn has_rare_prefixes(&self) -> bool {
         let mean = self.len() as f64 / f64::from(PREFIX_BINS);
         let squares: f64 = self.prefix_bins().into_iter().map(|keys| (f64::from(keys) - mean).powi(2)).sum();
-        squares <= 24.0 * self.len().max(1) as f64
+        squares <= f64::from(MOST_STEPS) * self.len().max(1) as f64
     }
 
     /// The keys of some tiles alone.

@@ -174,9 +174,9 @@ impl Profile {
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            let ring = Some(proven(u32::MAX, 320, 28).shape);
-            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, ring, SmallShape::merge(128, 16));
-            let ring = ring.map(|proven| proven.shape.into());
+            let ring = |ranking| Some(TileShape { shape: shape(320, 28), ranking });
+            let (proven, ring) = (ring(Ranking::Proven), ring(Ranking::Ballots));
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, proven, SmallShape::merge(128, 16));
             profile.sort_pairs =
                 shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, ring, SmallShape::merge(128, 16));
             profile.sort_long =
