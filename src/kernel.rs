@@ -121,6 +121,10 @@ kernels! {
         SortSmall = "sort_small", [
             Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
+        /// The same by buckets, where keys are spread well enough.
+        SortBuckets = "sort_buckets", [
+            Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+        ];
         /// A whole problem in one workgroup, by merging; or a run of one.
         SortMerge = "sort_merge", [
             Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
@@ -158,6 +162,7 @@ kernels! {
         SortSpineEmulated = "sort_spine_emulated", of SortSpine;
         SortReorderEmulated = "sort_reorder_emulated", of SortReorder;
         SortSmallEmulated = "sort_small_emulated", of SortSmall;
+        SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
         SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
         SortSegmentsMergeEmulated = "sort_segments_merge_emulated", of SortSegmentsMerge;
     }

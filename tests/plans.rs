@@ -101,8 +101,8 @@ fn commands_of_single_sorts() {
     let counted = SortInfo { timestamps, status: 4, ..info(0, Count::device(8, 1 << 26)) };
     assert_text("commands_lookback", &record(&pairs_look_back, &counted));
     assert_text("commands_reduce_then_scan", &record(&keys_scan, &info(0, Count::host(1 << 26))));
-    assert_text("commands_ranked", &record(&pairs_look_back, &info(0, Count::host(1000))));
-    assert_text("commands_small", &record(&keys_scan, &info(0, Count::host(6000))));
+    assert_text("commands_small", &record(&pairs_look_back, &info(0, Count::host(1000))));
+    assert_text("commands_ranked", &record(&keys_scan, &info(0, Count::host(6000))));
     assert_eq!(record(&pairs_look_back, &info(0, Count::host(0))), Vec::<String>::new());
 }
 
@@ -127,13 +127,13 @@ fn commands_of_a_batch() {
     assert_eq!(without_tables(fake::take_commands()), without_tables(commands));
 }
 
-/// A batch has workgroups enough: its tiny sorts take one each. A batch of one is a sort alone.
+/// A batch has workgroups enough: its sorts are not ranked. A batch of one is a sort alone.
 #[test]
 fn ranks_are_for_sorts_alone() {
     let sorter = &sorters(&NVIDIA)[2];
-    let requests = [0, 1].map(|i| Request::Sort(sorter, info(i, Count::host(4096))));
-    let alone = record(sorter, &info(0, Count::host(4096)));
-    for (requests, kernel) in [(&requests[..1], "bind sort_rank"), (&requests[..], "bind sort_small")] {
+    let requests = [0, 1].map(|i| Request::Sort(sorter, info(i, Count::host(8192))));
+    let alone = record(sorter, &info(0, Count::host(8192)));
+    for (requests, kernel) in [(&requests[..1], "bind sort_rank"), (&requests[..], "bind sort_merge")] {
         let size = trommel::batch_scratch_size(requests).expect("the batch is small");
         let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
         // SAFETY: handles are numbers here.

@@ -77,7 +77,9 @@ impl<'a> Search<'a> {
         let is_cpu = gpu.context.device().facts().is_cpu;
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
-        let by_either = |shape: &Shape| [SmallMethod::Radix, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method });
+        let by_either = |shape: &Shape| {
+            [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method })
+        };
         let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_either);
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
         // CPU drivers have few lanes, and nothing to prove.

@@ -10,10 +10,10 @@
 // SCAN_RING: look-back whose words are a ring of RING_ENTRIES tiles, whatever the number of tiles. (The fixed-size circular buffer of the
 //   radix sort in Orochi's parallel primitives.) A tile's own count has 16 bits and goes into one word, beside the same two bits of
 //   state and 14 bits of tag: which lap of the ring, over all passes, has written it. A prefix has 32 bits, and its upper half a word of
-//   its own beside the same tag and state: so only who ends at a prefix reads a second word, and reads again until that is of the same
-//   lap. A tile looks back RING_REACH tiles at most, the last of which must have its prefix. So an entry may be written again once the
-//   tile RING_REACH behind it has looked back, which the tail tells: the number of tiles that have, in whole groups of RING_GROUP. Within
-//   a group tiles count themselves in any order and wait for nobody; who needs the tail further on moves it over groups that are whole.
+//   its own beside the same tag and state. Both are read together, and a prefix whose halves are not of the same lap is not there yet. A
+//   tile looks back RING_REACH tiles at most, the last of which must have its prefix. So an entry may be written again once the tile
+//   RING_REACH behind it has looked back, which the tail tells: the number of tiles that have, in whole groups of RING_GROUP. Within a
+//   group tiles count themselves in any order and wait for nobody; who needs the tail further on moves it over groups that are whole.
 //   Tags keep all this right whoever comes too late or too early: a tail that is wrong costs time.
 // SCAN_RING_IN_ORDER: the tail moves tile by tile, each waiting for the one before it.
 //
@@ -46,6 +46,12 @@ struct Place {
     uint lap;   // laps of the ring before this pass
 };
 
+// What lies there of a digit, and what that says.
+struct Seen {
+    uint word;
+    uint rest;
+};
+
 struct Known {
     uint state;
     uint count;
@@ -54,28 +60,28 @@ struct Known {
 uint ring_word(uint line, uint digit) { return line % RING_ENTRIES * (2 * RADIX) + digit; }
 uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << RING_TAG_SHIFT; }
 
-Known look_at(Words words, Place place, uint back, uint digit) {
-    Known known;
-    if (!IN_RING) {
-        uint word = load_relaxed(words, (place.tile - back) * RADIX + digit);
-        known.state = (word ^ place.turn) >> 30;
-        known.count = word & LOOK_BACK_MASK;
-        return known;
-    }
-    uint line = place.line - back;
-    uint word = load_relaxed(words, ring_word(line, digit));
-    known.state = ((word ^ ring_tag(place.lap, line)) >> RING_TAG_SHIFT) == 0 ? word >> 16 & 3 : LOOK_BACK_EMPTY;
-    known.count = word & 0xffff;
-    return known;
+// Only loads: where several tiles are looked at, no branch lies between one's and the next's.
+Seen look_at(Words words, Place place, uint back, uint digit) {
+    Seen seen;
+    seen.word = load_relaxed(words, IN_RING ? ring_word(place.line - back, digit) : (place.tile - back) * RADIX + digit);
+    seen.rest = IN_RING ? load_relaxed(words, ring_word(place.line - back, digit) + RADIX) : 0;
+    return seen;
 }
 
-// Adds the rest of a prefix that has been looked at. False where it is not there yet.
-bool add_rest(Words words, Place place, uint back, uint digit, inout uint prefix) {
-    if (!IN_RING) return true;
-    uint line = place.line - back;
-    uint rest = load_relaxed(words, ring_word(line, digit) + RADIX);
-    prefix += rest << 16;
-    return rest >> 16 == (ring_tag(place.lap, line) >> 16 | LOOK_BACK_PREFIX);
+Known known_of(Seen seen, Place place, uint back) {
+    Known known;
+    if (!IN_RING) {
+        known.state = (seen.word ^ place.turn) >> 30;
+        known.count = seen.word & LOOK_BACK_MASK;
+        return known;
+    }
+    known.state = ((seen.word ^ ring_tag(place.lap, place.line - back)) >> RING_TAG_SHIFT) == 0 ? seen.word >> 16 & 3 : LOOK_BACK_EMPTY;
+    known.count = seen.word & 0xffff;
+    if (known.state == LOOK_BACK_PREFIX) {
+        known.count |= seen.rest << 16;
+        if ((seen.rest ^ seen.word) >> 16 != 0) known.state = LOOK_BACK_EMPTY;
+    }
+    return known;
 }
 
 void publish_digit(Words words, Place place, uint digit, uint count, uint state) {
@@ -101,22 +107,18 @@ bool look_back_digit(Words words, Place place, uint digit, out uint exclusive) {
     uint back = 1;  // the next to be read
     uint most = IN_RING ? min(place.tile, RING_REACH) : place.tile;
     for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
-        Known window[LOOK_BACK_WINDOW];
+        Seen window[LOOK_BACK_WINDOW];
         [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) window[i] = look_at(words, place, min(back + i, most), digit);
         bool waiting = false;
         [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
+            // Until something is missing, this is the tile `back` before.
+            Known known = known_of(window[i], place, back);
             bool furthest = IN_RING && back >= most;
-            waiting = waiting || window[i].state == LOOK_BACK_EMPTY || furthest && window[i].state != LOOK_BACK_PREFIX;
+            waiting = waiting || known.state == LOOK_BACK_EMPTY || furthest && known.state != LOOK_BACK_PREFIX;
             if (!waiting) {
-                bool ends = window[i].state == LOOK_BACK_PREFIX;
-                uint sum = exclusive + window[i].count;
-                if (ends && !add_rest(words, place, back, digit, sum)) {
-                    waiting = true;
-                    continue;
-                }
-                exclusive = sum;
+                exclusive += known.count;
                 back += 1;
-                if (ends) return true;
+                if (known.state == LOOK_BACK_PREFIX) return true;
             }
         }
     }

@@ -53,6 +53,23 @@ uint inclusive_add(uint value) {
     return sh_lane_values[thread];
 }
 
+uint sum_of_lanes(uint value) {
+    barrier();
+    sh_lane_values[thread_id()] = value;
+    barrier();
+    uint sum = 0;
+    for (uint lane = 0; lane < LANES; ++lane) sum += sh_lane_values[subgroup_id() * LANES + lane];
+    return sum;
+}
+
+uint least_of_lanes(uint value) {
+    barrier();
+    sh_lane_values[thread_id()] = value;
+    barrier();
+    for (uint lane = 0; lane < LANES; ++lane) value = min(value, sh_lane_values[subgroup_id() * LANES + lane]);
+    return value;
+}
+
 #else
 
 uint lane_count() { return LANES != 0 ? LANES : gl_SubgroupSize; }
@@ -63,6 +80,8 @@ void subgroup_sync() { subgroupBarrier(); }
 uvec4 lanes_below() { return gl_SubgroupLtMask; }
 uvec4 ballot(bool set) { return subgroupBallot(set); }
 uint inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
+uint sum_of_lanes(uint value) { return subgroupAdd(value); }
+uint least_of_lanes(uint value) { return subgroupMin(value); }
 
 #endif
 

@@ -1,16 +1,9 @@
-// Items as they are merged.
-//
-// An item is the words of its key that are compared, and one that it may carry: its value, or the place it came from, by which all that is
-// missing follows at the end.
+// The words of a key that are compared, and of those the bits.
 //
 // Before it: BEGIN_BIT and END_BIT.
 
 const uint FIRST_WORD = BEGIN_BIT / 32;
 const uint COMPARED_WORDS = (END_BIT - 1) / 32 - FIRST_WORD + 1;
-const bool MERGES_KEYS = COMPARED_WORDS == KEY_WORDS;
-const bool CARRIES_WORD = VALUE_WORDS != 0 || !MERGES_KEYS;
-const bool CARRIES_VALUE = MERGES_KEYS && VALUE_WORDS == 1;
-const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
 
 // The bits of a compared word that keys are sorted by.
 uint sorted_bits(uint w) {
@@ -18,15 +11,4 @@ uint sorted_bits(uint w) {
     if (w == 0) bits = bits << BEGIN_BIT % 32;
     if (w == COMPARED_WORDS - 1) bits &= 0xffffffffu >> (31 - (END_BIT - 1) % 32);
     return bits;
-}
-
-// Whether b, which comes after a, belongs before it.
-bool turned(uint a[MERGED_WORDS], uint b[MERGED_WORDS]) {
-    bool greater = false;
-    [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        uint x = a[w] & sorted_bits(w);
-        uint y = b[w] & sorted_bits(w);
-        greater = x > y || x == y && greater;
-    }
-    return greater;
 }

@@ -129,9 +129,7 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
             unfinished = true;
-            seen[j] = look_at(words, place, tile.index - t, digit_of_thread(j));
-            bool ends = seen[j].state == LOOK_BACK_PREFIX;
-            if (ends && !add_rest(words, place, tile.index - t, digit_of_thread(j), seen[j].count)) seen[j].state = LOOK_BACK_EMPTY;
+            seen[j] = known_of(look_at(words, place, tile.index - t, digit_of_thread(j)), place, tile.index - t);
             if (seen[j].state == LOOK_BACK_EMPTY) missing = true;
         }
         if (!any_thread(unfinished)) return;

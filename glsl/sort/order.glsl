@@ -79,14 +79,18 @@ void load_key_words(Part part, Move move, uint w, uint places[ITEMS], out uint k
     }
 }
 
+// A value of one word of each item.
+void load_values(Part part, Move move, inout uint values[ITEMS]) {
+    Plane plane = source_plane(part.problem, KEY_WORDS, move, part.count);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (HOLDS(k) && striped(k) < part.items) values[k] = load_word(KEY_WORDS, plane, move.first, part.first + striped(k));
+    }
+}
+
 void load_part(Part part, Move move, out uint keys[ITEMS], out uint carried[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
     load_key_words(part, move, BEGIN_BIT / 32, carried, keys);
-    if (!CARRIES_VALUE) return;
-    Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k) && striped(k) < part.items) carried[k] = load_word(KEY_WORDS, values, move.first, part.first + striped(k));
-    }
+    if (CARRIES_VALUE) load_values(part, move, carried);
 }
 
 // Every digit, through shared memory.
@@ -108,14 +112,15 @@ void order_by_digits(Part part, Move move, uint digits, bool by_ballots, inout u
     }
 }
 
-void store_part(Part part, Move move, uint keys[ITEMS], uint carried[ITEMS]) {
+// Items in order: of one word the keys themselves; of each item its value, or the place it came from.
+void store_part(Part part, Move move, uint keys[ITEMS], uint carried[ITEMS], bool carries_value) {
     if (KEY_WORDS == 1 && !DROPS_KEYS) {
         Plane target = target_plane(part.problem, 0, move, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), KEYS_APART ? keys[k] : decode_top(keys[k]));
         }
     }
-    if (CARRIES_VALUE) {
+    if (carries_value) {
         Plane target = target_plane(part.problem, KEY_WORDS, move, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
@@ -134,5 +139,5 @@ void order_part(Part part, Move move, uint digits) {
         order_by_digits(part, move, digits, !PROVES_ORDER || attempt == 1, keys, carried);
         if (!PROVES_ORDER || attempt == 1 || is_in_order(keys, carried)) break;
     }
-    store_part(part, move, keys, carried);
+    store_part(part, move, keys, carried, CARRIES_VALUE);
 }

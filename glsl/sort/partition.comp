@@ -22,7 +22,7 @@ layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 layout(constant_id = SPEC_TILE) const uint WINDOW = 2048;
 
-#include "sort/compare.glsl"
+#include "sort/merged.glsl"
 #include "sort/windows.glsl"
 
 const uint SAMPLES = THREADS / FAN;

@@ -1,4 +1,5 @@
-// Sort of a problem that one workgroup holds, by digits: all of them in shared memory, one read and one write.
+// Sort of a problem that one workgroup holds, by digits: all of them in shared memory, one read and one write. With BUCKETS, by buckets where
+// keys are spread well enough, and by digits where they are not.
 //
 // In:  keys (and values), the count where it lies on the device.
 // Out: keys (and values) sorted; the problem's status.
@@ -15,9 +16,17 @@
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
+#ifdef BUCKETS
+#define LEAST_COUNTERS (TILE + 1)
+#endif
 #include "sort/tile.glsl"
 #include "sort/whole.glsl"
 #include "sort/order.glsl"
+#ifdef BUCKETS
+#include "lib/scan_threads.glsl"
+#include "sort/compare.glsl"
+#include "sort/buckets.glsl"
+#endif
 
 void main() {
     uint p = linear_group();
@@ -25,5 +34,10 @@ void main() {
     uint count = told_count(p);
     if (thread_id() == 0) write_status(p);
     if (count == 0) return;
-    order_part(whole_problem(p, count), from_input_to_output(), digit_count(BEGIN_BIT, END_BIT));
+    Part part = whole_problem(p, count);
+    Move move = from_input_to_output();
+#ifdef BUCKETS
+    if (order_by_buckets(part, move)) return;
+#endif
+    order_part(part, move, digit_count(BEGIN_BIT, END_BIT));
 }

@@ -4,16 +4,16 @@
 // its lane l is place k * lanes + l of that run. So the order (subgroup, item, lane) is the input order, and ranking in that
 // order is stable. The other words follow later, one after another, through the same shared memory (scatter.glsl).
 //
-// HISTOGRAMS rows of counters: one for each subgroup, or, where subgroups are narrow and rows would not fit, a single row
-// that the subgroups use in turns.
+// HISTOGRAMS rows of counters: one for each subgroup, or, where so many would not fit, fewer, each of which a few neighbouring subgroups use
+// in turns.
 //
 // Work: count_digits, then sum_rows and place_rows turn the counts into places, then rank_keys walks the items and
 // moves each key to its place in sh_keys, by ballots or, where that is proven, in the order of shared memory. (Ranking by ballots: Merrill and
 // Garland, "Single-pass parallel prefix scan", 2016, and Adinets and Merrill, "Onesweep", 2022.)
 
 //
-// A kernel may define HELD, the items that each thread holds of those it has room for, and CARRIES, whether places are told: other words
-// follow.
+// A kernel may define HELD, the items that each thread holds of those it has room for; CARRIES, whether places are told: other words
+// follow; and LEAST_COUNTERS, how many counters it has another use for.
 //
 // Where ranks are proven by places (prove.glsl), what goes to its place at first is not the key, but the digit and where the item came from.
 
@@ -45,15 +45,20 @@ const uint PLACE_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
 // Counters while a tile is ordered; then, where other words follow, the digits of its places, four to a word (scatter.glsl).
 const uint COUNTER_WORDS = HISTOGRAMS * RADIX;
 const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + 3) / 4 * THREADS;
+#ifndef LEAST_COUNTERS
+#define LEAST_COUNTERS DIGIT_WORDS
+#endif
 
-shared uint sh_counts[COUNTER_WORDS > DIGIT_WORDS ? COUNTER_WORDS : DIGIT_WORDS];
+shared uint sh_counts[COUNTER_WORDS > LEAST_COUNTERS ? COUNTER_WORDS : LEAST_COUNTERS];
 shared uint sh_shift;
 shared uint sh_out_of_order;
 // Of a digit that many keys of the tile share, how many and which: (count << RADIX_BITS | digit). 0: there is none.
 shared uint sh_hot_digit;
 shared uint sh_keys[TILE];
 
-uint histogram_row() { return HISTOGRAMS == 1 ? 0 : subgroup_id(); }
+// Subgroups that share a row.
+uint histogram_turns() { return (THREADS / lane_count() - 1) / HISTOGRAMS + 1; }
+uint histogram_row() { return subgroup_id() / histogram_turns(); }
 
 // The digit as the push constants have it. The bits of a digit, at most RADIX_BITS, follow its shift and its word.
 uint digit_shift() { return args.digit & 0xff; }
@@ -201,6 +206,10 @@ uint rank_key_from_end(uint digit) {
 }
 
 void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout uint places[PLACE_WORDS]) {
+    if (!by_ballots && sh_hot_digit != 0) {
+        rank_row_around(keys, shift, mask, sh_hot_digit & (RADIX - 1), places);
+        return;
+    }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
@@ -215,16 +224,14 @@ void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout ui
 // would keep them all, a register a key (101 instead of 70 at 22 keys on NVIDIA, and half the workgroups).
 void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, out uint places[PLACE_WORDS]) {
     uint shift = sh_shift;
-    if (!by_ballots && sh_hot_digit != 0) {
-        rank_row_around(keys, shift, mask, sh_hot_digit & (RADIX - 1), places);
-    } else if (HISTOGRAMS > 1 || THREADS == lane_count()) {
+    uint turns = histogram_turns();
+    if (turns == 1) {
         rank_row(keys, shift, mask, by_ballots, places);
-    } else {
-        uint turns = THREADS / lane_count();
-        for (uint turn = 0; turn < turns; ++turn) {
-            if (turn == subgroup_id()) rank_row(keys, shift, mask, by_ballots, places);
-            barrier();
-        }
+        return;
+    }
+    for (uint turn = 0; turn < turns; ++turn) {
+        if (turn == subgroup_id() % turns) rank_row(keys, shift, mask, by_ballots, places);
+        barrier();
     }
 }
 

@@ -157,7 +157,7 @@ impl<'a> SortKind<'a> {
 
     /// Whether a workgroup has room for keys as long as these: merging keeps all that is compared in shared memory.
     fn holds(&self, small: SmallShape) -> bool {
-        small.method == SmallMethod::Radix || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
+        small.method != SmallMethod::Merge || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
     }
 
     fn tiled(&self, sized: SizedTile, max_count: u32) -> Class {
@@ -257,7 +257,7 @@ impl<'a> SortKind<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// How a kernel finds places in a tile. Proven ranks take a row of counters for each subgroup.
+    /// How a kernel finds places in a tile. Ranks that tiles prove take a row of counters for each subgroup.
     fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
@@ -266,12 +266,14 @@ impl<'a> SortKind<'a> {
             Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
             Kernel::SortOnesweep | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
             // Items that carry the places they came from are told apart.
-            Kernel::SortSmall if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
+            Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
             _ => RANKING_BALLOTS,
         };
-        if self.profile.histogram_rows(tile.shape.threads, self.facts) > 1 { ranking } else { RANKING_BALLOTS }
+        let threads = tile.shape.threads;
+        let own_rows = self.profile.histogram_rows(threads, self.facts) == self.profile.most_subgroups(threads, self.facts);
+        if own_rows || matches!(kernel, Kernel::SortSmall | Kernel::SortBuckets) { ranking } else { RANKING_BALLOTS }
     }
 
     pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {
@@ -287,6 +289,7 @@ impl<'a> SortKind<'a> {
             kernel,
             Kernel::SortRank
                 | Kernel::SortSmall
+                | Kernel::SortBuckets
                 | Kernel::SortMerge
                 | Kernel::SortJoin
                 | Kernel::SortSegments
@@ -356,13 +359,15 @@ impl SmallShape {
     pub(super) fn kernel(self) -> Kernel {
         match self.method {
             SmallMethod::Radix => Kernel::SortSmall,
+            SmallMethod::Buckets => Kernel::SortBuckets,
             SmallMethod::Merge => Kernel::SortMerge,
         }
     }
 
     pub(super) fn segments_kernel(self) -> Kernel {
         match self.method {
-            SmallMethod::Radix => Kernel::SortSegments,
+            // Segments by buckets do not pass Profile::checked.
+            SmallMethod::Radix | SmallMethod::Buckets => Kernel::SortSegments,
             SmallMethod::Merge => Kernel::SortSegmentsMerge,
         }
     }

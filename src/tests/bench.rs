@@ -36,7 +36,7 @@ impl Way {
         let profile = context.device().profile();
         let shape = |items| Shape { threads: profile.plain_threads, items };
         let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
-        let ranked = SizedRank { above: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
+        let ranked = SizedRank { above: 0, above_in_place: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
         let mut profile = Profile {
             direct_up_to: most(self == Self::Direct),
             prefixes_up_to: most([Self::Prefixes, Self::PrefixesPassingOver].contains(&self)),

@@ -125,7 +125,7 @@ impl Bench {
                         _ => {}
                     }
                 }
-                "sort_small" | "sort_merge" => {
+                "sort_small" | "sort_buckets" | "sort_merge" => {
                     (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                     compare_items(twin, Move { before: 0, last: true, to_output: true });
                 }
@@ -143,7 +143,7 @@ impl Bench {
                 other => panic!("{other} has no twin"),
             }
             let first = !prepared && (name == "sort_histogram" || name == "sort_count" && index == 0);
-            let settles = first || ["sort_prepare", "sort_rank", "sort_small", "sort_merge"].contains(&name);
+            let settles = first || ["sort_prepare", "sort_rank", "sort_small", "sort_buckets", "sort_merge"].contains(&name);
             if settles && problem.status {
                 let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                 let status = self.words(memory, address(row.status), 1);

@@ -35,7 +35,7 @@ pub(super) fn context(emulated: bool) -> Context {
     let native = Context::new().unwrap();
     let threads = if emulated { 128 } else { native.device().facts().max_lanes.max(64) };
     let shape = |items| Shape { threads, items };
-    let small = [SmallShape::radix(threads, 1), SmallShape::radix(threads, 2), SmallShape::merge(threads, 3)];
+    let small = [SmallShape::radix(threads, 1), SmallShape::buckets(threads, 2), SmallShape::merge(threads, 3)];
     let tiles = [SizedTile { up_to: u32::MAX, shape: shape(2).into() }];
     // Both ways, of pairs and of the others, on either kind of subgroups.
     let shapes = |merges| SortShapes {

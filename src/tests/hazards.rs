@@ -427,9 +427,8 @@ fn classes_are_told_apart() {
                         && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                 }
             };
-            let least = if format.rule() == FLAG_EVEN { 1025 } else { 1 };
-            let most = if format.key_words == 1 { 8192 } else { 4096 };
-            let ranked = alone && (least..=most).contains(&size);
+            let least = if format.rule() == FLAG_EVEN { 4097 } else { 2049 };
+            let ranked = alone && format.key_words == 1 && (least..=8192).contains(&size);
             assert!(holds && ranked == matches!(class, Class::Ranked(_)), "{size} in {class:?}");
         }
     }

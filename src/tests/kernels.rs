@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 use crate::plan::{Pass, Resources};
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
 use crate::sort::Class;
-use crate::tuning::{Profile, Ranking, Shape, SizedRank, TileShape, ranked_chunk};
+use crate::tuning::{Profile, Ranking, Shape, SizedRank, SmallShape, TileShape, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
 /// One problem by itself: all keys that there are, or as many as the device says.
@@ -310,7 +310,7 @@ fn rank_kernel() {
         for items in [8, 32] {
             if i < 3 || in_full() || in_turn(i + items as usize / 8) && !in_brief() {
                 let info = info.strategy(Strategy::ReduceThenScan);
-                ranked(SizedRank { above: 0, up_to: 1000, threads, items }, info);
+                ranked(SizedRank { above: 0, above_in_place: 0, up_to: 1000, threads, items }, info);
             }
         }
     }
@@ -371,7 +371,11 @@ fn kernels_that_prove_their_ranks() {
 #[test]
 fn emulated_small_kernels_prove_their_order() {
     for small_ranking in [Ranking::Proven, Ranking::Disproven] {
-        let tune = |profile| Profile { small_ranking, ..profile };
+        let tune = |mut profile: Profile| {
+            let small = SmallShape::radix(profile.plain_threads, 3);
+            profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small = [small].into_iter().collect());
+            Profile { small_ranking, ..profile }
+        };
         for info in [
             SorterInfo::keys(),
             SorterInfo { key: KeyType::I16, order: Order::Descending, ..SorterInfo::keys() },
@@ -382,6 +386,32 @@ fn emulated_small_kernels_prove_their_order() {
             let small = [(3 * threads, u32::MAX), (3 * threads - 7, 0), (2 * threads + 1, 0b10)];
             let problems = small.map(|(size, varied)| Problem::new(41, size, None).varied(varied));
             Bench::tuned(true, Way::Direct, tune, info, problems.to_vec()).prove();
+        }
+    }
+}
+
+/// The largest workgroup has more subgroups than rows of counters: each row serves a few in turns, or, where they are narrow, one serves all.
+#[test]
+fn rows_of_counters_are_shared() {
+    let context = context(false);
+    let facts = context.device().facts();
+    let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(facts.min_lanes)) / facts.max_lanes * facts.max_lanes;
+    let shape = Shape { threads: most.min(1024), items: 2 };
+    for ranking in [Ranking::Ballots, Ranking::Proven] {
+        let tune = |mut profile: Profile| {
+            let small = SmallShape::radix(shape.threads, shape.items);
+            profile.sort_shapes_mut().into_iter().for_each(|shapes| {
+                shapes.small = [small].into_iter().collect();
+                shapes.tiles[0].shape = TileShape { shape, ranking: Ranking::ProvenByPlaces };
+            });
+            Profile { small_ranking: ranking, ..profile }
+        };
+        let info = SorterInfo::pairs().strategy([Strategy::Lookback, Strategy::ReduceThenScan][ranking as usize % 2]);
+        let tile = shape.tile() as usize;
+        for (way, size) in [(Way::Direct, tile - 9), (Way::EveryDigit, 2 * tile + 9)] {
+            for varied in [u32::MAX, 0b1010] {
+                Bench::tuned(false, way, tune, info, vec![Problem::new(44, size, None).varied(varied)]).prove();
+            }
         }
     }
 }
@@ -426,10 +456,55 @@ fn small_kernel() {
         let formats = proven();
         for (i, info) in if emulated { &formats[..3] } else { &formats[..] }.iter().enumerate() {
             let single = vec![Problem::new(5, 3 * threads, Some(70))];
-            // By merging, by digits, by digits again.
+            // By merging, by buckets, by digits.
             let of_sizes = [of_size(3 * threads), of_size(2 * threads), of_size(threads), single];
             for problems in of_sizes.into_iter().take(if i < 3 || in_full() { 4 } else { 2 }) {
                 Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems).prove();
+            }
+        }
+    }
+}
+
+/// Keys spread well and badly, in which one word tells or another, few of them the same or all.
+#[test]
+fn buckets_kernel() {
+    for emulated in [false, true] {
+        let threads = context(emulated).device().profile().plain_threads;
+        let size = 2 * threads;
+        let of = |key: &dyn Fn(u32) -> u32| Problem::of_keys((0..size).map(key).collect());
+        let problems = vec![
+            of(&|i| i.wrapping_mul(0x9e37_79b9)),
+            // Two have the same, or as many as no bucket takes, or all.
+            of(&|i| 0x8000_0000 - (i * 7) % (size / 2)),
+            of(&|i| [3, 0x7000_0001][i as usize % 2]),
+            of(&|i| if i == 40 { 0 } else { 0xffff_ff00 | (i % 5) }),
+            of(&|_| 11),
+            // The range is all there is, or one.
+            of(&|i| if i % 2 == 0 { i } else { u32::MAX - i }),
+            of(&|i| i % 2),
+            Problem::new(6, size as usize, Some(size - 9)),
+            Problem::new(7, size as usize - 3, Some(1)).varied(0b100),
+        ];
+        let both = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() };
+        let infos = [
+            SorterInfo::keys(),
+            SorterInfo::pairs(),
+            SorterInfo { key: KeyType::F32, order: Order::Descending, begin_bit: 4, end_bit: 30, ..SorterInfo::keys() },
+            both,
+            SorterInfo { key: KeyType::I32, value: ValueType::Bytes(8), ..SorterInfo::keys() },
+            SorterInfo {
+                key: KeyType::F64,
+                begin_bit: 20,
+                end_bit: 50,
+                value: ValueType::Index,
+                drop_keys: true,
+                ..SorterInfo::keys()
+            },
+            SorterInfo { layout: Layout::Interleaved, ..both },
+        ];
+        for info in infos.into_iter().take(if emulated && !in_full() { 3 } else { 7 }) {
+            for problems in problems.chunks(4) {
+                Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems.to_vec()).prove();
             }
         }
     }

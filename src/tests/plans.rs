@@ -64,8 +64,8 @@ fn kinds_have_plans() {
     }
     let tiny = Problem { size: 1000, count_on_device: true, status: true };
     let [keys, pairs] = [SorterInfo::keys(), SorterInfo::pairs()].map(|info| info.strategy(Strategy::Lookback));
-    assert_text("ranked", &text(&one(pairs, tiny), &NVIDIA));
-    assert_text("small", &text(&one(keys, Problem { size: 6000, ..tiny }), &NVIDIA));
+    assert_text("small", &text(&one(pairs, tiny), &NVIDIA));
+    assert_text("ranked", &text(&one(keys, Problem { size: 6000, ..tiny }), &NVIDIA));
     let none = Problem { size: 0, count_on_device: false, status: false };
     assert_text("nothing", &text(&one(pairs, none), &NVIDIA));
     assert_text("nothing_but_status", &text(&one(pairs, Problem { status: true, ..none }), &NVIDIA));

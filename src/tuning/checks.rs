@@ -23,7 +23,7 @@ const MOST_RING_ENTRIES: u32 = 1024;
 impl Profile {
     /// This profile, if the device can run it.
     pub(crate) fn checked(self, facts: &DeviceFacts) -> Result<Self> {
-        let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
+        let narrowest = self.narrowest(facts);
         if !self.emulated_subgroups {
             let always = facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes;
             if self.lanes != 0 && !facts.can_require(self.lanes) && !always {
@@ -74,12 +74,12 @@ impl Profile {
             refuse(format!("{shape} needs {bytes} of {} bytes of shared memory", facts.shared_memory))
         };
         let emulation = |threads| if self.emulated_subgroups { threads * 8 } else { 0 };
-        let by_digits = |Shape { threads, items }| {
-            let rows = self.histogram_rows(threads, facts);
-            // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
-            let counters = (rows * 1024).max(items.next_multiple_of(4) * threads);
+        let with_counters = |Shape { threads, items }, least: u32| {
+            let counters = (self.histogram_rows(threads, facts) * 1024).max(least);
             counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
         };
+        // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
+        let by_digits = |shape: Shape| with_counters(shape, shape.items.next_multiple_of(4) * shape.threads);
         // Of the longest keys, those of two words: longer ones go without the shapes that they do not fit.
         for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, 3)] {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
@@ -94,6 +94,8 @@ impl Profile {
                 group(small.shape)?;
                 let bytes = match small.method {
                     SmallMethod::Radix => by_digits(small.shape),
+                    // As many buckets as items, and one for none: see glsl/sort/buckets.glsl.
+                    SmallMethod::Buckets => with_counters(small.shape, 4 * (small.tile() + 1)),
                     SmallMethod::Merge => small.merge_bytes(words),
                 };
                 fits(small, small.shape.items != 0, bytes)?;
@@ -109,6 +111,9 @@ impl Profile {
             let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
             let bytes = match segments.method {
                 SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
+                SmallMethod::Buckets => {
+                    return refuse(format!("{segments} does not suit segments: they go by digits or by merging"));
+                }
                 SmallMethod::Merge => {
                     segments.merge_bytes(most_words) + segments.tile() / 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
                 }
@@ -159,7 +164,7 @@ impl Profile {
 
 /// That items can be ranked so.
 fn check_rank(ranked: SizedRank, shared_memory: u32) -> Result<()> {
-    let SizedRank { above, up_to, threads, items } = ranked;
+    let SizedRank { above, up_to, threads, items, .. } = ranked;
     if !items.is_power_of_two() || items < 4 || !threads.is_multiple_of(items) {
         return refuse(format!("{ranked}: {items} is not a power of two from 4 on that divides {threads}"));
     }
@@ -222,6 +227,9 @@ mod tests {
         };
         let mut merging = good.clone();
         merging.sort_long.small[0] = SmallShape::merge(256, 16);
+        let (mut bucketed, mut segmented) = (good.clone(), good.clone());
+        bucketed.sort_pairs.small[0] = SmallShape::buckets(256, 24);
+        segmented.sort_long.segments = SmallShape::buckets(128, 4);
         let runs = |fan, text: &str| {
             let mut profile = Profile { merge_fan: fan, ..good.clone() };
             profile.sort_pairs.merges.push(text.parse().unwrap());
@@ -236,7 +244,7 @@ mod tests {
         for (entries, reach) in [(8, 6), (128, 124), (1024, 992)] {
             assert_eq!(ring(entries, reach).checked(&facts), Ok(ring(entries, reach)));
         }
-        let ranks = ranked("0..16384:256/64");
+        let ranks = ranked("0,0..16384:256/64");
         assert_eq!(ranks.clone().checked(&facts), Ok(ranks));
         let merging_runs = runs(16, "100000:256x4/128x8");
         assert_eq!(merging_runs.clone().checked(&facts), Ok(merging_runs));
@@ -248,17 +256,19 @@ mod tests {
             (with(512, 1), "512 threads"),
             (with(256, 60), "shared memory"),
             (merging, "256x16/merge needs 50700 of 49152 bytes"),
+            (bucketed, "256x24/buckets needs 50500 of 49152 bytes"),
+            (segmented, "128x4/buckets does not suit segments"),
             (emulated, "whole subgroups of 32"),
             (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
             (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
             (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
             (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
-            (ranked("0..2048:512/32"), "512 threads"),
-            (ranked("0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
-            (ranked("0..2048:192/48"), "48 is not a power of two"),
-            (ranked("0..2048:256/2"), "2 is not a power of two from 4 on"),
-            (ranked("2048..2048:256/32"), "ranks nothing"),
-            (ranked("0..16385:256/32"), "more than 16384 items"),
+            (ranked("0,0..2048:512/32"), "512 threads"),
+            (ranked("0,0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
+            (ranked("0,0..2048:192/48"), "48 is not a power of two"),
+            (ranked("0,0..2048:256/2"), "2 is not a power of two from 4 on"),
+            (ranked("2048,0..2048:256/32"), "ranks nothing"),
+            (ranked("0,0..16385:256/32"), "more than 16384 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),
             (Profile { ring_window: 64, ..good.clone() }, "windows are"),

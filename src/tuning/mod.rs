@@ -168,23 +168,22 @@ impl Profile {
     pub fn for_device(facts: &DeviceFacts) -> Self {
         let mut profile = Self::portable(facts);
         let nvidia = facts.vendor_id == VENDOR_NVIDIA && profile.lanes == 32 && facts.shared_memory >= 48 * 1024;
-        if nvidia && facts.max_invocations >= 512 {
+        if nvidia && facts.max_invocations >= 1024 {
             let (keys, pairs) = if facts.compute_only {
                 (NVIDIA_COMPUTE_KEYS, NVIDIA_COMPUTE_PAIRS)
             } else {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
-            let ring = |ranking| Some(TileShape { shape: shape(320, 28), ranking });
-            let (proven, ring) = (ring(Ranking::Proven), ring(Ranking::Ballots));
-            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, proven, SmallShape::merge(128, 16));
+            let segments = SmallShape::merge(128, 16);
+            profile.sort_keys =
+                shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, Some(proven(u32::MAX, 256, 36).shape), segments);
             profile.sort_pairs =
-                shapes(NVIDIA_RANKED, NVIDIA_SMALL_PAIRS, NVIDIA_MERGE_PAIRS, pairs, ring, SmallShape::merge(128, 16));
-            profile.sort_long =
-                shapes(NVIDIA_RANKED_LONG, NVIDIA_SMALL_LONG, NVIDIA_MERGE_LONG, NVIDIA_LONG, None, SmallShape::merge(128, 8));
+                shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, Some(shape(384, 22).into()), segments);
+            profile.sort_long = shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, None, SmallShape::merge(128, 8));
             profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
             profile.small_ranking = Ranking::Proven;
-            profile.ring_window = 2;
+            profile.ring_window = 4;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
         }
@@ -247,15 +246,30 @@ impl Profile {
 
     /// Rows of digit counters that a workgroup keeps.
     pub(crate) fn histogram_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
-        let narrowest = if self.lanes == 0 { facts.min_lanes } else { self.lanes };
-        if self.emulated_subgroups { threads / narrowest } else { histogram_rows(threads, narrowest, facts.shared_memory) }
+        if self.emulated_subgroups {
+            return self.most_subgroups(threads, facts);
+        }
+        histogram_rows(threads, self.narrowest(facts), facts.shared_memory)
+    }
+
+    /// Most subgroups of a workgroup.
+    pub(crate) fn most_subgroups(&self, threads: u32, facts: &DeviceFacts) -> u32 {
+        threads / self.narrowest(facts)
+    }
+
+    fn narrowest(&self, facts: &DeviceFacts) -> u32 {
+        if self.lanes == 0 { facts.min_lanes } else { self.lanes }
     }
 }
 
-/// One for each subgroup, unless subgroups are narrow or the rows would take more than half of what there is.
+/// One for each subgroup; fewer, which as few subgroups as possible share, where the rows would take more than half of what there is; a
+/// single one where subgroups are narrow.
 fn histogram_rows(threads: u32, lanes: u32, shared_memory: u32) -> u32 {
-    let rows = threads / lanes.max(1);
-    if lanes >= MIN_LANES_FOR_OWN_HISTOGRAM && rows * 1024 <= shared_memory / 2 { rows } else { 1 }
+    if lanes < MIN_LANES_FOR_OWN_HISTOGRAM {
+        return 1;
+    }
+    let (subgroups, most) = (threads / lanes, (shared_memory / 2 / 1024).max(1));
+    subgroups.div_ceil(subgroups.div_ceil(most).max(1)).max(1)
 }
 
 const fn shape(threads: u32, items: u32) -> Shape {
@@ -266,8 +280,8 @@ const fn merges(up_to: u32, run: Shape, window: Shape) -> SizedMerge {
     SizedMerge { up_to, run, window }
 }
 
-const fn ranks(above: u32, up_to: u32, threads: u32, items: u32) -> SizedRank {
-    SizedRank { above, up_to, threads, items }
+const fn ranks(above: u32, above_in_place: u32, up_to: u32, threads: u32, items: u32) -> SizedRank {
+    SizedRank { above, above_in_place, up_to, threads, items }
 }
 
 const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
@@ -276,6 +290,10 @@ const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
 
 const fn proven(up_to: u32, threads: u32, items: u32) -> SizedTile {
     SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Proven } }
+}
+
+const fn by_places(up_to: u32, threads: u32, items: u32) -> SizedTile {
+    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::ProvenByPlaces } }
 }
 
 fn shapes(
@@ -299,22 +317,21 @@ fn shapes(
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
 // of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
 // Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
-const NVIDIA_RANKED: &[SizedRank] = &[ranks(1 << 10, 1 << 12, 512, 32), ranks(1 << 10, 1 << 13, 512, 64)];
-const NVIDIA_RANKED_LONG: &[SizedRank] = &[ranks(1 << 10, 1 << 12, 512, 32)];
+const NVIDIA_RANKED: &[SizedRank] = &[ranks(1 << 11, 1 << 12, 1 << 12, 512, 32), ranks(1 << 11, 1 << 12, 1 << 13, 512, 64)];
+const NVIDIA_SMALL: &[SmallShape] = &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4)];
 const NVIDIA_SMALL_KEYS: &[SmallShape] =
-    &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8), SmallShape::radix(256, 32)];
-const NVIDIA_SMALL_PAIRS: &[SmallShape] = &[SmallShape::radix(256, 4), SmallShape::radix(512, 4), SmallShape::radix(512, 8)];
-const NVIDIA_SMALL_LONG: &[SmallShape] = &[SmallShape::merge(512, 2), SmallShape::merge(512, 4)];
+    &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4), SmallShape::radix(256, 32)];
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
 const NVIDIA_COMPUTE_KEYS: &[SizedTile] =
-    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), proven(u32::MAX, 256, 36)];
-const NVIDIA_COMPUTE_PAIRS: &[SizedTile] = &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(u32::MAX, 384, 22)];
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), by_places(u32::MAX, 256, 36)];
+const NVIDIA_COMPUTE_PAIRS: &[SizedTile] =
+    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), by_places(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
 const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
     &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), proven(u32::MAX, 384, 23)];
 const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
-    &[sized(1 << 17, 512, 4), sized(1 << 18, 384, 8), sized(1 << 23, 384, 22), sized(u32::MAX, 384, 23)];
+    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), by_places(1 << 25, 384, 22), by_places(u32::MAX, 384, 23)];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
@@ -461,8 +478,28 @@ mod tests {
 
     #[test]
     fn text_form_comes_back_the_same() {
-        let profile = Profile::for_device(&facts(VENDOR_NVIDIA, (32, 32), 1024, 32));
+        let measured = DeviceFacts { shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
+        let mut profile = Profile::for_device(&measured);
+        profile.sort_pairs.small[0] = SmallShape::merge(64, 3);
+        for text in ["1024x4/buckets", "64x3/merge", "256x32\n", "384x22/proven_by_places", "2048,4096..8192:512/64"] {
+            assert!(profile.to_string().contains(text), "{text} is in it");
+        }
         assert_eq!(profile.to_string().parse(), Ok(profile));
+    }
+
+    #[test]
+    fn rows_of_counters_are_shared_by_as_few_subgroups_as_possible() {
+        for ((threads, lanes, kib), rows) in [
+            ((384, 32, 48), 12),
+            ((768, 32, 48), 24),
+            ((1024, 32, 48), 16),
+            ((640, 16, 32), 14),
+            ((256, 64, 16), 4),
+            ((128, 8, 48), 1),
+            ((64, 128, 16), 1),
+        ] {
+            assert_eq!(histogram_rows(threads, lanes, kib * 1024), rows, "{threads} threads, {lanes} lanes, {kib} KiB");
+        }
     }
 
     #[test]
@@ -474,7 +511,11 @@ mod tests {
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
             ("lanes = 32", "lanes = 32\nranking = proven", "ranking is unknown"),
             ("128x", "128*", "is not threads x items"),
-            ("sort_keys.ranked =", "sort_keys.ranked = 512:256/32", "\"512:256/32\" is not above..size:threads/items"),
+            (
+                "sort_keys.ranked =",
+                "sort_keys.ranked = 512:256/32",
+                "\"512:256/32\" is not above,above in place..size:threads/items",
+            ),
             ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),
             ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/guesses", "ranking guesses is unknown"),
         ] {

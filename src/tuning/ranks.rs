@@ -11,9 +11,10 @@ const MOST_WORDS: u32 = 8192;
 /// How problems of some sizes are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizedRank {
-    /// Maximum counts up to this one are sorted otherwise, where ranking takes a second dispatch: because others still read what it would
-    /// write.
+    /// Maximum counts up to this one are sorted otherwise.
     pub above: u32,
+    /// The same in place, where ranking takes a second dispatch: others still read what it would write.
+    pub above_in_place: u32,
     /// The largest maximum count that is ranked so.
     pub up_to: u32,
     /// Invocations a workgroup.
@@ -25,7 +26,7 @@ pub struct SizedRank {
 impl SizedRank {
     /// Whether it serves a maximum count; in one dispatch, or in two.
     pub(crate) const fn serves(self, max_count: u32, at_once: bool) -> bool {
-        let above = if at_once { 0 } else { self.above };
+        let above = if at_once { self.above } else { self.above_in_place };
         above < max_count && max_count <= self.up_to
     }
 }
@@ -43,7 +44,7 @@ pub(crate) const fn ranked_chunk(threads: u32, words: u32, shared_memory: u32) -
 
 impl fmt::Display for SizedRank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..{}:{}/{}", self.above, self.up_to, self.threads, self.items)
+        write!(f, "{},{}..{}:{}/{}", self.above, self.above_in_place, self.up_to, self.threads, self.items)
     }
 }
 
@@ -51,11 +52,15 @@ impl FromStr for SizedRank {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let parts = text.split_once(':').and_then(|(sizes, shape)| Some((sizes.split_once("..")?, shape.split_once('/')?)));
-        let ((above, up_to), (threads, items)) =
-            parts.ok_or_else(|| malformed(format!("\"{text}\" is not above..size:threads/items")))?;
+        let parts = text.split_once(':').and_then(|(sizes, shape)| {
+            let (above, up_to) = sizes.split_once("..")?;
+            Some((above.split_once(',')?, up_to, shape.split_once('/')?))
+        });
+        let ((above, above_in_place), up_to, (threads, items)) =
+            parts.ok_or_else(|| malformed(format!("\"{text}\" is not above,above in place..size:threads/items")))?;
         Ok(Self {
             above: parse_number(above)?,
+            above_in_place: parse_number(above_in_place)?,
             up_to: parse_number(up_to)?,
             threads: parse_number(threads)?,
             items: parse_number(items)?,

@@ -106,8 +106,22 @@ impl FromStr for SizedTile {
 pub enum SmallMethod {
     /// Digit by digit: the time grows with the bits of the key.
     Radix,
+    /// By buckets that share the range of the keys, where these are spread well enough for few keys to fall into each: the time grows with
+    /// the number of keys alone. Otherwise digit by digit, somewhat later.
+    Buckets,
     /// By merging: the time grows with the number of keys alone.
     Merge,
+}
+
+impl SmallMethod {
+    /// What tells it behind a shape. Digit by digit, that is the shape alone.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Radix => "",
+            Self::Buckets => "/buckets",
+            Self::Merge => "/merge",
+        }
+    }
 }
 
 /// How one workgroup sorts, and as many items as it takes.
@@ -123,6 +137,11 @@ impl SmallShape {
     /// Digit by digit.
     pub const fn radix(threads: u32, items: u32) -> Self {
         Self { shape: Shape { threads, items }, method: SmallMethod::Radix }
+    }
+
+    /// By buckets.
+    pub const fn buckets(threads: u32, items: u32) -> Self {
+        Self { shape: Shape { threads, items }, method: SmallMethod::Buckets }
     }
 
     /// By merging.
@@ -146,12 +165,9 @@ impl SmallShape {
     }
 }
 
-/// What tells a shape that merges from one that goes digit by digit, whose text is that of the shape alone.
-const MERGE: &str = "/merge";
-
 impl fmt::Display for SmallShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.shape, if self.method == SmallMethod::Merge { MERGE } else { "" })
+        write!(f, "{}{}", self.shape, self.method.suffix())
     }
 }
 
@@ -159,7 +175,10 @@ impl FromStr for SmallShape {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (shape, method) = text.strip_suffix(MERGE).map_or((text, SmallMethod::Radix), |shape| (shape, SmallMethod::Merge));
+        let named = [SmallMethod::Buckets, SmallMethod::Merge]
+            .into_iter()
+            .find_map(|method| text.strip_suffix(method.suffix()).map(|shape| (shape, method)));
+        let (shape, method) = named.unwrap_or((text, SmallMethod::Radix));
         Ok(Self { shape: shape.parse()?, method })
     }
 }

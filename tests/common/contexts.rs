@@ -24,13 +24,18 @@ impl Setup {
         let facts = native.device().facts();
         let widest = facts.max_lanes.max(64);
         let profile = |lanes, threads, tiles: &[SizedTile]| {
-            // Merging takes no subgroups: the setup that meets every kind of sort does for it.
-            let second = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
+            let second = match self {
+                // Merging takes no subgroups: the setup that meets every kind of sort does for it.
+                Self::Folded => SmallShape::merge(threads, 4),
+                Self::Emulated(32) | Self::Narrow => SmallShape::buckets(threads, 2),
+                _ => SmallShape::radix(threads, 2),
+            };
             let small = [SmallShape::radix(threads, 1), second];
             // Small enough for few keys to need tiles.
             let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
             // One workgroup sorts some that are smaller and some that are larger.
-            let ranked = SizedRank { above: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
+            let ranked =
+                SizedRank { above: threads / 2 + 5, above_in_place: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
             let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
             let shapes = SortShapes {
                 ranked: Some(ranked).filter(|_| ranks).into_iter().collect(),

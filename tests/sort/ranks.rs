@@ -18,11 +18,11 @@ fn check(info: &SorterInfo) {
     let context = context(Setup::Narrow);
     let sorter = Sorter::new(context.device(), info).expect("the profile fits the device");
     let ranked = context.device().profile().sort_keys.ranked[0];
-    let (above, up_to) = (ranked.above as usize, ranked.up_to as usize);
-    // Where nobody reads what is written, ranking takes one dispatch, and suits the smallest too.
+    // Where nobody reads what is written, ranking takes one dispatch, and suits smaller ones.
     let info_of = |size| trommel::SortInfo { count: Count::host(size), ..Default::default() };
     let at_once = !sorter.describe(&info_of(ranked.up_to)).expect("the count is small").contains("sort_copy");
-    for (size, expected) in [(above, at_once), (above + 1, true), (up_to, true), (up_to + 1, false)] {
+    let (above, up_to) = (if at_once { ranked.above } else { ranked.above_in_place } as usize, ranked.up_to as usize);
+    for (size, expected) in [(above, false), (above + 1, true), (up_to, true), (up_to + 1, false)] {
         assert_eq!(is_ranked(&sorter, size), expected, "{size} of {info:?}");
     }
     let ends = [above, above + 1, up_to - 1, up_to, up_to + 1].map(|n| Job::draw(&sorter, Keys::Random, n, n as u64));
