@@ -90,7 +90,7 @@ specialisation_constants! {
     Lanes = 1 as "SPEC_LANES",
     /// Keys a thread; of `rank`, a workgroup.
     Items = 2 as "SPEC_ITEMS",
-    /// Rows of digit counters a workgroup: one a subgroup, or 1.
+    /// Rows of digit counters a workgroup: one a subgroup, or fewer, which neighbouring subgroups share.
     Histograms = 3 as "SPEC_HISTOGRAMS",
     /// 32-bit words a value, as the passes move it; 0 for keys alone.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
@@ -120,7 +120,7 @@ specialisation_constants! {
     RingEntries = 16 as "SPEC_RING_ENTRIES",
     /// Tiles that a look-back in the ring goes back at most.
     RingReach = 17 as "SPEC_RING_REACH",
-    /// Look-back words that are read together.
+    /// Tiles whose look-back words are read together.
     Window = 19 as "SPEC_WINDOW",
     /// 1 where every digit has all 8 bits.
     FullDigits = 20 as "SPEC_FULL_DIGITS",

@@ -12,7 +12,7 @@ use std::thread;
 use trommel::tuning::{Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 use trommel::{Error, KeyType, Profile, Sorter, SorterInfo, Strategy};
 
-/// Sizes that a workgroup may sort alone.
+/// Sizes that a workgroup may sort alone. Their keys are spread evenly, as buckets want them.
 const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// Sizes that tiles are tried at, after the small ones.
 const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
@@ -20,7 +20,7 @@ const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
 const MAX_ON_CPU: u32 = 1 << 14;
 
 const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
-const ITEMS: &[u32] = &[4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
+const ITEMS: &[u32] = &[1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
 const TILES: std::ops::RangeInclusive<u32> = 1 << 10..=12 << 10;
 
 /// Shapes that a profile holds of either kind.
@@ -77,10 +77,10 @@ impl<'a> Search<'a> {
         let is_cpu = gpu.context.device().facts().is_cpu;
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
-        let by_either = |shape: &Shape| {
+        let by_each = |shape: &Shape| {
             [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method })
         };
-        let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_either);
+        let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_each);
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
         // CPU drivers have few lanes, and nothing to prove.
         let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };

@@ -6,11 +6,11 @@
 // they came from. So the order is stable, no matter who comes first. Keys are told apart by their topmost word in which they differ; where two
 // are the same in that, the words below are looked up.
 //
-// Where a bucket has more items than MOST_MATES, nothing is moved: then keys are sorted by digits, and the time until it shows, about that of
+// Where a bucket has more items than MOST_IN_BUCKET, nothing is moved: then keys are sorted by digits, and the time until it shows, about that of
 // one digit, is lost.
 
 // Of a bucket. The work of a subgroup is that of its fullest bucket.
-const uint MOST_MATES = 16;
+const uint MOST_IN_BUCKET = 16;
 const bool BRINGS_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1;
 // Equal keys of all bits and nothing else show no order.
 const bool SHOWS_ORDER = ITEM_WORDS > 1 || BEGIN_BIT != 0 || END_BIT != KEY_BITS;
@@ -26,8 +26,11 @@ uint bucket_word(uint bucket) { return bucket % ITEMS * THREADS + bucket / ITEMS
 // For pads.
 const uint NO_BUCKET = TILE;
 
-// Rises with the key, however it is rounded.
-uint bucket_of(uint key, uint least, float buckets_a_key) { return min(uint(float(key - least) * buckets_a_key), TILE - 1); }
+// Rises with the key, however it is rounded: hence one order of operations for all keys.
+uint bucket_of(uint key, uint least, float buckets_a_key) {
+    precise float place = float(key - least) * buckets_a_key;
+    return min(uint(place), TILE - 1);
+}
 
 // Barrier before: sh_least and sh_most are beyond every key. Barrier after.
 void find_range(Part part, uint keys[ITEMS], uint bits) {
@@ -79,6 +82,15 @@ void place_buckets() {
     }
 }
 
+uint first_of(uint bounds) { return bounds & 0xffff; }
+uint count_of(uint bounds) { return bounds >> 16; }
+
+// In its bucket, the place of the `j`th item but the one that has `place`.
+uint mate_of(uint bounds, uint place, uint j) {
+    uint mate = first_of(bounds) + j;
+    return mate + uint(mate >= place);
+}
+
 // Of two items whose keys are the same in word w and above, whether the one that came from `mate` belongs before the one from `own`.
 bool comes_before(Part part, Move move, uint w, uint mate, uint own) {
     while (w-- > 0) {
@@ -109,7 +121,7 @@ bool order_by_buckets(Part part, Move move) {
     }
 
     // 2. A place in its bucket for each.
-    float buckets_a_key = float(TILE - 1) / float(most - least);
+    precise float buckets_a_key = float(TILE - 1) / float(most - least);
     uint bits = sorted_bits(w);
     uint places[ITEMS];
     uint buckets[ITEMS];
@@ -119,15 +131,16 @@ bool order_by_buckets(Part part, Move move) {
         places[k] = atomicAdd(sh_counts[buckets[k]], 1);
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (buckets[k] != NO_BUCKET && places[k] >= MOST_MATES) sh_crowded = 1;
+        if (buckets[k] != NO_BUCKET && places[k] >= MOST_IN_BUCKET) sh_crowded = 1;
     }
     barrier();
     if (sh_crowded != 0) return false;
     place_buckets();
     barrier();
+    uint bounds[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        buckets[k] = buckets[k] != NO_BUCKET ? sh_counts[buckets[k]] : 0;
-        places[k] += buckets[k] & 0xffff;
+        bounds[k] = buckets[k] != NO_BUCKET ? sh_counts[buckets[k]] : 0;
+        places[k] += first_of(bounds[k]);
     }
     if (SHOWS_ORDER) barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -145,21 +158,18 @@ bool order_by_buckets(Part part, Move move) {
     for (uint j = 0; more; ++j) {
         uint others[ITEMS];
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint mate = (buckets[k] & 0xffff) + j;
-            mate += uint(mate >= places[k]);
-            others[k] = sh_keys[j + 1 < buckets[k] >> 16 ? mate : 0];
+            others[k] = sh_keys[j + 1 < count_of(bounds[k]) ? mate_of(bounds[k], places[k], j) : 0];
         }
         more = false;
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint mate = (buckets[k] & 0xffff) + j;
-            mate += uint(mate >= places[k]);
-            bool is_mate = j + 1 < buckets[k] >> 16;
+            uint mate = mate_of(bounds[k], places[k], j);
+            bool is_mate = j + 1 < count_of(bounds[k]);
             bool comes = others[k] < (keys[k] & bits);
             if (is_mate && others[k] == (keys[k] & bits)) {
                 comes = SHOWS_ORDER ? comes_before(part, move, w, sh_counts[mate], striped(k)) : mate < places[k];
             }
             before[k] += uint(is_mate && comes);
-            more = more || j + 2 < buckets[k] >> 16;
+            more = more || j + 2 < count_of(bounds[k]);
         }
     }
     barrier();
@@ -167,7 +177,7 @@ bool order_by_buckets(Part part, Move move) {
     // 4. There it goes, and from there to where it is wanted.
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
-        uint place = (buckets[k] & 0xffff) + before[k];
+        uint place = first_of(bounds[k]) + before[k];
         sh_keys[place] = keys[k];
         if (ITEM_WORDS > 1) sh_counts[place] = carried[k];
     }

@@ -10,7 +10,6 @@
 // Work: count_digits, then sum_rows and place_rows turn the counts into places, then rank_keys walks the items and
 // moves each key to its place in sh_keys, by ballots or, where that is proven, in the order of shared memory. (Ranking by ballots: Merrill and
 // Garland, "Single-pass parallel prefix scan", 2016, and Adinets and Merrill, "Onesweep", 2022.)
-
 //
 // A kernel may define HELD, the items that each thread holds of those it has room for; CARRIES, whether places are told: other words
 // follow; and LEAST_COUNTERS, how many counters it has another use for.
@@ -109,7 +108,7 @@ void find_hot_digit(uint totals[MAX_DIGITS]) {
     }
 }
 
-// From each digit's first place on, its rows follow one another: a row's counter becomes the place of the next such key of its subgroup.
+// From each digit's first place on, its rows follow one another: a row's counter becomes the place of the next such key of its subgroups.
 void place_rows(uint starts[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);

@@ -177,7 +177,7 @@ impl<'a> SortKind<'a> {
         // Of segments, those of other classes change nothing, and do no harm.
         let prefixes = Some(self.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
         let merged = Merging::ends(shapes, self.profile.merge_fan);
-        let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.up_to]);
+        let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
         shapes
             .small
             .iter()
@@ -257,23 +257,26 @@ impl<'a> SortKind<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// How a kernel finds places in a tile. Ranks that tiles prove take a row of counters for each subgroup.
+    /// How a kernel finds places in a tile.
     fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
-        let tiles = tile.ranking as u32;
-        let ranking = match kernel {
-            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
-            Kernel::SortOnesweep | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
+        let (tiles, threads) = (tile.ranking as u32, tile.shape.threads);
+        match kernel {
             // Items that carry the places they came from are told apart.
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
+            // What tiles prove takes a row of counters for each subgroup.
+            Kernel::SortOnesweep | Kernel::SortReorder
+                if self.profile.histogram_rows(threads, self.facts) != self.profile.most_subgroups(threads, self.facts) =>
+            {
+                RANKING_BALLOTS
+            }
+            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
+            Kernel::SortOnesweep | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
             _ => RANKING_BALLOTS,
-        };
-        let threads = tile.shape.threads;
-        let own_rows = self.profile.histogram_rows(threads, self.facts) == self.profile.most_subgroups(threads, self.facts);
-        if own_rows || matches!(kernel, Kernel::SortSmall | Kernel::SortBuckets) { ranking } else { RANKING_BALLOTS }
+        }
     }
 
     pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {

@@ -227,7 +227,8 @@ fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts
     sorts
 }
 
-/// Sizes of nothing, of one tile - or, on some of the devices, of ranks where it is alone -, of a sort by merging, of a direct one, of one by every digit and of one that passes digits over.
+/// Sizes of nothing, of one tile - or, on some of the devices, of ranks where it is alone -, of a sort by merging, of a direct one, of one by
+/// every digit and of one that passes digits over.
 const SIZES: [u32; 6] = [0, 500, 50_000, 100_000, 1 << 20, 1 << 21];
 
 fn all_formats() -> Vec<(&'static str, SorterInfo)> {
@@ -397,6 +398,23 @@ fn a_write_that_is_not_declared_is_found() {
         let found: Vec<String> = unprotected(&commands).collect();
         assert!(found.iter().any(|pair| pair.contains("sort_count tile_words then plan 0 sort_spine tile_words")), "{found:?}");
     });
+}
+
+/// Scratch for all sizes up to one is the most that those take at which kernels change.
+#[test]
+fn classes_change_at_known_sizes() {
+    let mut odd = Profile::for_device(&NVIDIA);
+    odd.sort_shapes_mut().into_iter().for_each(|shapes| shapes.ranked = "100,5000..8192:512/64".parse().into_iter().collect());
+    for profile in [Profile::for_device(&NVIDIA), odd] {
+        for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
+            let sorts = sorts(info.strategy(Strategy::Lookback), []);
+            let kind = SortKind { alone, ..sorts.kind(&NVIDIA, &profile) };
+            let ends: Vec<u32> = kind.shape_ends().collect();
+            for size in (1..40_000).filter(|size| kind.class(*size) != kind.class(size + 1)) {
+                assert!(ends.contains(&size), "{size} is an end of {info:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -500,11 +500,15 @@ fn buckets_kernel() {
                 drop_keys: true,
                 ..SorterInfo::keys()
             },
+            SorterInfo { key: KeyType::U32x4, begin_bit: 5, end_bit: 120, order: Order::Descending, ..SorterInfo::pairs() },
             SorterInfo { layout: Layout::Interleaved, ..both },
         ];
-        for info in infos.into_iter().take(if emulated && !in_full() { 3 } else { 7 }) {
+        for (i, info) in infos.into_iter().enumerate().take(if emulated && !in_full() { 3 } else { 8 }) {
+            // In whichever way keys are ranked that are spread badly.
+            let small_ranking = [Ranking::Proven, Ranking::Disproven, Ranking::Ballots][i % 3];
             for problems in problems.chunks(4) {
-                Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems.to_vec()).prove();
+                let tune = |profile| Profile { small_ranking, ..profile };
+                Bench::tuned(emulated, Way::Direct, tune, info.strategy(Strategy::Lookback), problems.to_vec()).prove();
             }
         }
     }

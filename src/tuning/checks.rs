@@ -14,7 +14,7 @@ const MAX_TILE: u32 = (1 << 16) - 1;
 const MOST_MERGED: u32 = 1 << 26;
 /// Most items that are ranked: the work is their square.
 const MOST_RANKED: u32 = 1 << 14;
-/// Most look-back words that a thread holds.
+/// Most tiles whose look-back words a thread holds.
 const MOST_WINDOW: u32 = 32;
 
 /// Most entries of a ring: 2 MiB.
@@ -94,8 +94,8 @@ impl Profile {
                 group(small.shape)?;
                 let bytes = match small.method {
                     SmallMethod::Radix => by_digits(small.shape),
-                    // As many buckets as items, and one for none: see glsl/sort/buckets.glsl.
-                    SmallMethod::Buckets => with_counters(small.shape, 4 * (small.tile() + 1)),
+                    // As many buckets as items, and one for none; and sums of subgroups: see glsl/sort/buckets.glsl.
+                    SmallMethod::Buckets => with_counters(small.shape, 4 * (small.tile() + 1)) + small.shape.threads,
                     SmallMethod::Merge => small.merge_bytes(words),
                 };
                 fits(small, small.shape.items != 0, bytes)?;
@@ -164,11 +164,11 @@ impl Profile {
 
 /// That items can be ranked so.
 fn check_rank(ranked: SizedRank, shared_memory: u32) -> Result<()> {
-    let SizedRank { above, up_to, threads, items, .. } = ranked;
+    let SizedRank { above, above_in_place, up_to, threads, items } = ranked;
     if !items.is_power_of_two() || items < 4 || !threads.is_multiple_of(items) {
         return refuse(format!("{ranked}: {items} is not a power of two from 4 on that divides {threads}"));
     }
-    if above >= up_to || up_to > MOST_RANKED {
+    if above.min(above_in_place) >= up_to || up_to > MOST_RANKED {
         return refuse(format!("{ranked} ranks nothing or more than {MOST_RANKED} items"));
     }
     // A workgroup's own items are in shared memory together.
@@ -256,7 +256,7 @@ mod tests {
             (with(512, 1), "512 threads"),
             (with(256, 60), "shared memory"),
             (merging, "256x16/merge needs 50700 of 49152 bytes"),
-            (bucketed, "256x24/buckets needs 50500 of 49152 bytes"),
+            (bucketed, "256x24/buckets needs 50756 of 49152 bytes"),
             (segmented, "128x4/buckets does not suit segments"),
             (emulated, "whole subgroups of 32"),
             (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
@@ -267,7 +267,7 @@ mod tests {
             (ranked("0,0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
             (ranked("0,0..2048:192/48"), "48 is not a power of two"),
             (ranked("0,0..2048:256/2"), "2 is not a power of two from 4 on"),
-            (ranked("2048,0..2048:256/32"), "ranks nothing"),
+            (ranked("2048,4096..2048:256/32"), "ranks nothing"),
             (ranked("0,0..16385:256/32"), "more than 16384 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),

@@ -145,7 +145,7 @@ pub struct Profile {
     pub direct_up_to: u32,
     /// Largest maximum count of a sort by every digit; above, digits that all keys share are passed over.
     pub all_digits_up_to: u32,
-    /// Look-back words of a digit that are read together: more of them overlap more latencies, and hold more registers.
+    /// Tiles whose look-back words of a digit are read together: more of them overlap more latencies, and hold more registers.
     pub window: u32,
     /// The same in the ring.
     pub ring_window: u32,
