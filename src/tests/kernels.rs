@@ -390,13 +390,15 @@ fn emulated_small_kernels_prove_their_order() {
     }
 }
 
-/// The largest workgroup has more subgroups than rows of counters: each row serves a few in turns, or, where they are narrow, one serves all.
+/// A workgroup with more subgroups than rows of counters, as few as that takes: each row serves some in turns, or, where they are narrow, one all.
 #[test]
 fn rows_of_counters_are_shared() {
     let context = context(false);
-    let facts = context.device().facts();
-    let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(facts.min_lanes)) / facts.max_lanes * facts.max_lanes;
-    let shape = Shape { threads: most.min(1024), items: 2 };
+    let (facts, profile) = (context.device().facts(), context.device().profile());
+    let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(facts.min_lanes));
+    let threads = (facts.max_lanes.max(64)..=most).step_by(facts.max_lanes as usize);
+    let shared = |threads: &u32| profile.histogram_rows(*threads, facts) < profile.most_subgroups(*threads, facts);
+    let shape = Shape { threads: threads.clone().find(shared).or(threads.last()).expect("there are 64"), items: 2 };
     for ranking in [Ranking::Ballots, Ranking::Proven] {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(shape.threads, shape.items);
