@@ -101,26 +101,9 @@ bool comes_before(Part part, Move move, uint w, uint mate, uint own) {
     return mate < own;
 }
 
-// False where it has done nothing.
-bool order_by_buckets(Part part, Move move) {
-    // 1. What tells keys apart, and the range of that.
-    uint keys[ITEMS];
-    uint carried[ITEMS];
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        carried[k] = striped(k);
-        sh_counts[k * THREADS + thread_id()] = 0;
-    }
-    if (thread_id() == 0) sh_crowded = 0;
-    uint w = load_telling_word(part, move, carried, keys);
-    if (BRINGS_VALUE) load_values(part, move, carried);
-    uint least = sh_least;
-    uint most = sh_most;
-    if (least == most) {
-        store_part(part, move, keys, carried, BRINGS_VALUE);
-        return true;
-    }
-
-    // 2. A place in its bucket for each.
+// Orders keys of which word w lies from `least` to `most`, and what they carry. False where it has done nothing.
+bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
+    // 1. A place in its bucket for each.
     precise float buckets_a_key = float(TILE - 1) / float(most - least);
     uint bits = sorted_bits(w);
     uint places[ITEMS];
@@ -150,7 +133,7 @@ bool order_by_buckets(Part part, Move move) {
     }
     barrier();
 
-    // 3. Its place among those: one of the others at a time, of all the thread's items together, all loads before any branch. Lanes that
+    // 2. Its place among those: one of the others at a time, of all the thread's items together, all loads before any branch. Lanes that
     // have seen all of theirs read one word, and none waits for another's bank.
     uint before[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) before[k] = 0;
@@ -174,7 +157,7 @@ bool order_by_buckets(Part part, Move move) {
     }
     barrier();
 
-    // 4. There it goes, and from there to where it is wanted.
+    // 3. There it goes.
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
         uint place = first_of(bounds[k]) + before[k];
@@ -186,6 +169,23 @@ bool order_by_buckets(Part part, Move move) {
         keys[k] = sh_keys[striped(k)];
         if (ITEM_WORDS > 1) carried[k] = sh_counts[striped(k)];
     }
+    return true;
+}
+
+// False where it has done nothing.
+bool order_by_buckets(Part part, Move move) {
+    uint keys[ITEMS];
+    uint carried[ITEMS];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        carried[k] = striped(k);
+        sh_counts[k * THREADS + thread_id()] = 0;
+    }
+    if (thread_id() == 0) sh_crowded = 0;
+    uint w = load_telling_word(part, move, carried, keys);
+    if (BRINGS_VALUE) load_values(part, move, carried);
+    uint least = sh_least;
+    uint most = sh_most;
+    if (least != most && !spread_keys(part, move, w, least, most, keys, carried)) return false;
     store_part(part, move, keys, carried, BRINGS_VALUE);
     return true;
 }
