@@ -117,12 +117,26 @@ impl Field {
             Keys::Reversed => rising(n - 1 - i.min(n - 1)),
             Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
             Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
+            Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
+            // Bits that the draws have left zero.
+            Keys::Normal => normal(i).to_bits() | draw(i, KEYS) >> 40,
         }
     }
 }
 
 fn draw(i: u64, seed: u64) -> u64 {
     splitmix64(i ^ (seed << 40))
+}
+
+/// The sum of twelve draws of 16 bits, which the central limit theorem takes near a normal distribution, scaled to mean 0 and deviation 1.
+fn normal(i: u64) -> f64 {
+    let sum: u64 = (0..12).map(|part| draw(i, KEYS + part / 4) >> (16 * (part % 4)) & 0xffff).sum();
+    f64::from(low_word(sum)) / 65536.0 - 6.0
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a draw has fewer bits than a float")]
+fn narrow(wide: f64) -> f32 {
+    wide as f32
 }
 
 /// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
@@ -230,5 +244,12 @@ mod tests {
         assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));
         let ones: u32 = made(Keys::LowEntropy).iter().map(|key| key.count_ones()).sum();
         assert!((3500..4500).contains(&ones), "an eighth of the bits is set, not {ones} of 32000");
+        let within = made(Keys::Normal).iter().filter(|key| f32::from_bits(**key).abs() < 1.0).count();
+        assert!((640..730).contains(&within), "two thirds are within the deviation, not {within} of 1000");
+        let long = array(&[keys(Keys::Normal, 8)], 1000);
+        let close = long.chunks(2).zip(made(Keys::Normal)).all(|(long, key)| {
+            (f64::from_bits(u64::from(long[1]) << 32 | u64::from(long[0])) - f64::from(f32::from_bits(key))).abs() < 1e-3
+        });
+        assert!(close, "of either size, the same");
     }
 }

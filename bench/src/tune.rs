@@ -84,7 +84,8 @@ impl<'a> Search<'a> {
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
         // CPU drivers have few lanes, and nothing to prove.
         let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
-        let tiled = tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { shape, ranking }));
+        let tiled =
+            tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { shape, ranking, spread: false, groups: 0 }));
         let make = Maker { gpu, profile, strategy, kind };
         let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
         let tiles = make.candidates(tiled, |shapes, shape| {
