@@ -204,6 +204,8 @@ shared_constants! {
     const MODE_PREFIXES = 8;
     /// Problems are sorted as runs that are then merged; planes lie in scratch alone.
     const MODE_MERGED = 16;
+    /// Workgroups take one tile after the other, until there are no more.
+    const MODE_PERSISTENT = 32;
 
     /// In `SortPush::flags`: moves are even in number, since the result lies where the input did.
     const FLAG_EVEN = 1;
@@ -246,6 +248,8 @@ shared_constants! {
     const RANKING_DISPROVEN = 2;
     /// Beside one of these, of tiles: what proves it are the places in the tile that items came from. Otherwise keys do.
     const RANKING_BY_PLACES = 4;
+    /// And counters of digits that are multiples of 32 apart lie in different banks of shared memory.
+    const RANKING_SPREAD = 8;
 }
 
 shared_structs! {

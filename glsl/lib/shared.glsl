@@ -58,6 +58,7 @@ const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
 const uint MODE_PREFIXES = 8;
 const uint MODE_MERGED = 16;
+const uint MODE_PERSISTENT = 32;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
 const uint FLAG_PASSES_OVER = 64;
@@ -77,6 +78,7 @@ const uint RANKING_BALLOTS = 0;
 const uint RANKING_PROVEN = 1;
 const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
+const uint RANKING_SPREAD = 8;
 
 struct SortProblem {
     uvec2 keys;

@@ -1,23 +1,27 @@
 // A part that one workgroup orders without looking at digits, where its keys are spread well enough: as many buckets as a tile has items share
 // the range of the keys evenly, so that few keys fall into each. (Address calculation sorting: Isaac and Singleton, 1956; Knuth, "The Art of
-// Computer Programming" 3, 5.2.1.)
+// Computer Programming" 3, 5.2.1.) Where too many fall into one, but no more than a part of all, each bucket's range is shared out again,
+// among as many buckets as it has items: so keys may lie in a few places far apart, as floats of both signs do.
 //
 // An item takes whichever place of its bucket is free and then counts those of its bucket that belong before it, equal ones by the places
-// they came from. So the order is stable, no matter who comes first. Keys are told apart by their topmost word in which they differ; where two
-// are the same in that, the words below are looked up.
+// they came from. So the order is stable, no matter who comes first. Keys are told apart by their topmost word in which they differ, and as
+// many bits of the word below as that leaves room for; where two are the same in that, the words below are looked up.
 //
-// Where a bucket has more items than MOST_IN_BUCKET, nothing is moved: then keys are sorted by digits, and the time until it shows, about that of
-// one digit, is lost.
+// Where a bucket has more items than MOST_IN_BUCKET after all, nothing is moved: then keys are sorted by digits, and the time until it shows,
+// about that of one digit, is lost.
 
 // Of a bucket. The work of a subgroup is that of its fullest bucket.
 const uint MOST_IN_BUCKET = 16;
+// A bucket with a larger share of all keys than one in so many is not likely to come apart.
+const uint CROWD_SHARE = 6;
 const bool BRINGS_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1;
 // Equal keys of all bits and nothing else show no order.
 const bool SHOWS_ORDER = ITEM_WORDS > 1 || BEGIN_BIT != 0 || END_BIT != KEY_BITS;
 
 shared uint sh_least;
 shared uint sh_most;
-shared uint sh_crowded;
+// Of the fullest bucket, its items, where they are too many.
+shared uint sh_crowd;
 
 // Of neighbouring buckets that one thread adds up, each has a place in another row: lanes find them in different banks. (There are as many as
 // items: ITEMS a thread.)
@@ -26,10 +30,31 @@ uint bucket_word(uint bucket) { return bucket % ITEMS * THREADS + bucket / ITEMS
 // For pads.
 const uint NO_BUCKET = TILE;
 
-// Rises with the key, however it is rounded: hence one order of operations for all keys.
-uint bucket_of(uint key, uint least, float buckets_a_key) {
-    precise float place = float(key - least) * buckets_a_key;
-    return min(uint(place), TILE - 1);
+// From the least key to the most.
+struct Range {
+    uint least;
+    uint width;
+    uint shift;    // takes the range's topmost bit to bit 31
+    uint stretch;  // and what is beyond it: the share of itself, as a part of 2^32, that takes it up to 2^32 and no further
+};
+
+Range range_of(uint least, uint most) {
+    Range range;
+    range.least = least;
+    range.width = most - least;
+    range.shift = 31 - findMSB(range.width);
+    uint shifted = range.width << range.shift;
+    // Less by a part in 2^20, which is more than what rounding adds.
+    range.stretch = uint(float(~shifted) / float(shifted) * 4294963200.0);
+    return range;
+}
+
+// Where in its range a key lies, as a part of 2^32. Whole numbers: it rises with the key, and tells all keys apart.
+uint part_of_range(uint key, Range range) {
+    uint high, low;
+    uint part = key - range.least << range.shift;
+    umulExtended(part, range.stretch, high, low);
+    return part + high;
 }
 
 // Barrier before: sh_least and sh_most are beyond every key. Barrier after.
@@ -64,6 +89,12 @@ uint load_telling_word(Part part, Move move, uint places[ITEMS], out uint keys[I
         barrier();
     } while (w > 0 && sh_least == sh_most);
     return w;
+}
+
+// Barrier after.
+void clear_buckets() {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_counts[k * THREADS + thread_id()] = 0;
+    if (thread_id() == 0) sh_crowd = 0;
 }
 
 // From counts to where each bucket begins, below, and its count, above. Barriers before and after.
@@ -101,30 +132,59 @@ bool comes_before(Part part, Move move, uint w, uint mate, uint own) {
     return mate < own;
 }
 
-// Orders keys of which word w lies from `least` to `most`, and what they carry. False where it has done nothing.
-bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
-    // 1. A place in its bucket for each.
-    precise float buckets_a_key = float(TILE - 1) / float(most - least);
+// Below the bits in which word w differs, the topmost of the word below, as many as there is room for.
+void fill_up(Part part, Move move, uint w, inout Range range, uint places[ITEMS], inout uint keys[ITEMS]) {
     uint bits = sorted_bits(w);
-    uint places[ITEMS];
-    uint buckets[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        buckets[k] = bucket_word(bucket_of(keys[k] & bits, least, buckets_a_key));
-        if (striped(k) >= part.items) buckets[k] = NO_BUCKET;
+        if (striped(k) >= part.items) continue;
+        uint below = load_key_word(part, move, FIRST_WORD + w - 1, places[k]) & sorted_bits(w - 1);
+        keys[k] = (keys[k] & bits) - range.least << range.shift | below >> 32 - range.shift;
+    }
+    range = range_of(0, range.width << range.shift | (1u << range.shift) - 1);
+}
+
+// A bucket for each item: of its bucket so far, that part in which its key lies. And whichever place there is free. False where some
+// bucket has too many.
+void take_places(Part part, Range range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS], out uint places[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint high, low;
+        uint part_of_bucket = part_of_range(keys[k] & bits, range) * (again ? TILE : 1);
+        umulExtended(part_of_bucket, count_of(bounds[k]), high, low);
+        buckets[k] = striped(k) < part.items ? bucket_word(first_of(bounds[k]) + high) : NO_BUCKET;
         places[k] = atomicAdd(sh_counts[buckets[k]], 1);
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (buckets[k] != NO_BUCKET && places[k] >= MOST_IN_BUCKET) sh_crowded = 1;
+        if (buckets[k] != NO_BUCKET && places[k] >= MOST_IN_BUCKET) atomicMax(sh_crowd, places[k] + 1);
     }
-    barrier();
-    if (sh_crowded != 0) return false;
-    place_buckets();
-    barrier();
+}
+
+// Orders keys of which word w lies from `least` to `most`, and what they carry. False where it has done nothing.
+bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
+    // 1. A place in its bucket for each.
+    Range range = range_of(least, most);
+    uint bits = sorted_bits(w);
+    if (w > 0 && range.shift != 0) {
+        fill_up(part, move, w, range, carried, keys);
+        bits = 0xffffffffu;
+    }
+    uint places[ITEMS];
+    uint buckets[ITEMS];
     uint bounds[ITEMS];
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        bounds[k] = buckets[k] != NO_BUCKET ? sh_counts[buckets[k]] : 0;
-        places[k] += first_of(bounds[k]);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = TILE << 16;
+    [[dont_unroll]] for (uint turn = 0; turn < 2; ++turn) {
+        take_places(part, range, bits, turn != 0, keys, bounds, buckets, places);
+        barrier();
+        uint crowd = sh_crowd;
+        if (crowd != 0 && (turn != 0 || crowd > TILE / CROWD_SHARE)) return false;
+        place_buckets();
+        barrier();
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = buckets[k] != NO_BUCKET ? sh_counts[buckets[k]] : 0;
+        if (crowd == 0) break;
+        barrier();
+        clear_buckets();
+        barrier();
     }
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) places[k] += first_of(bounds[k]);
     if (SHOWS_ORDER) barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
@@ -176,11 +236,8 @@ bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint
 bool order_by_buckets(Part part, Move move) {
     uint keys[ITEMS];
     uint carried[ITEMS];
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        carried[k] = striped(k);
-        sh_counts[k * THREADS + thread_id()] = 0;
-    }
-    if (thread_id() == 0) sh_crowded = 0;
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
+    clear_buckets();
     uint w = load_telling_word(part, move, carried, keys);
     if (BRINGS_VALUE) load_values(part, move, carried);
     uint least = sh_least;

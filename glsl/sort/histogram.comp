@@ -13,6 +13,7 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
+#include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
@@ -56,7 +57,7 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         if (index < DIGIT_COUNT) {
             Digit digit = digit_at(index, BEGIN_BIT, END_BIT);
             uint value = key[digit.word] >> digit.shift & ((1u << digit.bits) - 1);
-            atomicAdd(sh_histogram[d * RADIX + value], 1);
+            atomicAdd(sh_histogram[counter_word(d * RADIX + value)], 1);
         }
     }
     // In the first reading, where there are several.
@@ -131,7 +132,7 @@ void hand_over(Tile tile, uint from_digit) {
     barrier();
     Words histogram = histogram_of(tile.problem);
     for (uint i = thread_id(); i < COUNTED * RADIX; i += THREADS) {
-        uint count = sh_histogram[i];
+        uint count = sh_histogram[counter_word(i)];
         uint digit = from_digit + i / RADIX;
         if (count == 0) continue;
         uint before = atomicAdd(histogram.v[from_digit * RADIX + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -156,7 +157,7 @@ void write_row(uint from_digit) {
     Words histogram = histogram_of(0);
     uint first = (linear_group() * DIGIT_COUNT + from_digit) * RADIX;
     uint words = min(COUNTED, DIGIT_COUNT - from_digit) * RADIX;
-    for (uint i = thread_id(); i < words; i += THREADS) histogram.v[first + i] = sh_histogram[i];
+    for (uint i = thread_id(); i < words; i += THREADS) histogram.v[first + i] = sh_histogram[counter_word(i)];
     barrier();
 }
 

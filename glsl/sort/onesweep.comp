@@ -4,7 +4,9 @@
 // Out: keys (and values) stably sorted by the digit, in the other planes.
 // Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
 // Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started. (Not where
-//   tiles are few: see take_tile.)
+//   tiles are few: see take_tile.) Or so many as fill the device, each of which takes one tile after the other (PERSISTENT), the next while it
+//   sorts one, and its keys on their way before that has left. What waits for a tile that has been taken so early waits for one before it, too,
+//   and that of the first tile of all waits for nothing.
 // Memory order: a look-back word carries its state and its count together, or its half of it, so relaxed atomics at device scope suffice;
 //   keys and values come from earlier dispatches.
 // Progress: waits on earlier tiles, for SPIN_LIMIT turns; then it counts what they have not published by itself.
@@ -17,6 +19,7 @@
 #include "lib/scan.glsl"
 #include "lib/lookback.glsl"
 #include "lib/keys.glsl"
+#include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
@@ -35,6 +38,8 @@ shared uint sh_vote;
 // Tails of the ring lie behind the tickets, one a pass as well, and behind them each pass's counters of groups.
 Tail tail_of_pass() { return Tail(pass_digits() + pass_index(), 2 * pass_digits() + pass_index() * RING_GROUPS); }
 
+uint take_ticket() { return atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed); }
+
 // Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared, tiles are so
 // few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
 void take_tile() {
@@ -47,7 +52,7 @@ void take_tile() {
     }
     // On its way together with the ticket.
     uint seen = IN_RING ? ring_tail(tickets(), tail_of_pass()) : 0;
-    uint line = atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    uint line = take_ticket();
     if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), seen, line)) sh_may_publish = 0;
     sh_tile = line;
 }
@@ -153,12 +158,18 @@ void settle(Words words, Place place, uint j, uint exclusive, uint total, uint s
     sh_offsets[digit] = exclusive - start;
 }
 
-void sort_tile(Tile tile, Move move, Place place) {
-    Words words = look_back_words(tile.problem);
+// The keys of the tile behind this one in the group's own work, if there is one.
+void load_next_keys(Tile tile, Move move, inout uint keys[ITEMS]) {
+    tile.index = sh_tile;
+    if (tile.index < tile.tiles) load_keys(tile, digit_word(), move, keys);
+}
 
-    // 1. Load and count.
-    uint keys[ITEMS];
-    load_keys(tile, digit_word(), move, keys);
+// From its keys, in registers. Where the group is persistent, sh_tile is the next tile afterwards, and these its keys.
+void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
+    Words words = look_back_words(tile.problem);
+    uint ticket = PERSISTENT && thread_id() == 0 ? take_ticket() : 0;
+
+    // 1. Count.
     uint bases[MAX_DIGITS];
     if (tile.index == 0) load_totals(tile.problem, bases);
     count_digits(keys, digit_shift(), digit_mask());
@@ -167,7 +178,7 @@ void sort_tile(Tile tile, Move move, Place place) {
     // 2. Publish: the earlier, the shorter every later tile waits.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
-    find_hot_digit(totals);
+    find_hot_digit(totals, is_full(tile));
     delay(tile.index);
     if (SCAN != SCAN_CHAINED && tile.index != 0 && sh_may_publish != 0) publish(words, place, totals, LOOK_BACK_COUNT);
     uint starts[MAX_DIGITS] = totals;
@@ -181,9 +192,11 @@ void sort_tile(Tile tile, Move move, Place place) {
 
     // 4. Order the tile, while the tiles before this one publish theirs.
     place_rows(starts);
+    if (PERSISTENT && thread_id() == 0) sh_tile = ticket;
     barrier();
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
+    if (PERSISTENT && !BY_PLACES) load_next_keys(tile, move, keys);
 
     // 5. Look back for the keys of each digit before this tile. Meanwhile, see that it is ordered.
     if (PROVES) {
@@ -214,6 +227,7 @@ void sort_tile(Tile tile, Move move, Place place) {
     mend_order(tile, move, keys, places);
     if (BY_PLACES) {
         place_words(keys, places);
+        if (PERSISTENT) load_next_keys(tile, move, keys);
         barrier();
     }
     scatter(tile, move, places, follower);
@@ -233,6 +247,23 @@ void main() {
     if (!find_tile(line, TILE, tile)) return;
     if (!SINGLE) passed_over = passed_over_by(tile.problem);
     Move move = move_of_pass(passed_over);
-    if (move.moves) sort_tile(tile, move, place_of_tile(tile, line, move));
-    else if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
+    if (!move.moves) {
+        if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
+        return;
+    }
+    uint keys[ITEMS];
+    load_keys(tile, digit_word(), move, keys);
+    bool more;
+    do {
+        sort_tile(tile, move, place_of_tile(tile, line, move), keys);
+        more = PERSISTENT && sh_tile < tile.tiles;
+        if (more) {
+            barrier();
+            line = sh_tile;
+            tile.index = line;
+            if (thread_id() == 0) sh_gave_up = 0;
+            begin_digit(digit_shift());
+            barrier();
+        }
+    } while (more);
 }

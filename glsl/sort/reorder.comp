@@ -12,6 +12,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/scan.glsl"
 #include "lib/keys.glsl"
+#include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
@@ -32,7 +33,7 @@ void sort_tile(Tile tile, Move move) {
     // 2. Where the tile's digits begin, in the tile and in the problem.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
-    find_hot_digit(totals);
+    find_hot_digit(totals, is_full(tile));
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
     uint bases[MAX_DIGITS];

@@ -26,6 +26,7 @@
 #include "lib/scan_threads.glsl"
 #endif
 #include "lib/keys.glsl"
+#include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"

@@ -13,6 +13,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/scan.glsl"
 #include "lib/keys.glsl"
+#include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"

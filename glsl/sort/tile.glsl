@@ -59,6 +59,10 @@ shared uint sh_keys[TILE];
 uint histogram_turns() { return (THREADS / lane_count() - 1) / HISTOGRAMS + 1; }
 uint histogram_row() { return subgroup_id() / histogram_turns(); }
 
+// Where a digit's counter lies in its row. It takes registers to spread them (98 become 123 with 36 keys on NVIDIA).
+uint counter_of(uint digit) { return (RANKING & RANKING_SPREAD) != 0 ? counter_word(digit) : digit; }
+uint own_counter(uint digit) { return histogram_row() * RADIX + counter_of(digit); }
+
 // The digit as the push constants have it. The bits of a digit, at most RADIX_BITS, follow its shift and its word.
 uint digit_shift() { return args.digit & 0xff; }
 uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
@@ -84,7 +88,7 @@ void begin_digit(uint shift) {
 void count_digits(uint keys[ITEMS], uint shift, uint mask) {
     uint row = histogram_row() * RADIX;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) atomicAdd(sh_counts[row + digit_of(keys[k], shift, mask)], 1);
+        if (HOLDS(k)) atomicAdd(sh_counts[row + counter_of(digit_of(keys[k], shift, mask))], 1);
     }
 }
 
@@ -94,14 +98,17 @@ void sum_rows(out uint totals[MAX_DIGITS]) {
         uint digit = digit_of_thread(j);
         totals[j] = 0;
         if (digit < RADIX) {
-            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) totals[j] += sh_counts[row * RADIX + digit];
+            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) totals[j] += sh_counts[row * RADIX + counter_of(digit)];
         }
     }
 }
 
+// Pads make a digit of a problem's last tile hot, but one tile is done before the code for that is fetched (7 us of 270 on an H200).
+bool is_full(Tile tile) { return tile.count - tile.index * TILE >= TILE; }
+
 // Barrier before: begin_digit. Barrier after: before keys are ranked.
-void find_hot_digit(uint totals[MAX_DIGITS]) {
-    if (RANKING == RANKING_BALLOTS) return;
+void find_hot_digit(uint totals[MAX_DIGITS], bool wanted) {
+    if (RANKING == RANKING_BALLOTS || !wanted) return;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit < RADIX && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | digit);
@@ -115,8 +122,8 @@ void place_rows(uint starts[MAX_DIGITS]) {
         if (digit >= RADIX) continue;
         uint place = starts[j];
         [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
-            uint count = sh_counts[row * RADIX + digit];
-            sh_counts[row * RADIX + digit] = place;
+            uint count = sh_counts[row * RADIX + counter_of(digit)];
+            sh_counts[row * RADIX + counter_of(digit)] = place;
             place += count;
         }
     }
@@ -138,7 +145,7 @@ uvec4 match_digit(uint digit) {
 uint rank_key(uint digit) {
     uvec4 peers = match_digit(digit);
     uint before = count_bits(peers & lanes_below());
-    uint counter = histogram_row() * RADIX + digit;
+    uint counter = own_counter(digit);
     uint place = sh_counts[counter] + before;
     subgroup_sync();
     if (before + 1 == count_bits(peers)) sh_counts[counter] = place + 1;
@@ -148,13 +155,14 @@ uint rank_key(uint digit) {
 
 // Each key takes the next place of its digit. Stable where shared memory serves the lanes of a subgroup in their order, which no
 // standard promises: whoever ranks so proves the order afterwards (prove.glsl, order.glsl), and ranks again where it is wrong.
+//
+// Lanes that want none add nothing to some counter, each to another: without a branch, all of a thread's atomics are on their way together.
 uint take_place(uint digit, bool wanted) {
-    uint counter = histogram_row() * RADIX + digit;
-    uint place = 0;
+    uint counter = own_counter(digit);
     if ((RANKING & RANKING_PROVEN) != 0) {
-        if (wanted) place = atomicAdd(sh_counts[counter], 1);
-        return place;
+        return atomicAdd(sh_counts[wanted ? counter : histogram_row() * RADIX + lane_id()], wanted ? 1 : 0);
     }
+    uint place = 0;
     // Tests only: an order that is always wrong.
     bool odd = (lane_id() & 1) != 0;
     if (wanted && odd) place = atomicAdd(sh_counts[counter], 1);
@@ -176,7 +184,7 @@ void tell_place(uint key, uint digit, uint k, uint place, inout uint places[PLAC
 
 // Ranks where one digit is hot: its keys are counted by ballots, in a register, all others by the order of shared memory.
 void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, inout uint places[PLACE_WORDS]) {
-    uint hot_counter = histogram_row() * RADIX + hot_digit;
+    uint hot_counter = own_counter(hot_digit);
     uint next = sh_counts[hot_counter];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k)) continue;
@@ -196,7 +204,7 @@ void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, in
 uint rank_key_from_end(uint digit) {
     uvec4 peers = match_digit(digit);
     uint before = count_bits(peers & lanes_below());
-    uint counter = histogram_row() * RADIX + digit;
+    uint counter = own_counter(digit);
     uint first = sh_counts[counter] - count_bits(peers);
     subgroup_sync();
     if (before == 0) sh_counts[counter] = first;

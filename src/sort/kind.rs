@@ -5,11 +5,13 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS,
-    MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PERSISTENT, MODE_PREFIXES,
+    MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK,
+    SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
-    Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
+    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
+    ranked_chunk,
 };
 use arrayvec::ArrayVec;
 
@@ -253,7 +255,15 @@ impl<'a> SortKind<'a> {
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
         let (prefixes, merged) = (class.finish().is_some(), class.merging().is_some());
-        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (prefixes, MODE_PREFIXES), (merged, MODE_MERGED)];
+        let takes_on = class.tiles().is_some_and(|tile| tile.groups != 0);
+        let persistent = takes_on && single && !direct && self.scan() == Some(SCAN_LOOK_BACK);
+        let bits = [
+            (single, MODE_SINGLE),
+            (direct, MODE_DIRECT),
+            (prefixes, MODE_PREFIXES),
+            (merged, MODE_MERGED),
+            (persistent, MODE_PERSISTENT),
+        ];
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
@@ -262,6 +272,7 @@ impl<'a> SortKind<'a> {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
         let (tiles, threads) = (tile.ranking as u32, tile.shape.threads);
+        let spread = if tile.spread && tile.ranking != Ranking::Ballots { RANKING_SPREAD } else { 0 };
         match kernel {
             // Items that carry the places they came from are told apart.
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
@@ -273,7 +284,9 @@ impl<'a> SortKind<'a> {
             {
                 RANKING_BALLOTS
             }
-            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
+            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => {
+                tiles & !RANKING_BY_PLACES | spread
+            }
             Kernel::SortOnesweep | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
             _ => RANKING_BALLOTS,
         }
@@ -302,6 +315,7 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortReorder
         );
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
+        let mode = if kernel == Kernel::SortOnesweep { mode } else { mode & !MODE_PERSISTENT };
         let mode = match kernel {
             // Nothing is direct about what prepares.
             Kernel::SortPrepare => mode & !MODE_DIRECT,

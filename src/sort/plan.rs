@@ -9,7 +9,7 @@ use crate::memory::Range;
 use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
-    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
+    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_PERSISTENT,
     PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
@@ -378,7 +378,10 @@ impl<'a> Builder<'a> {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
         self.histogram(tile, &[tile_words]);
         self.choose();
-        let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
+        let tiles = match self.table.mode & MODE_PERSISTENT {
+            0 => self.groups(self.table.tiles, ARGUMENTS_TILES),
+            _ => Groups::Fixed(self.table.tiles.min(tile.groups)),
+        };
         for pass in 0..self.format().digits() {
             self.turn(pass);
             let (reads, writes) = self.areas(pass);

@@ -7,7 +7,7 @@ use super::contexts::{assert_silence, context, in_brief, in_full, in_turn, tile_
 use super::problems::{Sorts, formats};
 use super::twins::noise;
 use crate::kernel::Kernel;
-use crate::plan::{Pass, Resources};
+use crate::plan::{Groups, Pass, Resources};
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
 use crate::sort::Class;
 use crate::tuning::{Profile, Ranking, Shape, SizedRank, SmallShape, TileShape, ranked_chunk};
@@ -350,8 +350,12 @@ fn kernels_that_prove_their_ranks() {
         for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
             let tune = |mut profile: Profile| {
                 for shapes in profile.sort_shapes_mut() {
-                    shapes.tiles[0].shape =
-                        TileShape { shape: Shape { threads: threads.min(most / 128 * 128), items: 2 }, ranking };
+                    shapes.tiles[0].shape = TileShape {
+                        shape: Shape { threads: threads.min(most / 128 * 128), items: 2 },
+                        ranking,
+                        spread: false,
+                        groups: 0,
+                    };
                 }
                 profile
             };
@@ -362,6 +366,44 @@ fn kernels_that_prove_their_ranks() {
                 bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
             } else {
                 bench.prove();
+            }
+        }
+    }
+}
+
+/// Two workgroups take all tiles, one after the other, or as many as there may be tiles take what there are.
+#[test]
+fn persistent_workgroups_take_every_tile() {
+    for (i, info) in [
+        SorterInfo::keys(),
+        SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SorterInfo::keys() },
+        SorterInfo { layout: Layout::Interleaved, order: Order::Descending, ..SorterInfo::pairs() },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let persistent = [Ranking::Ballots, Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (2, ranking));
+        for (groups, ranking) in persistent.into_iter().chain([(9, Ranking::Ballots)]) {
+            let tune = |mut profile: Profile| {
+                let shape = Shape { threads: profile.plain_threads, items: 2 };
+                for shapes in profile.sort_shapes_mut() {
+                    shapes.tiles[0].shape = TileShape { shape, ranking, spread: true, groups };
+                }
+                profile
+            };
+            let threads = context(false).device().profile().plain_threads;
+            let tile = 2 * threads as usize;
+            let way = [Way::EveryDigit, Way::PassingOver][i % 2];
+            let some = Problem::new(52, 4 * tile, Some(3 * threads)).varied(0b110);
+            for (problem, tiles) in [(Problem::new(51, 5 * tile + 3, None), 6), (some, 4)] {
+                let bench = Bench::tuned(false, way, tune, info.strategy(Strategy::Lookback), vec![problem]);
+                let persists = |pass: &Pass| pass.groups == Groups::Fixed(tiles.min(groups));
+                assert!(bench.with_plan(|plan, _, _| plan.passes.iter().any(persists)));
+                if bench.proves_by_keys() {
+                    bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
+                } else {
+                    bench.prove();
+                }
             }
         }
     }
@@ -404,7 +446,7 @@ fn rows_of_counters_are_shared() {
             let small = SmallShape::radix(shape.threads, shape.items);
             profile.sort_shapes_mut().into_iter().for_each(|shapes| {
                 shapes.small = [small].into_iter().collect();
-                shapes.tiles[0].shape = TileShape { shape, ranking: Ranking::ProvenByPlaces };
+                shapes.tiles[0].shape = TileShape { shape, ranking: Ranking::ProvenByPlaces, spread: false, groups: 0 };
             });
             Profile { small_ranking: ranking, ..profile }
         };
@@ -488,6 +530,8 @@ fn buckets_kernel() {
             // The range is all there is, or one.
             of(&|i| if i % 2 == 0 { i } else { u32::MAX - i }),
             of(&|i| i % 2),
+            // In ten places, each with more than a bucket takes, and less than all of its range.
+            of(&|i| (i % 10) * 0x1900_0000 + (i.wrapping_mul(0x9e37_79b9) >> 10)),
             Problem::new(6, size as usize, Some(size - 9)),
             Problem::new(7, size as usize - 3, Some(1)).varied(0b100),
         ];

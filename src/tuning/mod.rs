@@ -285,15 +285,27 @@ const fn ranks(above: u32, above_in_place: u32, up_to: u32, threads: u32, items:
 }
 
 const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Ballots } }
+    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Ballots, spread: false, groups: 0 } }
 }
 
 const fn proven(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Proven } }
+    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Proven, spread: false, groups: 0 } }
 }
 
 const fn by_places(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::ProvenByPlaces } }
+    SizedTile {
+        up_to,
+        shape: TileShape { shape: shape(threads, items), ranking: Ranking::ProvenByPlaces, spread: false, groups: 0 },
+    }
+}
+
+const fn spread(sized: SizedTile) -> SizedTile {
+    SizedTile { shape: TileShape { spread: true, ..sized.shape }, ..sized }
+}
+
+/// By four workgroups for each multiprocessor of an H200: enough for any device with fewer than 528 of them.
+const fn persistent(sized: SizedTile) -> SizedTile {
+    SizedTile { shape: TileShape { groups: 528, ..sized.shape }, ..sized }
 }
 
 fn shapes(
@@ -325,13 +337,13 @@ const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
 const NVIDIA_COMPUTE_KEYS: &[SizedTile] =
-    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), by_places(u32::MAX, 256, 36)];
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), spread(by_places(u32::MAX, 256, 36))];
 const NVIDIA_COMPUTE_PAIRS: &[SizedTile] =
     &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), by_places(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
 const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
-    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), proven(u32::MAX, 384, 23)];
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), persistent(spread(proven(u32::MAX, 384, 23)))];
 const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
-    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), by_places(1 << 25, 384, 22), by_places(u32::MAX, 384, 23)];
+    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 23))];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
@@ -481,7 +493,7 @@ mod tests {
         let measured = DeviceFacts { shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
         let mut profile = Profile::for_device(&measured);
         profile.sort_pairs.small[0] = SmallShape::merge(64, 3);
-        for text in ["1024x4/buckets", "64x3/merge", "256x32\n", "384x22/proven_by_places", "2048,4096..8192:512/64"] {
+        for text in ["1024x4/buckets", "64x3/merge", "256x32\n", "384x23/proven_by_places*528", "2048,4096..8192:512/64"] {
             assert!(profile.to_string().contains(text), "{text} is in it");
         }
         assert_eq!(profile.to_string().parse(), Ok(profile));

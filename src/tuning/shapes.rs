@@ -44,6 +44,12 @@ pub struct TileShape {
     pub shape: Shape,
     /// How items find their places in a tile.
     pub ranking: Ranking,
+    /// Whether counters of digits that are multiples of 32 apart lie in different banks of shared memory, for keys alone that prove their ranks:
+    /// so keys of low entropy are not slower than others, for some registers and a little time.
+    pub spread: bool,
+    /// Workgroups of a pass by look-back, each of which takes one tile after the other: no fewer than the device runs at once, as the others
+    /// find nothing left. 0: one for each tile. So it is in batches, in segments, in the ring, and where nothing prepares the sort.
+    pub groups: u32,
 }
 
 impl TileShape {
@@ -55,16 +61,23 @@ impl TileShape {
 
 impl From<Shape> for TileShape {
     fn from(shape: Shape) -> Self {
-        Self { shape, ranking: Ranking::Ballots }
+        Self { shape, ranking: Ranking::Ballots, spread: false, groups: 0 }
     }
 }
 
 impl fmt::Display for TileShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.ranking {
-            Ranking::Ballots => write!(f, "{}", self.shape),
-            other => write!(f, "{}/{}", self.shape, other.name()),
+        write!(f, "{}", self.shape)?;
+        if self.ranking != Ranking::Ballots {
+            write!(f, "/{}", self.ranking.name())?;
         }
+        if self.spread {
+            write!(f, "/spread")?;
+        }
+        if self.groups != 0 {
+            write!(f, "*{}", self.groups)?;
+        }
+        Ok(())
     }
 }
 
@@ -72,8 +85,10 @@ impl FromStr for TileShape {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (shape, ranking) = text.split_once('/').unwrap_or((text, Ranking::Ballots.name()));
-        Ok(Self { shape: shape.parse()?, ranking: ranking.parse()? })
+        let (tile, groups) = text.split_once('*').unwrap_or((text, "0"));
+        let (ranked, spread) = tile.strip_suffix("/spread").map_or((tile, false), |ranked| (ranked, true));
+        let (shape, ranking) = ranked.split_once('/').unwrap_or((ranked, Ranking::Ballots.name()));
+        Ok(Self { shape: shape.parse()?, ranking: ranking.parse()?, spread, groups: parse_number(groups)? })
     }
 }
 

@@ -70,7 +70,12 @@ impl Setup {
             Self::Emulated(32) => Ranking::DisprovenByPlaces,
             _ => Ranking::Ballots,
         };
-        let sized = |up_to, threads, items| SizedTile { up_to, shape: TileShape { shape: Shape { threads, items }, ranking } };
+        // Few workgroups for many tiles. (Not where tiles are late: lavapipe counts the turns of all of an invocation's loops, and ends them.)
+        let groups = if matches!(self, Self::Folded) { 2 } else { 0 };
+        let sized = |up_to, threads, items| SizedTile {
+            up_to,
+            shape: TileShape { shape: Shape { threads, items }, ranking, spread: ranking != Ranking::Ballots, groups },
+        };
         let merging = |up_to, mut profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };
             let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
