@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// How sorts find where keys go.
     #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
     pub(crate) strategy: StrategyArg,
-    /// Tiles of every size, as `THREADSxITEMS` or `THREADSxITEMS/proven`.
+    /// Tiles of every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with all there is, `THREADSxITEMS/proven_by_places/spread*GROUPS`.
     #[arg(long)]
     pub(crate) shape: Option<TileShape>,
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.

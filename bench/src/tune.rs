@@ -82,7 +82,7 @@ impl<'a> Search<'a> {
         };
         let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_each);
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
-        // CPU drivers have few lanes, and nothing to prove.
+        // CPU drivers have few lanes, and nothing to prove. (Workgroups that go on, and counters that are spread, are for hand-made profiles.)
         let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
         let tiled =
             tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { shape, ranking, spread: false, groups: 0 }));

@@ -8,12 +8,12 @@
 // many bits of the word below as that leaves room for; where two are the same in that, the words below are looked up.
 //
 // Where a bucket has more items than MOST_IN_BUCKET after all, nothing is moved: then keys are sorted by digits, and the time until it shows,
-// about that of one digit, is lost.
+// about that of one digit for each attempt, is lost.
 
 // Of a bucket. The work of a subgroup is that of its fullest bucket.
 const uint MOST_IN_BUCKET = 16;
 // A bucket with a larger share of all keys than one in so many is not likely to come apart.
-const uint CROWD_SHARE = 6;
+const uint CROWD_SHARE = 4;
 const bool BRINGS_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1;
 // Equal keys of all bits and nothing else show no order.
 const bool SHOWS_ORDER = ITEM_WORDS > 1 || BEGIN_BIT != 0 || END_BIT != KEY_BITS;
@@ -175,7 +175,7 @@ bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint
         take_places(part, range, bits, turn != 0, keys, bounds, buckets, places);
         barrier();
         uint crowd = sh_crowd;
-        if (crowd != 0 && (turn != 0 || crowd > TILE / CROWD_SHARE)) return false;
+        if (crowd != 0 && (turn != 0 || crowd > part.items / CROWD_SHARE)) return false;
         place_buckets();
         barrier();
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = buckets[k] != NO_BUCKET ? sh_counts[buckets[k]] : 0;

@@ -303,7 +303,7 @@ const fn spread(sized: SizedTile) -> SizedTile {
     SizedTile { shape: TileShape { spread: true, ..sized.shape }, ..sized }
 }
 
-/// By four workgroups for each multiprocessor of an H200: enough for any device with fewer than 528 of them.
+/// By four workgroups for each multiprocessor of an H200: enough for any device of up to 528 on which one runs at a time.
 const fn persistent(sized: SizedTile) -> SizedTile {
     SizedTile { shape: TileShape { groups: 528, ..sized.shape }, ..sized }
 }
@@ -530,6 +530,8 @@ mod tests {
             ),
             ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),
             ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/guesses", "ranking guesses is unknown"),
+            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/spread/proven", "ranking spread/proven is unknown"),
+            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/spread*many", "\"many\" is not a number"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");

@@ -47,8 +47,10 @@ pub struct TileShape {
     /// Whether counters of digits that are multiples of 32 apart lie in different banks of shared memory, for keys alone that prove their ranks:
     /// so keys of low entropy are not slower than others, for some registers and a little time.
     pub spread: bool,
-    /// Workgroups of a pass by look-back, each of which takes one tile after the other: no fewer than the device runs at once, as the others
-    /// find nothing left. 0: one for each tile. So it is in batches, in segments, in the ring, and where nothing prepares the sort.
+    /// Workgroups of a pass, each of which takes one tile after the other: no fewer than the device runs at once, as the others find nothing
+    /// left. 0: one for each tile. So it is anyway in batches, in segments, by other strategies than [`Strategy::Lookback`](super::Strategy),
+    /// and where nothing prepares the sort. Not for lavapipe, which ends the loops of an invocation after so many turns as a few hundred tiles
+    /// take.
     pub groups: u32,
 }
 

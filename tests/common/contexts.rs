@@ -71,7 +71,7 @@ impl Setup {
             _ => Ranking::Ballots,
         };
         // Few workgroups for many tiles. (Not where tiles are late: lavapipe counts the turns of all of an invocation's loops, and ends them.)
-        let groups = if matches!(self, Self::Folded) { 2 } else { 0 };
+        let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
         let sized = |up_to, threads, items| SizedTile {
             up_to,
             shape: TileShape { shape: Shape { threads, items }, ranking, spread: ranking != Ranking::Ballots, groups },

@@ -64,7 +64,11 @@ fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
     let tile = tile_of(emulated);
     let (tiles, lost) = (19, 13);
     let tune = |mut profile: Profile| {
-        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.tiles[0].shape.ranking = ranking);
+        for shapes in profile.sort_shapes_mut() {
+            let tile = &mut shapes.tiles[0].shape;
+            // Those that prove their ranks take one tile after the other, too, where there are such.
+            (tile.ranking, tile.groups) = (ranking, if ranking == Ranking::Ballots { 0 } else { 2 });
+        }
         profile
     };
     let problem = Problem::new(21, tiles * tile - 3, None).varied(0b1_0111);
