@@ -105,6 +105,11 @@ kernels! {
             Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
+        /// The same by workgroups that take one tile after the other.
+        SortOnesweepPersistent = "sort_onesweep_persistent", [
+            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
+        ];
         /// One digit's counts a tile.
         SortCount = "sort_count", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// One digit's sums over the tiles.
@@ -159,6 +164,7 @@ kernels! {
     }
     emulated {
         SortOnesweepEmulated = "sort_onesweep_emulated", of SortOnesweep;
+        SortOnesweepPersistentEmulated = "sort_onesweep_persistent_emulated", of SortOnesweepPersistent;
         SortSpineEmulated = "sort_spine_emulated", of SortSpine;
         SortReorderEmulated = "sort_reorder_emulated", of SortReorder;
         SortSmallEmulated = "sort_small_emulated", of SortSmall;

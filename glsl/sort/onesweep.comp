@@ -4,7 +4,7 @@
 // Out: keys (and values) stably sorted by the digit, in the other planes.
 // Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
 // Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started. (Not where
-//   tiles are few: see take_tile.) Or so many as fill the device, each of which takes one tile after the other (PERSISTENT), the next while it
+//   tiles are few: see take_tile.) With PERSISTENT, so many as fill the device, each of which takes one tile after the other, the next while it
 //   sorts one, and its keys on their way before that has left. What waits for a tile that has been taken so early waits for one before it, too,
 //   and that of the first tile of all waits for nothing.
 // Memory order: a look-back word carries its state and its count together, or its half of it, so relaxed atomics at device scope suffice;
@@ -27,6 +27,12 @@
 #include "sort/load.glsl"
 #include "sort/prove.glsl"
 #include "sort/scatter.glsl"
+
+#ifdef PERSISTENT
+const bool GOES_ON = true;
+#else
+const bool GOES_ON = false;
+#endif
 
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
 
@@ -158,16 +164,16 @@ void settle(Words words, Place place, uint j, uint exclusive, uint total, uint s
     sh_offsets[digit] = exclusive - start;
 }
 
-// The keys of the tile behind this one in the group's own work, if there is one.
+// The keys of the tile that the group sorts next, if there is one.
 void load_next_keys(Tile tile, Move move, inout uint keys[ITEMS]) {
     tile.index = sh_tile;
-    if (tile.index < tile.tiles) load_keys(tile, digit_word(), move, keys);
+    if (GOES_ON && tile.index < tile.tiles) load_keys(tile, digit_word(), move, keys);
 }
 
 // From its keys, in registers. Where the group is persistent, sh_tile is the next tile afterwards, and these its keys.
 void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     Words words = look_back_words(tile.problem);
-    uint ticket = PERSISTENT && thread_id() == 0 ? take_ticket() : 0;
+    uint ticket = GOES_ON && thread_id() == 0 ? take_ticket() : 0;
 
     // 1. Count.
     uint bases[MAX_DIGITS];
@@ -192,11 +198,11 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
 
     // 4. Order the tile, while the tiles before this one publish theirs.
     place_rows(starts);
-    if (PERSISTENT && thread_id() == 0) sh_tile = ticket;
+    if (GOES_ON && thread_id() == 0) sh_tile = ticket;
     barrier();
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
-    if (PERSISTENT && !BY_PLACES) load_next_keys(tile, move, keys);
+    if (!BY_PLACES) load_next_keys(tile, move, keys);
 
     // 5. Look back for the keys of each digit before this tile. Meanwhile, see that it is ordered.
     if (PROVES) {
@@ -227,7 +233,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     mend_order(tile, move, keys, places);
     if (BY_PLACES) {
         place_words(keys, places);
-        if (PERSISTENT) load_next_keys(tile, move, keys);
+        load_next_keys(tile, move, keys);
         barrier();
     }
     scatter(tile, move, places, follower);
@@ -253,17 +259,18 @@ void main() {
     }
     uint keys[ITEMS];
     load_keys(tile, digit_word(), move, keys);
-    bool more;
-    do {
+#ifdef PERSISTENT
+    for (;;) {
         sort_tile(tile, move, place_of_tile(tile, line, move), keys);
-        more = PERSISTENT && sh_tile < tile.tiles;
-        if (more) {
-            barrier();
-            line = sh_tile;
-            tile.index = line;
-            if (thread_id() == 0) sh_gave_up = 0;
-            begin_digit(digit_shift());
-            barrier();
-        }
-    } while (more);
+        if (sh_tile >= tile.tiles) return;
+        barrier();
+        line = sh_tile;
+        tile.index = line;
+        if (thread_id() == 0) sh_gave_up = 0;
+        begin_digit(digit_shift());
+        barrier();
+    }
+#else
+    sort_tile(tile, move, place_of_tile(tile, line, move), keys);
+#endif
 }

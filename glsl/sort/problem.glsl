@@ -14,7 +14,6 @@ const bool DIRECT = (MODE & MODE_DIRECT) != 0;
 const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
 const bool PREFIXES = (MODE & MODE_PREFIXES) != 0;
 const bool MERGED = (MODE & MODE_MERGED) != 0;
-const bool PERSISTENT = (MODE & MODE_PERSISTENT) != 0;
 // What one workgroup sorts by itself: no two longer segments begin in so many items.
 layout(constant_id = SPEC_SEGMENT_TILE) const uint SEGMENT_TILE = 2048;
 

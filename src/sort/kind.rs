@@ -279,15 +279,17 @@ impl<'a> SortKind<'a> {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
             // What tiles prove takes a row of counters for each subgroup.
-            Kernel::SortOnesweep | Kernel::SortReorder
+            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder
                 if self.profile.histogram_rows(threads, self.facts) != self.profile.most_subgroups(threads, self.facts) =>
             {
                 RANKING_BALLOTS
             }
-            Kernel::SortOnesweep | Kernel::SortReorder if by_all_bits && format.value_words == 0 => {
+            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder
+                if by_all_bits && format.value_words == 0 =>
+            {
                 tiles & !RANKING_BY_PLACES | spread
             }
-            Kernel::SortOnesweep | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
+            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
             _ => RANKING_BALLOTS,
         }
     }
@@ -299,6 +301,10 @@ impl<'a> SortKind<'a> {
     }
 
     pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {
+        let kernel = match kernel {
+            Kernel::SortOnesweep if mode & MODE_PERSISTENT != 0 => Kernel::SortOnesweepPersistent,
+            other => other,
+        };
         let tile = tile.into();
         let shape = tile.shape;
         let holds_tile = matches!(
@@ -312,10 +318,12 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortSegmentsMerge
                 | Kernel::SortFinish
                 | Kernel::SortOnesweep
+                | Kernel::SortOnesweepPersistent
                 | Kernel::SortReorder
         );
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
-        let mode = if kernel == Kernel::SortOnesweep { mode } else { mode & !MODE_PERSISTENT };
+        // The kernel tells.
+        let mode = mode & !MODE_PERSISTENT;
         let mode = match kernel {
             // Nothing is direct about what prepares.
             Kernel::SortPrepare => mode & !MODE_DIRECT,

@@ -64,7 +64,7 @@ impl Bench {
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
                 "sort_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
-                "sort_onesweep" => {
+                "sort_onesweep" | "sort_onesweep_persistent" => {
                     if let Some(to) = to {
                         self.check_look_back(memory, &push, row, twin, to);
                         twin.reorder(tile, index);

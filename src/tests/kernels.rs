@@ -8,7 +8,7 @@ use super::problems::{Sorts, formats};
 use super::twins::noise;
 use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Resources};
-use crate::shared::{Constant, FINISH_MARGIN, FLAG_EVEN, MODE_PERSISTENT};
+use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
 use crate::sort::Class;
 use crate::tuning::{Profile, Ranking, Shape, SizedRank, SmallShape, TileShape, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
@@ -413,7 +413,7 @@ fn persistent_workgroups_take_every_tile() {
 }
 
 fn is_persistent(pass: &Pass) -> bool {
-    pass.variant.constants().any(|(constant, value)| constant == Constant::Mode && value & MODE_PERSISTENT != 0)
+    [Kernel::SortOnesweepPersistent, Kernel::SortOnesweepPersistentEmulated].contains(&pass.variant.kernel)
 }
 
 /// What one workgroup sorts alone is proven once, at the end: pairs too, whose places tell equal keys apart.
