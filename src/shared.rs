@@ -204,8 +204,6 @@ shared_constants! {
     const MODE_PREFIXES = 8;
     /// Problems are sorted as runs that are then merged; planes lie in scratch alone.
     const MODE_MERGED = 16;
-    /// Workgroups take one tile after the other, until there are no more.
-    const MODE_PERSISTENT = 32;
 
     /// In `SortPush::flags`: moves are even in number, since the result lies where the input did.
     const FLAG_EVEN = 1;

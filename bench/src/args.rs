@@ -224,10 +224,7 @@ mod tests {
             assert!(shapes.small.is_empty());
             assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
             assert_eq!(shapes.tiles[0].up_to, u32::MAX);
-            assert_eq!(
-                shapes.tiles[0].shape,
-                TileShape { shape: Shape { threads: 128, items: 6 }, ranking: Ranking::Proven, spread: false, groups: 0 }
-            );
+            assert_eq!(shapes.tiles[0].shape, TileShape { ranking: Ranking::Proven, ..Shape { threads: 128, items: 6 }.into() });
         }
     }
 }

@@ -124,8 +124,8 @@ const MAX_ON_CPU: u32 = 1 << 20;
 const SIZES: &[u32] = &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 24];
 const LARGE: &[u32] = &[1 << 24];
-const NORMAL: &[u32] = &[1 << 10, 1 << 12, 1 << 24];
-const LOW_ENTROPY: &[u32] = &[1 << 10, 1 << 12, 1 << 24, 1 << 26];
+const SMALL_AND_LARGE: &[u32] = &[1 << 10, 1 << 12, 1 << 24];
+const SMALL_AND_LARGER: &[u32] = &[1 << 10, 1 << 12, 1 << 24, 1 << 26];
 const LARGER: &[u32] = &[1 << 24, 1 << 26];
 const PRESERVED: &[u32] = &[1 << 10, 1 << 12, 1 << 20, 1 << 24];
 const TINY: &[(u32, u32)] = &[(1024, 1000)];
@@ -165,9 +165,9 @@ const FAMILIES: &[Family] = &[
     sort("sort_keys_u32_constant", KEYS, LARGER).of(Keys::Constant),
     sort("sort_keys_u32_sorted", KEYS, LARGER).of(Keys::Sorted),
     sort("sort_keys_u32_reversed", KEYS, LARGER).of(Keys::Reversed),
-    sort("sort_keys_u32_low_entropy", KEYS, LOW_ENTROPY).of(Keys::LowEntropy),
+    sort("sort_keys_u32_low_entropy", KEYS, SMALL_AND_LARGER).of(Keys::LowEntropy),
     sort("sort_keys_u64_sorted", keys(KeyType::U64), LARGE).of(Keys::Sorted),
-    sort("sort_keys_u64_low_entropy", keys(KeyType::U64), NORMAL).of(Keys::LowEntropy),
+    sort("sort_keys_u64_low_entropy", keys(KeyType::U64), SMALL_AND_LARGE).of(Keys::LowEntropy),
     sort("sort_keys_u32_16bit", KEYS, LARGER).of(Keys::LowBits(16)),
     sort("sort_keys_u32_20bit", KEYS, LARGER).of(Keys::LowBits(20)),
     sort("sort_pairs_u32_u32_constant", PAIRS, LARGE).of(Keys::Constant),
@@ -175,8 +175,8 @@ const FAMILIES: &[Family] = &[
     sort("sort_pairs_u32_u32_low_entropy", PAIRS, LARGE).of(Keys::LowEntropy),
     sort("sort_keys_f32", keys(KeyType::F32), LARGE),
     sort("sort_keys_f64", keys(KeyType::F64), LARGE),
-    sort("sort_keys_f32_normal", keys(KeyType::F32), NORMAL).of(Keys::Normal),
-    sort("sort_keys_f64_normal", keys(KeyType::F64), NORMAL).of(Keys::Normal),
+    sort("sort_keys_f32_normal", keys(KeyType::F32), SMALL_AND_LARGE).of(Keys::Normal),
+    sort("sort_keys_f64_normal", keys(KeyType::F64), SMALL_AND_LARGE).of(Keys::Normal),
     sort("sort_keys_u16", keys(KeyType::U16), LARGE),
     sort("sort_keys_u8", keys(KeyType::U8), LARGE),
     sort("sort_argsort_f32", SorterInfo::argsort(KeyType::F32), LARGE),

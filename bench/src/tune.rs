@@ -84,8 +84,7 @@ impl<'a> Search<'a> {
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
         // CPU drivers have few lanes, and nothing to prove. (Workgroups that go on, and counters that are spread, are for hand-made profiles.)
         let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
-        let tiled =
-            tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { shape, ranking, spread: false, groups: 0 }));
+        let tiled = tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() }));
         let make = Maker { gpu, profile, strategy, kind };
         let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
         let tiles = make.candidates(tiled, |shapes, shape| {

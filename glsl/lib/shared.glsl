@@ -58,7 +58,6 @@ const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
 const uint MODE_PREFIXES = 8;
 const uint MODE_MERGED = 16;
-const uint MODE_PERSISTENT = 32;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
 const uint FLAG_PASSES_OVER = 64;

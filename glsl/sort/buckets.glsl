@@ -143,9 +143,11 @@ void fill_up(Part part, Move move, uint w, inout Range range, uint places[ITEMS]
     range = range_of(0, range.width << range.shift | (1u << range.shift) - 1);
 }
 
-// A bucket for each item: of its bucket so far, that part in which its key lies. And whichever place there is free. False where some
-// bucket has too many.
-void take_places(Part part, Range range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS], out uint places[ITEMS]) {
+// A bucket for each item: of its bucket so far, that part in which its key lies. And whichever place there is free. Barrier after: before
+// sh_crowd is read.
+void take_places(
+    Part part, Range range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS], out uint places[ITEMS]
+) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint high, low;
         uint part_of_bucket = part_of_range(keys[k] & bits, range) * (again ? TILE : 1);

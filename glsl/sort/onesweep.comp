@@ -184,7 +184,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     // 2. Publish: the earlier, the shorter every later tile waits.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
-    find_hot_digit(totals, is_full(tile));
+    if (is_full(tile)) find_hot_digit(totals);
     delay(tile.index);
     if (SCAN != SCAN_CHAINED && tile.index != 0 && sh_may_publish != 0) publish(words, place, totals, LOOK_BACK_COUNT);
     uint starts[MAX_DIGITS] = totals;
@@ -259,10 +259,9 @@ void main() {
     }
     uint keys[ITEMS];
     load_keys(tile, digit_word(), move, keys);
-#ifdef PERSISTENT
     for (;;) {
         sort_tile(tile, move, place_of_tile(tile, line, move), keys);
-        if (sh_tile >= tile.tiles) return;
+        if (!GOES_ON || sh_tile >= tile.tiles) return;
         barrier();
         line = sh_tile;
         tile.index = line;
@@ -270,7 +269,4 @@ void main() {
         begin_digit(digit_shift());
         barrier();
     }
-#else
-    sort_tile(tile, move, place_of_tile(tile, line, move), keys);
-#endif
 }

@@ -19,7 +19,7 @@ void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint pla
     barrier();
     uint totals[MAX_DIGITS];
     sum_rows(totals);
-    find_hot_digit(totals, true);
+    find_hot_digit(totals);
     scan_digits(totals);
     place_rows(totals);
     barrier();

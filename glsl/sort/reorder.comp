@@ -33,7 +33,7 @@ void sort_tile(Tile tile, Move move) {
     // 2. Where the tile's digits begin, in the tile and in the problem.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
-    find_hot_digit(totals, is_full(tile));
+    if (is_full(tile)) find_hot_digit(totals);
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
     uint bases[MAX_DIGITS];

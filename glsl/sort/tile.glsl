@@ -107,8 +107,8 @@ void sum_rows(out uint totals[MAX_DIGITS]) {
 bool is_full(Tile tile) { return tile.count - tile.index * TILE >= TILE; }
 
 // Barrier before: begin_digit. Barrier after: before keys are ranked.
-void find_hot_digit(uint totals[MAX_DIGITS], bool wanted) {
-    if (RANKING == RANKING_BALLOTS || !wanted) return;
+void find_hot_digit(uint totals[MAX_DIGITS]) {
+    if (RANKING == RANKING_BALLOTS) return;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit < RADIX && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | digit);

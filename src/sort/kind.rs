@@ -5,9 +5,9 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PERSISTENT, MODE_PREFIXES,
-    MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK,
-    SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS,
+    MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING,
+    SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
@@ -234,7 +234,8 @@ impl<'a> SortKind<'a> {
             let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
             modes.iter().flat_map(move |single| {
                 let mode = kind.mode(class, *single);
-                let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.iter().map(move |kernel| (*kernel, tile)));
+                let of = move |kernel| if kernel == Kernel::SortOnesweep { kind.onesweep(class, *single).0 } else { kernel };
+                let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.iter().map(move |kernel| (of(*kernel), tile)));
                 let last = kind.finishing_kernels().map(move |kernel| (kernel, kind.finishing_shape(class)));
                 let others = others.clone().into_iter().chain(last).map(|(kernel, shape)| (kernel, shape.into()));
                 others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
@@ -255,16 +256,17 @@ impl<'a> SortKind<'a> {
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
         let (prefixes, merged) = (class.finish().is_some(), class.merging().is_some());
-        let takes_on = class.tiles().is_some_and(|tile| tile.groups != 0);
-        let persistent = takes_on && single && !direct && self.scan() == Some(SCAN_LOOK_BACK);
-        let bits = [
-            (single, MODE_SINGLE),
-            (direct, MODE_DIRECT),
-            (prefixes, MODE_PREFIXES),
-            (merged, MODE_MERGED),
-            (persistent, MODE_PERSISTENT),
-        ];
+        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (prefixes, MODE_PREFIXES), (merged, MODE_MERGED)];
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
+    }
+
+    /// The kernel of a pass by look-back, and its workgroups where these take one tile after the other: of one problem that has been prepared.
+    pub(super) fn onesweep(&self, class: Class, single: bool) -> (Kernel, Option<u32>) {
+        let groups = match class {
+            Class::Tiled(tile, Start::Prepared, _) if single && self.scan() == Some(SCAN_LOOK_BACK) => tile.groups,
+            _ => 0,
+        };
+        if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
     }
 
     /// How a kernel finds places in a tile.
@@ -278,18 +280,15 @@ impl<'a> SortKind<'a> {
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
-            // What tiles prove takes a row of counters for each subgroup.
-            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder
-                if self.profile.histogram_rows(threads, self.facts) != self.profile.most_subgroups(threads, self.facts) =>
-            {
-                RANKING_BALLOTS
+            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
+                // What tiles prove takes a row of counters for each subgroup.
+                let rows = self.profile.histogram_rows(threads, self.facts);
+                match rows == self.profile.most_subgroups(threads, self.facts) {
+                    true if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES | spread,
+                    true if tiles & RANKING_BY_PLACES != 0 => tiles,
+                    _ => RANKING_BALLOTS,
+                }
             }
-            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder
-                if by_all_bits && format.value_words == 0 =>
-            {
-                tiles & !RANKING_BY_PLACES | spread
-            }
-            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder if tiles & RANKING_BY_PLACES != 0 => tiles,
             _ => RANKING_BALLOTS,
         }
     }
@@ -301,10 +300,6 @@ impl<'a> SortKind<'a> {
     }
 
     pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {
-        let kernel = match kernel {
-            Kernel::SortOnesweep if mode & MODE_PERSISTENT != 0 => Kernel::SortOnesweepPersistent,
-            other => other,
-        };
         let tile = tile.into();
         let shape = tile.shape;
         let holds_tile = matches!(
@@ -322,8 +317,6 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortReorder
         );
         let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
-        // The kernel tells.
-        let mode = mode & !MODE_PERSISTENT;
         let mode = match kernel {
             // Nothing is direct about what prepares.
             Kernel::SortPrepare => mode & !MODE_DIRECT,

@@ -9,7 +9,7 @@ use crate::memory::Range;
 use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
-    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_PERSISTENT,
+    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
@@ -378,15 +378,16 @@ impl<'a> Builder<'a> {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
         self.histogram(tile, &[tile_words]);
         self.choose();
-        let tiles = match self.table.mode & MODE_PERSISTENT {
-            0 => self.groups(self.table.tiles, ARGUMENTS_TILES),
-            _ => Groups::Fixed(self.table.tiles.min(tile.groups)),
+        let (kernel, groups) = self.table.kind.onesweep(self.table.class, self.table.problems == 1);
+        let groups = match groups {
+            Some(groups) => Groups::Fixed(self.table.tiles.min(groups)),
+            None => self.groups(self.table.tiles, ARGUMENTS_TILES),
         };
         for pass in 0..self.format().digits() {
             self.turn(pass);
             let (reads, writes) = self.areas(pass);
             let reads = reads.union(self.line()).union(set(&[histograms, tile_words, tickets]));
-            self.pass(Kernel::SortOnesweep, tile, tiles, reads, writes.union(set(&[tile_words, tickets])));
+            self.pass(kernel, tile, groups, reads, writes.union(set(&[tile_words, tickets])));
         }
         self.copy();
         self.finish_prefixes();

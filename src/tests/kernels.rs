@@ -350,12 +350,8 @@ fn kernels_that_prove_their_ranks() {
         for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
             let tune = |mut profile: Profile| {
                 for shapes in profile.sort_shapes_mut() {
-                    shapes.tiles[0].shape = TileShape {
-                        shape: Shape { threads: threads.min(most / 128 * 128), items: 2 },
-                        ranking,
-                        spread: false,
-                        groups: 0,
-                    };
+                    let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
+                    shapes.tiles[0].shape = TileShape { ranking, ..shape.into() };
                 }
                 profile
             };
@@ -453,7 +449,7 @@ fn rows_of_counters_are_shared() {
             let small = SmallShape::radix(shape.threads, shape.items);
             profile.sort_shapes_mut().into_iter().for_each(|shapes| {
                 shapes.small = [small].into_iter().collect();
-                shapes.tiles[0].shape = TileShape { shape, ranking: Ranking::ProvenByPlaces, spread: false, groups: 0 };
+                shapes.tiles[0].shape = TileShape { ranking: Ranking::ProvenByPlaces, ..shape.into() };
             });
             Profile { small_ranking: ranking, ..profile }
         };

@@ -289,14 +289,15 @@ const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
 }
 
 const fn proven(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    SizedTile { up_to, shape: TileShape { shape: shape(threads, items), ranking: Ranking::Proven, spread: false, groups: 0 } }
+    ranked(sized(up_to, threads, items), Ranking::Proven)
 }
 
 const fn by_places(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    SizedTile {
-        up_to,
-        shape: TileShape { shape: shape(threads, items), ranking: Ranking::ProvenByPlaces, spread: false, groups: 0 },
-    }
+    ranked(sized(up_to, threads, items), Ranking::ProvenByPlaces)
+}
+
+const fn ranked(sized: SizedTile, ranking: Ranking) -> SizedTile {
+    SizedTile { shape: TileShape { ranking, ..sized.shape }, ..sized }
 }
 
 const fn spread(sized: SizedTile) -> SizedTile {

@@ -49,8 +49,7 @@ pub struct TileShape {
     pub spread: bool,
     /// Workgroups of a pass, each of which takes one tile after the other: no fewer than the device runs at once, as the others find nothing
     /// left. 0: one for each tile. So it is anyway in batches, in segments, by other strategies than [`Strategy::Lookback`](super::Strategy),
-    /// and where nothing prepares the sort. Not for lavapipe, which ends the loops of an invocation after so many turns as a few hundred tiles
-    /// take.
+    /// and where nothing prepares the sort. Not for many tiles on lavapipe, which ends the loops of an invocation after 65,535 turns in all.
     pub groups: u32,
 }
 
