@@ -1,16 +1,18 @@
 //! Every kernel by itself, on the device that the environment selects.
 
 mod lost_tiles;
+mod one_workgroup;
+mod tiles;
 
 use super::bench::{Bench, Problem, Way};
 use super::contexts::{assert_silence, context, in_brief, in_full, in_turn, tile_of};
 use super::problems::{Sorts, formats};
 use super::twins::noise;
 use crate::kernel::Kernel;
-use crate::plan::{Groups, Pass, Resources};
+use crate::plan::{Pass, Resources};
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
 use crate::sort::Class;
-use crate::tuning::{Profile, Ranking, Shape, SizedRank, SmallShape, TileShape, ranked_chunk};
+use crate::tuning::{Profile, SizedRank, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
 /// One problem by itself: all keys that there are, or as many as the device says.
@@ -331,138 +333,6 @@ fn ranks_by_several_chunks() {
     }
 }
 
-/// Items may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven: by keys alone where
-/// these are sorted by all of their bits, and by the places that items came from.
-#[test]
-fn kernels_that_prove_their_ranks() {
-    let most = context(true).device().facts().max_invocations;
-    let long = SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };
-    let infos = [SorterInfo::keys(), SorterInfo { begin_bit: 5, end_bit: 18, ..SorterInfo::keys() }, SorterInfo::pairs(), long];
-    // Every digit with all bits, and digits that all keys share, which are hot. With more threads than digits, those that have none prove.
-    let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
-    let ways =
-        [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
-    for ((i, info), ranking) in infos
-        .into_iter()
-        .enumerate()
-        .flat_map(|info| [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (info, ranking)))
-    {
-        for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
-            let tune = |mut profile: Profile| {
-                for shapes in profile.sort_shapes_mut() {
-                    let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
-                    shapes.tiles[0].shape = TileShape { ranking, ..shape.into() };
-                }
-                profile
-            };
-            let problem = problems[(way / 2 + i) % 2].clone();
-            let bench = Bench::tuned(true, Way::EveryDigit, tune, info.strategy(strategy), vec![problem]);
-            // Which of two keys with the same sorted bits comes first no run says of the next: hence no altered memory there.
-            if bench.proves_by_keys() {
-                bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
-            } else {
-                bench.prove();
-            }
-        }
-    }
-}
-
-/// Two workgroups take all tiles, one after the other, or as many as there may be tiles take what there are.
-#[test]
-fn persistent_workgroups_take_every_tile() {
-    for (i, info) in [
-        SorterInfo::keys(),
-        SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SorterInfo::keys() },
-        SorterInfo { layout: Layout::Interleaved, order: Order::Descending, ..SorterInfo::pairs() },
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        // With subgroups of 32 lanes, each of which has counters of its own: or ranks are not proven.
-        let proven = [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (true, 2, ranking));
-        let ways = proven.into_iter().chain([(false, 2, Ranking::Ballots), (false, 9, Ranking::Ballots)]);
-        let wanted = |way: usize| if in_brief() { i == 0 && way % 2 == 1 } else { i == 0 || (way + i).is_multiple_of(2) };
-        for (_, (emulated, groups, ranking)) in ways.enumerate().filter(|(way, _)| wanted(*way)) {
-            let tune = |mut profile: Profile| {
-                let shape = Shape { threads: profile.plain_threads, items: 2 };
-                for shapes in profile.sort_shapes_mut() {
-                    shapes.tiles[0].shape = TileShape { shape, ranking, spread: true, groups };
-                }
-                profile
-            };
-            let threads = context(emulated).device().profile().plain_threads;
-            let tile = 2 * threads as usize;
-            let way = [Way::EveryDigit, Way::PassingOver][i % 2];
-            let some = Problem::new(52, 4 * tile, Some(3 * threads)).varied(0b110);
-            for (problem, tiles) in [(Problem::new(51, 5 * tile + 3, None), 6), (some, 4)] {
-                let bench = Bench::tuned(emulated, way, tune, info.strategy(Strategy::Lookback), vec![problem]);
-                let mut passes = bench.with_plan(|plan, _, _| plan.passes.clone()).into_iter();
-                assert!(passes.any(|pass| pass.groups == Groups::Fixed(tiles.min(groups)) && is_persistent(&pass)));
-                if bench.proves_by_keys() {
-                    bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
-                } else {
-                    bench.prove();
-                }
-            }
-        }
-    }
-}
-
-fn is_persistent(pass: &Pass) -> bool {
-    [Kernel::SortOnesweepPersistent, Kernel::SortOnesweepPersistentEmulated].contains(&pass.variant.kernel)
-}
-
-/// What one workgroup sorts alone is proven once, at the end: pairs too, whose places tell equal keys apart.
-#[test]
-fn emulated_small_kernels_prove_their_order() {
-    for small_ranking in [Ranking::Proven, Ranking::Disproven] {
-        let tune = |mut profile: Profile| {
-            let small = SmallShape::radix(profile.plain_threads, 3);
-            profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small = [small].into_iter().collect());
-            Profile { small_ranking, ..profile }
-        };
-        for info in [
-            SorterInfo::keys(),
-            SorterInfo { key: KeyType::I16, order: Order::Descending, ..SorterInfo::keys() },
-            SorterInfo { begin_bit: 3, end_bit: 21, value: ValueType::Bytes(8), ..SorterInfo::keys() },
-        ] {
-            let info = info.strategy(Strategy::Lookback);
-            let threads = context(true).device().profile().plain_threads as usize;
-            let small = [(3 * threads, u32::MAX), (3 * threads - 7, 0), (2 * threads + 1, 0b10)];
-            let problems = small.map(|(size, varied)| Problem::new(41, size, None).varied(varied));
-            Bench::tuned(true, Way::Direct, tune, info, problems.to_vec()).prove();
-        }
-    }
-}
-
-/// A workgroup with more subgroups than rows of counters, as few as that takes: each row serves some in turns, or, where they are narrow, one all.
-#[test]
-fn rows_of_counters_are_shared() {
-    let context = context(false);
-    let (facts, profile) = (context.device().facts(), context.device().profile());
-    let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(facts.min_lanes));
-    let threads = (facts.max_lanes.max(64)..=most).step_by(facts.max_lanes as usize);
-    let shared = |threads: &u32| profile.histogram_rows(*threads, facts) < profile.most_subgroups(*threads, facts);
-    let shape = Shape { threads: threads.clone().find(shared).or(threads.last()).expect("there are 64"), items: 2 };
-    for ranking in [Ranking::Ballots, Ranking::Proven] {
-        let tune = |mut profile: Profile| {
-            let small = SmallShape::radix(shape.threads, shape.items);
-            profile.sort_shapes_mut().into_iter().for_each(|shapes| {
-                shapes.small = [small].into_iter().collect();
-                shapes.tiles[0].shape = TileShape { ranking: Ranking::ProvenByPlaces, ..shape.into() };
-            });
-            Profile { small_ranking: ranking, ..profile }
-        };
-        let info = SorterInfo::pairs().strategy([Strategy::Lookback, Strategy::ReduceThenScan][ranking as usize % 2]);
-        let tile = shape.tile() as usize;
-        for (way, size) in [(Way::Direct, tile - 9), (Way::EveryDigit, 2 * tile + 9)] {
-            for varied in [u32::MAX, 0b1010] {
-                Bench::tuned(false, way, tune, info, vec![Problem::new(44, size, None).varied(varied)]).prove();
-            }
-        }
-    }
-}
-
 /// Digits that all keys share, an even number of them, an odd one, all: the moves that are left begin and end where they should.
 #[test]
 fn any_digits_are_passed_over() {
@@ -483,86 +353,6 @@ fn any_digits_are_passed_over() {
             let shared = !varied & ((1 << digits) - 1);
             assert_eq!(bench.twins()[0].shared, shared, "keys are as meant");
             bench.prove();
-        }
-    }
-}
-
-#[test]
-fn small_kernel() {
-    let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
-    for emulated in [false, true] {
-        let threads = context(emulated).device().profile().plain_threads as usize;
-        let of_size = |size: usize| {
-            let count = |count: usize| Some(count as u32);
-            vec![
-                Problem::new(1, size, None),
-                Problem::new(2, size - 1, count(size - 5)),
-                Problem::new(3, size - 1, count(0)),
-                Problem::new(4, size - 2, count(size)).varied(0),
-            ]
-        };
-        let formats = proven();
-        for (i, info) in if emulated { &formats[..3] } else { &formats[..] }.iter().enumerate() {
-            let single = vec![Problem::new(5, 3 * threads, Some(70))];
-            // By merging, by buckets, by digits.
-            let of_sizes = [of_size(3 * threads), of_size(2 * threads), of_size(threads), single];
-            let all = i < 3 || in_full();
-            // Others by merging or by buckets in turn: the suite runs with subgroups of three widths.
-            let turn = (i + width) % 2;
-            for problems in of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == turn).map(|(_, problems)| problems) {
-                Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems).prove();
-            }
-        }
-    }
-}
-
-/// Keys spread well and badly, in which one word tells or another, few of them the same or all.
-#[test]
-fn buckets_kernel() {
-    for emulated in [false, true] {
-        let threads = context(emulated).device().profile().plain_threads;
-        let size = 2 * threads;
-        let of = |key: &dyn Fn(u32) -> u32| Problem::of_keys((0..size).map(key).collect());
-        let problems = vec![
-            of(&|i| i.wrapping_mul(0x9e37_79b9)),
-            // Two have the same, or as many as no bucket takes, or all.
-            of(&|i| 0x8000_0000 - (i * 7) % (size / 2)),
-            of(&|i| [3, 0x7000_0001][i as usize % 2]),
-            of(&|i| if i == 40 { 0 } else { 0xffff_ff00 | (i % 5) }),
-            of(&|_| 11),
-            // The range is all there is, or one.
-            of(&|i| if i % 2 == 0 { i } else { u32::MAX - i }),
-            of(&|i| i % 2),
-            // In five places, each with more than a bucket takes, and less than all of its range.
-            of(&|i| (i % 5) * 0x3200_0000 + (i.wrapping_mul(0x9e37_79b9) >> 10)),
-            Problem::new(6, size as usize, Some(size - 9)),
-            Problem::new(7, size as usize - 3, Some(1)).varied(0b100),
-        ];
-        let both = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() };
-        let infos = [
-            SorterInfo::keys(),
-            SorterInfo::pairs(),
-            SorterInfo { key: KeyType::F32, order: Order::Descending, begin_bit: 4, end_bit: 30, ..SorterInfo::keys() },
-            both,
-            SorterInfo { key: KeyType::I32, value: ValueType::Bytes(8), ..SorterInfo::keys() },
-            SorterInfo {
-                key: KeyType::F64,
-                begin_bit: 20,
-                end_bit: 50,
-                value: ValueType::Index,
-                drop_keys: true,
-                ..SorterInfo::keys()
-            },
-            SorterInfo { key: KeyType::U32x4, begin_bit: 5, end_bit: 120, order: Order::Descending, ..SorterInfo::pairs() },
-            SorterInfo { layout: Layout::Interleaved, ..both },
-        ];
-        for (i, info) in infos.into_iter().enumerate().filter(|(i, _)| *i < 3 || in_full() || !emulated && in_turn(*i)) {
-            // In whichever way keys are ranked that are spread badly.
-            let small_ranking = [Ranking::Proven, Ranking::Disproven, Ranking::Ballots][i % 3];
-            for problems in problems.chunks(4) {
-                let tune = |profile| Profile { small_ranking, ..profile };
-                Bench::tuned(emulated, Way::Direct, tune, info.strategy(Strategy::Lookback), problems.to_vec()).prove();
-            }
         }
     }
 }

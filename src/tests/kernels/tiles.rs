@@ -1,0 +1,117 @@
+//! How tiles are ranked and who takes them.
+
+use crate::kernel::Kernel;
+use crate::plan::{Groups, Pass};
+use crate::tests::bench::{Bench, Problem, Way};
+use crate::tests::contexts::{context, in_brief, tile_of};
+use crate::tuning::{Profile, Ranking, Shape, SmallShape, TileShape};
+use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
+
+/// Items may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven: by keys alone where
+/// these are sorted by all of their bits, and by the places that items came from.
+#[test]
+fn kernels_that_prove_their_ranks() {
+    let most = context(true).device().facts().max_invocations;
+    let long = SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };
+    let infos = [SorterInfo::keys(), SorterInfo { begin_bit: 5, end_bit: 18, ..SorterInfo::keys() }, SorterInfo::pairs(), long];
+    // Every digit with all bits, and digits that all keys share, which are hot. With more threads than digits, those that have none prove.
+    let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
+    let ways =
+        [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
+    for ((i, info), ranking) in infos
+        .into_iter()
+        .enumerate()
+        .flat_map(|info| [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (info, ranking)))
+    {
+        for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
+            let tune = |mut profile: Profile| {
+                for shapes in profile.sort_shapes_mut() {
+                    let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
+                    shapes.tiles[0].shape = TileShape { ranking, ..shape.into() };
+                }
+                profile
+            };
+            let problem = problems[(way / 2 + i) % 2].clone();
+            let bench = Bench::tuned(true, Way::EveryDigit, tune, info.strategy(strategy), vec![problem]);
+            // Which of two keys with the same sorted bits comes first no run says of the next: hence no altered memory there.
+            if bench.proves_by_keys() {
+                bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
+            } else {
+                bench.prove();
+            }
+        }
+    }
+}
+
+/// Two workgroups take all tiles, one after the other, or as many as there may be tiles take what there are.
+#[test]
+fn persistent_workgroups_take_every_tile() {
+    for (i, info) in [
+        SorterInfo::keys(),
+        SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SorterInfo::keys() },
+        SorterInfo { layout: Layout::Interleaved, order: Order::Descending, ..SorterInfo::pairs() },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // With subgroups of 32 lanes, each of which has counters of its own: or ranks are not proven.
+        let proven = [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (true, 2, ranking));
+        let ways = proven.into_iter().chain([(false, 2, Ranking::Ballots), (false, 9, Ranking::Ballots)]);
+        let wanted = |way: usize| if in_brief() { i == 0 && way % 2 == 1 } else { i == 0 || (way + i).is_multiple_of(2) };
+        for (_, (emulated, groups, ranking)) in ways.enumerate().filter(|(way, _)| wanted(*way)) {
+            let tune = |mut profile: Profile| {
+                let shape = Shape { threads: profile.plain_threads, items: 2 };
+                for shapes in profile.sort_shapes_mut() {
+                    shapes.tiles[0].shape = TileShape { shape, ranking, spread: true, groups };
+                }
+                profile
+            };
+            let threads = context(emulated).device().profile().plain_threads;
+            let tile = 2 * threads as usize;
+            let way = [Way::EveryDigit, Way::PassingOver][i % 2];
+            let some = Problem::new(52, 4 * tile, Some(3 * threads)).varied(0b110);
+            for (problem, tiles) in [(Problem::new(51, 5 * tile + 3, None), 6), (some, 4)] {
+                let bench = Bench::tuned(emulated, way, tune, info.strategy(Strategy::Lookback), vec![problem]);
+                let mut passes = bench.with_plan(|plan, _, _| plan.passes.clone()).into_iter();
+                assert!(passes.any(|pass| pass.groups == Groups::Fixed(tiles.min(groups)) && is_persistent(&pass)));
+                if bench.proves_by_keys() {
+                    bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
+                } else {
+                    bench.prove();
+                }
+            }
+        }
+    }
+}
+
+fn is_persistent(pass: &Pass) -> bool {
+    [Kernel::SortOnesweepPersistent, Kernel::SortOnesweepPersistentEmulated].contains(&pass.variant.kernel)
+}
+
+/// A workgroup with more subgroups than rows of counters, as few as that takes: each row serves some in turns, or, where they are narrow, one all.
+#[test]
+fn rows_of_counters_are_shared() {
+    let context = context(false);
+    let (facts, profile) = (context.device().facts(), context.device().profile());
+    let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(facts.min_lanes));
+    let threads = (facts.max_lanes.max(64)..=most).step_by(facts.max_lanes as usize);
+    let shared = |threads: &u32| profile.histogram_rows(*threads, facts) < profile.most_subgroups(*threads, facts);
+    let shape = Shape { threads: threads.clone().find(shared).or(threads.last()).expect("there are 64"), items: 2 };
+    for ranking in [Ranking::Ballots, Ranking::Proven] {
+        let tune = |mut profile: Profile| {
+            let small = SmallShape::radix(shape.threads, shape.items);
+            profile.sort_shapes_mut().into_iter().for_each(|shapes| {
+                shapes.small = [small].into_iter().collect();
+                shapes.tiles[0].shape = TileShape { ranking: Ranking::ProvenByPlaces, ..shape.into() };
+            });
+            Profile { small_ranking: ranking, ..profile }
+        };
+        let info = SorterInfo::pairs().strategy([Strategy::Lookback, Strategy::ReduceThenScan][ranking as usize % 2]);
+        let tile = shape.tile() as usize;
+        for (way, size) in [(Way::Direct, tile - 9), (Way::EveryDigit, 2 * tile + 9)] {
+            for varied in [u32::MAX, 0b1010] {
+                Bench::tuned(false, way, tune, info, vec![Problem::new(44, size, None).varied(varied)]).prove();
+            }
+        }
+    }
+}
