@@ -178,6 +178,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     // 1. Count.
     uint bases[MAX_DIGITS];
     if (tile.index == 0) load_totals(tile.problem, bases);
+    turn_digits(keys, digit_shift(), digit_mask());
     count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
@@ -201,7 +202,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     if (GOES_ON && thread_id() == 0) sh_tile = ticket;
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
+    rank_keys(keys, digit_mask(), !PROVES, places);
     if (!BY_PLACES) load_next_keys(tile, move, keys);
 
     // 5. Look back for the keys of each digit before this tile. Meanwhile, see that it is ordered.

@@ -7,8 +7,7 @@
 // equal ones by the places they came from, which every item carries then. A part that fails is ordered again by ballots. (Keys alone carry
 // nothing: sorted by all of their bits, equal ones are the same.)
 
-const bool PROVES_ORDER = RANKING != RANKING_BALLOTS;
-const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !PROVES_ORDER;
+const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !PROVES;
 
 // Orders the tile by one digit: keys to their places in sh_keys, places told for what they carry.
 void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint places[PLACE_WORDS]) {
@@ -136,8 +135,8 @@ void order_part(Part part, Move move, uint digits) {
     uint carried[ITEMS];
     [[dont_unroll]] for (uint attempt = 0; attempt < 2; ++attempt) {
         load_part(part, move, keys, carried);
-        order_by_digits(part, move, digits, !PROVES_ORDER || attempt == 1, keys, carried);
-        if (!PROVES_ORDER || attempt == 1 || is_in_order(keys, carried)) break;
+        order_by_digits(part, move, digits, !PROVES || attempt == 1, keys, carried);
+        if (!PROVES || attempt == 1 || is_in_order(keys, carried)) break;
     }
     store_part(part, move, keys, carried, CARRIES_VALUE);
 }

@@ -7,8 +7,6 @@
 // from. These words rise from place to place if the tile is stably ordered, and only then. Keys stay in registers meanwhile and go to
 // their places afterwards.
 
-const bool PROVES = RANKING != RANKING_BALLOTS;
-
 // Threads that look back for no digit do it meanwhile, where there are such.
 const uint PROVERS = THREADS > RADIX ? THREADS - RADIX : THREADS;
 // Neighbouring places of a thread: an odd number, which sends threads to different banks.
@@ -61,7 +59,7 @@ void mend_order(Tile tile, Move move, uint keys[ITEMS], inout uint places[PLACE_
             if (move.first) key = load_encoded(tile.problem, 0, move, tile.count, i);
             else key = load_strided(source, i);
         }
-        uint place = rank_key_from_end(digit_of(key, digit_shift(), digit_mask()));
+        uint place = rank_key_from_end(counter_of(digit_of(key, digit_shift(), digit_mask())));
         sh_keys[place] = key;
     }
     barrier();

@@ -27,6 +27,7 @@ void sort_tile(Tile tile, Move move) {
     uint keys[ITEMS];
     load_keys(tile, digit_word(), move, keys);
     barrier();
+    turn_digits(keys, digit_shift(), digit_mask());
     count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
@@ -53,7 +54,7 @@ void sort_tile(Tile tile, Move move) {
     place_rows(starts);
     barrier();
     uint places[PLACE_WORDS];
-    rank_keys(keys, digit_mask(), RANKING == RANKING_BALLOTS, places);
+    rank_keys(keys, digit_mask(), !PROVES, places);
     barrier();
     uint follower[ITEMS];
     if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);

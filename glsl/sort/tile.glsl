@@ -26,6 +26,8 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 #define HELD ITEMS
 #define HOLDS(k) true
 #endif
+// By the order of shared memory, which is proven, or by ballots.
+const bool PROVES = (RANKING & (RANKING_PROVEN | RANKING_DISPROVEN)) != 0;
 const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
 #ifndef CARRIES
 #define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
@@ -51,7 +53,7 @@ const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + 3) / 4 * THREADS;
 shared uint sh_counts[COUNTER_WORDS > LEAST_COUNTERS ? COUNTER_WORDS : LEAST_COUNTERS];
 shared uint sh_shift;
 shared uint sh_out_of_order;
-// Of a digit that many keys of the tile share, how many and which: (count << RADIX_BITS | digit). 0: there is none.
+// Of a digit that many keys of the tile share, how many and which is its counter: (count << RADIX_BITS | counter). 0: there is none.
 shared uint sh_hot_digit;
 shared uint sh_keys[TILE];
 
@@ -59,9 +61,12 @@ shared uint sh_keys[TILE];
 uint histogram_turns() { return (THREADS / lane_count() - 1) / HISTOGRAMS + 1; }
 uint histogram_row() { return subgroup_id() / histogram_turns(); }
 
-// Where a digit's counter lies in its row. It takes registers to spread them (98 become 123 with 36 keys on NVIDIA).
-uint counter_of(uint digit) { return (RANKING & RANKING_SPREAD) != 0 ? counter_word(digit) : digit; }
-uint own_counter(uint digit) { return histogram_row() * RADIX + counter_of(digit); }
+// Where counters are spread, keys have the number of their digit's counter in its place while they are counted and ranked. (To turn it again
+// for each use takes registers: 123 instead of 101 with 36 keys on NVIDIA.)
+const bool SPREADS = (RANKING & RANKING_SPREAD) != 0;
+uint counter_of(uint digit) { return SPREADS ? counter_word(digit) : digit; }
+uint turned(uint key, uint shift, uint mask) { return SPREADS ? turn_digit(key, shift, mask) : key; }
+uint own_counter(uint counter) { return histogram_row() * RADIX + counter; }
 
 // The digit as the push constants have it. The bits of a digit, at most RADIX_BITS, follow its shift and its word.
 uint digit_shift() { return args.digit & 0xff; }
@@ -84,11 +89,15 @@ void begin_digit(uint shift) {
     sh_hot_digit = 0;
 }
 
-// Barrier before: begin_digit. Barrier after: before any row is read.
+void turn_digits(inout uint keys[ITEMS], uint shift, uint mask) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) keys[k] = turned(keys[k], shift, mask);
+}
+
+// Barrier before: begin_digit. Barrier after: before any row is read. Here and below, keys have been turned.
 void count_digits(uint keys[ITEMS], uint shift, uint mask) {
     uint row = histogram_row() * RADIX;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) atomicAdd(sh_counts[row + counter_of(digit_of(keys[k], shift, mask))], 1);
+        if (HOLDS(k)) atomicAdd(sh_counts[row + digit_of(keys[k], shift, mask)], 1);
     }
 }
 
@@ -108,10 +117,10 @@ bool is_full(Tile tile) { return tile.count - tile.index * TILE >= TILE; }
 
 // Barrier before: begin_digit. Barrier after: before keys are ranked.
 void find_hot_digit(uint totals[MAX_DIGITS]) {
-    if (RANKING == RANKING_BALLOTS) return;
+    if (!PROVES) return;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < RADIX && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | digit);
+        if (digit < RADIX && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | counter_of(digit));
     }
 }
 
@@ -176,9 +185,9 @@ void set_place(inout uint places[PLACE_WORDS], uint k, uint place) {
     places[k / 2] = (k & 1) == 0 ? places[k / 2] & 0xffff0000u | place : places[k / 2] & 0xffffu | place << 16;
 }
 
-// A key goes to its place, which is told for what it carries.
-void tell_place(uint key, uint digit, uint k, uint place, inout uint places[PLACE_WORDS]) {
-    sh_keys[place] = BY_PLACES ? digit << 16 | striped(k) : key;
+// A key goes to its place as it was, and the place is told for what it carries.
+void tell_place(uint turned_key, uint shift, uint mask, uint k, uint place, inout uint places[PLACE_WORDS]) {
+    sh_keys[place] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
     if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
 }
 
@@ -192,7 +201,7 @@ void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, in
         bool hot = digit == hot_digit;
         uvec4 peers = ballot(hot);
         uint taken = take_place(digit, !hot);
-        tell_place(keys[k], digit, k, hot ? next + count_bits(peers & lanes_below()) : taken, places);
+        tell_place(keys[k], shift, mask, k, hot ? next + count_bits(peers & lanes_below()) : taken, places);
         next += count_bits(peers);
     }
     subgroup_sync();
@@ -221,7 +230,7 @@ void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout ui
         if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
         uint place = by_ballots ? rank_key(digit) : take_place(digit, true);
-        tell_place(keys[k], digit, k, place, places);
+        tell_place(keys[k], shift, mask, k, place, places);
     }
 }
 

@@ -10,8 +10,7 @@ use crate::shared::{
     SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
-    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
-    ranked_chunk,
+    Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
 };
 use arrayvec::ArrayVec;
 
@@ -274,7 +273,6 @@ impl<'a> SortKind<'a> {
         let format = &self.format;
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
         let (tiles, threads) = (tile.ranking as u32, tile.shape.threads);
-        let spread = if tile.spread && tile.ranking != Ranking::Ballots { RANKING_SPREAD } else { 0 };
         match kernel {
             // Items that carry the places they came from are told apart.
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
@@ -283,11 +281,14 @@ impl<'a> SortKind<'a> {
             Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
                 // What tiles prove takes a row of counters for each subgroup.
                 let rows = self.profile.histogram_rows(threads, self.facts);
-                match rows == self.profile.most_subgroups(threads, self.facts) {
-                    true if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES | spread,
+                let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
+                    true if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
                     true if tiles & RANKING_BY_PLACES != 0 => tiles,
                     _ => RANKING_BALLOTS,
-                }
+                };
+                // Keys that stay in registers until their order is proven leave none for it.
+                let spread = tile.spread && ranking & RANKING_BY_PLACES == 0;
+                if spread { ranking | RANKING_SPREAD } else { ranking }
             }
             _ => RANKING_BALLOTS,
         }

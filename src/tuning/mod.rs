@@ -328,7 +328,7 @@ fn shapes(
 }
 
 // Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
-// of an SM that the graphics family gives, hence two tables. With 384 x 22 a kernel may use 80 registers, with 256 x 32, 128.
+// of an SM that the graphics family gives, hence two tables. With 384 threads a kernel may use 80 registers, with 256, 128.
 // Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
 const NVIDIA_RANKED: &[SizedRank] = &[ranks(1 << 11, 1 << 12, 1 << 12, 512, 32), ranks(1 << 11, 1 << 12, 1 << 13, 512, 64)];
 const NVIDIA_SMALL: &[SmallShape] = &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4)];
@@ -338,13 +338,13 @@ const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
 const NVIDIA_COMPUTE_KEYS: &[SizedTile] =
-    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), proven(1 << 25, 384, 22), spread(by_places(u32::MAX, 256, 36))];
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), spread(proven(1 << 25, 384, 23)), spread(by_places(u32::MAX, 256, 36))];
 const NVIDIA_COMPUTE_PAIRS: &[SizedTile] =
     &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), by_places(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
 const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
     &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), persistent(spread(proven(u32::MAX, 384, 23)))];
 const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
-    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 23))];
+    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 22))];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
@@ -494,7 +494,7 @@ mod tests {
         let measured = DeviceFacts { shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
         let mut profile = Profile::for_device(&measured);
         profile.sort_pairs.small[0] = SmallShape::merge(64, 3);
-        for text in ["1024x4/buckets", "64x3/merge", "256x32\n", "384x23/proven_by_places*528", "2048,4096..8192:512/64"] {
+        for text in ["1024x4/buckets", "64x3/merge", "256x32\n", "384x22/proven_by_places*528", "2048,4096..8192:512/64"] {
             assert!(profile.to_string().contains(text), "{text} is in it");
         }
         assert_eq!(profile.to_string().parse(), Ok(profile));

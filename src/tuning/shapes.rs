@@ -44,8 +44,8 @@ pub struct TileShape {
     pub shape: Shape,
     /// How items find their places in a tile.
     pub ranking: Ranking,
-    /// Whether counters of digits that are multiples of 32 apart lie in different banks of shared memory, for keys alone that prove their ranks:
-    /// so keys of low entropy are not slower than others, for some registers and a little time.
+    /// Whether counters of digits that are multiples of 32 apart lie in different banks of shared memory: so keys of low entropy are not slower
+    /// than others, for a little time. Not where items prove their ranks by places.
     pub spread: bool,
     /// Workgroups of a pass, each of which takes one tile after the other: no fewer than the device runs at once, as the others find nothing
     /// left. 0: one for each tile. So it is anyway in batches, in segments, by other strategies than [`Strategy::Lookback`](super::Strategy),

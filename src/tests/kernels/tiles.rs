@@ -27,7 +27,7 @@ fn kernels_that_prove_their_ranks() {
             let tune = |mut profile: Profile| {
                 for shapes in profile.sort_shapes_mut() {
                     let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
-                    shapes.tiles[0].shape = TileShape { ranking, ..shape.into() };
+                    shapes.tiles[0].shape = TileShape { ranking, spread: threads == 384, ..shape.into() };
                 }
                 profile
             };
