@@ -9,8 +9,8 @@
 //   which the next reads as empty: so the words are cleared once for all passes.
 // SCAN_RING: look-back whose words are a ring of RING_ENTRIES tiles, whatever the number of tiles. (The fixed-size circular buffer of the
 //   radix sort in Orochi's parallel primitives.) A tile's own count has 16 bits and goes into one word, beside the same two bits of
-//   state and 14 bits of tag: which lap of the ring, over all passes, has written it. A prefix has 32 bits, and its upper half a word of
-//   its own beside the same tag and state. Both are read together, and a prefix whose halves are not of the same lap is not there yet. A
+//   state and 14 bits of tag: which lap of the ring, over all passes, has written it. A prefix has 32 bits, and its upper half the
+//   next word, beside the same tag and state. Both are read together, and a prefix whose halves are not of the same lap is not there yet. A
 //   tile looks back RING_REACH tiles at most, the last of which must have its prefix. So an entry may be written again once the tile
 //   RING_REACH behind it has looked back, which the tail tells: the number of tiles that have, in whole groups of RING_GROUP. Within a
 //   group tiles count themselves in any order and wait for nobody; who needs the tail further on moves it over groups that are whole.
@@ -57,15 +57,15 @@ struct Known {
     uint count;
 };
 
-uint ring_word(uint line, uint digit) { return line % RING_ENTRIES * (2 * RADIX) + digit; }
+// Side by side, so that the second is read from where the first was.
+uint ring_word(uint line, uint digit) { return 2 * (line % RING_ENTRIES * RADIX + digit); }
 uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << RING_TAG_SHIFT; }
 
 // Only loads: where several tiles are looked at, no branch lies between one's and the next's.
 Seen look_at(Words words, Place place, uint back, uint digit) {
-    Seen seen;
-    seen.word = load_relaxed(words, IN_RING ? ring_word(place.line - back, digit) : (place.tile - back) * RADIX + digit);
-    seen.rest = IN_RING ? load_relaxed(words, ring_word(place.line - back, digit) + RADIX) : 0;
-    return seen;
+    if (!IN_RING) return Seen(load_relaxed(words, (place.tile - back) * RADIX + digit), 0);
+    uint word = ring_word(place.line - back, digit);
+    return Seen(load_relaxed(words, word), load_relaxed(words, word + 1));
 }
 
 Known known_of(Seen seen, Place place, uint back) {
@@ -87,9 +87,10 @@ Known known_of(Seen seen, Place place, uint back) {
 void publish_digit(Words words, Place place, uint digit, uint count, uint state) {
     if (IN_RING) {
         uint head = ring_tag(place.lap, place.line) | state << 16;
-        // Who reads the one is likely to find the other.
-        if (state == LOOK_BACK_PREFIX) store_relaxed(words, ring_word(place.line, digit) + RADIX, head | count >> 16);
-        store_relaxed(words, ring_word(place.line, digit), head | count & 0xffff);
+        uint word = ring_word(place.line, digit);
+        // Who reads the one is likely to find the other. (A tile's own count has no upper half; what is there then nobody asks for.)
+        store_relaxed(words, word + 1, head | count >> 16);
+        store_relaxed(words, word, head | count & 0xffff);
     } else {
         store_relaxed(words, place.tile * RADIX + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
     }

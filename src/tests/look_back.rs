@@ -45,8 +45,8 @@ impl Ring {
     }
 
     pub(super) fn places(tile: usize, digit: usize) -> [usize; 2] {
-        let low = tile % RING_ENTRIES as usize * 2 * DIGITS + digit;
-        [low, low + DIGITS]
+        let low = 2 * (tile % RING_ENTRIES as usize * DIGITS + digit);
+        [low, low + 1]
     }
 
     /// Where the counters of a pass begin, behind tickets and tails; and what they are once so many tiles have counted themselves.
