@@ -109,7 +109,7 @@ fn select(steps: &mut Vec<Step>, filter: &str) {
 
 /// The GPU suite, once a driver configuration.
 fn gpu_steps(full: bool) -> Result<Vec<Step>> {
-    let minutes = if full { 240 } else { 20 };
+    let minutes = if full { 240 } else { 25 };
     let mut steps = Vec::new();
     let mut step = |name: &str, validation: Validation, env: Env, skipped: &[&str]| -> Result<()> {
         // With --lib, because the tests of single kernels are in the library.
