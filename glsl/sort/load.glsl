@@ -9,20 +9,36 @@ void load_dense(Words source, uint valid, uint pad, out uint words[ITEMS]) {
     }
 }
 
-// Word w of the tile's items, as it lies, and past the last of them the pad.
+// Items that lie apart, or keys narrower than a word: from where a thread's first item is, the next ones are the same number of whole words
+// away, and as far behind the beginning of a word. (A subgroup has at least four lanes.)
+void load_apart(Plane plane, uint first, uint valid, bool narrow, uint pad, out uint words[ITEMS]) {
+    uint bytes = plane.stride * (narrow ? 1 : 4);
+    uvec2 address = advance(plane.base, bytes_of(first + striped(0), bytes));
+    Words source = Words(uvec2(address.x & ~3u, address.y));
+    uint shift = narrow ? (address.x & 3) * 8 : 0;
+    uint mask = narrow ? KEY_MASK : 0xffffffffu;
+    uint step = lane_count() * bytes / 4;
+    if (valid >= TILE) {
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = source.v[k * step] >> shift & mask;
+    } else {
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = striped(k) < valid ? source.v[k * step] >> shift & mask : pad;
+    }
+}
+
+void number(uint first, out uint words[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = (SEGMENTS ? segment_first : 0) + first + striped(k);
+}
+
+// Word w of the tile's items, as it lies, and past the last of them the pad (or anything, where items are numbered).
 void load_raw(Tile tile, uint w, Move move, uint pad, out uint words[ITEMS]) {
     uint first = tile.index * TILE;
     uint valid = tile.count - first;
     Plane plane = source_plane(tile.problem, w, move, tile.count);
-    bool dense = w < KEY_WORDS ? KEYS_ARE_PLANES : VALUES_ARE_PLANES;
-    if (dense || !move.first) {
-        load_dense(Words(advance(plane.base, bytes_of(first, 4))), valid, pad, words);
-    } else {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint place = striped(k);
-            words[k] = place < valid ? load_word(w, plane, true, first + place) : pad;
-        }
-    }
+    bool is_key = w < KEY_WORDS;
+    bool dense = is_key ? KEYS_ARE_PLANES : VALUES_ARE_PLANES;
+    if (dense || !move.first) load_dense(Words(advance(plane.base, bytes_of(first, 4))), valid, pad, words);
+    else if (!is_key && VALUES_ARE_INDICES) number(first, words);
+    else load_apart(plane, first, valid, is_key && NARROW, pad, words);
 }
 
 // The word that holds the digit, encoded, and PAD past the last item.

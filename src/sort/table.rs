@@ -24,7 +24,7 @@ const MOST_TILE_WORDS: u64 = 1 << 32;
 /// Most workgroups in y that every device takes.
 const MOST_GROUPS_Y: u64 = 65535;
 /// Workgroups that count digits where nothing has been prepared: the first tile of each pass adds up what each has found.
-pub(super) const DIRECT_HISTOGRAMS: u32 = 16;
+pub(super) const DIRECT_HISTOGRAMS: u32 = 32;
 
 /// Where the problems of a plan come from.
 pub(crate) trait SortSource {
