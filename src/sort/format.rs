@@ -199,6 +199,14 @@ impl SorterInfo {
         }
     }
 
+    /// Whether there can be such a sorter, on whatever device, before any pipeline is made.
+    ///
+    /// # Errors
+    /// What no sorter can be, as [`crate::Sorter::new`] tells it.
+    pub fn check(&self) -> Result<()> {
+        Format::new(self).map(drop)
+    }
+
     /// `u32` keys with 4-byte values.
     pub const fn pairs() -> Self {
         Self { value: ValueType::U32, ..Self::keys() }

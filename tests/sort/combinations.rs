@@ -1,0 +1,140 @@
+//! Whatever sorters differ in, any two choices meet in one that sorts: on all drivers together. On each of them every choice is met.
+
+use crate::Case;
+use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::contexts::{Setup, assert_silence};
+use crate::common::keys::{Keys, Random};
+use crate::common::{brief, full};
+use std::collections::BTreeSet;
+use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
+
+/// Choices of each axis.
+const AXES: [usize; 8] = [KeyType::ALL.len(), 2, RANGES, VALUES.len(), 3, 3, Strategy::ALL.len(), 2];
+/// All bits, the upper ones, the lower ones, and some in between.
+const RANGES: usize = 4;
+const VALUES: [ValueType; 7] = [
+    ValueType::None,
+    ValueType::U32,
+    ValueType::Bytes(8),
+    ValueType::Bytes(12),
+    ValueType::Bytes(16),
+    ValueType::Bytes(28),
+    ValueType::Index,
+];
+
+/// A choice on each axis.
+type Row = [usize; AXES.len()];
+/// Two axes, and what is chosen there.
+type Pair = [(usize, usize); 2];
+
+fn info(row: Row) -> Option<SorterInfo> {
+    let [key, order, range, value, placement, layout, strategy, more] = row;
+    let key = KeyType::ALL[key];
+    let (begin_bit, end_bit) = [(0, 0), (key.bits() * 3 / 5, key.bits()), (0, key.bits() / 2 + 1), (3, key.bits() - 2)][range];
+    let info = SorterInfo {
+        key,
+        order: [Order::Ascending, Order::Descending][order],
+        begin_bit,
+        end_bit,
+        value: VALUES[value],
+        placement: [Placement::InPlace, Placement::Preserve, Placement::DoubleBuffer][placement],
+        layout: [Layout::Separate, Layout::Interleaved, Layout::Strided][layout],
+        strategy: Strategy::ALL[strategy],
+        // Values alone where there are such, otherwise counts beyond 2^30.
+        drop_keys: more == 1 && VALUES[value] != ValueType::None,
+        max_count: if more == 1 && VALUES[value] == ValueType::None { u32::MAX } else { 0 },
+        ..SorterInfo::keys()
+    };
+    info.check().is_ok().then_some(info)
+}
+
+fn pairs(row: Row) -> impl Iterator<Item = Pair> {
+    (0..row.len()).flat_map(move |a| (a + 1..row.len()).map(move |b| [(a, row[a]), (b, row[b])]))
+}
+
+/// Every row there may be.
+fn product() -> impl Iterator<Item = Row> {
+    (0..AXES.iter().product()).map(|mut place: usize| {
+        AXES.map(|choices| {
+            let choice = place % choices;
+            place /= choices;
+            choice
+        })
+    })
+}
+
+/// Rows in which all pairs of choices meet that can: of a few drawn ones, each time the one with the most that are new.
+fn rows() -> Vec<Row> {
+    let valid: Vec<Row> = product().filter(|row| info(*row).is_some()).collect();
+    let mut missing: BTreeSet<Pair> = valid.iter().flat_map(|row| pairs(*row)).collect();
+    let mut random = Random::new(51);
+    let mut rows = Vec::new();
+    while let Some(wanted) = missing.first() {
+        let has_both = |row: &&Row| wanted.iter().all(|(axis, choice)| row[*axis] == *choice);
+        let candidates: Vec<&Row> = valid.iter().filter(has_both).collect();
+        let drawn = (0..30).map(|_| *candidates[random.below(candidates.len() as u32) as usize]);
+        let best = drawn.max_by_key(|row| pairs(*row).filter(|pair| missing.contains(pair)).count());
+        let best = best.expect("thirty have been drawn");
+        missing = &missing - &pairs(best).collect();
+        rows.push(best);
+    }
+    rows
+}
+
+fn share_of(lanes: u32) -> usize {
+    (lanes / 8).min(2) as usize
+}
+
+/// Drivers of 4, 8 and 16 lanes share all rows; those that take long to make pipelines meet every choice once.
+fn is_mine(place: usize, lanes: u32) -> bool {
+    full() || !brief() && (lanes > 16 || place % 3 == share_of(lanes))
+}
+
+/// Of all rows those that run here, and as many more as it takes for every choice to be met.
+fn rows_here(rows: &[Row], mine: impl Fn(usize) -> bool) -> Vec<Row> {
+    let mut here: Vec<Row> = rows.iter().enumerate().filter(|(place, _)| mine(*place)).map(|(_, row)| *row).collect();
+    let mut met: BTreeSet<(usize, usize)> = here.iter().flat_map(|row| row.iter().copied().enumerate()).collect();
+    for row in rows {
+        if !row.iter().copied().enumerate().all(|choice| met.contains(&choice)) {
+            met.extend(row.iter().copied().enumerate());
+            here.push(*row);
+        }
+    }
+    here
+}
+
+#[test]
+fn any_two_choices_meet() {
+    let rows = rows();
+    let lanes = crate::common::contexts::context(Setup::Native).device().facts().max_lanes;
+    for (place, row) in rows_here(&rows, |place| is_mine(place, lanes)).into_iter().enumerate() {
+        let info = info(row).expect("rows are valid");
+        // With the tables of the device, and with tiny tiles and a tiny ring.
+        let case = Case::of([Setup::Native, Setup::Folded][place % 2], &info);
+        println!("{} {info:?}", case.context.name());
+        let keys = Keys::ALL[place % Keys::ALL.len()];
+        let tiled = case.tiles(5);
+        let jobs = [
+            Job::draw(&case.sorter, keys, tiled, place as u64),
+            Job::draw(&case.sorter, Keys::Random, tiled, place as u64 + 1).counted(Counted::Device(tiled as u32 - 9)),
+            Job::draw(&case.sorter, keys, case.small() - 1, place as u64 + 2),
+        ];
+        sort(&case.context, &jobs, [Together::Singles, Together::Batch][place / 2 % 2], Poison::Random(place as u64));
+        assert_silence(&case.context);
+    }
+}
+
+#[test]
+fn drivers_share_all_combinations() {
+    let rows = rows();
+    let all = |rows: &[Row]| rows.iter().flat_map(|row| pairs(*row)).collect::<BTreeSet<_>>();
+    let valid = product().filter(|row| info(*row).is_some());
+    assert_eq!(all(&rows), valid.flat_map(pairs).collect(), "every pair that there can be");
+    let shares = [4, 8, 16].map(|lanes| rows_here(&rows, |place| place % 3 == share_of(lanes)));
+    assert_eq!(all(&shares.concat()), all(&rows), "shared out");
+    println!("{} {:?} {}", rows.len(), shares.each_ref().map(Vec::len), rows_here(&rows, |_| false).len());
+    let choices = |rows: &[Row]| rows.iter().flat_map(|row| row.iter().copied().enumerate()).collect::<BTreeSet<_>>();
+    for share in shares.iter().map(Vec::as_slice).chain([rows_here(&rows, |_| false).as_slice()]) {
+        assert_eq!(choices(share), choices(&rows), "every choice on every driver");
+    }
+}
