@@ -94,6 +94,8 @@ struct Case {
     out: Option<[Array; 2]>,
     /// Where segments begin.
     offsets: Option<Array>,
+    /// How many segments there are, where that lies on the device.
+    segments: Option<Buffer>,
     /// Sorted keys, or items, and values; none: whatever there is means nothing.
     expected: [Option<Vec<u8>>; 2],
     side: u32,
@@ -108,7 +110,7 @@ impl Case {
             values: values.as_ref().map_or(TrmRange::default(), Array::range),
             ..sort_info()
         };
-        Self { name, sorter, info, keys, values, out: None, offsets: None, expected: [None, None], side: 0 }
+        Self { name, sorter, info, keys, values, out: None, offsets: None, segments: None, expected: [None, None], side: 0 }
     }
 
     /// With arrays of their own for the result, or second ones.
@@ -148,6 +150,25 @@ fn of(key: TrmKeyType, value: TrmValueType) -> TrmSorterCreateInfo {
 
 fn of_bytes(key: TrmKeyType, value_size: u32) -> TrmSorterCreateInfo {
     TrmSorterCreateInfo { value_size, ..of(key, TrmValueType::Bytes) }
+}
+
+/// Keys alone, sorted in place by a strategy; equal keys are the same.
+fn alone<K: Pod>(
+    context: &Context,
+    (name, key, strategy): (&'static str, TrmKeyType, TrmStrategy),
+    mut keys: Vec<K>,
+    compare: impl Fn(&K, &K) -> Ordering,
+) -> Result<Case> {
+    let sorter = TrmSorterCreateInfo { strategy: strategy as i32, ..of(key, TrmValueType::None) };
+    let there = Array::new(context, size_of::<K>().min(4), &keys)?;
+    let case = Case::new(name, sorter, u32::try_from(keys.len())?, there, None);
+    keys.sort_by(compare);
+    Ok(case.expect(Some(cast_slice(&keys).to_vec()), None))
+}
+
+/// The bits of an `f16` as a number that has its place in the total order.
+fn half_in_order(bits: u16) -> u16 {
+    bits ^ if bits >> 15 == 1 { 0xffff } else { 0x8000 }
 }
 
 /// A member of engines' structs, with others around.
@@ -260,6 +281,29 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let case = Case::new("28 bytes", of_bytes(TrmKeyType::U32X3, 28), count, keys_there, Some(values_there));
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&values, &order))));
 
+    use TrmStrategy::{ChainedScan, Lookback, ReduceThenScan, Ring, RingInOrder};
+    let halves = items(count, |place| noise(place) as u16);
+    let of_halves = ("f16", TrmKeyType::F16, Ring);
+    cases.push(alone(context, of_halves, halves.clone(), |a, b| half_in_order(*a).cmp(&half_in_order(*b)))?);
+    cases.push(alone(context, ("u16", TrmKeyType::U16, Lookback), halves, u16::cmp)?);
+    cases.push(alone(context, ("i8", TrmKeyType::I8, ChainedScan), items(count, |place| noise(place) as i8), i8::cmp)?);
+    cases.push(alone(context, ("i32", TrmKeyType::I32, RingInOrder), items(count, |place| word(place) as i32), i32::cmp)?);
+    let longs = items(count, |place| (noise(place) & 0xff00_0000_0000_ffff) as i64);
+    cases.push(alone(context, ("i64", TrmKeyType::I64, Lookback), longs, i64::cmp)?);
+    let twos = items(count, |place| [word(place) % 7, word(place + 1)]);
+    cases.push(alone(context, ("two words", TrmKeyType::U32X2, Ring), twos, <[u32; 2]>::cmp)?);
+    let fours = items(count, |place| [word(place) % 3, 5, word(place + 1) % 5, word(place + 2)]);
+    cases.push(alone(context, ("four words", TrmKeyType::U32X4, ReduceThenScan), fours, <[u32; 4]>::cmp)?);
+
+    // The upper bits alone.
+    for strategy in [Lookback, ReduceThenScan] {
+        let keys = items(count, word);
+        let order = places(&keys, |a, b| (a >> 13).cmp(&(b >> 13)));
+        let sorter = TrmSorterCreateInfo { strategy: strategy as i32, begin_bit: 13, ..of(TrmKeyType::U32, TrmValueType::U32) };
+        let case = Case::new("bits 13 to 32", sorter, count, array(&keys)?, Some(array(&ids)?));
+        cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
+    }
+
     // Segments of a few items, and what is left as one.
     let mut offsets = vec![0];
     while offsets.len() < 20 {
@@ -277,6 +321,18 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let case = Case { info: TrmSortInfo { segments, ..case.info }, offsets: Some(cut), ..case };
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
+    // The same, of which the device says that there are eleven.
+    let end = offsets[11].min(count) as usize;
+    order.truncate(0);
+    order.extend(0..keys.len());
+    order[..end].sort_by_key(|place| (segment(place), keys[*place]));
+    let case = Case::new("segments by a count on the device", sorter, count, array(&keys)?, Some(array(&ids)?));
+    let (cut, there) = (array(&offsets)?, context.upload(&[11u32])?);
+    let number = TrmCount { max: offsets.len() as u32 - 1, address: there.address() };
+    let segments = TrmSegments { offsets: cut.range(), count: number };
+    let case = Case { info: TrmSortInfo { segments, ..case.info }, offsets: Some(cut), segments: Some(there), ..case };
+    cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
+
     let order = places(&floats, f32::total_cmp);
     let keys = items(count, |place| (floats[place].to_bits() >> 16) as u16);
     let sorter = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..of_bytes(TrmKeyType::BF16, 8) };
@@ -292,6 +348,25 @@ fn result_side(api: &Api, sorter: TrmSorter) -> Result<u32> {
     // SAFETY: the sorter is one.
     ensure!(unsafe { (api.trmGetSorterResultSide)(sorter, &mut side) } == 0, api.last_error());
     Ok(side)
+}
+
+/// Scratch of a ring is what two sides of the items take, and a constant.
+#[test]
+fn scratch_of_the_ring() -> Result<()> {
+    let engine = engine()?;
+    let ring = TrmSorterCreateInfo { strategy: TrmStrategy::Ring as i32, ..of(TrmKeyType::U32, TrmValueType::U32) };
+    let sorter = engine.sorter_of(&ring)?;
+    let beside = |count: u32| -> Result<u64> {
+        let mut size = 0;
+        // SAFETY: the sorter is one.
+        ensure!(unsafe { (engine.api.trmGetSorterScratch)(sorter, count, &mut size) } == 0, engine.api.last_error());
+        Ok(size - u64::from(count) * 8)
+    };
+    let (small, large) = (beside(1 << 20)?, beside(1 << 30)?);
+    ensure!(small < (2 << 20) + (64 << 10) && large < small + 512, "{small} bytes beside 2^20 pairs, {large} beside 2^30");
+    // SAFETY: nobody uses it any more.
+    unsafe { (engine.api.trmDestroySorter)(sorter) };
+    engine.finish()
 }
 
 /// Each sort on its own, then all of them as one batch, with the same sorters.
