@@ -17,6 +17,9 @@ const UNTOUCHED: u8 = 0xa5;
 /// One workgroup's work, and that of several tiles.
 const COUNTS: [u32; 2] = [300, 20_000];
 
+/// As the device counts them.
+const SEGMENTS: u32 = 11;
+
 fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
@@ -128,6 +131,8 @@ impl Case {
         ensure!(side == self.side, "{name}: the result is on side {side}");
         let offsets = self.offsets.as_ref().map(|array| Ok::<_, anyhow::Error>((array.read(context)?, array))).transpose()?;
         ensure!(offsets.is_none_or(|(now, array)| now == array.items), "{name}: offsets of {count} are written");
+        let segments = self.segments.as_ref().map(|there| context.download::<u32>(there, 1)).transpose()?;
+        ensure!(segments.is_none_or(|now| now == [SEGMENTS]), "{name}: the count of segments of {count} is written");
         let [keys_out, values_out] = self.out.as_ref().map_or([None, None], |out| out.each_ref().map(Some));
         for ((what, expected), (first, second)) in
             ["keys", "values"].iter().zip(&self.expected).zip([(Some(&self.keys), keys_out), (self.values.as_ref(), values_out)])
@@ -321,13 +326,12 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let case = Case { info: TrmSortInfo { segments, ..case.info }, offsets: Some(cut), ..case };
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
-    // The same, of which the device says that there are eleven.
-    let end = offsets[11].min(count) as usize;
-    order.truncate(0);
-    order.extend(0..keys.len());
+    // The same, of which the device says that there are fewer.
+    let end = offsets[SEGMENTS as usize].min(count) as usize;
+    let mut order: Vec<usize> = (0..keys.len()).collect();
     order[..end].sort_by_key(|place| (segment(place), keys[*place]));
     let case = Case::new("segments by a count on the device", sorter, count, array(&keys)?, Some(array(&ids)?));
-    let (cut, there) = (array(&offsets)?, context.upload(&[11u32])?);
+    let (cut, there) = (array(&offsets)?, context.upload(&[SEGMENTS])?);
     let number = TrmCount { max: offsets.len() as u32 - 1, address: there.address() };
     let segments = TrmSegments { offsets: cut.range(), count: number };
     let case = Case { info: TrmSortInfo { segments, ..case.info }, offsets: Some(cut), segments: Some(there), ..case };

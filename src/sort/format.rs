@@ -136,7 +136,8 @@ pub enum Placement {
     /// In arrays of its own; the input is left as it was. Scratch holds arrays as long.
     Preserve,
     /// In the input's arrays or in the second ones that the caller gives, as [`crate::Sorter::result_side`] tells. Both are written;
-    /// scratch holds no arrays, but for medium counts where these are sorted by merging.
+    /// scratch holds no arrays, but for keys narrower than a word, for values of more than 16 bytes, and for medium counts where these are sorted
+    /// by merging.
     DoubleBuffer,
 }
 

@@ -1,9 +1,11 @@
 //! Segments: as many sorts as there are, of every size at once.
 
-use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::keys::{Keys, Random};
+use crate::results::runner;
 use crate::{KINDS, common};
+use proptest::prelude::*;
 use trommel::host::Context;
 use trommel::{Sorter, SorterInfo};
 
@@ -162,4 +164,61 @@ fn segments_that_are_mostly_empty() {
 #[test]
 fn segments_in_a_batch() {
     run(4, in_a_batch);
+}
+
+/// With the device's own table by look-back, and with tiny tiles without waiting.
+fn cases() -> [Case; 2] {
+    [Case::new(Setup::Native, 0), Case::new(Setup::Folded, 3)]
+}
+
+#[test]
+fn random_segments() {
+    for case in cases() {
+        let (whole, long) = (case.whole(), case.long(2));
+        let length = prop_oneof![6 => 0..40u32, 3 => 0..=whole + 3, 1 => whole..=long];
+        let count = prop_oneof![2 => Just(None), 1 => (0..40u32).prop_map(Some)];
+        let parts = (prop::collection::vec(length, 0..30), 0..50u32, count, any::<u64>());
+        let ran = runner().run(&parts, |(lengths, skipped, count, seed)| {
+            let job = case.job(skipped, lengths, seed);
+            case.sort(&[if let Some(count) = count { job.counted(Counted::Device(count)) } else { job }], Together::Singles, seed);
+            Ok(())
+        });
+        ran.unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+/// So many that the search for a window's first takes its most steps: each asks as many as there are threads.
+#[test]
+fn more_segments_than_two_steps_of_the_search_tell_apart() {
+    for case in cases() {
+        let threads = case.context.device().profile().sort_keys.segments.shape.threads;
+        let mut random = Random::new(8);
+        let lengths: Vec<u32> = (0..threads * threads + 1000).map(|_| random.below(3)).collect();
+        case.sort(&[case.job(3, lengths, 3)], Together::Singles, 6);
+    }
+}
+
+/// Whatever scratch holds, and however often.
+#[test]
+fn segments_are_the_same_each_time() {
+    for case in cases() {
+        let jobs = [case.job(1, mixed_lengths(&case), 5).counted(Counted::Device(30))];
+        for poison in [Poison::Random(7), Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
+            let arena = Arena::new(&case.context, &jobs, Together::Singles, poison);
+            for _ in 0..5 {
+                arena.reset();
+                case.context.run(|commands| arena.record(commands, Together::Singles)).expect("the job is valid");
+                arena.check();
+            }
+        }
+        assert_silence(&case.context);
+    }
+}
+
+#[test]
+fn segments_whose_tiles_are_late() {
+    for kind in [0, 11] {
+        let case = Case::new(Setup::Late(2), kind);
+        case.sort(&[case.job(2, [5, case.long(9), 0, 70, case.long(3), case.whole()], 9)], Together::Singles, 8);
+    }
 }
