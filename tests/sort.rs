@@ -13,6 +13,8 @@ mod combinations;
 mod common;
 #[path = "sort/contract.rs"]
 mod contract;
+#[path = "sort/large.rs"]
+mod large;
 #[path = "sort/late.rs"]
 mod late;
 #[path = "sort/ranks.rs"]

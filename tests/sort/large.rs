@@ -1,0 +1,22 @@
+//! One sort of more workgroups than a dispatch has in one dimension.
+
+use crate::Case;
+use crate::common::arena::{Job, Poison, Together, sort};
+use crate::common::brief;
+use crate::common::contexts::{Setup, assert_silence};
+use crate::common::keys::Keys;
+use trommel::{SorterInfo, Strategy};
+
+/// By one digit, in the smallest tiles there are: one workgroup each. (Drivers that take long would take minutes.)
+#[test]
+fn more_workgroups_than_one_dimension_has() {
+    if brief() {
+        return;
+    }
+    let info = SorterInfo { end_bit: 8, ..SorterInfo::keys().strategy(Strategy::Lookback) };
+    let case = Case::of(Setup::Narrow, &info);
+    assert!(case.profile().max_groups_x <= 65_535 || !case.context.device().facts().is_cpu, "a dispatch goes on in y");
+    let keys = case.tiles(65_600);
+    sort(&case.context, &[Job::draw(&case.sorter, Keys::Random, keys, 61)], Together::Singles, Poison::Fill(0));
+    assert_silence(&case.context);
+}
