@@ -235,7 +235,8 @@ enum TrmPlacement
     /// In keysOut and valuesOut; the input is left as it was. Scratch holds arrays as long.
     TRM_PLACEMENT_PRESERVE = 1,
     /// In the input's arrays or in keysOut and valuesOut, as trmGetSorterResultSide() tells. Both are written; scratch holds no
-    /// arrays, but for medium counts where these are sorted by merging.
+    /// arrays, but for keys narrower than a word, for values of more than 16 bytes, and for medium counts where these are
+    /// sorted by merging.
     TRM_PLACEMENT_DOUBLE_BUFFER = 2,
 };
 #ifndef __cplusplus

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iomanip>
 #include <iostream>
 #include <utility>
 
@@ -106,11 +107,43 @@ void argsort(const Engine &engine) {
     destroy_buffer(&engine, &keys);
 }
 
+/// The case that every language sorts: see package.rs. Prints a digest (Fowler, Noll and Vo's FNV-1a, a word at a time).
+void digest(const Engine &engine) {
+    constexpr std::uint32_t count = 20000;
+    const trommel::Device device(library_info(&engine));
+    const trommel::Sorter sorter(device, TRM_VALUE_TYPE_U32);
+    Buffer keys = create_buffer(&engine, count * 4);
+    Buffer values = create_buffer(&engine, count * 4);
+    Buffer scratch = create_buffer(&engine, sorter.scratchSize(count));
+    for (std::uint32_t i = 0; i < count; i++) {
+        keys.mapped[i] = i * 2654435761u >> 20;
+        values.mapped[i] = i;
+    }
+    auto sort = trommel::info<TrmSortInfo>();
+    sort.count.max = count;
+    sort.keys = {keys.address, keys.size};
+    sort.values = {values.address, values.size};
+    sort.scratch = {scratch.handle, 0, scratch.size};
+    begin(&engine);
+    sorter.cmdSort(engine.commands, sort);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+
+    std::uint64_t digest = 0xcbf29ce484222325;
+    for (const std::uint32_t *words : {keys.mapped, values.mapped}) {
+        for (std::uint32_t i = 0; i < count; i++) digest = (digest ^ words[i]) * 0x100000001b3;
+    }
+    std::cout << std::hex << std::setw(16) << std::setfill('0') << digest << '\n';
+    destroy_buffer(&engine, &scratch);
+    destroy_buffer(&engine, &values);
+    destroy_buffer(&engine, &keys);
+}
+
 }  // namespace
 
 int main() {
     // An engine's command buffer records once.
-    for (const auto part : {run, argsort}) {
+    for (const auto part : {run, argsort, digest}) {
         Engine engine;
         create_engine(&engine);
         part(engine);

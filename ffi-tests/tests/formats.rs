@@ -17,6 +17,9 @@ const UNTOUCHED: u8 = 0xa5;
 /// One workgroup's work, and that of several tiles.
 const COUNTS: [u32; 2] = [300, 20_000];
 
+/// As many as a batch takes.
+const KINDS_IN_A_BATCH: usize = 16;
+
 /// As the device counts them.
 const SEGMENTS: u32 = 11;
 
@@ -337,6 +340,11 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let case = Case { info: TrmSortInfo { segments, ..case.info }, offsets: Some(cut), segments: Some(there), ..case };
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
+    let keys: Vec<u32> = items(count, word);
+    let order = places(&keys, u32::cmp);
+    let sorter = TrmSorterCreateInfo { max_count: u32::MAX, ..of(TrmKeyType::U32, TrmValueType::None) };
+    cases.push(Case::new("as many as there may be", sorter, count, array(&keys)?, None).expect(Some(picked(&keys, &order)), None));
+
     let order = places(&floats, f32::total_cmp);
     let keys = items(count, |place| (floats[place].to_bits() >> 16) as u16);
     let sorter = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..of_bytes(TrmKeyType::BF16, 8) };
@@ -373,7 +381,7 @@ fn scratch_of_the_ring() -> Result<()> {
     engine.finish()
 }
 
-/// Each sort on its own, then all of them as one batch, with the same sorters.
+/// Each sort on its own, then as many together as a batch takes, with the same sorters.
 #[test]
 fn every_format() -> Result<()> {
     let engine = engine()?;
@@ -397,20 +405,23 @@ fn every_format() -> Result<()> {
         }
 
         let cases = cases(context, count)?;
-        let infos: Vec<_> = cases.iter().zip(&sorters).map(|(case, sorter)| TrmSortInfo { sorter: *sorter, ..case.info }).collect();
-        let headers: Vec<_> = infos.iter().map(|info| (&raw const *info).cast()).collect();
-        let mut batch = batch_info(&headers);
-        let mut size = 0;
-        // SAFETY: the info is valid.
-        ensure!(unsafe { (api.trmGetBatchScratch)(&batch, &mut size) } == 0, api.last_error());
-        let work = context.buffer(size)?;
-        batch.scratch = scratch(&work);
-        context.run(|commands| {
-            // SAFETY: everything is valid and lives until it has run.
-            assert_eq!(unsafe { (api.trmCmdBatch)(commands, &batch) }, 0, "{}", api.last_error());
-            Ok(())
-        })?;
-        cases.iter().zip(&sorters).try_for_each(|(case, sorter)| check("in a batch", case, *sorter))?;
+        for (cases, sorters) in cases.chunks(KINDS_IN_A_BATCH).zip(sorters.chunks(KINDS_IN_A_BATCH)) {
+            let infos: Vec<_> =
+                cases.iter().zip(sorters).map(|(case, sorter)| TrmSortInfo { sorter: *sorter, ..case.info }).collect();
+            let headers: Vec<_> = infos.iter().map(|info| (&raw const *info).cast()).collect();
+            let mut batch = batch_info(&headers);
+            let mut size = 0;
+            // SAFETY: the info is valid.
+            ensure!(unsafe { (api.trmGetBatchScratch)(&batch, &mut size) } == 0, api.last_error());
+            let work = context.buffer(size)?;
+            batch.scratch = scratch(&work);
+            context.run(|commands| {
+                // SAFETY: everything is valid and lives until it has run.
+                assert_eq!(unsafe { (api.trmCmdBatch)(commands, &batch) }, 0, "{}", api.last_error());
+                Ok(())
+            })?;
+            cases.iter().zip(sorters).try_for_each(|(case, sorter)| check("in a batch", case, *sorter))?;
+        }
     }
     // SAFETY: nobody uses them any more.
     sorters.iter().for_each(|sorter| unsafe { (api.trmDestroySorter)(*sorter) });
