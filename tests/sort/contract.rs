@@ -5,6 +5,7 @@ use crate::common::arena::{Arena, Counted, Job, Poison, Together, barrier, sort}
 use crate::common::keys::Keys;
 use crate::common::stranger::Stranger;
 use ash::vk;
+use trommel::host::Context;
 use trommel::{SortInfo, Timestamps};
 
 /// Below, at and above the maximum, and none; clamped counts are flagged, and nothing past the count is written.
@@ -24,19 +25,23 @@ pub(crate) fn counts_on_the_device(case: &Case) {
     sort(&case.context, &jobs, Together::Singles, Poison::Random(5));
 }
 
-/// Twice in one command buffer, with another's pipeline, layout and push constants between.
+/// Several in one command buffer, with another's pipeline, layout and push constants between.
 pub(crate) fn a_stranger_between(case: &Case) {
-    let stranger = Stranger::new(&case.context);
     let sizes = [case.tiles(3), case.small(), case.tiles(2)];
     let jobs = sizes.map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
-    let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(6));
-    let recorded = case.context.run(|commands| {
+    sort_between_strangers(&case.context, &jobs);
+}
+
+pub(crate) fn sort_between_strangers(context: &Context, jobs: &[Job<'_>]) {
+    let stranger = Stranger::new(context);
+    let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(6));
+    let recorded = context.run(|commands| {
         jobs.iter().zip(&arena.infos).try_for_each(|(job, info)| {
             stranger.record(commands);
             // SAFETY: the command buffer is recording; the arena outlives its execution.
             unsafe { job.sorter.cmd_sort(commands, info)? };
             stranger.record(commands);
-            barrier(&case.context, commands);
+            barrier(context, commands);
             Ok(())
         })
     });

@@ -3,6 +3,7 @@
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::keys::{Keys, Random};
+use crate::contract::sort_between_strangers;
 use crate::results::runner;
 use crate::{KINDS, common};
 use proptest::prelude::*;
@@ -184,6 +185,15 @@ fn random_segments() {
             Ok(())
         });
         ran.unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+#[test]
+fn a_stranger_between_segments() {
+    for case in cases() {
+        let jobs = [case.job(2, [3, case.long(2), 0, 9], 11), case.job(0, [case.whole(); 4], 12).counted(Counted::Device(3))];
+        sort_between_strangers(&case.context, &jobs);
+        assert_silence(&case.context);
     }
 }
 
