@@ -111,7 +111,7 @@ fn select(steps: &mut Vec<Step>, filter: &str) {
 fn gpu_steps(full: bool) -> Result<Vec<Step>> {
     let minutes = if full { 240 } else { 25 };
     let mut steps = Vec::new();
-    let mut step = |name: &str, validation: Validation, env: Env, skipped: &[&str]| -> Result<()> {
+    let mut step = |name: &str, validation: Validation, env: Env, skipped: &[&str], through_c: &[&str]| -> Result<()> {
         // With --lib, because the tests of single kernels are in the library.
         let mut command = cargo_test(&["--workspace", "--exclude", "ffi-tests", "--lib"], full);
         for test in workspace::files(&workspace::root().join("tests"), "rs")? {
@@ -124,28 +124,36 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
         if !full {
             command.arg("--").args(skipped.iter().flat_map(|test| ["--skip", test]));
         }
-        command.envs(drivers::validate(validation)?).envs(env);
-        steps.push(Step::new(name, minutes, [command]).needs(&[INSTALL, BUILD]));
+        let mut commands = vec![command];
+        if !through_c.is_empty() {
+            let mut command = cargo_test(&["--package", "ffi-tests"], full);
+            command.args(through_c.iter().flat_map(|test| ["--test", test]));
+            commands.push(command);
+        }
+        for command in &mut commands {
+            command.envs(drivers::validate(validation)?).envs(env.iter().cloned());
+        }
+        steps.push(Step::new(name, minutes, commands).needs(&[INSTALL, BUILD]));
         Ok(())
     };
     // Subgroups out of shared memory are the same on every driver, and two of them have time for them. So is what the host does to record.
     const EMULATED: &str = "emulated_";
     const RECORDING: &str = "takes_no_heap";
-    for (lanes, skipped) in [(4, "emulated_128"), (8, "emulated_64"), (16, EMULATED)].map(|(lanes, skipped)| (lanes, [skipped])) {
-        step(&format!("lavapipe, {lanes} lanes"), Validation::CoreSyncBest, lavapipe(lanes), &skipped)?;
+    // Calls through C have a step of their own with subgroups of 8 lanes.
+    let sorts: &[&str] = &["sorting", "formats"];
+    for (lanes, skipped, through_c) in [(4, "emulated_128", sorts), (8, "emulated_64", &[]), (16, EMULATED, sorts)] {
+        step(&format!("lavapipe, {lanes} lanes"), Validation::CoreSyncBest, lavapipe(lanes), &[skipped], through_c)?;
     }
-    // What each kernel touches and writes is proven by those steps' tests of kernels. Elsewhere whole sorts are: a pipeline that waits for other
-    // tiles takes SwiftShader seven seconds.
-    let elsewhere = [EMULATED, RECORDING, "tests::kernels", "tests::segments"];
     if let Some(swiftshader) = drivers::swiftshader() {
-        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &elsewhere)?;
+        let skipped = [EMULATED, RECORDING];
+        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &skipped, &["sorting"])?;
     }
-    // The layer looks up each address in a loop, whose turns count as well: so nothing waits here, with one thread and without the test of
-    // long waits.
+    // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
+    // as well: so nothing waits here, with one thread and without the test of long waits.
     let mut alone = brief(lavapipe(8));
     alone.push(("LP_NUM_THREADS", "1".to_owned()));
-    let elsewhere = [&elsewhere[..], &["late::waiting_for_long"]].concat();
-    step("lavapipe, GPU-assisted", Validation::GpuAssisted, alone, &elsewhere)?;
+    let elsewhere = [EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long"];
+    step("lavapipe, GPU-assisted", Validation::GpuAssisted, alone, &elsewhere, &[])?;
     Ok(steps)
 }
 
