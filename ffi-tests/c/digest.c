@@ -32,7 +32,7 @@ int main(void)
     Buffer values = create_buffer(&engine, COUNT * sizeof(uint32_t));
     Buffer scratch = create_buffer(&engine, scratchSize);
     for (uint32_t i = 0; i < COUNT; i++) {
-        keys.mapped[i] = i * 2654435761u >> 20;
+        keys.mapped[i] = (i * 2654435761u >> 20) * 0x00080401u;
         values.mapped[i] = i;
     }
 

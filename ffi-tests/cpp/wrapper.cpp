@@ -116,7 +116,7 @@ void digest(const Engine &engine) {
     Buffer values = create_buffer(&engine, count * 4);
     Buffer scratch = create_buffer(&engine, sorter.scratchSize(count));
     for (std::uint32_t i = 0; i < count; i++) {
-        keys.mapped[i] = i * 2654435761u >> 20;
+        keys.mapped[i] = (i * 2654435761u >> 20) * 0x00080401u;
         values.mapped[i] = i;
     }
     auto sort = trommel::info<TrmSortInfo>();

@@ -180,7 +180,7 @@ library = made(trm.trmCreateDevice, c.byref(info(
 sorter = made(trm.trmCreateSorter, library, c.byref(info(TrmSorterCreateInfo, 1000, valueType=1)))
 scratch_size = made(trm.trmGetSorterScratch, sorter, u32(COUNT), kind=u64)
 keys, values, scratch = Buffer(COUNT * 4), Buffer(COUNT * 4), Buffer(scratch_size.value)
-unsorted = [(i * 2654435761 & 0xFFFFFFFF) >> 20 for i in range(COUNT)]
+unsorted = [((i * 2654435761 & 0xFFFFFFFF) >> 20) * 0x00080401 for i in range(COUNT)]
 for i in range(COUNT):
     keys.items[i], values.items[i] = unsorted[i], i
 

@@ -200,10 +200,9 @@ impl SorterInfo {
         }
     }
 
-    /// Whether there can be such a sorter, on whatever device, before any pipeline is made.
-    ///
-    /// # Errors
-    /// What no sorter can be, as [`crate::Sorter::new`] tells it.
+    /// Whether there can be such a sorter, on whatever device: for tests of all that there can be.
+    #[doc(hidden)]
+    #[allow(clippy::missing_errors_doc, reason = "what Sorter::new tells")]
     pub fn check(&self) -> Result<()> {
         Format::new(self).map(drop)
     }

@@ -44,6 +44,10 @@ fn every_way(emulated: bool, info: SorterInfo) {
     for way in [Way::Direct, Way::EveryDigit, Way::PassingOver] {
         alone(emulated, way, info);
     }
+    // More than there are groups to count digits, each of several tiles then, some of them behind the count.
+    let tile = tile_of(emulated);
+    let many = Problem::new(5, 45 * tile + 5, Some(40 * tile as u32 + 3)).varied(0b0110);
+    Bench::new(emulated, Way::Direct, info, vec![many]).prove();
     for way in [Way::EveryDigit, Way::PassingOver] {
         together(emulated, way, info);
     }

@@ -93,8 +93,7 @@ impl Setup {
                 prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
-                    // Two shapes are twice the pipelines.
-                    profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)][usize::from(super::brief())..]),
+                    profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),
                 )
             },
             Self::Emulated(lanes) => Profile {
