@@ -93,7 +93,13 @@ impl Setup {
                 prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
-                    profile(0, widest, &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]),
+                    // Twice the pipelines, which SwiftShader takes long to make: there, tests of kernels begin at once.
+                    profile(
+                        0,
+                        widest,
+                        &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]
+                            [usize::from(super::brief() && facts.max_lanes == 4)..],
+                    ),
                 )
             },
             Self::Emulated(lanes) => Profile {
