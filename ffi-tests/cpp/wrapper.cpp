@@ -78,6 +78,13 @@ void run(const Engine &engine) {
     EXPECT(static_cast<VkResult>(lost.result()) == VK_ERROR_DEVICE_LOST);
 }
 
+void sort_and_wait(const Engine &engine, const trommel::Sorter &sorter, const TrmSortInfo &sort) {
+    begin(&engine);
+    sorter.cmdSort(engine.commands, sort);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+}
+
 /// The order of keys that stay as they are.
 void argsort(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
@@ -94,10 +101,7 @@ void argsort(const Engine &engine) {
     sort.keys = {keys.address, 6};
     sort.valuesOut = {indices.address, indices.size};
     sort.scratch = {scratch.handle, 0, scratch.size};
-    begin(&engine);
-    sorter.cmdSort(engine.commands, sort);
-    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
-    submit_and_wait(&engine);
+    sort_and_wait(engine, sorter, sort);
     EXPECT(sorter.resultSide() == 1);
     EXPECT(std::memcmp(keys.mapped, unsorted, sizeof unsorted) == 0);
     EXPECT(indices.mapped[0] == 1 && indices.mapped[1] == 2 && indices.mapped[2] == 0);
@@ -124,10 +128,7 @@ void digest(const Engine &engine) {
     sort.keys = {keys.address, keys.size};
     sort.values = {values.address, values.size};
     sort.scratch = {scratch.handle, 0, scratch.size};
-    begin(&engine);
-    sorter.cmdSort(engine.commands, sort);
-    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
-    submit_and_wait(&engine);
+    sort_and_wait(engine, sorter, sort);
 
     std::uint64_t digest = 0xcbf29ce484222325;
     for (const std::uint32_t *words : {keys.mapped, values.mapped}) {

@@ -86,13 +86,13 @@ fn a_cpp_program_finds_both_libraries() -> Result<()> {
     example("cpp", "batch")
 }
 
-/// Compiled against the package's static library, in C++.
-fn wrapper() -> Result<PathBuf> {
-    let program = scratch_folder("wrapper")?.join("wrapper");
-    let mut compile = Command::new("c++");
-    compile.args(["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
+/// A program of one file and the package's static library.
+fn compiled(compiler: &str, standard: &str, source: &str) -> Result<PathBuf> {
+    let program = scratch_folder("programs")?.join(standard);
+    let mut compile = Command::new(compiler);
+    compile.arg(format!("-std={standard}")).args(["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
     compile.args(pkg_config(&["--cflags"])?.split_whitespace());
-    compile.arg(workspace().join("ffi-tests/cpp/wrapper.cpp")).arg("-o").arg(&program);
+    compile.arg(workspace().join("ffi-tests").join(source)).arg("-o").arg(&program);
     run(compile.args(static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
     Ok(program)
 }
@@ -118,13 +118,9 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     ensure!(digest(&sorted, &moved) == expected, "Rust");
 
     let expected = format!("{expected:016x}");
-    let program = scratch_folder("digest")?.join("digest");
-    let mut cc = Command::new("cc");
-    cc.args(["-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
-    cc.args(pkg_config(&["--cflags"])?.split_whitespace());
-    cc.arg(workspace().join("ffi-tests/c/digest.c")).arg("-o").arg(&program);
-    run(cc.args(static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
-    for command in [&mut Command::new(program), &mut Command::new(wrapper()?), &mut python()?] {
+    let c = compiled("cc", "c11", "c/digest.c")?;
+    let cpp = compiled("c++", "c++17", "cpp/wrapper.cpp")?;
+    for command in [&mut Command::new(c), &mut Command::new(cpp), &mut python()?] {
         let text = run_quietly(command)?;
         ensure!(text.contains(&expected), "{command:?}: {text} instead of {expected}");
     }

@@ -203,6 +203,11 @@ impl<'a> SortKind<'a> {
         }
     }
 
+    /// Whether each group of the histogram leaves a row of its own: where nothing has zeroed one for all of them.
+    pub(super) fn counts_apart(&self, prepared: bool) -> bool {
+        !prepared && self.scan().is_some()
+    }
+
     pub(super) fn in_ring(&self) -> bool {
         self.scan().is_some_and(|scan| scan >= SCAN_RING)
     }

@@ -122,8 +122,7 @@ impl<'a> Builder<'a> {
         // As one range, they are within reach of an index.
         let most_tiles = MOST_CHUNK / table.class.tiles().map_or(1, TileShape::tile);
         let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
-        let counts_apart = !table.prepared && table.kind.scan().is_some();
-        let rows_of_histogram = if counts_apart { table.tiles.div_ceil(chunk) } else { 1 };
+        let rows_of_histogram = if table.kind.counts_apart(table.prepared) { table.tiles.div_ceil(chunk) } else { 1 };
         let flags = [
             (table.passes_over || table.class.finish().is_some(), FLAG_PASSES_OVER),
             (table.passes_over, FLAG_SHARED_DIGITS),

@@ -106,8 +106,7 @@ impl Parts {
             return Self { keys, values, tile_words: (rows * WORD).next_multiple_of(PART), ..Self::default() };
         }
         let digits = u64::from(format.digits());
-        let counts_apart = !prepared && kind.scan().is_some();
-        let rows = if counts_apart { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { 1 };
+        let rows = if kind.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { 1 };
         // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
         // where they begin, and tile words too, which are whole parts by themselves.
         let bins = class.finish().map_or(0, |_| u64::from(PREFIX_BINS));

@@ -93,7 +93,7 @@ impl Setup {
                 prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
-                    // Twice the pipelines, which SwiftShader takes long to make: there, tests of kernels begin at once.
+                    // Two shapes are twice the pipelines. SwiftShader does without the first, so that its direct sorts are those of tests of kernels.
                     profile(
                         0,
                         widest,
