@@ -1,4 +1,4 @@
-// What lies before a tile, for RADIX counters at once: each tile publishes its counts and, once it knows what lies before it, its
+// What lies before a tile, for BINS counters at once: each tile publishes its counts and, once it knows what lies before it, its
 // prefix, for the tiles after it.
 //
 // SCAN_LOOK_BACK: a tile adds up its predecessors' counts, back to the nearest prefix (Merrill and Garland, "Single-pass parallel
@@ -58,12 +58,12 @@ struct Known {
 };
 
 // Side by side, so that the second is read from where the first was.
-uint ring_word(uint line, uint digit) { return 2 * (line % RING_ENTRIES * RADIX + digit); }
+uint ring_word(uint line, uint digit) { return 2 * (line % RING_ENTRIES * BINS + digit); }
 uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << RING_TAG_SHIFT; }
 
 // Only loads: where several tiles are looked at, no branch lies between one's and the next's.
 Seen look_at(Words words, Place place, uint back, uint digit) {
-    if (!IN_RING) return Seen(load_relaxed(words, (place.tile - back) * RADIX + digit), 0);
+    if (!IN_RING) return Seen(load_relaxed(words, (place.tile - back) * BINS + digit), 0);
     uint word = ring_word(place.line - back, digit);
     return Seen(load_relaxed(words, word), load_relaxed(words, word + 1));
 }
@@ -92,13 +92,13 @@ void publish_digit(Words words, Place place, uint digit, uint count, uint state)
         store_relaxed(words, word + 1, head | count >> 16);
         store_relaxed(words, word, head | count & 0xffff);
     } else {
-        store_relaxed(words, place.tile * RADIX + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
+        store_relaxed(words, place.tile * BINS + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
     }
 }
 
 void publish(Words words, Place place, uint counts[MAX_DIGITS], uint state) {
     for (uint j = 0; j < DIGITS; ++j) {
-        if (digit_of_thread(j) < RADIX) publish_digit(words, place, digit_of_thread(j), counts[j], state);
+        if (digit_of_thread(j) < BINS) publish_digit(words, place, digit_of_thread(j), counts[j], state);
     }
 }
 

@@ -1,11 +1,11 @@
-// Exclusive sum over RADIX values, one for each digit, held by the workgroup as DIGITS values a thread: thread t holds the
-// digits t, t + THREADS, ... below RADIX. Threads past RADIX take part with nothing. THREADS is at least RADIX / MAX_DIGITS.
+// Exclusive sum over BINS values, one for each digit, held by the workgroup as DIGITS values a thread: thread t holds the
+// digits t, t + THREADS, ... below BINS. Threads past BINS take part with nothing. THREADS is at least BINS / MAX_DIGITS.
 
 const uint MAX_DIGITS = 4;
-const uint DIGITS = (RADIX - 1) / THREADS + 1;
+const uint DIGITS = (BINS - 1) / THREADS + 1;
 
 // One partial sum for each subgroup's worth of digits; 4 lanes make 64 of them.
-shared uint sh_partial_sums[RADIX / 4];
+shared uint sh_partial_sums[BINS / 4];
 
 uint digit_of_thread(uint j) { return j * THREADS + thread_id(); }
 
@@ -14,16 +14,16 @@ void scan_digits(inout uint values[MAX_DIGITS]) {
     uint inclusive[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        inclusive[j] = inclusive_add(digit < RADIX ? values[j] : 0);
-        if (digit < RADIX && lane_id() == lanes - 1) sh_partial_sums[digit / lanes] = inclusive[j];
+        inclusive[j] = inclusive_add(digit < BINS ? values[j] : 0);
+        if (digit < BINS && lane_id() == lanes - 1) sh_partial_sums[digit / lanes] = inclusive[j];
     }
     barrier();
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         uint before = 0;
-        if (digit < RADIX) {
+        if (digit < BINS) {
             // All of them: those that count nothing cost less than waiting for one after the other.
-            for (uint s = 0; s < RADIX / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
+            for (uint s = 0; s < BINS / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
         }
         values[j] = before + inclusive[j] - values[j];
     }

@@ -1,7 +1,7 @@
 // Sort by count, scan and reorder, step 1 of a digit: how many keys of each digit every tile holds.
 //
 // In:  keys; the digits that all keys share.
-// Out: tile_words[RADIX][tiles] of the problem, digit-major, so that each digit's row can be summed in place. Where nothing has been
+// Out: tile_words[BINS][tiles] of the problem, digit-major, so that each digit's row can be summed in place. Where nothing has been
 //      prepared, the problem's status.
 // Paper: Blelloch, "Prefix sums and their applications", 1990; Merrill and Grimshaw, "Revisiting sorting for GPGPU", 2010.
 // Groups: one a tile.
@@ -10,6 +10,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
 #include "lib/shared.glsl"
+#include "lib/bins.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
@@ -23,7 +24,7 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 const uint BATCH = 8;
 const uint BATCH_KEYS = BATCH * THREADS;
 
-shared uint sh_histogram[RADIX];
+shared uint sh_histogram[BINS];
 
 uint load_key(Tile tile, Move move, Plane plane, uint word, uint i) {
     uint place = tile.index * TILE + i;
@@ -57,12 +58,12 @@ void main() {
     if (!move.moves) return;
 
     // 1. Count.
-    for (uint d = thread_id(); d < RADIX; d += THREADS) sh_histogram[d] = 0;
+    for (uint d = thread_id(); d < BINS; d += THREADS) sh_histogram[d] = 0;
     barrier();
     count_tile(tile, move);
     barrier();
 
     // 2. Store.
     Words counts = tile_words_of(tile.problem);
-    for (uint d = thread_id(); d < RADIX; d += THREADS) counts.v[d * tile.tiles + tile.index] = sh_histogram[d];
+    for (uint d = thread_id(); d < BINS; d += THREADS) counts.v[d * tile.tiles + tile.index] = sh_histogram[d];
 }

@@ -1,6 +1,6 @@
 // Sort by look-back, step 2, once a digit: reads each key once and writes it once.
 //
-// In:  keys (and values), histogram[digit][RADIX], look-back words.
+// In:  keys (and values), histogram[digit][BINS], look-back words.
 // Out: keys (and values) stably sorted by the digit, in the other planes.
 // Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
 // Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started. (Not where
@@ -14,6 +14,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
 #include "lib/shared.glsl"
+#include "lib/bins.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/scan.glsl"
@@ -85,7 +86,7 @@ void load_totals(uint p, out uint totals[MAX_DIGITS]) {
     Words histogram = histogram_of(p);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        totals[j] = digit < RADIX ? total_of(histogram, pass_index() * RADIX + digit) : 0;
+        totals[j] = digit < BINS ? total_of(histogram, pass_index() * BINS + digit) : 0;
     }
 }
 
@@ -109,7 +110,7 @@ bool any_thread(bool value) {
 // What tile `t` would have published for each digit, left in sh_offsets, which every digit is settled in afterwards. (Not in sh_counts:
 // whoever proves its ranks may need the counters once more.)
 void recount_tile(Tile tile, Move move, uint t) {
-    for (uint d = thread_id(); d < RADIX; d += THREADS) sh_offsets[d] = 0;
+    for (uint d = thread_id(); d < BINS; d += THREADS) sh_offsets[d] = 0;
     barrier();
     uint first = t * TILE;
     uint valid = min(TILE, tile.count - first);
@@ -130,7 +131,7 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
     bool open[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         exclusive[j] = 0;
-        open[j] = digit_of_thread(j) < RADIX;
+        open[j] = digit_of_thread(j) < BINS;
     }
     Words words = look_back_words(tile.problem);
     for (uint t = tile.index; t-- > 0;) {
@@ -159,7 +160,7 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
 // Where a digit's keys go, less where they begin in the tile; and for the tiles after this one, the prefix.
 void settle(Words words, Place place, uint j, uint exclusive, uint total, uint start) {
     uint digit = digit_of_thread(j);
-    if (digit >= RADIX) return;
+    if (digit >= BINS) return;
     if (sh_may_publish != 0) publish_digit(words, place, digit, exclusive + total, LOOK_BACK_PREFIX);
     sh_offsets[digit] = exclusive - start;
 }
@@ -215,7 +216,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     if (tile.index != 0) {
         for (uint j = 0; j < DIGITS; ++j) {
             uint exclusive;
-            if (digit_of_thread(j) >= RADIX) continue;
+            if (digit_of_thread(j) >= BINS) continue;
             if (look_back_digit(words, place, digit_of_thread(j), exclusive)) settle(words, place, j, exclusive, totals[j], starts[j]);
             else atomicOr(sh_gave_up, 1);
         }

@@ -11,6 +11,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
 #include "lib/shared.glsl"
+#include "lib/bins.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"

@@ -79,7 +79,7 @@ uint segment_first_tile = 0;
 uint histogram_rows() { return DIRECT ? args.pass >> 16 & 0xff : 1; }
 
 // A row of counts for each digit, and a word more.
-const uint PARTS_A_DIGIT = RADIX * 4 / 256;
+const uint PARTS_A_DIGIT = BINS * 4 / 256;
 
 uint histogram_part(uint p) {
     uint part = problem_histogram(p);
@@ -91,7 +91,7 @@ Words histogram_of(uint p) { return Words(scratch_part(histogram_part(p))); }
 
 // Behind the rows, the digits that no pass sorts by; then how many keys have a prefix of each bin.
 Words passed_over_of(uint p) {
-    return Words(advance(scratch_part(histogram_part(p)), uvec2(histogram_rows() * pass_digits() * RADIX * 4, 0)));
+    return Words(advance(scratch_part(histogram_part(p)), uvec2(histogram_rows() * pass_digits() * BINS * 4, 0)));
 }
 
 // Not for the ring, which all share.

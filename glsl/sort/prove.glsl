@@ -8,7 +8,7 @@
 // their places afterwards.
 
 // Threads that look back for no digit do it meanwhile, where there are such.
-const uint PROVERS = THREADS > RADIX ? THREADS - RADIX : THREADS;
+const uint PROVERS = THREADS > BINS ? THREADS - BINS : THREADS;
 // Neighbouring places of a thread: an odd number, which sends threads to different banks.
 const uint PROVEN_PLACES = (TILE - 1) / PROVERS + 1 | 1;
 // Places that are read together.

@@ -1,6 +1,6 @@
 // Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
 //
-// In:  keys (and values), tile_words[RADIX][tiles], histogram[digit][RADIX].
+// In:  keys (and values), tile_words[BINS][tiles], histogram[digit][BINS].
 // Out: keys (and values) stably sorted by the digit, in the other planes.
 // Groups: one a tile.
 // Progress: none needed.
@@ -8,6 +8,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
 #include "lib/shared.glsl"
+#include "lib/bins.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/scan.glsl"
@@ -42,12 +43,12 @@ void sort_tile(Tile tile, Move move) {
     Words histogram = histogram_of(tile.problem);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        bases[j] = digit < RADIX ? histogram.v[pass_index() * RADIX + digit] : 0;
+        bases[j] = digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
     }
     scan_digits(bases);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < RADIX) sh_offsets[digit] = bases[j] + words.v[digit * tile.tiles + tile.index] - starts[j];
+        if (digit < BINS) sh_offsets[digit] = bases[j] + words.v[digit * tile.tiles + tile.index] - starts[j];
     }
 
     // 3. Order the tile and let it go.

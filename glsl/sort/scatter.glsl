@@ -6,7 +6,7 @@
 // address for each key.
 
 // Where a digit's keys go, less where they begin in the tile: target index = sh_offsets[digit] + place. Wraps by design.
-shared uint sh_offsets[RADIX];
+shared uint sh_offsets[BINS];
 
 // Places a thread moves at a time; their digits share a word.
 const uint GROUP = 4;
@@ -30,7 +30,7 @@ void scatter_keys(Plane target, bool stores, bool decodes, uint valid) {
             uint key = keys[k];
             if (ENCODES && decodes) key = is_top ? decode_top(key) : turn_low(key, false);
             if (place < valid && stores) store_word(target, target_of(digit, place), key);
-            digits |= digit << k * RADIX_BITS;
+            digits |= digit << k * BIN_BITS;
         }
         if (ITEM_WORDS > 1) sh_counts[first / GROUP + thread_id()] = digits;
     }
@@ -42,7 +42,7 @@ void scatter_words(Plane target, uint valid) {
         uint digits = sh_counts[first / GROUP + thread_id()];
         [[unroll]] for (uint k = 0; k < GROUP; ++k) {
             uint place = first + k * THREADS + thread_id();
-            uint digit = digits >> k * RADIX_BITS & (RADIX - 1);
+            uint digit = digits >> k * BIN_BITS & (BINS - 1);
             if (place < valid) store_word(target, target_of(digit, place), sh_keys[place]);
         }
     }

@@ -1,14 +1,15 @@
 // Sort by count, scan and reorder, step 2 of a digit: where in its digit each tile's keys begin.
 //
 // In:      the digits that all keys share.
-// In, out: tile_words[RADIX][tiles]: each row becomes its exclusive sum.
-// Out:     histogram[RADIX] of the digit: the sum of each row. The same numbers, where the histogram has been counted.
+// In, out: tile_words[BINS][tiles]: each row becomes its exclusive sum.
+// Out:     histogram[BINS] of the digit: the sum of each row. The same numbers, where the histogram has been counted.
 // Groups:  one for each digit of each problem.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
 #include "lib/shared.glsl"
+#include "lib/bins.glsl"
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/scan_threads.glsl"
@@ -22,8 +23,8 @@ const uint RUN = 4;
 
 void main() {
     uint group = linear_group();
-    uint p = group / RADIX;
-    uint digit = group % RADIX;
+    uint p = group / BINS;
+    uint digit = group % BINS;
     if (p >= problems()) return;
     enter_segment(p);
     Move move = move_of_pass(passed_over_by(p));
@@ -50,5 +51,5 @@ void main() {
         }
         sum += total;
     }
-    if (thread_id() == 0) histogram_of(p).v[pass_index() * RADIX + digit] = sum;
+    if (thread_id() == 0) histogram_of(p).v[pass_index() * BINS + digit] = sum;
 }

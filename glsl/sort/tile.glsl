@@ -1,4 +1,4 @@
-// A tile of THREADS * ITEMS items that one workgroup sorts stably by one digit of up to RADIX_BITS bits.
+// A tile of THREADS * ITEMS items that one workgroup sorts stably by one digit of up to BIN_BITS bits.
 //
 // The word with the digit sits in registers in subgroup-striped order: subgroup s owns a contiguous run of the tile, and item k of
 // its lane l is place k * lanes + l of that run. So the order (subgroup, item, lane) is the input order, and ranking in that
@@ -33,7 +33,7 @@ const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
 #define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
 #endif
 
-// 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
+// 1 where every digit has all BIN_BITS: it saves an instruction for each use of each key.
 layout(constant_id = SPEC_FULL_DIGITS) const uint FULL_DIGITS = 0;
 
 const uint TILE = THREADS * ITEMS;
@@ -44,7 +44,7 @@ const uint HOT_SHARE = 12;
 const uint PLACE_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
 
 // Counters while a tile is ordered; then, where other words follow, the digits of its places, four to a word (scatter.glsl).
-const uint COUNTER_WORDS = HISTOGRAMS * RADIX;
+const uint COUNTER_WORDS = HISTOGRAMS * BINS;
 const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + 3) / 4 * THREADS;
 #ifndef LEAST_COUNTERS
 #define LEAST_COUNTERS DIGIT_WORDS
@@ -53,7 +53,7 @@ const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + 3) / 4 * THREADS;
 shared uint sh_counts[COUNTER_WORDS > LEAST_COUNTERS ? COUNTER_WORDS : LEAST_COUNTERS];
 shared uint sh_shift;
 shared uint sh_out_of_order;
-// Of a digit that many keys of the tile share, how many and which is its counter: (count << RADIX_BITS | counter). 0: there is none.
+// Of a digit that many keys of the tile share, how many and which is its counter: (count << BIN_BITS | counter). 0: there is none.
 shared uint sh_hot_digit;
 shared uint sh_keys[TILE];
 
@@ -66,12 +66,12 @@ uint histogram_row() { return subgroup_id() / histogram_turns(); }
 const bool SPREADS = (RANKING & RANKING_SPREAD) != 0;
 uint counter_of(uint digit) { return SPREADS ? counter_word(digit) : digit; }
 uint turned(uint key, uint shift, uint mask) { return SPREADS ? turn_digit(key, shift, mask) : key; }
-uint own_counter(uint counter) { return histogram_row() * RADIX + counter; }
+uint own_counter(uint counter) { return histogram_row() * BINS + counter; }
 
-// The digit as the push constants have it. The bits of a digit, at most RADIX_BITS, follow its shift and its word.
+// The digit as the push constants have it. The bits of a digit, at most BIN_BITS, follow its shift and its word.
 uint digit_shift() { return args.digit & 0xff; }
 uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
-uint digit_mask() { return FULL_DIGITS != 0 ? RADIX - 1 : (1u << (args.digit >> 16)) - 1; }
+uint digit_mask() { return FULL_DIGITS != 0 ? BINS - 1 : (1u << (args.digit >> 16)) - 1; }
 uint digit_of(uint key, uint shift, uint mask) { return key >> shift & mask; }
 
 // Place of this thread's item k in the tile.
@@ -95,7 +95,7 @@ void turn_digits(inout uint keys[ITEMS], uint shift, uint mask) {
 
 // Barrier before: begin_digit. Barrier after: before any row is read. Here and below, keys have been turned.
 void count_digits(uint keys[ITEMS], uint shift, uint mask) {
-    uint row = histogram_row() * RADIX;
+    uint row = histogram_row() * BINS;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (HOLDS(k)) atomicAdd(sh_counts[row + digit_of(keys[k], shift, mask)], 1);
     }
@@ -106,8 +106,8 @@ void sum_rows(out uint totals[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         totals[j] = 0;
-        if (digit < RADIX) {
-            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) totals[j] += sh_counts[row * RADIX + counter_of(digit)];
+        if (digit < BINS) {
+            [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) totals[j] += sh_counts[row * BINS + counter_of(digit)];
         }
     }
 }
@@ -120,7 +120,7 @@ void find_hot_digit(uint totals[MAX_DIGITS]) {
     if (!PROVES) return;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < RADIX && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << RADIX_BITS | counter_of(digit));
+        if (digit < BINS && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << BIN_BITS | counter_of(digit));
     }
 }
 
@@ -128,11 +128,11 @@ void find_hot_digit(uint totals[MAX_DIGITS]) {
 void place_rows(uint starts[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit >= RADIX) continue;
+        if (digit >= BINS) continue;
         uint place = starts[j];
         [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
-            uint count = sh_counts[row * RADIX + counter_of(digit)];
-            sh_counts[row * RADIX + counter_of(digit)] = place;
+            uint count = sh_counts[row * BINS + counter_of(digit)];
+            sh_counts[row * BINS + counter_of(digit)] = place;
             place += count;
         }
     }
@@ -141,7 +141,7 @@ void place_rows(uint starts[MAX_DIGITS]) {
 // Lanes of the subgroup whose digit equals this lane's.
 uvec4 match_digit(uint digit) {
     uvec4 peers = ballot(true);
-    [[unroll]] for (uint bit = 0; bit < RADIX_BITS; ++bit) {
+    [[unroll]] for (uint bit = 0; bit < BIN_BITS; ++bit) {
         bool set = (digit >> bit & 1) != 0;
         uvec4 with = ballot(set);
         peers &= set ? with : ~with;
@@ -169,7 +169,7 @@ uint rank_key(uint digit) {
 uint take_place(uint digit, bool wanted) {
     uint counter = own_counter(digit);
     if ((RANKING & RANKING_PROVEN) != 0) {
-        return atomicAdd(sh_counts[wanted ? counter : histogram_row() * RADIX + lane_id()], wanted ? 1 : 0);
+        return atomicAdd(sh_counts[wanted ? counter : histogram_row() * BINS + lane_id()], wanted ? 1 : 0);
     }
     uint place = 0;
     // Tests only: an order that is always wrong.
@@ -223,7 +223,7 @@ uint rank_key_from_end(uint digit) {
 
 void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout uint places[PLACE_WORDS]) {
     if (!by_ballots && sh_hot_digit != 0) {
-        rank_row_around(keys, shift, mask, sh_hot_digit & (RADIX - 1), places);
+        rank_row_around(keys, shift, mask, sh_hot_digit & (BINS - 1), places);
         return;
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {

@@ -3,7 +3,7 @@
 // Before it: MAX_ROWS, how many rows are on their way together.
 uint total_of(Words histogram, uint at) {
     uint rows = histogram_rows();
-    uint step = pass_digits() * RADIX;
+    uint step = pass_digits() * BINS;
     uint total = 0;
     for (uint row = 0; row < rows; row += MAX_ROWS) {
         uint counts[MAX_ROWS];
