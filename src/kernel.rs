@@ -93,30 +93,30 @@ macro_rules! module {
 kernels! {
     native {
         /// Resolves counts, lays out tiles, writes indirect arguments, clears.
-        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Tile];
+        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, Tile];
         /// Histograms of all digits.
         SortHistogram = "sort_histogram", [
-            Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
+            Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
         /// Whether to sort by prefixes.
-        SortChoose = "sort_choose", [Threads, Lanes, Mode];
+        SortChoose = "sort_choose", [Threads, Lanes, Mode, Bins];
         /// One digit, by look-back.
         SortOnesweep = "sort_onesweep", [
-            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
         /// The same by workgroups that take one tile after the other.
         SortOnesweepPersistent = "sort_onesweep_persistent", [
-            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
         /// One digit's counts a tile.
-        SortCount = "sort_count", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        SortCount = "sort_count", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// One digit's sums over the tiles.
-        SortSpine = "sort_spine", [Threads, Lanes, Mode, SegmentTile, Tile];
+        SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile, Tile];
         /// One digit, to the places that the sums tell.
         SortReorder = "sort_reorder", [
-            Threads, Lanes, Mode, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
         ];
         /// A whole problem by all workgroups, each of which compares its items with all of them.
         SortRank = "sort_rank", [
@@ -124,11 +124,11 @@ kernels! {
         ];
         /// A whole problem in one workgroup, digit by digit.
         SortSmall = "sort_small", [
-            Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+            Threads, Lanes, Mode, Bins, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// The same by buckets, where keys are spread well enough.
         SortBuckets = "sort_buckets", [
-            Threads, Lanes, Mode, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+            Threads, Lanes, Mode, Bins, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// A whole problem in one workgroup, by merging; or a run of one.
         SortMerge = "sort_merge", [
@@ -144,7 +144,7 @@ kernels! {
         ];
         /// Every segment that fits a workgroup, and where the others lie.
         SortSegments = "sort_segments", [
-            Threads, Lanes, Mode, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
+            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
             EndBit,
         ];
         /// The same by merging.
@@ -152,10 +152,10 @@ kernels! {
             Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Items to where they are wanted.
-        SortCopy = "sort_copy", [Threads, Lanes, Mode, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
+        SortCopy = "sort_copy", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
         /// Keys of the same prefix.
         SortFinish = "sort_finish", [
-            Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+            Threads, Lanes, Mode, Bins, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Sorted keys to the bytes or halves that they are.
         SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];

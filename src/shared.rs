@@ -128,6 +128,8 @@ specialisation_constants! {
     Mode = 21 as "SPEC_MODE",
     /// Items that one workgroup sorts by itself where problems are segments.
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
+    /// Bins that a pass takes items to.
+    Bins = 23 as "SPEC_BINS",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
     /// Of the items of a run that is merged, every so many one is a sample.
@@ -275,10 +277,10 @@ shared_structs! {
         /// Distance of one key from the next as they come, in the low half, and of values in the high one: in words, or, for keys
         /// narrower than a word, in bytes.
         strides: u32,
-        /// `[rows][digits][RADIX]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
+        /// `[rows][digits][BINS]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
         /// prefixes. By 256 bytes into scratch.
         histogram: u32,
-        /// Look-back: `[tiles][RADIX]` words. Reduce-then-scan: `[RADIX][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
+        /// Look-back: `[tiles][BINS]` words. Reduce-then-scan: `[BINS][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
         /// into scratch.
         tile_words: u32,
     }

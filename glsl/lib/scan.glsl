@@ -5,7 +5,7 @@ const uint MAX_DIGITS = 4;
 const uint DIGITS = (BINS - 1) / THREADS + 1;
 
 // One partial sum for each subgroup's worth of digits; 4 lanes make 64 of them.
-shared uint sh_partial_sums[BINS / 4];
+shared uint sh_partial_sums[(BINS + 3) / 4];
 
 uint digit_of_thread(uint j) { return j * THREADS + thread_id(); }
 
@@ -23,7 +23,7 @@ void scan_digits(inout uint values[MAX_DIGITS]) {
         uint before = 0;
         if (digit < BINS) {
             // All of them: those that count nothing cost less than waiting for one after the other.
-            for (uint s = 0; s < BINS / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
+            for (uint s = 0; s < (BINS + lanes - 1) / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
         }
         values[j] = before + inclusive[j] - values[j];
     }

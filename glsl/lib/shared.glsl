@@ -22,6 +22,7 @@
 #define SPEC_FULL_DIGITS 20
 #define SPEC_MODE 21
 #define SPEC_SEGMENT_TILE 22
+#define SPEC_BINS 23
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18

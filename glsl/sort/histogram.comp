@@ -1,7 +1,7 @@
 // Sort, step 1: the histograms of all digits in one read of the keys.
 //
 // In:  keys.
-// Out: histogram[digits][RADIX] of each problem and, behind it, a bit for each digit that all keys share; look-back words of every
+// Out: histogram[digits][BINS] of each problem and, behind it, a bit for each digit that all keys share; look-back words of every
 //      tile, or the whole ring, zeroed. Where prefixes may be sorted by, how many keys have one of each bin. Where nothing has been
 //      prepared, each group has a histogram of its own, the first writes the status and zeroes the tickets.
 // Groups: one for every args.chunk tiles of the line. A chunk may cross problems: the counts are handed over at each border.
@@ -36,11 +36,12 @@ const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_B
 // Digits counted in one reading: keys of more than two words are read twice.
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
-shared uint sh_histogram[COUNTED * RADIX];
+// Whole lines of counters: see lib/counters.glsl.
+shared uint sh_histogram[(COUNTED * BINS + 31) / 32 * 32];
 shared uint sh_bins[PREFIXES ? PREFIX_BINS : 1];
 
 void clear_counts() {
-    for (uint i = thread_id(); i < COUNTED * RADIX; i += THREADS) sh_histogram[i] = 0;
+    for (uint i = thread_id(); i < sh_histogram.length(); i += THREADS) sh_histogram[i] = 0;
     if (!PREFIXES) return;
     for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) sh_bins[i] = 0;
 }
@@ -58,7 +59,7 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         if (index < DIGIT_COUNT) {
             Digit digit = digit_at(index, BEGIN_BIT, END_BIT);
             uint value = key[digit.word] >> digit.shift & ((1u << digit.bits) - 1);
-            atomicAdd(sh_histogram[counter_word(d * RADIX + value)], 1);
+            atomicAdd(sh_histogram[counter_word(d * BINS + value)], 1);
         }
     }
     // In the first reading, where there are several.
@@ -119,32 +120,32 @@ void count_any(Items items, uint from_digit) {
 // Of so many tiles from this one on.
 void clear_look_back(Tile tile, uint tiles) {
     Words words = tile_words_of(tile.problem);
-    for (uint i = thread_id(); i < tiles * RADIX; i += THREADS) words.v[tile.index * RADIX + i] = 0;
+    for (uint i = thread_id(); i < tiles * BINS; i += THREADS) words.v[tile.index * BINS + i] = 0;
 }
 
 void clear_ring() {
     Words words = Words(scratch_part(problem_tile_words(0)));
     uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
-    for (uint i = linear_group() * THREADS + thread_id(); i < RING_ENTRIES * RADIX * 2; i += step) words.v[i] = 0;
+    for (uint i = linear_group() * THREADS + thread_id(); i < RING_ENTRIES * BINS * 2; i += step) words.v[i] = 0;
 }
 
 // Adds to the problem's histogram. Whoever completes a count that is the count of all keys has found a digit that they share.
 void hand_over(Tile tile, uint from_digit) {
     barrier();
     Words histogram = histogram_of(tile.problem);
-    for (uint i = thread_id(); i < COUNTED * RADIX; i += THREADS) {
+    for (uint i = thread_id(); i < COUNTED * BINS; i += THREADS) {
         uint count = sh_histogram[counter_word(i)];
-        uint digit = from_digit + i / RADIX;
+        uint digit = from_digit + i / BINS;
         if (count == 0) continue;
-        uint before = atomicAdd(histogram.v[from_digit * RADIX + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        uint before = atomicAdd(histogram.v[from_digit * BINS + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         if (before + count == tile.count) {
-            atomicOr(histogram.v[DIGIT_COUNT * RADIX], 1u << digit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+            atomicOr(histogram.v[DIGIT_COUNT * BINS], 1u << digit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         }
     }
     if (PREFIXES && from_digit == 0) {
         for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) {
             uint count = sh_bins[i];
-            uint bin = DIGIT_COUNT * RADIX + 1 + i;
+            uint bin = DIGIT_COUNT * BINS + 1 + i;
             if (count != 0) atomicAdd(histogram.v[bin], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         }
     }
@@ -156,8 +157,8 @@ void write_row(uint from_digit) {
     // Lines that are folded have more groups than were asked for.
     if (linear_group() >= histogram_rows()) return;
     Words histogram = histogram_of(0);
-    uint first = (linear_group() * DIGIT_COUNT + from_digit) * RADIX;
-    uint words = min(COUNTED, DIGIT_COUNT - from_digit) * RADIX;
+    uint first = (linear_group() * DIGIT_COUNT + from_digit) * BINS;
+    uint words = min(COUNTED, DIGIT_COUNT - from_digit) * BINS;
     for (uint i = thread_id(); i < words; i += THREADS) histogram.v[first + i] = sh_histogram[counter_word(i)];
     barrier();
 }

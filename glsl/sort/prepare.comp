@@ -147,7 +147,7 @@ void main() {
     if (!SEGMENTS && has_flag(FLAG_HISTOGRAMS)) {
         Words histogram = histogram_of(p);
         // And behind them the digits that all keys share, and bins of prefixes.
-        uint words = pass_digits() * RADIX + 1 + (PREFIXES ? PREFIX_BINS : 0);
+        uint words = pass_digits() * BINS + 1 + (PREFIXES ? PREFIX_BINS : 0);
         for (uint i = thread_id(); i < words; i += THREADS) histogram.v[i] = 0;
     }
     if (!SEGMENTS && thread_id() == 0) write_status(p);

@@ -79,7 +79,7 @@ uint segment_first_tile = 0;
 uint histogram_rows() { return DIRECT ? args.pass >> 16 & 0xff : 1; }
 
 // A row of counts for each digit, and a word more.
-const uint PARTS_A_DIGIT = BINS * 4 / 256;
+const uint PARTS_A_DIGIT = RADIX * 4 / 256;
 
 uint histogram_part(uint p) {
     uint part = problem_histogram(p);

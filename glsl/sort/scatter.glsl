@@ -42,7 +42,7 @@ void scatter_words(Plane target, uint valid) {
         uint digits = sh_counts[first / GROUP + thread_id()];
         [[unroll]] for (uint k = 0; k < GROUP; ++k) {
             uint place = first + k * THREADS + thread_id();
-            uint digit = digits >> k * BIN_BITS & (BINS - 1);
+            uint digit = digits >> k * BIN_BITS & BIN_MASK;
             if (place < valid) store_word(target, target_of(digit, place), sh_keys[place]);
         }
     }

@@ -266,11 +266,11 @@ void sort_items(uint count, uint skipped) {
     // 2. Which segment they are in.
     uint first_segment = segment_of(skipped, 0);
     uint others = segment_of(skipped, count - 1) - first_segment;
-    [[dont_unroll]] for (uint shift = 0; shift < 32 && others >> shift != 0; shift += RADIX_BITS) {
+    [[dont_unroll]] for (uint shift = 0; shift < 32 && others >> shift != 0; shift += BIN_BITS) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             keys[k] = HOLDS(k) && carried[k] < count ? segment_of(skipped, carried[k]) - first_segment : PAD;
         }
-        order_by_digit(keys, Digit(0, shift, RADIX_BITS), true, places);
+        order_by_digit(keys, Digit(0, shift, BIN_BITS), true, places);
         carry(places, carried);
     }
 

@@ -71,7 +71,7 @@ uint own_counter(uint counter) { return histogram_row() * BINS + counter; }
 // The digit as the push constants have it. The bits of a digit, at most BIN_BITS, follow its shift and its word.
 uint digit_shift() { return args.digit & 0xff; }
 uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
-uint digit_mask() { return FULL_DIGITS != 0 ? BINS - 1 : (1u << (args.digit >> 16)) - 1; }
+uint digit_mask() { return FULL_DIGITS != 0 ? RADIX - 1 : (1u << (args.digit >> 16)) - 1; }
 uint digit_of(uint key, uint shift, uint mask) { return key >> shift & mask; }
 
 // Place of this thread's item k in the tile.
@@ -169,7 +169,7 @@ uint rank_key(uint digit) {
 uint take_place(uint digit, bool wanted) {
     uint counter = own_counter(digit);
     if ((RANKING & RANKING_PROVEN) != 0) {
-        return atomicAdd(sh_counts[wanted ? counter : histogram_row() * BINS + lane_id()], wanted ? 1 : 0);
+        return atomicAdd(sh_counts[wanted ? counter : histogram_row() * BINS + (BINS < 128 ? lane_id() % BINS : lane_id())], wanted ? 1 : 0);
     }
     uint place = 0;
     // Tests only: an order that is always wrong.
@@ -223,7 +223,7 @@ uint rank_key_from_end(uint digit) {
 
 void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout uint places[PLACE_WORDS]) {
     if (!by_ballots && sh_hot_digit != 0) {
-        rank_row_around(keys, shift, mask, sh_hot_digit & (BINS - 1), places);
+        rank_row_around(keys, shift, mask, sh_hot_digit & BIN_MASK, places);
         return;
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {

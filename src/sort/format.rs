@@ -2,7 +2,7 @@
 
 use crate::shared::{
     ENCODING_BIG_END_FIRST, ENCODING_DESCENDING, ENCODING_FLOAT, ENCODING_SIGNED, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS,
-    LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, RADIX_BITS,
+    LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, RADIX, RADIX_BITS,
 };
 use crate::{Error, Result, Strategy};
 
@@ -390,6 +390,11 @@ impl Format {
             FLAG_ODD => !self.digits().is_multiple_of(2),
             _ => true,
         }
+    }
+
+    /// Bins of a pass. Segments have rows of counts that are whole parts of scratch.
+    pub(crate) fn bins(&self) -> u32 {
+        if self.digits() == 1 && !self.segmented { 1 << self.digit(0).bits } else { RADIX }
     }
 
     /// Whether every digit has all its bits.

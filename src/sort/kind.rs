@@ -360,6 +360,7 @@ impl<'a> SortKind<'a> {
             Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
             Constant::Window if self.in_ring() => self.profile.ring_window,
             Constant::Window => self.profile.window,
+            Constant::Bins => format.bins(),
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,

@@ -10,7 +10,7 @@ use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
     FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, RADIX, SortPush,
+    PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
 use arrayvec::ArrayVec;
@@ -429,7 +429,7 @@ impl<'a> Builder<'a> {
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
         let digits = match self.table.class {
             Class::Segments { .. } => self.groups(0, ARGUMENTS_DIGITS),
-            _ => Groups::Fixed(self.table.problems * RADIX),
+            _ => Groups::Fixed(self.table.problems * self.format().bins()),
         };
         for pass in 0..self.format().digits() {
             self.turn(pass);

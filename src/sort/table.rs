@@ -9,7 +9,7 @@ use crate::plan::Table;
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
     ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
-    PREFIX_BINS, RADIX, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
+    PREFIX_BINS, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
 };
 use crate::{Error, Result};
 
@@ -109,12 +109,13 @@ impl Parts {
         let rows = if kind.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { 1 };
         // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
         // where they begin, and tile words too, which are whole parts by themselves.
-        let bins = class.finish().map_or(0, |_| u64::from(PREFIX_BINS));
-        let histogram = ((rows * digits * u64::from(RADIX) + 1 + bins) * WORD).next_multiple_of(PART);
+        let prefixes = class.finish().map_or(0, |_| u64::from(PREFIX_BINS));
+        let row = u64::from(format.bins());
+        let histogram = ((rows * digits * row + 1 + prefixes) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
             histogram: histograms * histogram,
-            tile_words: if kind.in_ring() { 0 } else { tiles * u64::from(RADIX) * WORD },
+            tile_words: if kind.in_ring() { 0 } else { (tiles * row * WORD).next_multiple_of(PART) },
             keys,
             values,
         }
@@ -225,14 +226,14 @@ impl<'a> SortTable<'a> {
             if kind.in_ring() { tiles.div_ceil(kind.profile.ring_entries.into()) * u64::from(kind.format.digits()) } else { 0 };
         let mode = kind.mode(class, problems == 1);
         let prepared = mode & MODE_DIRECT == 0 && class.tiles().is_some();
+        let bins = u64::from(kind.format.bins());
         let mut most_tile_words = 0;
         let mut parts = Parts::default();
         source.for_each(&mut |info| {
             if kind.class(info.count.max) == class {
                 let own = Parts::of(&kind, class, info.count.max, prepared);
                 // Kernels index them by a segment's own tiles.
-                let segment =
-                    class.tiles().map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * u64::from(RADIX) * WORD);
+                let segment = class.tiles().map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * bins * WORD);
                 most_tile_words = most_tile_words.max(own.tile_words.min(segment));
                 parts.add(own);
             }
@@ -244,9 +245,9 @@ impl<'a> SortTable<'a> {
         }
         let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
         let lines = if segmented { class.windows(most_items) } else { problems };
-        let digits = if class.tiles().is_some() { RADIX } else { 1 };
+        let rows = if class.tiles().is_some() { bins } else { 1 };
         let merged = class.merging().map_or(0, |merging| merging.most_groups(kind.profile.plain_threads, most_items));
-        let groups = tiles.max(u64::from(lines) * u64::from(digits)).max(u64::from(problems) * merged);
+        let groups = tiles.max(u64::from(lines) * rows).max(u64::from(problems) * merged);
         let limit = most_groups.min(u32::MAX.into());
         if groups > limit {
             return too_many(groups, limit, "the workgroups of one dispatch");
@@ -261,7 +262,7 @@ impl<'a> SortTable<'a> {
             Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch + layout.part(bytes)?, bytes) })
         };
         let tiled = u64::from(class.tiles().is_some());
-        let ring = tiled * u64::from(kind.in_ring()) * u64::from(kind.profile.ring_entries) * u64::from(2 * RADIX) * WORD;
+        let ring = tiled * u64::from(kind.in_ring()) * u64::from(kind.profile.ring_entries) * 2 * bins * WORD;
         let states = (u64::from(lines) + 1) * size_of::<SortState>() as u64;
         let rows = match (segmented, problems) {
             (true, _) => states,
