@@ -4,11 +4,6 @@
 //! Keys are planes of encoded words, least significant first, as the kernels have them between passes; values are planes too.
 
 use super::format::{Digit, KeyType, Order};
-use crate::shared::{RADIX, RADIX_BITS};
-
-const RADIX_SIZE: usize = RADIX as usize;
-const _: () = assert!(RADIX_SIZE == 1 << RADIX_BITS);
-
 /// One word of every item.
 pub type Plane = Vec<u32>;
 
@@ -39,9 +34,9 @@ fn digit_of(word: u32, digit: Digit) -> usize {
     (word >> digit.shift & ((1 << digit.bits) - 1)) as usize
 }
 
-/// `histogram`: how often each value of a digit occurs.
-pub fn histogram(keys: &[Plane], digit: Digit) -> Vec<u32> {
-    let mut counts = vec![0; RADIX_SIZE];
+/// `histogram`: how often each value of a digit occurs, of so many bins.
+pub fn histogram(keys: &[Plane], digit: Digit, bins: usize) -> Vec<u32> {
+    let mut counts = vec![0; bins];
     for word in &keys[digit.word as usize] {
         counts[digit_of(*word, digit)] += 1;
     }
@@ -49,10 +44,10 @@ pub fn histogram(keys: &[Plane], digit: Digit) -> Vec<u32> {
 }
 
 /// `count`: how often each value of one digit occurs in each tile, digit-major.
-pub fn count(keys: &[Plane], tile: usize, digit: Digit) -> Vec<u32> {
+pub fn count(keys: &[Plane], tile: usize, digit: Digit, bins: usize) -> Vec<u32> {
     let words = &keys[digit.word as usize];
     let tiles = words.len().div_ceil(tile);
-    let mut counts = vec![0; RADIX_SIZE * tiles];
+    let mut counts = vec![0; bins * tiles];
     for (t, words) in words.chunks(tile).enumerate() {
         for word in words {
             counts[digit_of(*word, digit) * tiles + t] += 1;
@@ -62,10 +57,10 @@ pub fn count(keys: &[Plane], tile: usize, digit: Digit) -> Vec<u32> {
 }
 
 /// `spine`: each digit's row becomes its exclusive sum; tells the rows' totals.
-pub fn spine(counts: &mut [u32]) -> Vec<u32> {
-    let tiles = counts.len() / RADIX_SIZE;
+pub fn spine(counts: &mut [u32], bins: usize) -> Vec<u32> {
+    let tiles = counts.len() / bins;
     if tiles == 0 {
-        return vec![0; RADIX_SIZE];
+        return vec![0; bins];
     }
     counts.chunks_mut(tiles).map(exclusive_sum).collect()
 }
@@ -77,7 +72,7 @@ pub fn reorder(keys: &[Plane], tile: usize, digit: Digit, counts: &[u32], totals
     let mut bases = totals.to_vec();
     exclusive_sum(&mut bases);
     let places = words.chunks(tile).enumerate().flat_map(|(t, words)| {
-        let mut next: Vec<u32> = (0..RADIX_SIZE).map(|value| bases[value] + counts[value * tiles + t]).collect();
+        let mut next: Vec<u32> = bases.iter().enumerate().map(|(value, base)| base + counts[value * tiles + t]).collect();
         words.iter().map(move |word| {
             let place = &mut next[digit_of(*word, digit)];
             *place += 1;
@@ -101,8 +96,9 @@ pub fn scatter(planes: &mut [Plane], places: &[usize]) {
 /// The whole sort: keys by their digits, values with them.
 pub fn sort(keys: &mut [Plane], values: &mut [Plane], tile: usize, digits: impl IntoIterator<Item = Digit>) {
     for digit in digits {
-        let mut counts = count(keys, tile, digit);
-        let totals = spine(&mut counts);
+        let bins = 1 << digit.bits;
+        let mut counts = count(keys, tile, digit, bins);
+        let totals = spine(&mut counts, bins);
         let places = reorder(keys, tile, digit, &counts, &totals);
         scatter(keys, &places);
         scatter(values, &places);
@@ -151,7 +147,7 @@ mod tests {
         fn totals_are_the_histogram(keys in prop::collection::vec(any::<u32>(), 0..300), tile in 1..70usize, shift in 0..25u32) {
             let digit = Digit { word: 0, shift, bits: 8 };
             let keys = [keys];
-            prop_assert_eq!(spine(&mut count(&keys, tile, digit)), histogram(&keys, digit));
+            prop_assert_eq!(spine(&mut count(&keys, tile, digit, 256), 256), histogram(&keys, digit, 256));
         }
 
         #[test]

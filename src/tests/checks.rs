@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::contexts::{RING_ENTRIES, assert_silence};
 use super::look_back::{PREFIX, Ring, look_back_word, ticket_words};
-use super::twins::{DIGITS, Move, Twin, address, below_prefix, move_of_pass, result};
+use super::twins::{Move, Twin, address, below_prefix, move_of_pass, result};
 use crate::Strategy;
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Plan};
@@ -41,7 +41,7 @@ impl Bench {
         let (tile, index) = (self.tile(), push.pass & 0xff);
         let prepared = is_prepared(plan);
         let name = pass.variant.kernel.name().trim_end_matches("_emulated");
-        let digits = self.sorts.format().digits() as usize;
+        let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
         for (row, (twin, problem)) in rows.iter().zip(twins.iter_mut().zip(&self.problems)) {
             let tiles = twin.len().div_ceil(tile);
             let compare_items = |twin: &mut Twin, to: Move| {
@@ -60,7 +60,7 @@ impl Bench {
             match name {
                 "sort_prepare" => {
                     let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_SHARED_DIGITS != 0;
-                    let histograms = self.part(memory, row.histogram, digits * DIGITS + 1);
+                    let histograms = self.part(memory, row.histogram, digits * bins + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
                 "sort_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
@@ -73,16 +73,16 @@ impl Bench {
                 }
                 "sort_count" => {
                     if to.is_some() {
-                        twin.counts = cpu::count(&twin.keys, tile, twin.format.digit(index));
-                        assert_eq!(self.part(memory, row.tile_words, tiles * DIGITS), twin.counts, "{name}");
+                        twin.counts = cpu::count(&twin.keys, tile, twin.format.digit(index), bins);
+                        assert_eq!(self.part(memory, row.tile_words, tiles * bins), twin.counts, "{name}");
                     }
                 }
                 "sort_spine" => {
                     if to.is_some() {
-                        twin.totals = cpu::spine(&mut twin.counts);
-                        assert_eq!(self.part(memory, row.tile_words, tiles * DIGITS), twin.counts, "{name}");
-                        let histograms = self.part(memory, row.histogram, digits * DIGITS);
-                        assert_eq!(histograms[index as usize * DIGITS..][..DIGITS], twin.totals, "{name}");
+                        twin.totals = cpu::spine(&mut twin.counts, bins);
+                        assert_eq!(self.part(memory, row.tile_words, tiles * bins), twin.counts, "{name}");
+                        let histograms = self.part(memory, row.histogram, digits * bins);
+                        assert_eq!(histograms[index as usize * bins..][..bins], twin.totals, "{name}");
                     }
                 }
                 "sort_reorder" => {
@@ -92,7 +92,7 @@ impl Bench {
                     }
                 }
                 "sort_choose" => {
-                    let found = self.part(memory, row.histogram, digits * DIGITS + 1)[digits * DIGITS];
+                    let found = self.part(memory, row.histogram, digits * bins + 1)[digits * bins];
                     let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
                     let prefixes = PASSED_OVER_PREFIXES | below_prefix(&twin.format);
                     assert_eq!(found, if self.chosen(twin) { prefixes } else { shared }, "what is not sorted by");
@@ -224,8 +224,8 @@ impl Bench {
         let words = match self.sorts.info.strategy {
             Strategy::ReduceThenScan => 0,
             // Without a tile there is no group to clear them.
-            _ if self.in_ring() && twin.len() != 0 => RING_ENTRIES as usize * 2 * DIGITS,
-            _ => twin.len().div_ceil(tile) * DIGITS,
+            _ if self.in_ring() && twin.len() != 0 => RING_ENTRIES as usize * 2 * twin.bins(),
+            _ => twin.len().div_ceil(tile) * twin.bins(),
         };
         assert!(self.part(memory, row.tile_words, words).iter().all(|word| *word == 0), "look-back words are cleared");
     }
@@ -240,9 +240,9 @@ impl Bench {
         }
         // The tiles of a batch share the ring, and which of them the twin is is not told: one alone is.
         if self.problems.len() == 1 {
-            let ring = Ring::of(push, prefixes.len() / DIGITS);
-            let words = self.part(memory, row.tile_words, RING_ENTRIES as usize * 2 * DIGITS);
-            ring.check(&words, &prefixes, 0..prefixes.len() / DIGITS, 0..0);
+            let ring = Ring::of(push, prefixes.len() / twin.bins(), twin.bins());
+            let words = self.part(memory, row.tile_words, RING_ENTRIES as usize * 2 * twin.bins());
+            ring.check(&words, &prefixes, 0..prefixes.len() / twin.bins(), 0..0);
         }
     }
 

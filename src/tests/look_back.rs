@@ -1,7 +1,6 @@
 //! What tiles publish for those after them: words of look-back, and where the ring keeps them.
 
 use super::contexts::RING_ENTRIES;
-use super::twins::DIGITS;
 use crate::shared::{RING_GROUPS, RING_TAG_SHIFT, SortPush};
 use std::ops::Range;
 
@@ -22,11 +21,12 @@ pub(super) fn ticket_words(passes: usize) -> usize {
 /// The ring during a pass of one problem alone.
 pub(super) struct Ring {
     pub(super) laps_before: u32,
+    pub(super) bins: usize,
 }
 
 impl Ring {
-    pub(super) fn of(push: &SortPush, tiles: usize) -> Self {
-        Self { laps_before: (push.pass & 0xff) * (tiles as u32).div_ceil(RING_ENTRIES) }
+    pub(super) fn of(push: &SortPush, tiles: usize, bins: usize) -> Self {
+        Self { bins, laps_before: (push.pass & 0xff) * (tiles as u32).div_ceil(RING_ENTRIES) }
     }
 
     pub(super) fn tag(&self, tile: usize) -> u32 {
@@ -44,8 +44,8 @@ impl Ring {
         tile % RING_ENTRIES as usize / 2
     }
 
-    pub(super) fn places(tile: usize, digit: usize) -> [usize; 2] {
-        let low = 2 * (tile % RING_ENTRIES as usize * DIGITS + digit);
+    pub(super) fn places(&self, tile: usize, digit: usize) -> [usize; 2] {
+        let low = 2 * (tile % RING_ENTRIES as usize * self.bins + digit);
         [low, low + 1]
     }
 
@@ -63,10 +63,10 @@ impl Ring {
     /// What a tile of this pass has left is its prefix. Those that are `sure` to have found their entry free have left it; of others, who may
     /// have given up waiting for it, there may be nothing, or half to be written over.
     pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: Range<usize>, sure: Range<usize>) {
-        for (tile, digit) in tiles.flat_map(|tile| (0..DIGITS).map(move |digit| (tile, digit))) {
-            let found = Self::places(tile, digit).map(|place| words[place]);
+        for (tile, digit) in tiles.flat_map(|tile| (0..self.bins).map(move |digit| (tile, digit))) {
+            let found = self.places(tile, digit).map(|place| words[place]);
             if sure.contains(&tile) || found.iter().all(|word| word >> RING_TAG_SHIFT == self.tag(tile)) {
-                let prefix = prefixes[tile * DIGITS + digit];
+                let prefix = prefixes[tile * self.bins + digit];
                 assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
             }
         }

@@ -3,13 +3,11 @@
 use crate::Placement;
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX, RADIX_BITS, SortProblem,
+    MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
 use crate::sort::{Format, KeyType, SorterInfo};
 use crate::{SortInfo, ValueType};
-
-pub(super) const DIGITS: usize = RADIX as usize;
 
 pub(super) fn address(of: Address) -> u64 {
     u64::from_le_bytes(bytemuck::cast(of))
@@ -94,6 +92,10 @@ impl Twin {
         self.raw[0].len()
     }
 
+    pub(super) fn bins(&self) -> usize {
+        self.format.bins() as usize
+    }
+
     pub(super) fn input(&self) -> Input {
         let format = &self.format;
         let (step, unit) = (format.key_step() as usize, format.key_size.min(4) as usize);
@@ -133,7 +135,7 @@ impl Twin {
     }
 
     pub(super) fn histograms(&self) -> Vec<Vec<u32>> {
-        (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.format.digit(index))).collect()
+        (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.format.digit(index), self.bins())).collect()
     }
 
     /// How many keys have a prefix of each bin: see glsl/sort/histogram.comp.
@@ -175,8 +177,8 @@ impl Twin {
     /// Sorts by a digit; tells where each item goes.
     pub(super) fn reorder(&mut self, tile: usize, pass: u32) -> Vec<usize> {
         let digit = self.format.digit(pass);
-        let mut counts = cpu::count(&self.keys, tile, digit);
-        let totals = cpu::spine(&mut counts);
+        let mut counts = cpu::count(&self.keys, tile, digit, self.bins());
+        let totals = cpu::spine(&mut counts, self.bins());
         let places = cpu::reorder(&self.keys, tile, digit, &counts, &totals);
         [&mut self.keys, &mut self.raw, &mut self.moved].into_iter().for_each(|planes| cpu::scatter(planes, &places));
         places
@@ -223,15 +225,15 @@ impl Twin {
     /// digits are the largest; nobody looks back at it.
     pub(super) fn prefixes(&self, tile: usize, pass: u32) -> Vec<u32> {
         let digit = self.format.digit(pass);
-        let own = cpu::count(&self.keys, tile, digit);
+        let own = cpu::count(&self.keys, tile, digit, self.bins());
         let mut counts = own.clone();
         let tiles = self.len().div_ceil(tile);
-        let totals = cpu::spine(&mut counts);
+        let totals = cpu::spine(&mut counts, self.bins());
         let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total))).collect();
         let largest = (1 << digit.bits) - 1;
         let pads = |t: usize, value: usize| if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 };
         let of = |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
-        (0..tiles).flat_map(|t| (0..DIGITS).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
+        (0..tiles).flat_map(|t| (0..self.bins()).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
     }
 
     /// That the keys are sorted by the bits that the sorter sorts by, equal ones in the order of the input.

@@ -6,27 +6,29 @@ use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::checks::push_of;
 use crate::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};
 use crate::tests::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word, ticket_words};
-use crate::tests::twins::{DIGITS, Move, Twin, noise};
+use crate::tests::twins::{Move, Twin, noise};
 use crate::tuning::{Profile, Ranking};
 use crate::{KeyType, Order, SorterInfo, Strategy};
 
 /// Look-back words of tiles that nobody has finished, in any state that the protocol knows.
 fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost: usize, round: u64, words: &mut [u32]) {
     let index = push.pass & 0xff;
-    let (prefixes, own) = (twin.prefixes(bench.tile(), index), cpu::count(&twin.keys, bench.tile(), twin.format.digit(index)));
-    let tiles = prefixes.len() / DIGITS;
+    let (bins, prefixes) = (twin.bins(), twin.prefixes(bench.tile(), index));
+    let own = cpu::count(&twin.keys, bench.tile(), twin.format.digit(index), bins);
+    let tiles = prefixes.len() / bins;
     let chained = bench.sorts.info.strategy == Strategy::ChainedScan;
-    let drawn = noise(round + 100, lost * DIGITS);
+    let drawn = noise(round + 100, lost * bins);
     let first = if bench.in_ring() { lost - RING_ENTRIES as usize } else { 0 };
-    for (t, digit) in (first..lost).flat_map(|t| (0..DIGITS).map(move |digit| (t, digit))) {
-        let (count, prefix, drawn) = (own[digit * tiles + t], prefixes[t * DIGITS + digit], drawn[t * DIGITS + digit]);
+    for (t, digit) in (first..lost).flat_map(|t| (0..bins).map(move |digit| (t, digit))) {
+        let (count, prefix, drawn) = (own[digit * tiles + t], prefixes[t * bins + digit], drawn[t * bins + digit]);
         if bench.in_ring() {
-            let tag = Ring::of(push, tiles).tag(t);
+            let ring = Ring::of(push, tiles, bins);
+            let tag = ring.tag(t);
             // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever it says.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
                 // The upper half of what is no prefix means nothing. (No place of so few items has one: what is taken for one shows.)
                 Some(t) if drawn & 1 == 0 && t > 0 => Ring::halves(tag - 1, COUNT, own[digit * tiles + t] | 0x5a5a << 16),
-                Some(t) => Ring::halves(tag - 1, PREFIX, prefixes[t * DIGITS + digit]),
+                Some(t) => Ring::halves(tag - 1, PREFIX, prefixes[t * bins + digit]),
                 None => Ring::halves(tag - 1, 1 + drawn % 2, drawn),
             };
             let ([counts, _], prefixes) = (Ring::halves(tag, COUNT, count), Ring::halves(tag, PREFIX, prefix));
@@ -41,7 +43,7 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
                 (_, 6) => [stale[0], prefixes[1]],
                 _ => prefixes,
             };
-            let places = Ring::places(t, digit);
+            let places = ring.places(t, digit);
             (words[places[0]], words[places[1]]) = (low, high);
         } else {
             let counted = t > 0 && !chained;
@@ -53,7 +55,7 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
                 (2.., 2) => (PREFIX, prefix),
                 _ => (EMPTY, 0),
             };
-            words[t * DIGITS + digit] = look_back_word(state, to.before, count);
+            words[t * bins + digit] = look_back_word(state, to.before, count);
         }
     }
 }
@@ -75,7 +77,7 @@ fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
     let bench = Bench::tuned(emulated, Way::PassingOver, tune, info, vec![problem]);
     bench.with_plan(|plan, mut memory, rows| {
         let (mut twin, row) = (bench.twins().remove(0), &rows[0]);
-        let digits = twin.format.digits() as usize;
+        let (digits, bins) = (twin.format.digits() as usize, twin.bins());
         for pass in &plan.passes {
             let push = push_of(pass);
             let index = push.pass & 0xff;
@@ -87,7 +89,7 @@ fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
             let places = twin.reorder(tile, index);
             let mut taken = vec![false; twin.len()];
             places[lost * tile..].iter().for_each(|place| taken[*place] = true);
-            let (tickets, words) = (push.tickets, if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * DIGITS);
+            let (tickets, words) = (push.tickets, if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins);
             for round in 0..8 {
                 // What the lost tiles have published, if anything, and how many of them have told that they have looked back: in a ring to
                 // the counters of their groups, which nobody has looked at in some rounds.
@@ -128,10 +130,10 @@ fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
                 let published = bench.part(&after, row.tile_words, words);
                 if bench.in_ring() {
                     let sure = if in_order { told } else { told & !1 } + (RING_ENTRIES - RING_REACH) as usize;
-                    Ring::of(&push, tiles).check(&published, &prefixes, lost..tiles, lost..sure.min(tiles));
+                    Ring::of(&push, tiles, bins).check(&published, &prefixes, lost..tiles, lost..sure.min(tiles));
                 } else {
-                    let expected = prefixes[lost * DIGITS..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
-                    assert_eq!(published[lost * DIGITS..], expected.collect::<Vec<_>>(), "prefixes are right all the same");
+                    let expected = prefixes[lost * bins..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
+                    assert_eq!(published[lost * bins..], expected.collect::<Vec<_>>(), "prefixes are right all the same");
                 }
             }
         }
