@@ -4,7 +4,9 @@ use crate::memory::{Argument, Arguments, MAX_ARGUMENTS, Range};
 use crate::plan::Plan;
 use crate::record::{MAX_PLANS, Recorder, record};
 use crate::scratch::Layout;
-use crate::sort::{Class, SortInfo, SortKind, SortSource, SortTable, Sorter, check_apart, scratch_range};
+use crate::sort::{Class, Job, Passes, SortInfo, SortKind, SortSource, SortTable, Sorter, check_apart, scratch_range};
+#[cfg(feature = "split")]
+use crate::split::{SplitInfo, Splitter};
 use crate::{Device, Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -19,25 +21,51 @@ const MAX_REQUESTS: usize = 1 << 20;
 pub enum Request<'a> {
     /// A sort.
     Sort(&'a Sorter, SortInfo),
+    /// A split.
+    #[cfg(feature = "split")]
+    Split(&'a Splitter, SplitInfo),
 }
 
 impl<'a> Request<'a> {
-    fn device(&self) -> &'a Device {
+    fn passes(&self) -> &'a Passes {
         match self {
-            Self::Sort(sorter, _) => sorter.device(),
+            Self::Sort(sorter, _) => &sorter.passes,
+            #[cfg(feature = "split")]
+            Self::Split(splitter, _) => &splitter.passes,
         }
+    }
+
+    fn job(&self) -> Job {
+        match self {
+            Self::Sort(_, info) => (*info).into(),
+            #[cfg(feature = "split")]
+            Self::Split(splitter, info) => splitter.job(info),
+        }
+    }
+
+    /// The most items.
+    fn max_count(&self) -> u32 {
+        match self {
+            Self::Sort(_, info) => info.count.max,
+            #[cfg(feature = "split")]
+            Self::Split(_, info) => info.count.max,
+        }
+    }
+
+    fn device(&self) -> &'a Device {
+        self.passes().device()
     }
 
     fn check(&self) -> Result<()> {
         match self {
-            Self::Sort(sorter, info) => sorter.check(info),
+            Self::Sort(..) => self.passes().check(&self.job()),
+            #[cfg(feature = "split")]
+            Self::Split(splitter, info) => splitter.check(info),
         }
     }
 
     fn arguments(&self) -> Arguments {
-        match self {
-            Self::Sort(sorter, info) => sorter.arguments(info),
-        }
+        self.job().arguments(&self.passes().format)
     }
 }
 
@@ -63,44 +91,44 @@ impl Requests for [Request<'_>] {
     }
 }
 
-/// The sorts of a batch that one sorter's kernels serve.
-struct SortsLike<'a, R: ?Sized> {
+/// The problems of a batch that the same kernels serve.
+struct Alike<'a, R: ?Sized> {
     requests: &'a R,
-    sorter: &'a Sorter,
+    passes: &'a Passes,
     /// The only one, where it shares its dispatches with none.
     only: Option<usize>,
 }
 
-impl<'a, R: Requests + ?Sized> SortsLike<'a, R> {
+impl<'a, R: Requests + ?Sized> Alike<'a, R> {
     fn kind(&self) -> SortKind<'a> {
-        self.sorter.kind(self.requests.len() == 1)
+        self.passes.kind(self.requests.len() == 1)
+    }
+
+    fn serves(&self, passes: &Passes) -> bool {
+        std::ptr::eq(passes, self.passes) || passes.is_like(self.passes)
     }
 }
 
-impl<R: Requests + ?Sized> SortSource for SortsLike<'_, R> {
-    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
+impl<R: Requests + ?Sized> SortSource for Alike<'_, R> {
+    fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         if let Some(index) = self.only {
-            let Request::Sort(_, info) = self.requests.get(index);
-            return visit(&info);
+            return visit(&self.requests.get(index).job());
         }
-        for Request::Sort(sorter, info) in self.requests.iter() {
-            if std::ptr::eq(sorter, self.sorter) || sorter.is_like(self.sorter) {
-                visit(&info);
-            }
+        for request in self.requests.iter().filter(|request| self.serves(request.passes())) {
+            visit(&request.job());
         }
     }
 }
 
 /// The kinds of problems in a batch, in order of first appearance.
-fn kinds<R: Requests + ?Sized>(requests: &R) -> Result<ArrayVec<(SortsLike<'_, R>, Class), MAX_PLANS>> {
-    let mut kinds = ArrayVec::<(SortsLike<'_, R>, Class), MAX_PLANS>::new();
-    for (index, Request::Sort(sorter, info)) in requests.iter().enumerate() {
-        let mut source = SortsLike { requests, sorter, only: None };
-        let class = source.kind().class(info.count.max);
+fn kinds<R: Requests + ?Sized>(requests: &R) -> Result<ArrayVec<(Alike<'_, R>, Class), MAX_PLANS>> {
+    let mut kinds = ArrayVec::<(Alike<'_, R>, Class), MAX_PLANS>::new();
+    for (index, request) in requests.iter().enumerate() {
+        let passes = request.passes();
+        let mut source = Alike { requests, passes, only: None };
+        let class = source.kind().class(request.max_count());
         source.only = (!class.shares()).then_some(index);
-        let known = |(source, known): &(SortsLike<'_, R>, Class)| {
-            class.shares() && *known == class && (std::ptr::eq(source.sorter, sorter) || source.sorter.is_like(sorter))
-        };
+        let known = |(source, known): &(Alike<'_, R>, Class)| class.shares() && *known == class && source.serves(passes);
         if !kinds.iter().any(known) && kinds.try_push((source, class)).is_err() {
             return Err(Error::TooLarge {
                 argument: "batch",
@@ -114,7 +142,7 @@ fn kinds<R: Requests + ?Sized>(requests: &R) -> Result<ArrayVec<(SortsLike<'_, R
 }
 
 fn tables<'a, R: Requests + ?Sized>(
-    kinds: &'a [(SortsLike<'a, R>, Class)],
+    kinds: &'a [(Alike<'a, R>, Class)],
     scratch: u64,
     layout: &mut Layout,
 ) -> Result<ArrayVec<SortTable<'a>, MAX_PLANS>> {
@@ -178,7 +206,7 @@ pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
     let kinds = kinds(requests)?;
     let tables = tables(&kinds, in_use.address, &mut Layout::default())?;
     let plans: ArrayVec<Plan<'_>, MAX_PLANS> = tables.iter().map(SortTable::plan).collect();
-    let known = |variant| kinds.iter().find_map(|(source, _)| source.sorter.pipeline(variant));
+    let known = |variant| kinds.iter().find_map(|(source, _)| source.passes.pipeline(variant));
     let pipelines = |variant| known(variant).map_or_else(|| device.pipeline(variant), Ok);
     let mut recorder = Recorder::new(device, command_buffer, scratch, None, &plans, pipelines)?;
     record(&plans, &mut recorder);
@@ -195,7 +223,7 @@ pub(crate) fn check_len(len: usize) -> Result<()> {
 
 fn check_requests(requests: &(impl Requests + ?Sized)) -> Result<()> {
     check_len(requests.len())?;
-    requests.iter().try_for_each(|Request::Sort(sorter, info)| sorter.check_count(info.count.max))?;
+    requests.iter().try_for_each(|request| request.passes().check_count(request.max_count()))?;
     let mut devices = requests.iter().map(|request| request.device());
     if let Some(first) = devices.next()
         && devices.any(|device| !device.is_same(first))

@@ -96,27 +96,27 @@ kernels! {
         SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, Tile];
         /// Histograms of all digits.
         SortHistogram = "sort_histogram", [
-            Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
+            Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
         /// Whether to sort by prefixes.
         SortChoose = "sort_choose", [Threads, Lanes, Mode, Bins];
         /// One digit, by look-back.
         SortOnesweep = "sort_onesweep", [
-            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
         /// The same by workgroups that take one tile after the other.
         SortOnesweepPersistent = "sort_onesweep_persistent", [
-            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
         /// One digit's counts a tile.
-        SortCount = "sort_count", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// One digit's sums over the tiles.
         SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile, Tile];
         /// One digit, to the places that the sums tell.
         SortReorder = "sort_reorder", [
-            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
         ];
         /// A whole problem by all workgroups, each of which compares its items with all of them.
         SortRank = "sort_rank", [
@@ -124,11 +124,11 @@ kernels! {
         ];
         /// A whole problem in one workgroup, digit by digit.
         SortSmall = "sort_small", [
-            Threads, Lanes, Mode, Bins, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+            Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// The same by buckets, where keys are spread well enough.
         SortBuckets = "sort_buckets", [
-            Threads, Lanes, Mode, Bins, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+            Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// A whole problem in one workgroup, by merging; or a run of one.
         SortMerge = "sort_merge", [
@@ -144,7 +144,7 @@ kernels! {
         ];
         /// Every segment that fits a workgroup, and where the others lie.
         SortSegments = "sort_segments", [
-            Threads, Lanes, Mode, Bins, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
+            Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
             EndBit,
         ];
         /// The same by merging.
@@ -161,6 +161,8 @@ kernels! {
         SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// Values to the places of their keys.
         SortPermute = "sort_permute", [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
+        /// What is known of the buckets of a split.
+        SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets];
     }
     emulated {
         SortOnesweepEmulated = "sort_onesweep_emulated", of SortOnesweep;
@@ -171,6 +173,7 @@ kernels! {
         SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
         SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
         SortSegmentsMergeEmulated = "sort_segments_merge_emulated", of SortSegmentsMerge;
+        SplitResultsEmulated = "split_results_emulated", of SplitResults;
     }
 }
 

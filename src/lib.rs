@@ -7,6 +7,7 @@
 //! - [`Requirements`]: what to enable, before `vkCreateDevice`.
 //! - [`Device`]: the engine's handles.
 //! - [`Sorter`]: sorts of one kind; [`Sorter::cmd_sort`] records one, [`cmd_batch`] many.
+//! - [`Splitter`]: splits of one kind; [`Splitter::cmd_split`] records one.
 //! - [`host`]: for those who bring no Vulkan.
 
 #![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "without a primitive, what primitives share has no user"))]
@@ -29,6 +30,8 @@ mod scratch;
 pub mod shared;
 #[cfg(feature = "sort")]
 pub mod sort;
+#[cfg(feature = "split")]
+pub mod split;
 #[cfg(test)]
 mod tests;
 pub mod tuning;
@@ -47,7 +50,9 @@ pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 pub use memory::{Count, Range, Scratch, Timestamps};
 pub use requirements::Requirements;
-pub use shared::STATUS_COUNT_CLAMPED;
+pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET};
 #[cfg(feature = "sort")]
 pub use sort::{KeyType, Layout, Order, Placement, Segments, SortInfo, Sorter, SorterInfo, ValueType};
+#[cfg(feature = "split")]
+pub use split::{BucketFunction, SplitInfo, Splitter, SplitterInfo};
 pub use tuning::{Profile, Strategy};

@@ -8,12 +8,15 @@ use std::fmt;
 
 /// Most passes of one plan: three for each of sixteen digits, and what comes before and after.
 pub(crate) const MAX_PASSES: usize = 56;
-/// Most resources of one plan; sets of them are the bits of a `u16`.
-pub(crate) const MAX_RESOURCES: usize = 16;
+/// Most resources of one plan; sets of them are the bits of a `u32`.
+pub(crate) const MAX_RESOURCES: usize = 20;
+
+/// Most tables of one plan.
+const MAX_UPLOADS: usize = 2;
 
 /// A set of a plan's resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Resources(pub(crate) u16);
+pub(crate) struct Resources(pub(crate) u32);
 
 impl Resources {
     pub(crate) fn of(resources: &[usize]) -> Self {
@@ -85,13 +88,23 @@ pub(crate) struct Pass {
 /// A table of problems that goes into scratch before the first pass.
 pub(crate) trait Table {
     /// Calls `row` for each row in order; every row has the same number of bytes, a multiple of 4.
-    fn for_each_row(&self, row: &mut dyn FnMut(&[u8]));
+    fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8]));
+}
+
+/// Which rows of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// What the passes go over.
+    Problems,
+    /// Where what is known of them goes.
+    Results,
 }
 
 /// Where a table goes.
 #[derive(Clone, Copy)]
 pub(crate) struct Upload<'a> {
     pub(crate) table: &'a dyn Table,
+    pub(crate) rows: Rows,
     /// Bytes into scratch.
     pub(crate) offset: u64,
     pub(crate) resource: usize,
@@ -101,14 +114,19 @@ pub(crate) struct Upload<'a> {
 pub(crate) struct Plan<'a> {
     pub(crate) name: &'static str,
     pub(crate) resources: ArrayVec<Resource, MAX_RESOURCES>,
-    pub(crate) upload: Option<Upload<'a>>,
+    pub(crate) uploads: ArrayVec<Upload<'a>, MAX_UPLOADS>,
     pub(crate) passes: ArrayVec<Pass, MAX_PASSES>,
 }
 
 impl Plan<'_> {
-    /// Levels that the recorder zips: the upload, where there is one, then the passes.
+    /// Levels that the recorder zips: the uploads, where there are any, then the passes.
     pub(crate) fn levels(&self) -> usize {
-        usize::from(self.upload.is_some()) + self.passes.len()
+        self.first_pass() + self.passes.len()
+    }
+
+    /// The level of the first pass.
+    pub(crate) fn first_pass(&self) -> usize {
+        usize::from(!self.uploads.is_empty())
     }
 }
 
@@ -122,7 +140,7 @@ impl fmt::Display for Plan<'_> {
         for resource in &self.resources {
             writeln!(f, "  {:<17} {:>#14x} {:>12} bytes", resource.name, resource.range.address, resource.range.size)?;
         }
-        if let Some(upload) = &self.upload {
+        for upload in &self.uploads {
             writeln!(f, "  upload            -> {}", names(Resources::of(&[upload.resource])))?;
         }
         for pass in &self.passes {

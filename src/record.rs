@@ -109,9 +109,11 @@ pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
             if let Some(pass) = pass_at(plan, level) {
                 commands.dispatch(index, pass);
                 pending.after_pass(pass);
-            } else if let (0, Some(upload)) = (level, &plan.upload) {
-                send_table(index, upload, commands);
-                pending.written_by_transfer = Resources::of(&[upload.resource]);
+            } else if level == 0 {
+                for upload in &plan.uploads {
+                    send_table(index, upload, commands);
+                    pending.written_by_transfer = pending.written_by_transfer.union(Resources::of(&[upload.resource]));
+                }
             }
         }
         commands.mark(mark);
@@ -120,15 +122,15 @@ pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
     marks
 }
 
-/// The upload, where there is one, is level 0.
+/// Uploads, where there are any, are level 0.
 fn pass_at<'p>(plan: &'p Plan<'_>, level: usize) -> Option<&'p Pass> {
-    plan.passes.get(level.checked_sub(usize::from(plan.upload.is_some()))?)
+    plan.passes.get(level.checked_sub(plan.first_pass())?)
 }
 
 fn send_table(plan: usize, upload: &Upload<'_>, commands: &mut impl Commands) {
     let mut chunk = ArrayVec::<u8, UPLOAD_BYTES>::new();
     let mut offset = upload.offset;
-    upload.table.for_each_row(&mut |row| {
+    upload.table.for_each_row(upload.rows, &mut |row| {
         if chunk.try_extend_from_slice(row).is_err() {
             commands.update(plan, upload, offset, &chunk);
             offset += chunk.len() as u64;

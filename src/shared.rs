@@ -130,6 +130,10 @@ specialisation_constants! {
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
     /// Bins that a pass takes items to.
     Bins = 23 as "SPEC_BINS",
+    /// A `FUNCTION_` constant: what takes keys to bins.
+    Function = 26 as "SPEC_FUNCTION",
+    /// Bins that are buckets of a split.
+    Buckets = 27 as "SPEC_BUCKETS",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
     /// Of the items of a run that is merged, every so many one is a sample.
@@ -165,6 +169,14 @@ shared_constants! {
     const DIGITS_COUNTED = 8;
     /// Status bit: the count on the device was above the maximum; the maximum was used.
     const STATUS_COUNT_CLAMPED = 1;
+    /// Status bit: some keys belong to no bucket; they lie behind those of the last one.
+    const STATUS_NO_BUCKET = 2;
+    /// Bins are the values of a digit.
+    const FUNCTION_DIGIT = 0;
+    /// The same, of fewer bins than the digit has values: all others belong to the last.
+    const FUNCTION_FIELD = 1;
+    /// Bins are ranges of keys of equal width.
+    const FUNCTION_RANGE = 2;
     /// Index of the indirect command with one group a tile.
     const ARGUMENTS_TILES = 0;
     /// Index of the indirect command with one group a chunk of tiles.
@@ -260,13 +272,14 @@ shared_structs! {
         keys: Address,
         /// Values as they come.
         values: Address,
-        /// Sorted keys; planes before.
+        /// Sorted keys; planes before. Of the pass that tells the results of a split, this and the two above are where these go: offsets,
+        /// counts, commands; and `strides` is how many items a workgroup of the commands takes.
         to_keys: Address,
         /// Sorted values; planes before.
         to_values: Address,
-        /// Key planes, in turn with those at `to_keys`.
+        /// Key planes, in turn with those at `to_keys`. Of a split by ranges, the first key and the last.
         alternate_keys: Address,
-        /// Value planes, in turn with those at `to_values`.
+        /// Value planes, in turn with those at `to_values`. Of a split by ranges, what finds them: see glsl/lib/bins.glsl.
         alternate_values: Address,
         /// Where the count lies; null: it is `max_count`.
         count: Address,

@@ -1,9 +1,26 @@
 // The bins that a pass takes items to, in their order: of a sort, the values of a digit, or, where there is but one and that has fewer bits,
-// as many as it can have.
+// as many as it can have; of a split, its buckets, and behind them one for what belongs to none.
 
 layout(constant_id = SPEC_BINS) const uint BINS = RADIX;
+layout(constant_id = SPEC_FUNCTION) const uint FUNCTION = FUNCTION_DIGIT;
 
 // Bits of a bin's number.
 const uint BIN_BITS =
     BINS > 256 ? 9 : BINS > 128 ? 8 : BINS > 64 ? 7 : BINS > 32 ? 6 : BINS > 16 ? 5 : BINS > 8 ? 4 : BINS > 4 ? 3 : BINS > 2 ? 2 : 1;
 const uint BIN_MASK = (1u << BIN_BITS) - 1;
+
+// Of the problem at hand, where bins are of equal width: its first and last key, those before and behind counting as these, the width's
+// reciprocal, and what to shift the product by; 32 more where the distance is one too small for it. (src/split/range.rs finds them.)
+uvec4 bin_range = uvec4(0);
+
+// The largest key, and with it every pad, belongs to the last bin that there is.
+uint bin_of(uint key, uint shift, uint mask) {
+    if (FUNCTION == FUNCTION_RANGE) {
+        uint distance = clamp(key, bin_range.x, bin_range.y) - bin_range.x + (bin_range.w >> 5);
+        uint high, low;
+        umulExtended(distance, bin_range.z, high, low);
+        return high >> (bin_range.w & 31);
+    }
+    uint digit = key >> shift & mask;
+    return FUNCTION == FUNCTION_FIELD ? min(digit, BINS - 1) : digit;
+}

@@ -23,6 +23,8 @@
 #define SPEC_MODE 21
 #define SPEC_SEGMENT_TILE 22
 #define SPEC_BINS 23
+#define SPEC_FUNCTION 26
+#define SPEC_BUCKETS 27
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
@@ -40,6 +42,10 @@ const uint RING_TAG_SHIFT = 18;
 const uint MOST_STEPS = 24;
 const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
+const uint STATUS_NO_BUCKET = 2;
+const uint FUNCTION_DIGIT = 0;
+const uint FUNCTION_FIELD = 1;
+const uint FUNCTION_RANGE = 2;
 const uint ARGUMENTS_TILES = 0;
 const uint ARGUMENTS_CHUNKS = 1;
 const uint ARGUMENTS_DIGITS = 2;

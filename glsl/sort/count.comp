@@ -45,7 +45,7 @@ void count_tile(Tile tile, Move move) {
         }
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
             uint i = from + k * THREADS + thread_id();
-            if (i < valid) atomicAdd(sh_histogram[keys[k] >> (args.digit & 0xff) & mask], 1);
+            if (i < valid) atomicAdd(sh_histogram[bin_of(keys[k], args.digit & 0xff, mask)], 1);
         }
     }
 }

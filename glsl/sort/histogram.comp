@@ -36,8 +36,12 @@ const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_B
 // Digits counted in one reading: keys of more than two words are read twice.
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
+// Of one digit, each of so many neighbouring threads has counters of its own, which lie in banks of their own: whatever the keys are, they are
+// counted as fast.
+layout(constant_id = SPEC_HISTOGRAMS) const uint COPIES = 1;
+
 // Whole lines of counters: see lib/counters.glsl.
-shared uint sh_histogram[(COUNTED * BINS + 31) / 32 * 32];
+shared uint sh_histogram[(COUNTED * BINS * COPIES + 31) / 32 * 32];
 shared uint sh_bins[PREFIXES ? PREFIX_BINS : 1];
 
 void clear_counts() {
@@ -46,8 +50,18 @@ void clear_counts() {
     for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) sh_bins[i] = 0;
 }
 
+uint own_counter(uint counter) { return COPIES == 1 ? counter_word(counter) : counter * COPIES + thread_id() % COPIES; }
+
+uint count_of(uint counter) {
+    if (COPIES == 1) return sh_histogram[counter_word(counter)];
+    uint count = 0;
+    // Each thread begins in another bank.
+    for (uint copy = 0; copy < COPIES; ++copy) count += sh_histogram[counter * COPIES + (copy + thread_id()) % COPIES];
+    return count;
+}
+
 // Prefixes spread over the bins as if by chance, whatever they have in common. (The finalizer of Appleby's MurmurHash3, public domain.)
-uint bin_of(uint prefix) {
+uint prefix_bin(uint prefix) {
     prefix = (prefix ^ prefix >> 16) * 0x85ebca6bu;
     prefix = (prefix ^ prefix >> 13) * 0xc2b2ae35u;
     return prefix >> (32 - PREFIX_BIN_BITS);
@@ -58,12 +72,12 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         uint index = from_digit + d;
         if (index < DIGIT_COUNT) {
             Digit digit = digit_at(index, BEGIN_BIT, END_BIT);
-            uint value = key[digit.word] >> digit.shift & ((1u << digit.bits) - 1);
-            atomicAdd(sh_histogram[counter_word(d * BINS + value)], 1);
+            uint bin = bin_of(key[digit.word], digit.shift, (1u << digit.bits) - 1);
+            atomicAdd(sh_histogram[own_counter(d * BINS + bin)], 1);
         }
     }
     // In the first reading, where there are several.
-    if (PREFIXES && from_digit == 0) atomicAdd(sh_bins[bin_of(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
+    if (PREFIXES && from_digit == 0) atomicAdd(sh_bins[prefix_bin(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
 }
 
 // Neighbouring items of one problem.
@@ -134,7 +148,7 @@ void hand_over(Tile tile, uint from_digit) {
     barrier();
     Words histogram = histogram_of(tile.problem);
     for (uint i = thread_id(); i < COUNTED * BINS; i += THREADS) {
-        uint count = sh_histogram[counter_word(i)];
+        uint count = count_of(i);
         uint digit = from_digit + i / BINS;
         if (count == 0) continue;
         uint before = atomicAdd(histogram.v[from_digit * BINS + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -159,7 +173,7 @@ void write_row(uint from_digit) {
     Words histogram = histogram_of(0);
     uint first = (linear_group() * DIGIT_COUNT + from_digit) * BINS;
     uint words = min(COUNTED, DIGIT_COUNT - from_digit) * BINS;
-    for (uint i = thread_id(); i < words; i += THREADS) histogram.v[first + i] = sh_histogram[counter_word(i)];
+    for (uint i = thread_id(); i < words; i += THREADS) histogram.v[first + i] = count_of(i);
     barrier();
 }
 

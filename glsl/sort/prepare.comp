@@ -13,6 +13,7 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/sum_threads.glsl"
+#include "lib/commands.glsl"
 #include "sort/problem.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
@@ -131,14 +132,6 @@ uint lay_out_line(out uint problems) {
     return line;
 }
 
-// VkDispatchIndirectCommand: a line of groups, in as few rows as do where it exceeds what one takes.
-void write_arguments(Words arguments, uint index, uint groups) {
-    uint rows = tiles_of(groups, args.max_groups_x);
-    arguments.v[index * 3] = rows == 0 ? 0 : tiles_of(groups, rows);
-    arguments.v[index * 3 + 1] = rows;
-    arguments.v[index * 3 + 2] = 1;
-}
-
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
@@ -161,8 +154,8 @@ void main() {
     }
     if (thread_id() == 0 && has_flag(FLAG_INDIRECT)) {
         Words arguments = Words(scratch_part(args.arguments));
-        write_arguments(arguments, ARGUMENTS_TILES, tiles);
-        write_arguments(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk);
-        if (SEGMENTS) write_arguments(arguments, ARGUMENTS_DIGITS, problems * RADIX);
+        write_command(arguments, ARGUMENTS_TILES, tiles, args.max_groups_x);
+        write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, args.max_groups_x);
+        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * RADIX, args.max_groups_x);
     }
 }

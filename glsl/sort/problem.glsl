@@ -109,6 +109,11 @@ void enter_segment(uint p) {
     segment_first_tile = states().v[p].first_tile;
 }
 
+// What its keys go to bins by.
+void enter_function(uint p) {
+    if (FUNCTION == FUNCTION_RANGE) bin_range = uvec4(problem_alternate_keys(p), problem_alternate_values(p));
+}
+
 // Problems in the line.
 uint problems() { return SEGMENTS ? states().v[args.problem_count].count : args.problem_count; }
 
@@ -153,6 +158,7 @@ bool find_tile(uint tile, uint tile_size, out Tile found) {
         found.index = tile;
         found.count = resolved_count(0);
         found.tiles = tiles_of(found.count, tile_size);
+        enter_function(0);
         return tile < found.tiles;
     }
     if (tile >= states().v[args.problem_count].first_tile) return false;
@@ -162,6 +168,7 @@ bool find_tile(uint tile, uint tile_size, out Tile found) {
     found.count = states().v[p].count;
     found.tiles = tiles_of(found.count, tile_size);
     enter_segment(p);
+    enter_function(p);
     return true;
 }
 

@@ -72,7 +72,7 @@ uint own_counter(uint counter) { return histogram_row() * BINS + counter; }
 uint digit_shift() { return args.digit & 0xff; }
 uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
 uint digit_mask() { return FULL_DIGITS != 0 ? RADIX - 1 : (1u << (args.digit >> 16)) - 1; }
-uint digit_of(uint key, uint shift, uint mask) { return key >> shift & mask; }
+uint digit_of(uint key, uint shift, uint mask) { return bin_of(key, shift, mask); }
 
 // Place of this thread's item k in the tile.
 uint striped(uint k) {

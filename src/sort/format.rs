@@ -245,6 +245,18 @@ pub(crate) struct Format {
     pub(crate) begin_bit: u32,
     pub(crate) end_bit: u32,
     pub(crate) max_count: u32,
+    /// Where items only go to buckets.
+    pub(crate) split: Option<SplitBy>,
+}
+
+/// What takes the keys of a split to bins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SplitBy {
+    /// A `FUNCTION_` constant.
+    pub(crate) function: u32,
+    pub(crate) buckets: u32,
+    /// As many, or one more, for keys of no bucket.
+    pub(crate) bins: u32,
 }
 
 impl Format {
@@ -318,6 +330,7 @@ impl Format {
             begin_bit: info.begin_bit,
             end_bit,
             max_count,
+            split: None,
         })
     }
 
@@ -394,7 +407,16 @@ impl Format {
 
     /// Bins of a pass. Segments have rows of counts that are whole parts of scratch.
     pub(crate) fn bins(&self) -> u32 {
-        if self.digits() == 1 && !self.segmented { 1 << self.digit(0).bits } else { RADIX }
+        match self.split {
+            Some(split) => split.bins,
+            None if self.digits() == 1 && !self.segmented => 1 << self.digit(0).bits,
+            None => RADIX,
+        }
+    }
+
+    /// Whether keys may belong to no bucket.
+    pub(crate) fn strays(&self) -> bool {
+        self.split.is_some_and(|split| split.bins > split.buckets)
     }
 
     /// Whether every digit has all its bits.

@@ -5,9 +5,9 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS,
-    MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING,
-    SCAN_RING_IN_ORDER,
+    Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES,
+    MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK,
+    SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
@@ -129,6 +129,12 @@ impl<'a> SortKind<'a> {
             let whole = shapes.segments;
             return Class::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
         }
+        // A profile without tiles does not pass Profile::checked.
+        let none = Class::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
+        let tiled = tiles.map_or(none, |sized| self.tiled(sized, max_count));
+        if self.format.split.is_some() {
+            return tiled;
+        }
         if let Some(ranked) =
             shapes.ranked.iter().find(|ranked| self.alone && ranked.serves(max_count, self.format.rule() != FLAG_EVEN))
         {
@@ -141,9 +147,7 @@ impl<'a> SortKind<'a> {
         if let Some(merging) = Merging::new(shapes, fan, words, self.facts.shared_memory, max_count) {
             return Class::Merged(merging);
         }
-        // A profile without tiles does not pass Profile::checked.
-        let none = Class::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
-        tiles.map_or(none, |sized| self.tiled(sized, max_count))
+        tiled
     }
 
     /// Tiles by rising size. The last serves every size: see Profile::checked.
@@ -233,6 +237,7 @@ impl<'a> SortKind<'a> {
                 Class::Tiled(.., Finish::Prefixes(shape)) => {
                     others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
                 }
+                Class::Tiled(.., Finish::Digits) if kind.format.split.is_some() => others.push((Kernel::SplitResults, PLAIN)),
                 Class::Tiled(.., Finish::Digits) => {}
             }
             let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
@@ -271,6 +276,12 @@ impl<'a> SortKind<'a> {
             _ => 0,
         };
         if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
+    }
+
+    /// Counters of each bin in a workgroup of the histogram, where it counts one digit: as many as fit, one for each of 32 lanes at most.
+    fn counter_copies(&self) -> u32 {
+        let most = if self.format.digits() == 1 { COUNTER_WORDS / self.format.bins() } else { 1 };
+        1 << most.clamp(1, 32).ilog2()
     }
 
     /// How a kernel finds places in a tile.
@@ -338,6 +349,7 @@ impl<'a> SortKind<'a> {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
             Constant::Items => shape.items,
+            Constant::Histograms if kernel == Kernel::SortHistogram => self.counter_copies(),
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => format.value_words,
             Constant::Tile if kernel == Kernel::SortRank => {
@@ -361,6 +373,8 @@ impl<'a> SortKind<'a> {
             Constant::Window if self.in_ring() => self.profile.ring_window,
             Constant::Window => self.profile.window,
             Constant::Bins => format.bins(),
+            Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
+            Constant::Buckets => format.split.map_or(0, |split| split.buckets),
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
@@ -397,6 +411,9 @@ impl SmallShape {
         }
     }
 }
+
+/// Counters of a histogram: what the least shared memory has room for.
+const COUNTER_WORDS: u32 = 4096;
 
 /// The shape of kernels that hold no tile.
 pub(super) const PLAIN: Shape = Shape { threads: 1, items: 1 };

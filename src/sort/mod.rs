@@ -8,27 +8,26 @@
 #[doc(hidden)]
 pub mod cpu;
 mod format;
+mod job;
 mod kind;
 mod merging;
+mod passes;
 mod plan;
 mod table;
 
-pub(crate) use format::Format;
+pub(crate) use format::{Format, SplitBy};
 pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
+pub(crate) use job::{Buckets, Job};
 pub(crate) use kind::{Class, SortKind};
 #[cfg(test)]
 pub(crate) use merging::Merging;
+pub(crate) use passes::{Passes, check_apart, scratch_range};
 pub(crate) use table::{SortSource, SortTable};
 
-use crate::kernel::Variant;
-use crate::memory::{Argument, Arguments, RangeNames, check_alignment, check_multiple};
-use crate::record::{Commands as _, Recorder, record};
-use crate::scratch::Layout as ScratchLayout;
+use crate::memory::{Argument, Arguments};
 use crate::shared::{FLAG_EVEN, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED};
-use crate::{Count, Device, Error, Range, Result, Scratch, Strategy, Timestamps};
+use crate::{Count, Device, Range, Result, Scratch, Strategy, Timestamps};
 use ash::vk;
-use ash::vk::Handle as _;
-use std::sync::Arc;
 
 /// Where the arrays of a segmented sort are cut. All of it lies on the device and nothing is read back.
 ///
@@ -54,9 +53,6 @@ pub struct Segments {
     /// How many segments, at most 2^30.
     pub count: Count,
 }
-
-/// Most segments: kernels look for them in steps of a workgroup, which must not go beyond 2^32.
-const MAX_SEGMENTS: u32 = 1 << 30;
 
 /// One sort to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,7 +108,7 @@ impl SortInfo {
         let keys_out = second && !(preserved && format.has(LAYOUT_DROP_KEYS));
         let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
         let argument = |name, range, written| Argument { name, range, written };
-        Arguments::from([
+        Arguments::from_iter([
             argument("keys", extent(self.keys.address, key_size, self.key_stride), !preserved),
             argument(
                 "values",
@@ -131,54 +127,22 @@ impl SortInfo {
 /// Sorts of one kind on one device. Immutable: record from many threads.
 #[derive(Clone, Debug)]
 pub struct Sorter {
-    device: Device,
     info: SorterInfo,
-    format: Format,
-    strategy: Strategy,
-    /// Looked up once: the registry has a lock, and recording takes none.
-    pipelines: Arc<[(Variant, vk::Pipeline)]>,
-}
-
-const fn range_names(name: &str) -> RangeNames {
-    match name.as_bytes() {
-        b"keys" => RangeNames { address: "keys.address", size: "keys.size" },
-        b"values" => RangeNames { address: "values.address", size: "values.size" },
-        b"segments.offsets" => RangeNames { address: "segments.offsets.address", size: "segments.offsets.size" },
-        b"keysOut" => RangeNames { address: "keysOut.address", size: "keysOut.size" },
-        _ => RangeNames { address: "valuesOut.address", size: "valuesOut.size" },
-    }
+    pub(crate) passes: Passes,
 }
 
 impl Sorter {
     /// Creates every pipeline that the sorts may need.
     ///
     /// # Errors
-    /// Names the member of `info` that cannot be, and why; [`Error::Vulkan`] where a pipeline cannot be created.
+    /// Names the member of `info` that cannot be, and why; [`crate::Error::Vulkan`] where a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
-        let format = Format::new(info)?;
-        let strategy = match info.strategy {
-            Strategy::Auto => device.profile().strategy,
-            other => other,
-        };
-        let mut sorter = Self { device: device.clone(), info: *info, format, strategy, pipelines: Arc::default() };
-        let mut variants: Vec<Variant> = Vec::new();
-        for variant in sorter.kind(true).variants() {
-            if !variants.contains(&variant) {
-                variants.push(variant);
-            }
-        }
-        sorter.pipelines = device.create_pipelines(&variants)?.into();
-        Ok(sorter)
-    }
-
-    /// The pipeline of a variant, where the sorter uses it.
-    pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
-        self.pipelines.iter().find(|(known, _)| *known == variant).map(|(_, pipeline)| *pipeline)
+        Ok(Self { info: *info, passes: Passes::new(device, Format::new(info)?, info.strategy)? })
     }
 
     /// The device it was made on.
     pub fn device(&self) -> &Device {
-        &self.device
+        self.passes.device()
     }
 
     /// What it was made as.
@@ -188,16 +152,16 @@ impl Sorter {
 
     /// The strategy in use, never [`Strategy::Auto`].
     pub fn strategy(&self) -> Strategy {
-        self.strategy
+        self.passes.strategy()
     }
 
     /// Which of the two arrays of a [`Placement::DoubleBuffer`] sort holds the result: 0 for `keys` and `values`, 1 for `keys_out` and
     /// `values_out`. Of the others, [`Placement::Preserve`] has its result in the second, [`Placement::InPlace`] in the first.
     pub fn result_side(&self) -> u32 {
-        let first = match self.format.placement {
+        let first = match self.passes.format.placement {
             Placement::InPlace => true,
             Placement::Preserve => false,
-            Placement::DoubleBuffer => self.format.rule() == FLAG_EVEN,
+            Placement::DoubleBuffer => self.passes.format.rule() == FLAG_EVEN,
         };
         if first { 0 } else { 1 }
     }
@@ -206,38 +170,18 @@ impl Sorter {
     /// `max_count` grows.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] above [`SorterInfo::max_count`].
+    /// [`crate::Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
-        self.check_count(max_count)?;
-        let kind = self.kind(true);
-        let size = |count: u32| -> Result<u64> {
-            let info = self.largest(count);
-            let mut layout = ScratchLayout::default();
-            SortTable::new(kind, kind.class(count), &info, 0, &mut layout)?;
-            Ok(layout.size())
-        };
-        // Shapes change with the size: the largest problem of each earlier shape may need more than this one.
-        kind.shape_ends().filter(|end| *end < max_count).try_fold(size(max_count)?, |most, end| Ok(most.max(size(end)?)))
+        self.passes.scratch_size(max_count)
     }
 
     /// Queries that [`SortInfo::timestamps`] needs for a sort of exactly `max_count`: one before the first pass and one after
     /// each. All are written; those of passes that the sort does without get the time of its end.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] above [`SorterInfo::max_count`].
+    /// [`crate::Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
-        self.check_count(max_count)?;
-        let info = self.largest(max_count);
-        let kind = self.kind(true);
-        let table = SortTable::new(kind, kind.class(max_count), &info, 0, &mut ScratchLayout::default())?;
-        // Fewer than 2^32: a plan has a fixed most.
-        Ok(u32::try_from(table.plan().passes.len() + 1).unwrap_or(u32::MAX))
-    }
-
-    /// A sort that needs as much scratch and as many passes as any of that size.
-    fn largest(&self, max_count: u32) -> SortInfo {
-        let segments = Segments { count: Count::device(4, 0), offsets: Range::NONE };
-        SortInfo { count: Count::device(4, max_count), segments, status: 4, ..SortInfo::default() }
+        self.passes.timestamp_count(max_count)
     }
 
     /// The passes that a sort would record, as text.
@@ -245,10 +189,7 @@ impl Sorter {
     /// # Errors
     /// What [`Sorter::cmd_sort`] would refuse about the count.
     pub fn describe(&self, info: &SortInfo) -> Result<String> {
-        self.check_count(info.count.max)?;
-        let kind = self.kind(true);
-        let table = SortTable::new(kind, kind.class(info.count.max), info, 0, &mut ScratchLayout::default())?;
-        Ok(table.plan().to_string())
+        self.passes.describe(&(*info).into())
     }
 
     /// Appends a sort to `command_buffer`: compute dispatches with the barriers between them.
@@ -267,161 +208,7 @@ impl Sorter {
     /// used by this thread alone. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
     /// that [`Range`] and [`Scratch`] name.
     pub unsafe fn cmd_sort(&self, command_buffer: vk::CommandBuffer, info: &SortInfo) -> Result<()> {
-        if command_buffer.is_null() {
-            return Err(Error::Null { argument: "commandBuffer" });
-        }
-        self.check(info)?;
-        // SAFETY: the caller promises a valid buffer with that usage.
-        let scratch =
-            unsafe { scratch_range(&self.device, info.scratch, self.scratch_size(info.count.max)?, Some(info.count.max)) }?;
-        check_apart(&self.arguments(info), scratch)?;
-        let mut layout = ScratchLayout::default();
-        let kind = self.kind(true);
-        let table = SortTable::new(kind, kind.class(info.count.max), info, scratch.address, &mut layout)?;
-        let plans = [table.plan()];
-        let pipelines = |variant| self.pipeline(variant).map_or_else(|| self.device.pipeline(variant), Ok);
-        let mut recorder = Recorder::new(&self.device, command_buffer, info.scratch, info.timestamps, &plans, pipelines)?;
-        let written = record(&plans, &mut recorder);
-        // A sort may have a pass less than the largest of its kind; whoever waits for all the queries shall not wait forever.
-        for unused in written..self.timestamp_count(info.count.max)? {
-            recorder.mark(unused);
-        }
-        Ok(())
+        // SAFETY: the caller's promises are the same.
+        unsafe { self.passes.record(command_buffer, &(*info).into()) }
     }
-
-    /// What plans depend on, of a sort that is recorded alone or together with others.
-    pub(crate) fn kind(&self, alone: bool) -> SortKind<'_> {
-        SortKind { facts: self.device.facts(), profile: self.device.profile(), strategy: self.strategy, format: self.format, alone }
-    }
-
-    /// Whether two sorters record the same commands, so that their problems can share them.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.device.is_same(&other.device) && (self.format, self.strategy) == (other.format, other.strategy)
-    }
-
-    /// Everything about one sort that needs no scratch.
-    pub(crate) fn check(&self, info: &SortInfo) -> Result<()> {
-        self.check_count(info.count.max)?;
-        check_alignment("count.address", info.count.address)?;
-        check_alignment("status", info.status)?;
-        self.check_strides(info)?;
-        self.check_segments(info)?;
-        let arguments = self.arguments(info);
-        let key_alignment = u64::from(self.format.key_size.min(4));
-        for ((argument, range), alignment) in
-            arguments.iter().zip([info.keys, info.values, info.keys_out, info.values_out]).zip([key_alignment, 4, key_alignment, 4])
-        {
-            range.check(range_names(argument.name), alignment, argument.range.size, Some(info.count.max.into()))?;
-        }
-        for (index, argument) in arguments.iter().enumerate() {
-            if let Some(other) = arguments[..index].iter().find(|other| argument.conflicts(other)) {
-                return Err(Error::Overlap { first: other.name, second: argument.name });
-            }
-        }
-        Ok(())
-    }
-
-    fn check_segments(&self, info: &SortInfo) -> Result<()> {
-        let Segments { offsets, count } = info.segments;
-        if !self.format.segmented {
-            if info.segments != Segments::default() {
-                return Err(Error::Malformed { argument: "segments", why: "the sorter is not segmented".into() });
-            }
-            return Ok(());
-        }
-        if info.count.is_on_device() {
-            return Err(Error::Malformed {
-                argument: "count.address",
-                why: "the last offset tells how many keys there are".into(),
-            });
-        }
-        check_alignment("segments.count.address", count.address)?;
-        if count.max > MAX_SEGMENTS {
-            let (value, limit) = (count.max.into(), MAX_SEGMENTS.into());
-            return Err(Error::TooLarge { argument: "segments.count.max", value, limit, why: "the most segments of one sort" });
-        }
-        offsets.check(range_names("segments.offsets"), 4, (u64::from(count.max) + 1) * 4, None)
-    }
-
-    fn check_strides(&self, info: &SortInfo) -> Result<()> {
-        let (narrow, key_size) = (self.format.narrow(), self.format.key_size);
-        let units = [if narrow { 1 } else { 4 }, 4];
-        let alignments = [key_size.min(4), 4];
-        let sizes = [key_size, if self.format.has(LAYOUT_INDICES) { 0 } else { self.format.value_size }];
-        let strides = [("keyStride", info.key_stride), ("valueStride", info.value_stride)];
-        for (((argument, stride), unit), (alignment, size)) in strides.into_iter().zip(units).zip(alignments.into_iter().zip(sizes))
-        {
-            if stride == 0 {
-                continue;
-            }
-            if !self.format.has(LAYOUT_STRIDED) {
-                return Err(Error::Malformed {
-                    argument,
-                    why: format!("{stride} is not 0, and the sorter's layout is not strided"),
-                });
-            }
-            check_multiple(argument, stride.into(), alignment.into())?;
-            if stride < size {
-                let (value, required) = (stride.into(), size.into());
-                return Err(Error::TooSmall { argument, value, required, max_count: None });
-            }
-            if stride / unit > u32::from(u16::MAX) {
-                let limit = u64::from(u16::MAX) * u64::from(unit);
-                return Err(Error::TooLarge { argument, value: stride.into(), limit, why: "what 16 bits of a kernel's word hold" });
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn arguments(&self, info: &SortInfo) -> Arguments {
-        info.arguments(&self.format)
-    }
-
-    pub(crate) fn check_count(&self, max_count: u32) -> Result<()> {
-        if max_count > self.format.max_count {
-            let (value, limit) = (max_count.into(), self.format.max_count.into());
-            return Err(Error::TooLarge { argument: "count.max", value, limit, why: "the sorter's maxCount" });
-        }
-        Ok(())
-    }
-}
-
-/// That none of `arguments` shares bytes with scratch.
-pub(crate) fn check_apart(arguments: &Arguments, scratch: Range) -> Result<()> {
-    match arguments.iter().find(|argument| argument.range.overlaps(scratch)) {
-        Some(argument) => Err(Error::Overlap { first: argument.name, second: "scratch" }),
-        None => Ok(()),
-    }
-}
-
-/// Checks a scratch range and tells which bytes of device memory will be used; none where none are needed.
-///
-/// # Safety
-/// The buffer, unless null, is a valid one of the device with usage `SHADER_DEVICE_ADDRESS`.
-pub(crate) unsafe fn scratch_range(device: &Device, scratch: Scratch, required: u64, max_count: Option<u32>) -> Result<Range> {
-    check_alignment("scratch.offset", scratch.offset)?;
-    if scratch.size < required {
-        let (argument, value) = ("scratch.size", scratch.size);
-        return Err(Error::TooSmall { argument, value, required, max_count: max_count.map(u64::from) });
-    }
-    if required == 0 {
-        return Ok(Range::NONE);
-    }
-    if scratch.buffer.is_null() {
-        return Err(Error::Null { argument: "scratch.buffer" });
-    }
-    let info = vk::BufferDeviceAddressInfo::default().buffer(scratch.buffer);
-    // SAFETY: the caller's promise.
-    let base = unsafe { device.handles().vk.get_buffer_device_address(&info) };
-    let room = u64::MAX - base;
-    if scratch.offset > room || required > room - scratch.offset {
-        let why = "the end of the address space";
-        return Err(Error::TooLarge {
-            argument: "scratch.offset",
-            value: scratch.offset,
-            limit: room.saturating_sub(required),
-            why,
-        });
-    }
-    Ok(Range::new(base + scratch.offset, required))
 }

@@ -6,7 +6,7 @@ use super::merging::Merging;
 use super::table::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, SortTable};
 use crate::kernel::Kernel;
 use crate::memory::Range;
-use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Upload};
+use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Rows, Upload};
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
     FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
@@ -28,8 +28,8 @@ impl<'a> SortTable<'a> {
         let mut builder = Builder::new(self);
         match (self.class, self.kind.scan()) {
             // Nothing to sort and nothing to tell.
-            _ if self.most_items == 0 && !self.any_status => {}
-            // Nothing but status words, which nobody writes who has a tile.
+            _ if self.most_items == 0 && !self.any_status && !self.tells => {}
+            // Nothing but status words, which nobody writes who has a tile, and what there is to tell of nothing.
             (Class::Tiled(tile, ..), _) if self.most_items == 0 => builder.prepare(tile, 0, &[]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Class::Ranked(ranked), _) => builder.ranked(ranked),
@@ -38,6 +38,7 @@ impl<'a> SortTable<'a> {
             (Class::Tiled(tile, ..), None) => builder.reduce_then_scan(tile),
             (Class::Tiled(tile, ..), Some(_)) => builder.look_back(tile),
         }
+        builder.results();
         builder.finish()
     }
 }
@@ -68,6 +69,10 @@ struct Builder<'a> {
     histograms: Id,
     tile_words: Id,
     offsets: Id,
+    /// Rows of what the results of splits go to.
+    results: Id,
+    /// Where these lie: offsets, counts, commands.
+    told: [Id; 3],
 }
 
 fn set(ids: &[Id]) -> Resources {
@@ -111,6 +116,12 @@ impl<'a> Builder<'a> {
         let histograms = add("histograms", table.histograms);
         let tile_words = add("tile_words", table.tile_words);
         let offsets = add("offsets", table.hulls.offsets);
+        let told = [
+            add("bucket_offsets", table.hulls.bucket_offsets),
+            add("bucket_counts", table.hulls.bucket_counts),
+            add("commands", table.hulls.commands),
+            add("results", table.results),
+        ];
         let segmented = format.segmented;
 
         let groups = if table.prepared { table.kind.profile.histogram_groups } else { DIRECT_HISTOGRAMS };
@@ -145,9 +156,14 @@ impl<'a> Builder<'a> {
         if table.problems == 1 {
             table.for_each_problem(&mut |problem| push.problem = *problem);
         }
-        let upload =
-            rows.0.filter(|_| !segmented).map(|resource| Upload { table, offset: table.table.address - table.scratch, resource });
-        let plan = Plan { name: "sort", resources, upload, passes: ArrayVec::new() };
+        let mut uploads = ArrayVec::new();
+        let [bucket_offsets, bucket_counts, commands, results] = told;
+        for (id, rows, range) in [(rows, Rows::Problems, table.table), (results, Rows::Results, table.results)] {
+            let upload = |resource| Upload { table, rows, offset: range.address - table.scratch, resource };
+            uploads.extend(id.0.filter(|_| !segmented).map(upload));
+        }
+        let name = if format.split.is_some() { "split" } else { "sort" };
+        let plan = Plan { name, resources, uploads, passes: ArrayVec::new() };
         Self {
             table,
             plan,
@@ -165,6 +181,8 @@ impl<'a> Builder<'a> {
             histograms,
             tile_words,
             offsets,
+            results,
+            told: [bucket_offsets, bucket_counts, commands],
         }
     }
 
@@ -174,7 +192,7 @@ impl<'a> Builder<'a> {
 
     fn finish(mut self) -> Plan<'a> {
         if self.plan.passes.is_empty() {
-            self.plan.upload = None;
+            self.plan.uploads.clear();
         } else {
             self.pack();
             self.permute();
@@ -492,6 +510,26 @@ impl<'a> Builder<'a> {
         } else {
             step(PERMUTE_TO_OUTPUT, input, output);
         }
+    }
+
+    /// Beside the move, with which it shares what has been counted.
+    fn results(&mut self) {
+        if !self.table.tells {
+            return;
+        }
+        let push = self.push;
+        self.push.problems = self.table.part_of(self.table.results);
+        if self.table.problems == 1 {
+            self.table.for_each_result(&mut |problem| self.push.problem = *problem);
+        }
+        let counted = if self.table.most_items == 0 { Id(None) } else { self.histograms };
+        let strays = if self.format().strays() { self.statuses } else { Id(None) };
+        let states = if self.table.prepared && self.table.any_count_on_device { self.states } else { Id(None) };
+        let counts = if self.table.prepared { Id(None) } else { self.counts };
+        let reads = set(&[counted, states, counts, self.results, strays]);
+        let groups = Groups::Fixed(self.table.problems);
+        self.pass(Kernel::SplitResults, PLAIN, groups, reads, set(&self.told).union(set(&[strays])));
+        self.push = push;
     }
 
     /// As [`Builder::line`], for what follows the passes: nothing has been prepared for small problems.

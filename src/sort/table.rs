@@ -2,21 +2,22 @@
 
 use super::SortInfo;
 use super::format::{Format, Placement};
+use super::job::{Buckets, Job};
 use super::kind::{Class, SortKind};
 use super::merging::Merging;
 use crate::memory::{Arguments, Range};
-use crate::plan::Table;
+use crate::plan::{Rows, Table};
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
-    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
-    PREFIX_BINS, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
+    ARGUMENTS, Address, FLAG_ODD, FUNCTION_RANGE, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
+    MODE_DIRECT, PREFIX_BINS, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
 };
 use crate::{Error, Result};
 
 const WORD_BYTES: u32 = 4;
 const WORD: u64 = WORD_BYTES as u64;
 /// Bytes of an indirect command.
-pub(super) const INDIRECT_COMMAND: u64 = 12;
+pub(crate) const INDIRECT_COMMAND: u64 = 12;
 /// Parts of scratch are named by so many bytes, so that a word names any.
 const PART: u64 = PART_ALIGNMENT;
 /// Most bytes of one problem's tile words: kernels index them by a `uint`.
@@ -29,11 +30,11 @@ pub(super) const DIRECT_HISTOGRAMS: u32 = 32;
 /// Where the problems of a plan come from.
 pub(crate) trait SortSource {
     /// Calls `visit` for each problem, in the same order each time.
-    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo));
+    fn for_each(&self, visit: &mut dyn FnMut(&Job));
 }
 
-impl SortSource for SortInfo {
-    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
+impl SortSource for Job {
+    fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         visit(self);
     }
 }
@@ -150,6 +151,8 @@ pub(crate) struct SortTable<'a> {
     pub(super) most_segments: u32,
     pub(super) any_count_on_device: bool,
     pub(super) any_status: bool,
+    /// Whether any problem wants to know of its buckets.
+    pub(super) tells: bool,
     pub(super) hulls: Hulls,
     pub(super) arguments: Range,
     pub(super) tickets: Range,
@@ -159,6 +162,8 @@ pub(crate) struct SortTable<'a> {
     pub(super) tile_words: Range,
     pub(super) alternate_keys: Range,
     pub(super) alternate_values: Range,
+    /// Rows of what the results of splits go to.
+    pub(super) results: Range,
 }
 
 /// The smallest ranges around what the problems name.
@@ -171,6 +176,9 @@ pub(super) struct Hulls {
     pub(super) counts: Range,
     pub(super) statuses: Range,
     pub(super) offsets: Range,
+    pub(super) bucket_offsets: Range,
+    pub(super) bucket_counts: Range,
+    pub(super) commands: Range,
 }
 
 impl Hulls {
@@ -183,6 +191,9 @@ impl Hulls {
                 "valuesOut" => &mut self.values_out,
                 "count" => &mut self.counts,
                 "segments.offsets" => &mut self.offsets,
+                "offsets" => &mut self.bucket_offsets,
+                "counts" => &mut self.bucket_counts,
+                "commands" => &mut self.commands,
                 _ => &mut self.statuses,
             };
             *hull = hull.around(part.range);
@@ -204,9 +215,10 @@ impl<'a> SortTable<'a> {
     ) -> Result<Self> {
         let (mut problems, mut most_items, mut most_segments) = (0u32, 0u32, 0u32);
         let mut tiles = 0u64;
-        let (mut any_count_on_device, mut any_status) = (false, false);
+        let (mut any_count_on_device, mut any_status, mut tells) = (false, false, false);
         let mut hulls = Hulls::default();
-        source.for_each(&mut |info| {
+        source.for_each(&mut |job| {
+            let info = &job.items;
             if kind.class(info.count.max) != class {
                 return;
             }
@@ -215,7 +227,8 @@ impl<'a> SortTable<'a> {
             most_segments = most_segments.max(info.segments.count.max);
             any_count_on_device |= info.counted(&kind.format).is_on_device();
             any_status |= info.status != 0;
-            hulls.grow(&info.arguments(&kind.format));
+            tells |= job.tells(&kind.format);
+            hulls.grow(&job.arguments(&kind.format));
             tiles += class.most_tiles(info.count.max);
         });
         let segmented = kind.format.segmented;
@@ -229,7 +242,7 @@ impl<'a> SortTable<'a> {
         let bins = u64::from(kind.format.bins());
         let mut most_tile_words = 0;
         let mut parts = Parts::default();
-        source.for_each(&mut |info| {
+        source.for_each(&mut |Job { items: info, .. }| {
             if kind.class(info.count.max) == class {
                 let own = Parts::of(&kind, class, info.count.max, prepared);
                 // Kernels index them by a segment's own tiles.
@@ -280,12 +293,17 @@ impl<'a> SortTable<'a> {
             problems,
             mode,
             prepared,
-            passes_over: prepared && !segmented && most_items > kind.profile.all_digits_up_to && laps < RING_TAGS,
+            passes_over: prepared
+                && !segmented
+                && kind.format.split.is_none()
+                && most_items > kind.profile.all_digits_up_to
+                && laps < RING_TAGS,
             tiles,
             most_items,
             most_segments,
             any_count_on_device,
             any_status,
+            tells,
             hulls,
             arguments: if any_count_on_device && prepared { arguments } else { Range::NONE },
             tickets: part(tickets)?,
@@ -295,17 +313,19 @@ impl<'a> SortTable<'a> {
             tile_words: part(parts.tile_words + ring)?,
             alternate_keys: part(parts.keys)?,
             alternate_values: part(parts.values)?,
+            results: part(if kind.format.split.is_some() { rows } else { 0 })?,
         })
     }
 
-    pub(super) fn for_each_problem(&self, visit: &mut dyn FnMut(&SortProblem)) {
+    fn for_each_job(&self, visit: &mut dyn FnMut(&SortProblem, &Buckets)) {
         let format = &self.kind.format;
+        let ranges = format.split.is_some_and(|split| split.function == FUNCTION_RANGE);
         let mut before = Parts::default();
         // Where the caller gives no such array, scratch has one.
         let array = |given: u64, range: Range, offset: u64| {
             Address::from(if given != 0 || range.size == 0 { given } else { range.address + offset })
         };
-        self.source.for_each(&mut |info| {
+        self.source.for_each(&mut |Job { items: info, buckets }| {
             if self.kind.class(info.count.max) != self.class {
                 return;
             }
@@ -321,22 +341,40 @@ impl<'a> SortTable<'a> {
             let key_stride = if info.key_stride == 0 { format.key_step() } else { info.key_stride };
             let dense_value = if format.has(LAYOUT_INTERLEAVED) { format.key_step() } else { value_step };
             let value_stride = if info.value_stride == 0 { dense_value } else { info.value_stride };
+            let range: [Address; 2] = bytemuck::cast(buckets.range);
             let own = |range: Range, offset: u64| self.part_of(Range::new(range.address + offset, range.size));
-            visit(&SortProblem {
+            let problem = SortProblem {
                 keys: arrays.keys.into(),
                 values: arrays.values.into(),
                 to_keys: arrays.to_keys.into(),
                 to_values: arrays.to_values.into(),
-                alternate_keys: array(arrays.alternate_keys, self.alternate_keys, before.keys),
-                alternate_values: array(arrays.alternate_values, self.alternate_values, before.values),
+                alternate_keys: if ranges { range[0] } else { array(arrays.alternate_keys, self.alternate_keys, before.keys) },
+                alternate_values: if ranges {
+                    range[1]
+                } else {
+                    array(arrays.alternate_values, self.alternate_values, before.values)
+                },
                 count: info.counted(format).address.into(),
                 status: info.status.into(),
                 max_count: info.count.max,
                 strides: (key_stride / key_unit) | ((value_stride / WORD_BYTES) << 16),
                 histogram: own(self.histograms, before.histogram),
                 tile_words: own(self.tile_words, before.tile_words),
-            });
+            };
+            visit(&problem, buckets);
             before.add(Parts::of(&self.kind, self.class, info.count.max, self.prepared));
+        });
+    }
+
+    pub(super) fn for_each_problem(&self, visit: &mut dyn FnMut(&SortProblem)) {
+        self.for_each_job(&mut |problem, _| visit(problem));
+    }
+
+    /// The same with addresses of results in place of items': see glsl/split/results.comp.
+    pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
+        self.for_each_job(&mut |problem, Buckets { offsets, counts, commands, command_items, .. }| {
+            let [keys, values, to_keys] = [offsets, counts, commands].map(|range| range.address.into());
+            visit(&SortProblem { keys, values, to_keys, strides: *command_items, ..*problem });
         });
     }
 
@@ -352,7 +390,11 @@ impl<'a> SortTable<'a> {
 }
 
 impl Table for SortTable<'_> {
-    fn for_each_row(&self, row: &mut dyn FnMut(&[u8])) {
-        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
+    fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
+        let row = &mut |problem: &SortProblem| row(bytemuck::bytes_of(problem));
+        match rows {
+            Rows::Problems => self.for_each_problem(row),
+            Rows::Results => self.for_each_result(row),
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::contexts::context;
 use super::problems::Sorts;
 use super::twins::{Twin, noise};
 use crate::host::{Buffer, Context};
-use crate::plan::{Plan, Table as _};
+use crate::plan::{Plan, Rows, Table as _};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::SortProblem;
 use crate::sort::SortTable;
@@ -210,9 +210,9 @@ impl Bench {
         assert_eq!(layout.size(), self.scratch.size);
         let plan = table.plan();
         let mut rows = Vec::<SortProblem>::new();
-        table.for_each_row(&mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
+        table.for_each_row(Rows::Problems, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
         let mut memory = self.initial.clone();
-        if let Some(upload) = &plan.upload {
+        for upload in &plan.uploads {
             let start = (self.scratch.offset + upload.offset) as usize;
             let table: &[u8] = bytemuck::cast_slice(&rows);
             memory[start..start + table.len()].copy_from_slice(table);

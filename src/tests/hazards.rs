@@ -353,8 +353,8 @@ fn plans_that_share_no_kernel_share_their_barriers() {
 
 /// The plan with one of its passes told differently.
 fn retold<'a>(plan: &Plan<'a>, pass: usize, tell: impl FnOnce(&mut Pass)) -> Plan<'a> {
-    let Plan { name, resources, upload, passes } = plan;
-    let mut told = Plan { name, resources: resources.clone(), upload: *upload, passes: passes.clone() };
+    let Plan { name, resources, uploads, passes } = plan;
+    let mut told = Plan { name, resources: resources.clone(), uploads: uploads.clone(), passes: passes.clone() };
     tell(&mut told.passes[pass]);
     told
 }

@@ -1,6 +1,6 @@
 //! Devices and problems that exist in numbers only.
 
-use crate::sort::{Class, Format, SortKind, SortSource, SortTable};
+use crate::sort::{Class, Format, Job, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
 use crate::{Count, DeviceFacts, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, ValueType};
 
@@ -80,8 +80,8 @@ pub(super) struct Sorts {
 }
 
 impl SortSource for Sorts {
-    fn for_each(&self, visit: &mut dyn FnMut(&SortInfo)) {
-        self.infos.iter().for_each(visit);
+    fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
+        self.infos.iter().for_each(|info| visit(&(*info).into()));
     }
 }
 

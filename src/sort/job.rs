@@ -1,0 +1,59 @@
+//! One problem, whichever primitive it comes from.
+
+use super::SortInfo;
+use super::format::Format;
+use super::table::INDIRECT_COMMAND;
+use crate::Range;
+use crate::memory::{Argument, Arguments};
+
+/// One problem: items, and, of a split, what it is told of its buckets and tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Job {
+    pub(crate) items: SortInfo,
+    pub(crate) buckets: Buckets,
+}
+
+/// What a split is told of its buckets, and where it tells of them; where its results are not wanted, none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Buckets {
+    /// How ranges of keys are found: see glsl/lib/bins.glsl.
+    pub(crate) range: [u32; 4],
+    pub(crate) offsets: Range,
+    pub(crate) counts: Range,
+    pub(crate) commands: Range,
+    /// That a workgroup of the commands takes.
+    pub(crate) command_items: u32,
+}
+
+impl From<SortInfo> for Job {
+    fn from(items: SortInfo) -> Self {
+        Self { items, buckets: Buckets::default() }
+    }
+}
+
+impl Job {
+    /// The bytes that a problem touches, by name, scratch aside.
+    pub(crate) fn arguments(&self, format: &Format) -> Arguments {
+        let mut arguments = self.items.arguments(format);
+        let buckets = u64::from(format.split.map_or(0, |split| split.buckets));
+        let results = [
+            ("offsets", self.buckets.offsets, (buckets + 1) * 4),
+            ("counts", self.buckets.counts, buckets * 4),
+            ("commands", self.buckets.commands, buckets * INDIRECT_COMMAND),
+        ];
+        if format.split.is_some() {
+            arguments.extend(results.map(|(name, range, size)| Argument {
+                name,
+                range: Range::new(range.address, if range == Range::NONE { 0 } else { size }),
+                written: true,
+            }));
+        }
+        arguments
+    }
+
+    /// Whether anything is to be told of the buckets.
+    pub(crate) fn tells(&self, format: &Format) -> bool {
+        let Buckets { offsets, counts, commands, .. } = self.buckets;
+        format.strays() && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
+    }
+}
