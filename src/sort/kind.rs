@@ -303,7 +303,9 @@ impl<'a> SortKind<'a> {
                     _ => RANKING_BALLOTS,
                 };
                 // Keys that stay in registers until their order is proven leave none for it.
-                let spread = tile.spread && ranking & RANKING_BY_PLACES == 0;
+                // And counters can lie elsewhere only where digits are what keys are counted by.
+                let digits = format.split.is_none_or(|split| split.function == FUNCTION_DIGIT);
+                let spread = tile.spread && ranking & RANKING_BY_PLACES == 0 && digits;
                 if spread { ranking | RANKING_SPREAD } else { ranking }
             }
             _ => RANKING_BALLOTS,

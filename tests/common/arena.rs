@@ -1,11 +1,12 @@
-//! Sorts against the standard library's, in one buffer: guards around every array, poisoned scratch, every byte compared.
+//! Sorts and splits against the standard library's, in one buffer: guards around every array, poisoned scratch, every byte compared.
 
 use super::keys::{Bits, Keys, Random, number};
 use ash::vk;
 use std::ops::Range;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, Scratch, Segments, SortInfo, Sorter, SorterInfo, ValueType,
+    BucketFunction, Count, Layout, Order, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments,
+    SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, ValueType,
 };
 
 /// Where a count comes from.
@@ -19,10 +20,75 @@ pub(crate) enum Counted {
     Shared { slot: usize, value: u32 },
 }
 
-/// One sort.
+/// What moves items.
+#[derive(Clone, Copy)]
+pub(crate) enum Mover<'a> {
+    Sorter(&'a Sorter),
+    Splitter(&'a Splitter),
+}
+
+impl<'a> From<&'a Sorter> for Mover<'a> {
+    fn from(sorter: &'a Sorter) -> Self {
+        Self::Sorter(sorter)
+    }
+}
+
+impl<'a> From<&'a Splitter> for Mover<'a> {
+    fn from(splitter: &'a Splitter) -> Self {
+        Self::Splitter(splitter)
+    }
+}
+
+impl Mover<'_> {
+    /// What it moves. (Of a split, nothing is sorted by.)
+    fn items(self) -> SorterInfo {
+        match self {
+            Self::Sorter(sorter) => *sorter.info(),
+            Self::Splitter(splitter) => {
+                let trommel::SplitterInfo { key, value, drop_keys, layout, .. } = *splitter.info();
+                SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() }
+            }
+        }
+    }
+
+    fn result_side(self) -> u32 {
+        match self {
+            Self::Sorter(sorter) => sorter.result_side(),
+            Self::Splitter(_) => 1,
+        }
+    }
+
+    fn scratch_size(self, max_count: u32) -> u64 {
+        let size = match self {
+            Self::Sorter(sorter) => sorter.scratch_size(max_count),
+            Self::Splitter(splitter) => splitter.scratch_size(max_count),
+        };
+        size.expect("counts are small")
+    }
+
+    fn buckets(self) -> usize {
+        match self {
+            Self::Sorter(_) => 0,
+            Self::Splitter(splitter) => splitter.info().buckets as usize,
+        }
+    }
+}
+
+/// What a split is told, and what is asked of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) low: u32,
+    pub(crate) width: u32,
+    pub(crate) offsets: bool,
+    pub(crate) counts: bool,
+    /// Items of a workgroup of the commands; 0: none are wanted.
+    pub(crate) command_items: u32,
+}
+
+/// One sort, or one split.
 #[derive(Clone)]
 pub(crate) struct Job<'a> {
-    pub(crate) sorter: &'a Sorter,
+    pub(crate) mover: Mover<'a>,
     /// As many as the maximum count.
     pub(crate) keys: Vec<Bits>,
     /// Of keys; of a segmented sorter, of segments.
@@ -30,15 +96,22 @@ pub(crate) struct Job<'a> {
     pub(crate) status: bool,
     /// One more than segments, of a segmented sorter.
     pub(crate) offsets: Vec<u32>,
+    pub(crate) asked: Asked,
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn new(sorter: &'a Sorter, keys: Vec<Bits>) -> Self {
-        Self { sorter, keys, count: Counted::Host, status: false, offsets: Vec::new() }
+    pub(crate) fn new(mover: impl Into<Mover<'a>>, keys: Vec<Bits>) -> Self {
+        let mover = mover.into();
+        Self { mover, keys, count: Counted::Host, status: false, offsets: Vec::new(), asked: Asked::default() }
     }
 
-    pub(crate) fn draw(sorter: &'a Sorter, keys: Keys, n: usize, seed: u64) -> Self {
-        Self::new(sorter, keys.draw(sorter.info().key, n, seed))
+    pub(crate) fn draw(mover: impl Into<Mover<'a>>, keys: Keys, n: usize, seed: u64) -> Self {
+        let mover = mover.into();
+        Self::new(mover, keys.draw(mover.items().key, n, seed))
+    }
+
+    pub(crate) fn asked(self, asked: Asked) -> Self {
+        Self { asked, ..self }
     }
 
     /// Counted on the device, with a status word.
@@ -63,13 +136,13 @@ impl<'a> Job<'a> {
 
     /// The most that `count` may say.
     fn most(&self) -> u32 {
-        if self.sorter.info().segmented { self.offsets.len() as u32 - 1 } else { self.max() }
+        if self.mover.items().segmented { self.offsets.len() as u32 - 1 } else { self.max() }
     }
 
     /// Runs of keys that are sorted; all others are left alone.
     fn sorted(&self) -> Vec<Range<usize>> {
         let count = self.device_count().unwrap_or(u32::MAX).min(self.most()) as usize;
-        if !self.sorter.info().segmented {
+        if !self.mover.items().segmented {
             return std::iter::once(0..count).collect();
         }
         let place = |offset: u32| offset.min(self.max()) as usize;
@@ -78,7 +151,12 @@ impl<'a> Job<'a> {
 
     /// Which item comes to each place, by the standard library.
     fn order(&self) -> Vec<Option<usize>> {
-        let info = self.sorter.info();
+        if let Mover::Splitter(splitter) = self.mover {
+            let mut order: Vec<usize> = self.sorted().remove(0).collect();
+            order.sort_by_key(|i| self.bucket(splitter, *i));
+            return order.into_iter().map(Some).collect();
+        }
+        let info = self.mover.items();
         let end = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
         let width = end - info.begin_bit;
         let range = if width == 128 { Bits::MAX } else { (1 << width) - 1 };
@@ -90,6 +168,50 @@ impl<'a> Job<'a> {
             all.extend(order.into_iter().map(Some));
         }
         all
+    }
+}
+
+impl Job<'_> {
+    /// The bucket of an item, or as many as there are.
+    fn bucket(&self, splitter: &Splitter, item: usize) -> usize {
+        let (info, Asked { low, width, .. }) = (splitter.info(), self.asked);
+        let number = number(info.key, Order::Ascending, self.keys[item]);
+        let bucket = match info.function {
+            _ if info.buckets == 1 => 0,
+            BucketFunction::Bits { begin_bit } => number >> begin_bit & Bits::from(info.buckets.next_power_of_two() - 1),
+            BucketFunction::Range => (number.saturating_sub(low.into()) / Bits::from(width)).min(Bits::from(info.buckets) - 1),
+            other => panic!("{other:?} is not tested"),
+        };
+        bucket.min(info.buckets.into()) as usize
+    }
+
+    /// Items of each bucket, and behind them those of none.
+    fn bucket_counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.mover.buckets() + 1];
+        if let Mover::Splitter(splitter) = self.mover {
+            self.sorted().remove(0).for_each(|item| counts[self.bucket(splitter, item)] += 1);
+        }
+        counts
+    }
+
+    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted.
+    fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
+        let (counts, Asked { offsets, counts: told, command_items, .. }) = (self.bucket_counts(), self.asked);
+        let counts = &counts[..self.mover.buckets()];
+        let ends = counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let command = |count: &u32| {
+            let groups = count.div_ceil(command_items);
+            let rows = groups.div_ceil(max_groups_x);
+            [if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows, 1]
+        };
+        [
+            if offsets { std::iter::once(0).chain(ends).collect() } else { Vec::new() },
+            if told { counts.to_vec() } else { Vec::new() },
+            if command_items != 0 { counts.iter().flat_map(command).collect() } else { Vec::new() },
+        ]
     }
 }
 
@@ -115,7 +237,10 @@ pub(crate) struct Arena<'a> {
     context: &'a Context,
     jobs: &'a [Job<'a>],
     pub(crate) buffer: Buffer,
+    /// Of a split, what it has in common with a sort.
     pub(crate) infos: Vec<SortInfo>,
+    /// Where what is asked of splits goes: offsets, counts, commands.
+    results: Vec<[trommel::Range; 3]>,
     pub(crate) scratch: Scratch,
     regions: Vec<Region>,
     before: Vec<u8>,
@@ -195,7 +320,7 @@ impl Array {
 
 /// The arrays of a job: keys, values, and where both go.
 fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
-    let info: &SorterInfo = job.sorter.info();
+    let info: &SorterInfo = &job.mover.items();
     let (key_size, value_size) = (info.key.size() as usize, info.value.size() as usize);
     let n = job.keys.len();
     let keys: Vec<Vec<u8>> = job.keys.iter().map(|bits| bits.to_le_bytes()[..key_size].to_vec()).collect();
@@ -212,7 +337,7 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
     let ordered = |items: &[Vec<u8>]| -> Vec<_> { order.iter().map(|from| from.map(|from| items[from].clone())).collect() };
     let noise = |size: usize| vec![vec![0xcd; size]; n];
 
-    let (side, preserved) = (job.sorter.result_side(), info.placement == Placement::Preserve);
+    let (side, preserved) = (job.mover.result_side(), info.placement == Placement::Preserve);
     let second = info.placement != Placement::InPlace;
     let array = |name, items: Vec<Vec<u8>>, size: usize, alignment: usize, place: u32, dropped: bool| {
         let result = side == place;
@@ -273,6 +398,7 @@ struct Places {
     count: Option<usize>,
     status: Option<usize>,
     offsets: Option<usize>,
+    results: [Option<usize>; 3],
 }
 
 impl<'a> Arena<'a> {
@@ -288,7 +414,8 @@ impl<'a> Arena<'a> {
                 places.arrays[which] = array.map(|array| array.add(builder, i));
             }
         };
-        let mut steps: [Step<'_>; 7] = [
+        let max_groups_x = context.device().profile().max_groups_x;
+        let mut steps: [Step<'_>; 8] = [
             &mut add_array(0),
             &mut add_array(1),
             &mut add_array(2),
@@ -296,6 +423,7 @@ impl<'a> Arena<'a> {
             &mut |builder, i, places| places.count = add_count(builder, i, &jobs[i], &mut slots),
             &mut |builder, i, places| places.status = add_status(builder, i, &jobs[i]),
             &mut |builder, i, places| places.offsets = add_offsets(builder, i, &jobs[i]),
+            &mut |builder, i, places| places.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words)),
         ];
         if jobs.len() >= MANY {
             for step in steps {
@@ -325,11 +453,11 @@ impl<'a> Arena<'a> {
         let at = |byte: usize| buffer.address() + byte as u64;
         let scratch = Scratch { buffer: buffer.handle(), offset: scratch_start as u64, size: scratch_size };
         let infos = jobs.iter().zip(&places).map(|(job, places)| {
-            let info = job.sorter.info();
+            let info = job.mover.items();
             let strided = info.layout == Layout::Strided;
             let item = if info.layout == Layout::Interleaved { info.key.size() + info.value.size() } else { info.key.size() };
             let sizes = [item, info.value.size(), item, info.value.size()];
-            let strides = [key_stride(info), value_stride(info)];
+            let strides = [key_stride(&info), value_stride(&info)];
             let range = |which: usize| {
                 let stride = if strided && which < 2 { strides[which] } else { sizes[which] };
                 let bytes = u64::from(job.max()) * u64::from(stride);
@@ -353,11 +481,43 @@ impl<'a> Arena<'a> {
             }
         });
         let infos = infos.collect();
-        Self { context, jobs, infos, buffer, scratch, regions, before, expected }
+        let results = jobs.iter().zip(&places).map(|(job, places)| {
+            let words = job.results(max_groups_x).map(|words| words.len() as u64);
+            let of = |which: usize| {
+                places.results[which].map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), words[which] * 4))
+            };
+            [of(0), of(1), of(2)]
+        });
+        let results = results.collect();
+        Self { context, jobs, infos, results, buffer, scratch, regions, before, expected }
     }
 
     pub(crate) fn requests(&self) -> Vec<Request<'a>> {
-        self.jobs.iter().zip(&self.infos).map(|(job, info)| Request::Sort(job.sorter, *info)).collect()
+        (0..self.jobs.len()).map(|i| self.request(i)).collect()
+    }
+
+    pub(crate) fn request(&self, i: usize) -> Request<'a> {
+        match self.jobs[i].mover {
+            Mover::Sorter(sorter) => Request::Sort(sorter, self.infos[i]),
+            Mover::Splitter(splitter) => Request::Split(splitter, self.split_info(i)),
+        }
+    }
+
+    pub(crate) fn split_info(&self, i: usize) -> SplitInfo {
+        let Asked { low, width, command_items, .. } = self.jobs[i].asked;
+        let ([offsets, counts, commands], info) = (self.results[i], self.infos[i]);
+        SplitInfo { offsets, counts, commands, command_items, ..split_info(&info, low, width) }
+    }
+
+    /// Records one of the jobs.
+    pub(crate) fn record_one(&self, commands: vk::CommandBuffer, i: usize) -> Result<()> {
+        // SAFETY: the command buffer is recording; the arena outlives its execution.
+        unsafe {
+            match self.jobs[i].mover {
+                Mover::Sorter(sorter) => sorter.cmd_sort(commands, &self.infos[i]),
+                Mover::Splitter(splitter) => splitter.cmd_split(commands, &self.split_info(i)),
+            }
+        }
     }
 
     /// Records the jobs, as one batch or one after the other with the barrier that the documentation asks for.
@@ -365,12 +525,11 @@ impl<'a> Arena<'a> {
         match together {
             // SAFETY: the command buffer is recording; the arena outlives its execution.
             Together::Batch => unsafe { trommel::cmd_batch(commands, &self.requests(), self.scratch) },
-            Together::Singles => self.jobs.iter().zip(&self.infos).enumerate().try_for_each(|(i, (job, info))| {
+            Together::Singles => (0..self.jobs.len()).try_for_each(|i| {
                 if i != 0 {
                     barrier(self.context, commands);
                 }
-                // SAFETY: as above.
-                unsafe { job.sorter.cmd_sort(commands, info) }
+                self.record_one(commands, i)
             }),
         }
     }
@@ -434,12 +593,13 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     let beyond =
         job.offsets.get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize).is_some_and(|end| *end > job.max());
     let clamped = told > job.most() || beyond;
-    let expected = if clamped { STATUS_COUNT_CLAMPED } else { 0 };
+    let stray = job.bucket_counts().last().is_some_and(|count| *count != 0);
+    let expected = if clamped { STATUS_COUNT_CLAMPED } else { 0 } | if stray { STATUS_NO_BUCKET } else { 0 };
     Some(builder.add(format!("status of job {i}"), &0xdead_beef_u32.to_le_bytes(), &expected.to_le_bytes(), false))
 }
 
 fn add_offsets(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
-    if !job.sorter.info().segmented {
+    if !job.mover.items().segmented {
         return None;
     }
     builder.guard(4);
@@ -447,16 +607,35 @@ fn add_offsets(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> 
     Some(builder.add(format!("offsets of job {i}"), &bytes, &bytes, false))
 }
 
-fn scratch_size(jobs: &[Job<'_>], together: Together) -> u64 {
+fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
+    if words.is_empty() {
+        return None;
+    }
+    builder.guard(4);
+    let before = builder.noise(words.len() * 4);
+    let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    Some(builder.add(format!("what is told of the buckets of job {i}"), &before, &expected, false))
+}
+
+/// The split of what a sort would sort.
+fn split_info(info: &SortInfo, low: u32, width: u32) -> SplitInfo {
+    let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, scratch, status, timestamps, .. } = *info;
+    let items = SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, ..SplitInfo::default() };
+    SplitInfo { low, width, scratch, status, timestamps, ..items }
+}
+
+fn scratch_size<'a>(jobs: &[Job<'a>], together: Together) -> u64 {
     match together {
-        Together::Singles => {
-            jobs.iter().map(|job| job.sorter.scratch_size(job.max()).expect("counts are small")).max().unwrap_or(0)
-        }
+        Together::Singles => jobs.iter().map(|job| job.mover.scratch_size(job.max())).max().unwrap_or(0),
         Together::Batch => {
             // Sizes are asked for before there are addresses, of the counts neither.
             let info = |job: &Job<'_>| SortInfo { count: Count::host(job.max()), ..SortInfo::default() };
             let requests: Vec<_> = jobs.iter().map(|job| (job, info(job))).collect();
-            let requests: Vec<_> = requests.iter().map(|(job, info)| Request::Sort(job.sorter, *info)).collect();
+            let request = |(job, info): &(&Job<'a>, SortInfo)| match job.mover {
+                Mover::Sorter(sorter) => Request::Sort(sorter, *info),
+                Mover::Splitter(splitter) => Request::Split(splitter, split_info(info, 0, 0)),
+            };
+            let requests: Vec<_> = requests.iter().map(request).collect();
             trommel::batch_scratch_size(&requests).expect("counts are small")
         }
     }

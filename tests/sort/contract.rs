@@ -36,10 +36,9 @@ pub(crate) fn sort_between_strangers(context: &Context, jobs: &[Job<'_>]) {
     let stranger = Stranger::new(context);
     let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(6));
     let recorded = context.run(|commands| {
-        jobs.iter().zip(&arena.infos).try_for_each(|(job, info)| {
+        (0..jobs.len()).try_for_each(|i| {
             stranger.record(commands);
-            // SAFETY: the command buffer is recording; the arena outlives its execution.
-            unsafe { job.sorter.cmd_sort(commands, info)? };
+            arena.record_one(commands, i)?;
             stranger.record(commands);
             barrier(context, commands);
             Ok(())

@@ -1,0 +1,500 @@
+//! Splits on the device that the environment selects, against the standard library's stable sort by buckets.
+
+#![allow(clippy::cast_possible_truncation, reason = "tests are small")]
+
+mod common;
+
+use ash::vk;
+use common::arena::{Arena, Asked, Counted, Job, Poison, Together, barrier, sort};
+use common::contexts::{Setup, assert_silence, context};
+use common::keys::{Bits, Keys, Random};
+use common::stranger::Stranger;
+use common::{brief, full};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRng, TestRunner};
+use trommel::host::Context;
+use trommel::{
+    BucketFunction, Count, KeyType, Layout, Range, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps,
+    ValueType,
+};
+
+/// How many buckets: one, powers of two, their neighbours, and what is neither.
+const BUCKETS: [u32; 13] = [1, 2, 3, 5, 8, 17, 31, 32, 33, 64, 100, 255, 256];
+
+const SETUPS: [Setup; 5] = [Setup::Native, Setup::Folded, Setup::Emulated(32), Setup::Emulated(64), Setup::Emulated(128)];
+
+const fn items(key: KeyType, value: ValueType) -> SplitterInfo {
+    SplitterInfo { key, value, ..SplitterInfo::keys(2, BITS) }
+}
+
+/// What is split besides its buckets: keys, values, layouts.
+const ITEMS: [SplitterInfo; 10] = {
+    use KeyType::{F32, I64, U8, U16, U32, U64};
+    use ValueType::{Bytes, Index, None};
+    [
+        items(U32, None),
+        items(U32, ValueType::U32),
+        items(U64, None),
+        items(U64, Bytes(8)),
+        SplitterInfo { drop_keys: true, ..items(U32, Index) },
+        SplitterInfo { layout: Layout::Interleaved, ..items(U32, Bytes(16)) },
+        SplitterInfo { layout: Layout::Strided, ..items(U16, Bytes(8)) },
+        SplitterInfo { max_count: u32::MAX, ..items(F32, ValueType::U32) },
+        items(U8, Index),
+        items(I64, Bytes(16)),
+    ]
+};
+
+const BITS: BucketFunction = BucketFunction::Bits { begin_bit: 0 };
+
+/// One kind of splitter in one setup, with what its keys are cut by.
+struct Case {
+    context: Context,
+    splitter: Splitter,
+    asked: Asked,
+}
+
+impl Case {
+    fn new(setup: Setup, info: &SplitterInfo) -> Self {
+        let context = context(setup);
+        let splitter = Splitter::new(context.device(), info).unwrap_or_else(|error| panic!("{info:?}: {error}"));
+        let asked = Asked { offsets: true, counts: true, command_items: 3, ..Asked::default() };
+        println!("{} {setup:?} {info:?}", context.name());
+        Self { context, splitter, asked }
+    }
+
+    /// By ranges from `low` on.
+    fn ranges(self, low: u32, width: u32) -> Self {
+        Self { asked: Asked { low, width, ..self.asked }, ..self }
+    }
+
+    /// Items of some tiles, and a few more.
+    fn tiles(&self, tiles: usize) -> usize {
+        let (profile, info) = (self.context.device().profile(), self.splitter.info());
+        let shapes = match (info.key.bits() > 32, info.value == ValueType::None) {
+            (true, _) => &profile.sort_long,
+            (false, true) => &profile.sort_keys,
+            (false, false) => &profile.sort_pairs,
+        };
+        shapes.tiles.last().map_or(0, |sized| sized.shape.tile() as usize) * tiles + 37
+    }
+
+    fn draw(&self, keys: Keys, n: usize, seed: u64) -> Job<'_> {
+        Job::draw(&self.splitter, keys, n, seed).asked(self.asked)
+    }
+
+    /// Keys of given buckets: of bits the lowest, all others random.
+    fn of_buckets(&self, n: usize, bucket: impl Fn(usize) -> Bits) -> Job<'_> {
+        let mut random = Random::new(n as u64);
+        let keys = (0..n).map(|i| match self.splitter.info().function {
+            BucketFunction::Range => Bits::from(self.asked.low) + bucket(i) * Bits::from(self.asked.width),
+            _ => Bits::from(random.next()) << 8 & 0xffff_ff00 | bucket(i),
+        });
+        Job::new(&self.splitter, keys.collect()).asked(self.asked)
+    }
+
+    fn split(&self, jobs: &[Job<'_>], together: Together, seed: u64) {
+        sort(&self.context, jobs, together, Poison::Random(seed));
+    }
+}
+
+/// Whether what runs takes its turn here: drivers that take long to make pipelines meet every choice, and no more.
+fn in_turn(place: usize) -> bool {
+    full() || !brief() || place.is_multiple_of(5)
+}
+
+/// Every number of buckets, by bits and by ranges, with each strategy, all items and in all setups: each with several of the others.
+fn every_bucket(ranges: bool) {
+    for (place, buckets) in BUCKETS.into_iter().enumerate() {
+        for (turn, strategy) in Strategy::ALL.into_iter().enumerate() {
+            let at = place * Strategy::ALL.len() + turn;
+            if !full() && !(turn + place).is_multiple_of(2) || !in_turn(at) {
+                continue;
+            }
+            let of_words = [0, 1, 4, 8];
+            let items = if ranges { ITEMS[of_words[at % of_words.len()]] } else { ITEMS[at % ITEMS.len()] };
+            // The lowest bits, the highest, some between.
+            let free = items.key.bits().min(32) - buckets.next_power_of_two().ilog2();
+            let begin_bit = [0, free, free / 2][turn % 3];
+            let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit } };
+            let info = SplitterInfo { buckets, function, ..items }.strategy(strategy);
+            let case = Case::new(SETUPS[(place + turn) % SETUPS.len()], &info);
+            let all = (1u64 << items.key.bits().min(32)).div_ceil(buckets.into());
+            let width = [all.min(u32::MAX.into()) as u32, 1, 7, 1 << 20][at % 4];
+            let case = if ranges { case.ranges([0, 9, 1 << 30, u32::MAX - 5][turn % 4], width) } else { case };
+            let n = case.tiles(5);
+            let jobs = [
+                case.draw(Keys::Random, n, at as u64),
+                case.draw(Keys::Special, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
+                case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
+                case.draw(Keys::LowEntropy, case.tiles(2), 3),
+                case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
+            ];
+            case.split(&jobs, [Together::Singles, Together::Batch][at / 2 % 2], at as u64);
+            assert_silence(&case.context);
+        }
+    }
+}
+
+#[test]
+fn every_number_of_buckets_by_bits() {
+    every_bucket(false);
+}
+
+#[test]
+fn every_number_of_buckets_by_ranges() {
+    every_bucket(true);
+}
+
+/// Pairs with each of these in turn: what does not depend on the number of buckets.
+fn cases(turn: usize) -> Vec<Case> {
+    let strategies = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring];
+    let setups = if brief() { &SETUPS[turn % 3..turn % 3 + 1] } else { &SETUPS[..] };
+    let case = |(i, setup): (usize, &Setup)| {
+        let (buckets, function) = [(5, BITS), (32, BITS), (100, BucketFunction::Range)][(turn + i) % 3];
+        let info = SplitterInfo::pairs(buckets, function).strategy(strategies[(turn + i / 2) % 3]);
+        let case = Case::new(*setup, &info);
+        if function == BITS { case } else { case.ranges(77, 1 << 25) }
+    };
+    setups.iter().enumerate().map(case).collect()
+}
+
+#[test]
+fn sizes() {
+    for case in cases(0) {
+        let profile = case.context.device().profile();
+        let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
+        let shapes = profile.sort_pairs.tiles.iter();
+        let tiles = shapes.flat_map(|sized| [sized.shape.tile(), 2 * sized.shape.tile(), sized.up_to.min(1 << 15)]);
+        let around = [1, lanes, profile.plain_threads].into_iter().chain(tiles).chain((1..=12).map(|k| 1 << k));
+        let sizes: std::collections::BTreeSet<u32> = around.flat_map(|n| n - 1..=n + 1).collect();
+        let jobs: Vec<_> = sizes.into_iter().map(|n| case.draw(Keys::Random, n as usize, n.into())).collect();
+        case.split(&jobs, Together::Singles, 1);
+        assert_silence(&case.context);
+    }
+}
+
+/// One bucket that holds all, be it the first, the last or one between; one after the other; few large ones and many small; and whatever else
+/// keys may be.
+#[test]
+fn distributions() {
+    for case in cases(1) {
+        let (n, buckets) = (case.tiles(4), Bits::from(case.splitter.info().buckets));
+        let mut jobs: Vec<_> = Keys::ALL.iter().map(|keys| case.draw(*keys, n, 2)).collect();
+        for one in [0, buckets / 2, buckets - 1] {
+            jobs.push(case.of_buckets(n, |_| one));
+        }
+        jobs.push(case.of_buckets(n, |i| i as Bits % buckets));
+        jobs.push(case.of_buckets(n, |i| (i.trailing_zeros() as Bits).min(buckets - 1)));
+        jobs.push(case.of_buckets(n, |i| i as Bits * buckets / n as Bits));
+        case.split(&jobs, Together::Singles, 2);
+        assert_silence(&case.context);
+    }
+}
+
+/// What is told of the buckets, in any selection; that nothing else is written.
+#[test]
+fn only_what_is_asked_for() {
+    for case in cases(2) {
+        let jobs: Vec<_> = (0..8)
+            .map(|asked| {
+                let wanted = |bit: u32| asked >> bit & 1 != 0;
+                let command_items = if wanted(2) { 1 + asked * 50 } else { 0 };
+                let asked = Asked { offsets: wanted(0), counts: wanted(1), command_items, ..case.asked };
+                case.draw(Keys::Random, case.tiles(2), asked.command_items.into()).asked(asked)
+            })
+            .collect();
+        for together in [Together::Singles, Together::Batch] {
+            case.split(&jobs, together, 3);
+        }
+        assert_silence(&case.context);
+    }
+}
+
+/// Below, at and above the maximum, and none: clamped counts are flagged, keys of no bucket too, nothing past the count is written, and of
+/// nothing there is something to tell.
+#[test]
+fn counts_on_the_device() {
+    for case in cases(3) {
+        let mut jobs = Vec::new();
+        for max in [1, case.tiles(4)] {
+            let max_count = max as u32;
+            for count in [0, 1, max_count / 3, max_count - 1, max_count, max_count + 1, u32::MAX] {
+                jobs.push(case.draw(Keys::Random, max, 5).counted(Counted::Device(count)));
+            }
+        }
+        jobs.push(Job { status: true, ..case.draw(Keys::Random, 0, 0) });
+        jobs.push(case.draw(Keys::Random, 0, 0).counted(Counted::Device(0)));
+        jobs.push(case.draw(Keys::Random, 0, 0));
+        for together in [Together::Singles, Together::Batch] {
+            case.split(&jobs, together, 4);
+        }
+        assert_silence(&case.context);
+    }
+}
+
+/// Keys whose bits say no bucket lie behind those of the last, in their order; whether there are any is flagged, and nowhere else told.
+#[test]
+fn keys_of_no_bucket() {
+    for (i, setup) in SETUPS.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
+        let strategy = [Strategy::ReduceThenScan, Strategy::Lookback][i % 2];
+        let case = Case::new(setup, &SplitterInfo::pairs(100, BITS).strategy(strategy));
+        let n = case.tiles(3);
+        let jobs = [
+            case.of_buckets(n, |i| i as Bits % 128),
+            case.of_buckets(n, |i| i as Bits % 100),
+            case.of_buckets(n, |i| if i == n / 2 { 127 } else { 99 }),
+            case.of_buckets(n, |_| 100),
+        ];
+        let jobs = jobs.map(|job| Job { status: true, ..job });
+        for together in [Together::Singles, Together::Batch] {
+            case.split(&jobs, together, 5);
+        }
+        // Where nobody asks for anything.
+        case.split(&jobs.map(|job| Job { status: false, ..job }.asked(Asked::default())), Together::Singles, 6);
+        assert_silence(&case.context);
+    }
+}
+
+/// Splits of several kinds, and sorts beside them.
+#[test]
+fn batches_of_splits_and_sorts() {
+    for case in cases(4) {
+        let sorter = Sorter::new(case.context.device(), &SorterInfo::pairs()).expect("sorter");
+        let few = Splitter::new(case.context.device(), &SplitterInfo::keys(3, BucketFunction::Range)).expect("splitter");
+        let mut jobs = Vec::new();
+        for (i, n) in [0, 5, 700, case.tiles(1), case.tiles(3)].into_iter().enumerate() {
+            jobs.push(case.draw(Keys::Random, n, n as u64));
+            jobs.push(Job::draw(&sorter, Keys::Random, n, 8).counted(Counted::Shared { slot: 0, value: 600 }));
+            let asked = Asked { low: 1 << 30, width: (i as u32 + 1) << 20, ..case.asked };
+            jobs.push(Job::draw(&few, Keys::LowEntropy, n, 9).asked(asked).counted(Counted::Shared { slot: 0, value: 600 }));
+            jobs.push(Job::draw(&few, Keys::Random, n, 10).asked(Asked { offsets: false, ..asked }));
+        }
+        case.split(&jobs, Together::Batch, 7);
+        jobs.reverse();
+        case.split(&jobs, Together::Batch, 8);
+        assert_silence(&case.context);
+    }
+}
+
+#[test]
+fn poisoned_scratch_and_twenty_runs() {
+    for case in cases(5) {
+        let n = case.tiles(7);
+        let jobs = [case.draw(Keys::HalfOnes, n, 4), case.draw(Keys::Random, n, 5).counted(Counted::Device(n as u32 - 5))];
+        for poison in [Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
+            sort(&case.context, &jobs, Together::Singles, poison);
+        }
+        let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(4));
+        for _ in 0..20 {
+            arena.reset();
+            case.context.run(|commands| arena.record(commands, Together::Singles)).expect("the jobs are valid");
+            arena.check();
+        }
+        assert_silence(&case.context);
+    }
+}
+
+/// Tiles that are late, and others that do not wait for them.
+#[test]
+fn late_tiles() {
+    for (i, strategy) in Strategy::ALL.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
+        let (buckets, function) = [(5, BITS), (33, BucketFunction::Range)][i % 2];
+        let case = Case::new(Setup::Late(16), &SplitterInfo::pairs(buckets, function).strategy(strategy)).ranges(0, 1 << 27);
+        let asked = if function == BITS { Asked { width: 0, ..case.asked } } else { case.asked };
+        let case = Case { asked, ..case };
+        let n = case.tiles(19);
+        case.split(&[case.draw(Keys::Random, n, 1), case.draw(Keys::LowEntropy, n, 2)], Together::Singles, 9);
+        assert_silence(&case.context);
+    }
+}
+
+/// Twice in one command buffer, with another's pipeline, layout and push constants between; and from a secondary one, executed twice.
+#[test]
+fn strangers_and_secondary_command_buffers() {
+    let case = cases(6).remove(0);
+    let (context, stranger) = (&case.context, Stranger::new(&case.context));
+    let jobs = [case.tiles(3), case.tiles(2)].map(|n| case.draw(Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
+    let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(6));
+    let recorded = context.run(|commands| {
+        (0..jobs.len()).try_for_each(|i| {
+            stranger.record(commands);
+            arena.record_one(commands, i)?;
+            stranger.record(commands);
+            barrier(context, commands);
+            Ok(())
+        })
+    });
+    recorded.expect("the jobs are valid");
+    arena.check();
+
+    let vk = context.vk();
+    let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
+    // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
+    unsafe {
+        let pool = vk.create_command_pool(&pool_info, None).expect("pool");
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .level(vk::CommandBufferLevel::SECONDARY)
+            .command_buffer_count(1);
+        let secondary = vk.allocate_command_buffers(&info).expect("command buffer")[0];
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
+        vk.begin_command_buffer(secondary, &begin).expect("begin");
+        arena.record(secondary, Together::Singles).expect("the jobs are valid");
+        vk.end_command_buffer(secondary).expect("end");
+        for _ in 0..2 {
+            arena.reset();
+            let run = context.run(|commands| {
+                vk.cmd_execute_commands(commands, &[secondary]);
+                Ok(())
+            });
+            run.expect("submission");
+            arena.check();
+        }
+        vk.destroy_command_pool(pool, None);
+    }
+    assert_silence(context);
+}
+
+/// One query before the first pass and one after each.
+#[test]
+fn timestamps() {
+    let case = cases(7).remove(0);
+    let (context, vk) = (&case.context, case.context.vk());
+    const MOST: u32 = 12;
+    // SAFETY: the device is alive; the pool goes after run() has waited.
+    unsafe {
+        let families = context.instance().get_physical_device_queue_family_properties(context.physical_device());
+        if families[context.queue_family() as usize].timestamp_valid_bits == 0 {
+            return;
+        }
+        let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(MOST);
+        let pool = vk.create_query_pool(&pool_info, None).expect("pool");
+        for n in [0, 40, case.tiles(9)] {
+            let jobs = [case.draw(Keys::Random, n, 8).counted(Counted::Device(n as u32))];
+            let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(8));
+            let info = SplitInfo { timestamps: Some(Timestamps { pool, first: 0 }), ..arena.split_info(0) };
+            let run = context.run(|commands| {
+                vk.cmd_reset_query_pool(commands, pool, 0, MOST);
+                case.splitter.cmd_split(commands, &info)
+            });
+            run.expect("the job is valid");
+            arena.check();
+            let most = case.splitter.timestamp_count(n as u32).expect("the count is small");
+            let mut results = [[0u64; 2]; MOST as usize];
+            let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+            // NOT_READY is the answer while any query is not written: the availability tells which.
+            let _ = vk.get_query_pool_results(pool, 0, &mut results, flags);
+            let written = results.iter().take_while(|result| result[1] != 0).count() as u32;
+            assert!(written > 1 && written <= most, "{written} queries, of which timestamp_count says {most}");
+        }
+        vk.destroy_query_pool(pool, None);
+    }
+    assert_silence(context);
+}
+
+/// Any number of buckets, any field or range, any number of any keys.
+#[test]
+fn random_splits() {
+    let cases = if full() {
+        200
+    } else if brief() {
+        4
+    } else {
+        24
+    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
+    let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..3usize, 0..Keys::ALL.len(), any::<u64>());
+    let ran = runner.run(&drawn, |(buckets, ranges, [low, width, bit, n], setup, keys, seed)| {
+        let free = 32 - buckets.next_power_of_two().ilog2();
+        let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit: bit % (free + 1) } };
+        let info =
+            SplitterInfo::pairs(buckets, function).strategy([Strategy::Lookback, Strategy::ReduceThenScan][bit as usize % 2]);
+        let case = Case::new(SETUPS[setup], &info);
+        let case = if ranges { case.ranges(low, (width >> (bit % 32)).max(1)) } else { case };
+        let n = n as usize % case.tiles(4);
+        case.split(&[Job { status: true, ..case.draw(Keys::ALL[keys], n, seed) }], Together::Singles, seed);
+        Ok(())
+    });
+    ran.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// What is refused, in which words, and that nothing has been recorded then.
+#[test]
+fn refusals() {
+    let context = context(Setup::Native);
+    let made = |info: SplitterInfo| Splitter::new(context.device(), &info).map(drop).map_err(|error| error.to_string());
+    let keys = SplitterInfo::keys;
+    let at = |begin_bit| BucketFunction::Bits { begin_bit };
+    let long = |function| SplitterInfo { key: KeyType::U64, ..keys(16, function) };
+    let expected = [
+        (keys(0, BITS), "buckets is malformed: 0 is not 1 to 256"),
+        (keys(257, BITS), "buckets is malformed: 257 is not 1 to 256"),
+        (keys(8, at(30)), "beginBit 33 > 32, the bits of the key"),
+        (keys(8, at(u32::MAX)), "beginBit 4294967298 > 32, the bits of the key"),
+        (long(at(30)), "beginBit is malformed: 30 to 34 are bits of two words"),
+        (long(BucketFunction::Range), "function is malformed: ranges are of unsigned keys of 32 bits or fewer"),
+        (SplitterInfo { drop_keys: true, ..keys(2, BITS) }, "dropKeys is malformed: nothing would be left"),
+        (
+            SplitterInfo { value: ValueType::Bytes(20), ..keys(2, BITS) },
+            "valueSize is malformed: 20 is more than 16: split the indices, and fetch by them",
+        ),
+    ];
+    for (info, why) in expected {
+        assert_eq!(made(info), Err(why.to_owned()), "{info:?}");
+    }
+
+    let by_range = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Range)).ranges(1, 2);
+    let by_bits = Case::new(Setup::Native, &SplitterInfo::pairs(4, BITS));
+    let jobs = [by_range.draw(Keys::Random, 1000, 1), by_bits.draw(Keys::Random, 1000, 2)].map(|job| job.counted(Counted::Host));
+    let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
+    let (range, bits) = (arena.split_info(0), arena.split_info(1));
+    let required = by_range.splitter.scratch_size(1000).expect("few");
+    let expected: Vec<(&Case, SplitInfo, String)> = vec![
+        (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
+        (&by_bits, SplitInfo { low: 1, ..bits }, "width is malformed: the splitter's buckets are no ranges".into()),
+        (
+            &by_bits,
+            SplitInfo { command_items: 0, ..bits },
+            "commandItems is malformed: workgroups of 0 items never get through".into(),
+        ),
+        (
+            &by_bits,
+            SplitInfo { count: Count::host((1 << 30) + 1), ..bits },
+            "count.max 1073741825 > 1073741824, the splitter's maxCount".into(),
+        ),
+        (&by_bits, SplitInfo { keys_out: Range::NONE, ..bits }, "keysOut.address is null".into()),
+        (&by_bits, SplitInfo { offsets: Range { size: 16, ..bits.offsets }, ..bits }, "offsets.size 16 < 20 required".into()),
+        (&by_bits, SplitInfo { counts: Range { size: 12, ..bits.counts }, ..bits }, "counts.size 12 < 16 required".into()),
+        (&by_bits, SplitInfo { commands: Range { size: 47, ..bits.commands }, ..bits }, "commands.size 47 < 48 required".into()),
+        (&by_bits, SplitInfo { offsets: bits.keys, ..bits }, "keys and offsets overlap".into()),
+        (&by_bits, SplitInfo { counts: bits.offsets, ..bits }, "offsets and counts overlap".into()),
+        (&by_bits, SplitInfo { keys_out: bits.keys, ..bits }, "keys and keysOut overlap".into()),
+        (
+            &by_bits,
+            SplitInfo { offsets: Range { address: bits.offsets.address + 2, ..bits.offsets }, ..bits },
+            format!("offsets.address {:#x} is not a multiple of 4", bits.offsets.address + 2),
+        ),
+        (
+            &by_range,
+            SplitInfo { scratch: trommel::Scratch { size: required - 1, ..range.scratch }, ..range },
+            format!("scratch.size {} < {required} required for maxCount 1000", required - 1),
+        ),
+    ];
+    let run = context.run(|commands| {
+        for (case, info, text) in &expected {
+            // SAFETY: the command buffer is recording; what is refused is not recorded.
+            let refused = unsafe { case.splitter.cmd_split(commands, info) };
+            assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
+        }
+        // SAFETY: as above.
+        let refused = unsafe { by_bits.splitter.cmd_split(vk::CommandBuffer::null(), &bits) };
+        assert_eq!(refused.map_err(|error| error.to_string()), Err("commandBuffer is null".into()));
+        Ok(())
+    });
+    run.expect("an empty command buffer is submitted");
+    arena.check_untouched();
+    assert_silence(&context);
+}
