@@ -29,7 +29,8 @@ void sort_tile(Tile tile, Move move) {
     load_keys(tile, digit_word(), move, keys);
     barrier();
     turn_digits(keys, digit_shift(), digit_mask());
-    count_digits(keys, digit_shift(), digit_mask());
+    uint places[PLACE_WORDS];
+    count_digits(keys, digit_shift(), digit_mask(), places);
     barrier();
 
     // 2. Where the tile's digits begin, in the tile and in the problem.
@@ -54,7 +55,6 @@ void sort_tile(Tile tile, Move move) {
     // 3. Order the tile and let it go.
     place_rows(starts);
     barrier();
-    uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), !PROVES, places);
     barrier();
     uint follower[ITEMS];
