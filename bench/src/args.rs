@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use trommel::tuning::{SizedTile, SmallShape, TileShape};
 use trommel::{Profile, Strategy};
 
-/// Times sorts on the GPU and prints one line a case.
+/// Times sorts and splits on the GPU and prints one line a case.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 pub(crate) struct Args {
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Items, as `1048576` or `2^20`, instead of each case's own sizes.
     #[arg(long, value_delimiter = ',', value_parser = parse_count)]
     pub(crate) n: Vec<u32>,
-    /// How sorts find where keys go.
+    /// How sorts and splits find where keys go.
     #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
     pub(crate) strategy: StrategyArg,
     /// Tiles of every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with all there is, `THREADSxITEMS/proven_by_places/spread*GROUPS`.

@@ -1,6 +1,7 @@
 //! What is measured, as data.
 
-use trommel::{KeyType, Layout, Placement, SorterInfo, ValueType};
+use crate::primitives::PrimitiveInfo;
+use trommel::{BucketFunction, KeyType, Layout, Placement, SorterInfo, SplitterInfo, ValueType};
 
 /// How keys are distributed, as unsigned numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,20 @@ pub(crate) enum Keys {
     LowBits(u32),
     /// `f32` or `f64` by their size, of mean 0 and standard deviation 1, about normally distributed.
     Normal,
+    /// The range of the key cut into so many buckets of equal width, and uniform in each: what differs is how many each has.
+    Buckets(Fill, u32),
+}
+
+/// How many of the keys each bucket has. (Binomial as in Ashkiani, Davidson, Meyer and Owens, "GPU multisplit: an extended study of a
+/// parallel algorithm", 2017.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// The middle one has all.
+    One,
+    /// Of m, as many as B(m - 1, 1/2) gives: those in the middle have most.
+    Binomial,
+    /// Of m, the key at place i lies in bucket i mod m: none beside its like.
+    Alternate,
 }
 
 /// What a case does.
@@ -32,12 +47,15 @@ pub(crate) enum Work {
     Segments { info: SorterInfo, lengths: &'static [u32] },
     /// Sorts of keys recorded together: how many problems, of how many keys each.
     Batch(&'static [(u32, u32)]),
+    /// One split with its offsets or, where it goes bit by bit, as many splits in two as the bucket has bits, from the least significant
+    /// one on. Those that go bit by bit overwrite their input, and leave no offsets.
+    Split { info: SplitterInfo, keys: Keys, bit_by_bit: bool },
 }
 
 impl Work {
     /// How the keys are distributed.
     pub(crate) fn keys(self) -> Keys {
-        if let Self::Sort { keys, .. } = self { keys } else { Keys::Random }
+        if let Self::Sort { keys, .. } | Self::Split { keys, .. } = self { keys } else { Keys::Random }
     }
 
     /// Bytes an item that the operation moves at least.
@@ -48,6 +66,7 @@ impl Work {
             // What fits a workgroup is read once and written once.
             Self::Segments { info, .. } => 2 * (info.key.size() + info.value.size()),
             Self::Batch(_) => sort_bytes(&KEYS),
+            Self::Split { info, bit_by_bit, .. } => split_bytes(&info) * if bit_by_bit { info.buckets.ilog2() } else { 1 },
         }
     }
 }
@@ -66,6 +85,19 @@ fn sort_bytes(info: &SorterInfo) -> u32 {
     key + 2 * digits * (key + moved) + 2 * fetched - unread - unwritten
 }
 
+/// A split reads keys once to count them, then reads and writes everything once.
+fn split_bytes(info: &SplitterInfo) -> u32 {
+    let (key, value) = (info.key.size(), info.value.size());
+    let unread = if info.value == ValueType::Index { PLACE } else { 0 };
+    let unwritten = if info.drop_keys { key } else { 0 };
+    key + 2 * (key + value) - unread - unwritten
+}
+
+/// Keys of each bucket, where ranges of equal width cover all of the key: `low` is 0 then.
+pub(crate) fn range_width(info: &SplitterInfo) -> u32 {
+    u32::try_from((1u64 << info.key.bits().min(32)).div_ceil(info.buckets.into())).unwrap_or(u32::MAX)
+}
+
 /// Longest value that moves with its key in every pass.
 const MOST_MOVED: u32 = 16;
 /// Bytes of a place.
@@ -81,15 +113,52 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// The sorter that serves the case, its strategy aside. What sorts nothing has that of keys.
-    pub(crate) fn info(&self) -> SorterInfo {
-        let info = match self.work {
-            Work::Sort { info, .. } | Work::Segments { info, .. } => info,
-            Work::Copy | Work::Batch(_) => KEYS,
-        };
+    /// What serves the case, in the order of use.
+    pub(crate) fn primitives(&self) -> Vec<PrimitiveInfo> {
         // Kernels that reach further are others.
-        SorterInfo { max_count: if self.n > 1 << 30 { u32::MAX } else { 0 }, ..info }
+        let max_count = if self.n > 1 << 30 { u32::MAX } else { 0 };
+        let sort = |info| vec![PrimitiveInfo::Sort(SorterInfo { max_count, ..info })];
+        let split = |info| PrimitiveInfo::Split(SplitterInfo { max_count, ..info });
+        match self.work {
+            Work::Copy => Vec::new(),
+            Work::Sort { info, .. } | Work::Segments { info, .. } => sort(info),
+            Work::Batch(_) => sort(KEYS),
+            Work::Split { info, bit_by_bit: true, .. } => bits(&info).map(split).collect(),
+            Work::Split { info, .. } => vec![split(info)],
+        }
     }
+
+    /// What its arrays hold.
+    pub(crate) fn items(&self) -> Items {
+        match self.work {
+            Work::Sort { info, .. } | Work::Segments { info, .. } => {
+                let SorterInfo { key, value, drop_keys, layout, placement, .. } = info;
+                Items { key, value, drop_keys, layout, placement }
+            }
+            Work::Split { info: SplitterInfo { key, value, drop_keys, layout, .. }, .. } => {
+                Items { key, value, drop_keys, layout, placement: Placement::Preserve }
+            }
+            Work::Copy | Work::Batch(_) => Items::default(),
+        }
+    }
+}
+
+/// The items of a case, whatever is done with them. The default: `u32` keys alone, in place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Items {
+    pub(crate) key: KeyType,
+    pub(crate) value: ValueType,
+    pub(crate) drop_keys: bool,
+    pub(crate) layout: Layout,
+    pub(crate) placement: Placement,
+}
+
+/// The splits by one bit each that together make that by a field of them.
+fn bits(info: &SplitterInfo) -> impl Iterator<Item = SplitterInfo> + use<> {
+    let info = *info;
+    let first = if let BucketFunction::Bits { begin_bit } = info.function { begin_bit } else { 0 };
+    let field = first..first + info.buckets.ilog2();
+    field.map(move |begin_bit| SplitterInfo { buckets: 2, function: BucketFunction::Bits { begin_bit }, ..info })
 }
 
 struct Family {
@@ -105,6 +174,15 @@ impl Family {
             Work::Sort { info, count_on_device, .. } => {
                 Self { work: Work::Sort { info, keys: distribution, count_on_device }, ..self }
             }
+            Work::Split { info, bit_by_bit, .. } => Self { work: Work::Split { info, keys: distribution, bit_by_bit }, ..self },
+            _ => self,
+        }
+    }
+
+    /// The same split in two by one bit after the other.
+    const fn bit_by_bit(self) -> Self {
+        match self.work {
+            Work::Split { info, keys, .. } => Self { work: Work::Split { info, keys, bit_by_bit: true }, ..self },
             _ => self,
         }
     }
@@ -128,6 +206,9 @@ const SMALL_AND_LARGE: &[u32] = &[1 << 10, 1 << 12, 1 << 24];
 const SMALL_AND_LARGER: &[u32] = &[1 << 10, 1 << 12, 1 << 24, 1 << 26];
 const LARGER: &[u32] = &[1 << 24, 1 << 26];
 const PRESERVED: &[u32] = &[1 << 10, 1 << 12, 1 << 20, 1 << 24];
+/// As the peers have them.
+const SPLIT_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 25, 1 << 28];
+const SPLIT_COMPARED: &[u32] = &[1 << 20, 1 << 24, 1 << 25];
 const TINY: &[(u32, u32)] = &[(1024, 1000)];
 const MEDIUM: &[(u32, u32)] = &[(64, 1 << 16)];
 const MIXED: &[(u32, u32)] = &[(512, 1000), (32, 1 << 14), (8, 1 << 17), (1, 1 << 20)];
@@ -147,6 +228,34 @@ const fn sort(name: &'static str, info: SorterInfo, sizes: &'static [u32]) -> Fa
 const fn segments(name: &'static str, lengths: &'static [u32]) -> Family {
     let info = SorterInfo { segmented: true, placement: Placement::Preserve, ..KEYS };
     Family { name, work: Work::Segments { info, lengths }, sizes: LARGE }
+}
+
+/// By the highest bits of the key: buckets are a power of two.
+const fn by_bits(info: SplitterInfo) -> SplitterInfo {
+    SplitterInfo { function: BucketFunction::Bits { begin_bit: info.key.bits() - info.buckets.ilog2() }, ..info }
+}
+
+/// By ranges of equal width over all of the key.
+const fn split_keys(buckets: u32) -> SplitterInfo {
+    SplitterInfo::keys(buckets, BucketFunction::Range)
+}
+
+/// The same with values.
+const fn split_pairs(buckets: u32) -> SplitterInfo {
+    SplitterInfo::pairs(buckets, BucketFunction::Range)
+}
+
+/// The permutation alone.
+const fn split_index(buckets: u32) -> SplitterInfo {
+    SplitterInfo { value: ValueType::Index, drop_keys: true, ..split_keys(buckets) }
+}
+
+const fn long_keys(info: SplitterInfo) -> SplitterInfo {
+    SplitterInfo { key: KeyType::U64, ..info }
+}
+
+const fn split(name: &'static str, info: SplitterInfo, sizes: &'static [u32]) -> Family {
+    Family { name, work: Work::Split { info, keys: Keys::Random, bit_by_bit: false }, sizes }
 }
 
 const fn batch(name: &'static str, problems: &'static [(u32, u32)], size: &'static [u32; 1]) -> Family {
@@ -195,6 +304,65 @@ const FAMILIES: &[Family] = &[
     batch("sort_batch_tiny", TINY, &[batch_size(TINY)]),
     batch("sort_batch_medium", MEDIUM, &[batch_size(MEDIUM)]),
     batch("sort_batch_mixed", MIXED, &[batch_size(MIXED)]),
+    split("split_keys_m2", by_bits(split_keys(2)), SPLIT_SIZES),
+    split("split_keys_m4", by_bits(split_keys(4)), SPLIT_SIZES),
+    split("split_keys_m8", by_bits(split_keys(8)), SPLIT_SIZES),
+    split("split_keys_m16", by_bits(split_keys(16)), SPLIT_SIZES),
+    split("split_keys_m32", by_bits(split_keys(32)), SPLIT_SIZES),
+    split("split_keys_m64", by_bits(split_keys(64)), SPLIT_SIZES),
+    split("split_keys_m128", by_bits(split_keys(128)), SPLIT_SIZES),
+    split("split_keys_m256", by_bits(split_keys(256)), SPLIT_SIZES),
+    split("split_pairs_m2", by_bits(split_pairs(2)), SPLIT_SIZES),
+    split("split_pairs_m8", by_bits(split_pairs(8)), SPLIT_SIZES),
+    split("split_pairs_m32", by_bits(split_pairs(32)), SPLIT_SIZES),
+    split("split_pairs_m256", by_bits(split_pairs(256)), SPLIT_SIZES),
+    // The peer's pivot is the middle of the range, and its order within the second part the reverse.
+    split("partition_2", split_keys(2), SPLIT_SIZES),
+    split("split_keys_m3", split_keys(3), LARGE),
+    split("split_keys_m5", split_keys(5), LARGE),
+    split("split_keys_m17", split_keys(17), LARGE),
+    split("split_keys_m31", split_keys(31), LARGE),
+    split("split_keys_m33", split_keys(33), LARGE),
+    split("split_keys_m100", split_keys(100), LARGE),
+    split("split_keys_m255", split_keys(255), LARGE),
+    split("split_pairs_m5", split_pairs(5), LARGE),
+    split("split_pairs_m33", split_pairs(33), LARGE),
+    split("split_pairs_m100", split_pairs(100), LARGE),
+    split("split_range_keys_m32", split_keys(32), LARGE),
+    split("split_range_keys_m256", split_keys(256), LARGE),
+    split("split_range_pairs_m32", split_pairs(32), LARGE),
+    split("split_range_pairs_m256", split_pairs(256), LARGE),
+    split("split_keys_m2_one", by_bits(split_keys(2)), LARGE).of(Keys::Buckets(Fill::One, 2)),
+    split("split_keys_m2_binomial", by_bits(split_keys(2)), LARGE).of(Keys::Buckets(Fill::Binomial, 2)),
+    split("split_keys_m2_alternate", by_bits(split_keys(2)), LARGE).of(Keys::Buckets(Fill::Alternate, 2)),
+    split("split_keys_m32_one", by_bits(split_keys(32)), LARGE).of(Keys::Buckets(Fill::One, 32)),
+    split("split_keys_m32_binomial", by_bits(split_keys(32)), LARGE).of(Keys::Buckets(Fill::Binomial, 32)),
+    split("split_keys_m32_alternate", by_bits(split_keys(32)), LARGE).of(Keys::Buckets(Fill::Alternate, 32)),
+    split("split_keys_m256_one", by_bits(split_keys(256)), LARGE).of(Keys::Buckets(Fill::One, 256)),
+    split("split_keys_m256_binomial", by_bits(split_keys(256)), LARGE).of(Keys::Buckets(Fill::Binomial, 256)),
+    split("split_keys_m256_alternate", by_bits(split_keys(256)), LARGE).of(Keys::Buckets(Fill::Alternate, 256)),
+    split("split_pairs_m32_one", by_bits(split_pairs(32)), LARGE).of(Keys::Buckets(Fill::One, 32)),
+    split("split_pairs_m32_binomial", by_bits(split_pairs(32)), LARGE).of(Keys::Buckets(Fill::Binomial, 32)),
+    split("split_pairs_m32_alternate", by_bits(split_pairs(32)), LARGE).of(Keys::Buckets(Fill::Alternate, 32)),
+    split("split_keys_m33_one", split_keys(33), LARGE).of(Keys::Buckets(Fill::One, 33)),
+    split("split_keys_m33_binomial", split_keys(33), LARGE).of(Keys::Buckets(Fill::Binomial, 33)),
+    split("split_keys_m33_alternate", split_keys(33), LARGE).of(Keys::Buckets(Fill::Alternate, 33)),
+    split("split_index_m2", by_bits(split_index(2)), LARGE),
+    split("split_index_m32", by_bits(split_index(32)), LARGE),
+    split("split_index_m256", by_bits(split_index(256)), LARGE),
+    split("split_keys_u64_m2", by_bits(long_keys(split_keys(2))), LARGE),
+    split("split_keys_u64_m32", by_bits(long_keys(split_keys(32))), LARGE),
+    split("split_keys_u64_m256", by_bits(long_keys(split_keys(256))), LARGE),
+    split("split_pairs_u64_u32_m32", by_bits(long_keys(split_pairs(32))), LARGE),
+    // What is done without a split. A sort by all bits groups by any buckets that rise with the key, and tells no offsets.
+    sort("split_by_sort_keys", SorterInfo { placement: Placement::Preserve, ..KEYS }, SPLIT_COMPARED),
+    sort("split_by_sort_pairs", SorterInfo { placement: Placement::Preserve, ..PAIRS }, SPLIT_COMPARED),
+    split("split_by_binary_keys_m8", by_bits(split_keys(8)), SPLIT_COMPARED).bit_by_bit(),
+    split("split_by_binary_keys_m32", by_bits(split_keys(32)), SPLIT_COMPARED).bit_by_bit(),
+    split("split_by_binary_keys_m256", by_bits(split_keys(256)), SPLIT_COMPARED).bit_by_bit(),
+    split("split_by_binary_pairs_m8", by_bits(split_pairs(8)), SPLIT_COMPARED).bit_by_bit(),
+    split("split_by_binary_pairs_m32", by_bits(split_pairs(32)), SPLIT_COMPARED).bit_by_bit(),
+    split("split_by_binary_pairs_m256", by_bits(split_pairs(256)), SPLIT_COMPARED).bit_by_bit(),
 ];
 
 const fn batch_size(problems: &[(u32, u32)]) -> u32 {
@@ -240,7 +408,7 @@ mod tests {
     #[test]
     fn filter_and_sizes_choose() {
         let cases = select(&["pairs".into()], &[7], false);
-        let has_values = |case: &Case| case.info().value != ValueType::None;
+        let has_values = |case: &Case| case.items().value != ValueType::None;
         assert!(!cases.is_empty() && cases.iter().all(|case| has_values(case) && case.n == 7));
         assert!(select(&["batch".into()], &[7], false).is_empty(), "the size of a batch is fixed");
         assert_eq!(select(&["batch_tiny".into()], &[], true)[0].n, 1_024_000);
@@ -250,10 +418,40 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_take_a_sorter_of_their_own() {
-        let info = |n| select(&["sort_keys_u64".into()], &[n], false)[0].info();
-        assert_eq!(info(1 << 30), SorterInfo { key: KeyType::U64, ..SorterInfo::keys() });
-        assert_eq!(info((1 << 30) + 1).max_count, u32::MAX);
+    fn many_keys_take_primitives_of_their_own() {
+        let made = |name: &str, n| select(&[name.into()], &[n], false)[0].primitives();
+        let sorter = SorterInfo { key: KeyType::U64, ..SorterInfo::keys() };
+        assert_eq!(made("sort_keys_u64", 1 << 30), [PrimitiveInfo::Sort(sorter)]);
+        assert_eq!(made("sort_keys_u64", (1 << 30) + 1), [PrimitiveInfo::Sort(SorterInfo { max_count: u32::MAX, ..sorter })]);
+        let splitter = SplitterInfo::keys(32, BucketFunction::Bits { begin_bit: 27 });
+        assert_eq!(made("split_keys_m32", 1 << 30), [PrimitiveInfo::Split(splitter)]);
+        let reaching = SplitterInfo { max_count: u32::MAX, ..splitter };
+        assert_eq!(made("split_keys_m32", (1 << 30) + 1), [PrimitiveInfo::Split(reaching)]);
+    }
+
+    #[test]
+    fn bit_by_bit_means_the_least_significant_first() {
+        let case = select(&["split_by_binary_pairs_m8".into()], &[1], false)[0];
+        let two = |begin_bit| PrimitiveInfo::Split(SplitterInfo::pairs(2, BucketFunction::Bits { begin_bit }));
+        assert_eq!(case.primitives(), [29, 30, 31].map(two));
+    }
+
+    #[test]
+    fn splits_of_the_peers_have_their_names_and_sizes() {
+        let keys = (1..=8).map(|bits| format!("split_keys_m{}", 1 << bits));
+        let pairs = [2, 8, 32, 256].map(|buckets| format!("split_pairs_m{buckets}"));
+        for name in keys.chain(pairs).chain(["partition_2".into()]) {
+            let sizes = select(std::slice::from_ref(&name), &[], false).into_iter().map(|case| case.n);
+            assert!(sizes.eq([1 << 20, 1 << 24, 1 << 25, 1 << 28]), "{name}");
+        }
+    }
+
+    #[test]
+    fn ranges_cover_all_keys() {
+        let width = |key, buckets| range_width(&SplitterInfo { key, ..split_keys(buckets) });
+        assert_eq!(width(KeyType::U32, 2), 1 << 31);
+        assert_eq!(width(KeyType::U32, 3), 0x5555_5556);
+        assert_eq!(width(KeyType::U8, 256), 1);
     }
 
     #[test]
@@ -269,6 +467,9 @@ mod tests {
             "no place read at first, no key written at last"
         );
         assert_eq!(bytes("sort_pairs_u32_16b"), 4 + 4 * (20 + 20));
+        assert_eq!(["split_keys_m32", "split_pairs_m32", "split_index_m32"].map(bytes), [12, 20, 12]);
+        assert_eq!(["partition_2", "split_keys_u64_m32"].map(bytes), [12, 24]);
+        assert_eq!(bytes("split_by_binary_keys_m256"), 8 * 12);
         assert_eq!(
             bytes("sort_pairs_u32_64b"),
             4 + (4 + 8) + 3 * (8 + 8) + (4 + 64 + 64),

@@ -1,6 +1,6 @@
-//! What is sorted: the same numbers that the CUDA peers draw.
+//! What is sorted and split: the same numbers that the CUDA peers draw.
 
-use crate::cases::Keys;
+use crate::cases::{Fill, Keys};
 use std::sync::Arc;
 use std::thread;
 use trommel::host::{Buffer, Context};
@@ -120,8 +120,34 @@ impl Field {
             Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
             // Bits that the draws have left zero.
             Keys::Normal => normal(i).to_bits() | draw(i, KEYS) >> 40,
+            Keys::Buckets(fill, buckets) => in_bucket(fill.bucket(i, buckets), buckets, self.size * 8, draw(i, KEYS)),
         }
     }
+}
+
+impl Fill {
+    /// Which of so many, at most 256, the key at place `i` lies in.
+    fn bucket(self, i: u64, buckets: u32) -> u32 {
+        match self {
+            Self::One => buckets / 2,
+            // The ones among as many uniform bits.
+            Self::Binomial => {
+                let bits = |part: u32| (buckets - 1).saturating_sub(64 * part).min(64);
+                let drawn = |part: u32| u128::from(draw(i, 5 + u64::from(part))) & ((1 << bits(part)) - 1);
+                (0..4).map(|part| drawn(part).count_ones()).sum()
+            }
+            Self::Alternate => low_word(i % u64::from(buckets)),
+        }
+    }
+}
+
+/// A key of `bits` in one of so many ranges of equal width, where `drawn` says.
+fn in_bucket(bucket: u32, buckets: u32, bits: u32, drawn: u64) -> u64 {
+    let end = 1u128 << bits.min(64);
+    let width = end.div_ceil(buckets.into());
+    let first = u128::from(bucket) * width;
+    // The last range may be the shorter one.
+    low_long(first + u128::from(drawn) % width.min(end - first))
 }
 
 fn draw(i: u64, seed: u64) -> u64 {
@@ -244,6 +270,18 @@ mod tests {
         assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));
         let ones: u32 = made(Keys::LowEntropy).iter().map(|key| key.count_ones()).sum();
         assert!((3500..4500).contains(&ones), "an eighth of the bits is set, not {ones} of 32000");
+        let fill = |fill, buckets: u32| {
+            let mut counts = vec![0; buckets as usize];
+            let keys = made(Keys::Buckets(fill, buckets));
+            let width = u32::MAX / buckets + 1;
+            keys.iter().for_each(|key| counts[(key / width) as usize] += 1);
+            counts
+        };
+        assert_eq!(fill(Fill::One, 3), [0, 1000, 0]);
+        assert_eq!(fill(Fill::Alternate, 3), [334, 333, 333]);
+        let middle: u32 = fill(Fill::Binomial, 256)[112..144].iter().sum();
+        assert!((930..980).contains(&middle), "two deviations hold 954 of 1000, not {middle}");
+        assert!(fill(Fill::Binomial, 2).iter().all(|count| (450..550).contains(count)));
         let within = made(Keys::Normal).iter().filter(|key| f32::from_bits(**key).abs() < 1.0).count();
         assert!((640..730).contains(&within), "two thirds are within the deviation, not {within} of 1000");
         let long = array(&[keys(Keys::Normal, 8)], 1000);

@@ -1,28 +1,68 @@
 //! A case with its memory: what is restored before each run, what is timed, what comes out.
 
-use crate::cases::{Case, Work};
+use crate::cases::{Case, Items, Work, range_width};
 use crate::inputs::{Content, Field, Source, Sources};
-use crate::verify::{Column, Columns, Output};
+use crate::primitives::Primitive;
+use crate::verify::{Arrangement, Column, Columns, Output};
 use ash::vk;
 use std::ops::Range;
 use std::sync::Arc;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, Layout, Placement, Request, Segments, SortInfo, Sorter, SorterInfo, Timestamps, ValueType, batch_scratch_size, cmd_batch,
+    BucketFunction, Count, Layout, Placement, Request, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, Timestamps,
+    ValueType, batch_scratch_size, cmd_batch,
 };
 
 /// A case, ready to run any number of times.
 pub(crate) struct Job {
     case: Case,
     context: Context,
-    sorter: Sorter,
+    /// In the order of use.
+    primitives: Vec<Primitive>,
     keys: Array,
     values: Option<Array>,
     /// The count, where it lies on the device.
     count: Option<Buffer>,
     /// Where segments begin and the last ends.
+    segments: Option<Buffer>,
+    /// Where a split says that buckets begin, and the last ends.
     offsets: Option<Buffer>,
     scratch: Buffer,
+}
+
+/// A primitive with its arguments.
+enum Call<'a> {
+    Sort(&'a Sorter, SortInfo),
+    Split(&'a Splitter, SplitInfo),
+}
+
+impl<'a> Call<'a> {
+    /// # Safety
+    /// The command buffer is recording, and the memory of the arguments lasts until it has executed.
+    unsafe fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
+        // SAFETY: the caller's promises are the same.
+        unsafe {
+            match self {
+                Self::Sort(sorter, info) => sorter.cmd_sort(commands, &SortInfo { timestamps, ..*info }),
+                Self::Split(splitter, info) => splitter.cmd_split(commands, &SplitInfo { timestamps, ..*info }),
+            }
+        }
+    }
+
+    fn describe(&self) -> trommel::Result<String> {
+        match self {
+            Self::Sort(sorter, info) => sorter.describe(info),
+            Self::Split(splitter, info) => splitter.describe(info),
+        }
+    }
+
+    /// As part of a batch.
+    fn request(self) -> Request<'a> {
+        match self {
+            Self::Sort(sorter, info) => Request::Sort(sorter, info),
+            Self::Split(splitter, info) => Request::Split(splitter, info),
+        }
+    }
 }
 
 /// One of the arrays of a case, before it has memory.
@@ -31,35 +71,35 @@ struct ArrayInfo {
     fields: Vec<Field>,
     /// Bytes of an item.
     step: u32,
-    /// Which of the two that a sort may name it has: where the input lies, and the output's or alternate one.
+    /// Which of the two that may be named it has: where the input lies, and the output's or alternate one.
     sides: [bool; 2],
 }
 
 impl ArrayInfo {
     fn keys(case: &Case) -> Self {
-        let info = case.info();
-        let mut fields = vec![Field { content: Content::Keys(case.work.keys()), size: info.key.size() }];
-        if info.layout == Layout::Interleaved {
-            fields.push(Field { content: Content::Values, size: info.value.size() });
+        let items = case.items();
+        let mut fields = vec![Field { content: Content::Keys(case.work.keys()), size: items.key.size() }];
+        if items.layout == Layout::Interleaved {
+            fields.push(Field { content: Content::Values, size: items.value.size() });
         }
         let step = fields.iter().map(|field| field.size).sum();
-        let second = match info.placement {
+        let second = match items.placement {
             Placement::InPlace => false,
-            Placement::Preserve => !info.drop_keys,
+            Placement::Preserve => !items.drop_keys,
             Placement::DoubleBuffer => true,
         };
         Self { fields, step, sides: [true, second] }
     }
 
     fn values(case: &Case) -> Option<Self> {
-        let info = case.info();
-        if info.value == ValueType::None || info.layout == Layout::Interleaved {
+        let items = case.items();
+        if items.value == ValueType::None || items.layout == Layout::Interleaved {
             return None;
         }
-        let step = info.value.size();
-        let read = info.value != ValueType::Index;
+        let step = items.value.size();
+        let read = items.value != ValueType::Index;
         let fields = if read { vec![Field { content: Content::Values, size: step }] } else { Vec::new() };
-        Some(Self { fields, step, sides: [read || info.placement != Placement::Preserve, info.placement != Placement::InPlace] })
+        Some(Self { fields, step, sides: [read || items.placement != Placement::Preserve, items.placement != Placement::InPlace] })
     }
 
     /// Bytes of `n` items, in whole words.
@@ -109,26 +149,31 @@ fn spoiled(context: &Context, size: u64) -> trommel::Result<Buffer> {
     Ok(buffer)
 }
 
-/// Bytes of device memory that a case takes.
-pub(crate) fn memory(case: &Case, sorter: &Sorter) -> trommel::Result<u64> {
+/// Bytes of device memory that a case takes, but for offsets.
+pub(crate) fn memory(case: &Case, primitives: &[Primitive]) -> trommel::Result<u64> {
     let arrays = [Some(ArrayInfo::keys(case)), ArrayInfo::values(case)];
     let buffers = |array: &ArrayInfo| {
         let buffers = [!array.fields.is_empty(), array.sides[0], array.sides[1]];
         array.size(case.n) * buffers.iter().map(|there| u64::from(*there)).sum::<u64>()
     };
-    Ok(arrays.iter().flatten().map(buffers).sum::<u64>() + scratch_size(case, sorter)?)
+    Ok(arrays.iter().flatten().map(buffers).sum::<u64>() + scratch_size(case, primitives)?)
 }
 
-fn scratch_size(case: &Case, sorter: &Sorter) -> trommel::Result<u64> {
-    match case.work {
-        Work::Copy => Ok(0),
-        Work::Sort { .. } | Work::Segments { .. } => sorter.scratch_size(case.n),
-        Work::Batch(_) => {
-            let count = |problem: &Range<u32>| Count::host(problem.end - problem.start);
-            let sort = |problem| Request::Sort(sorter, SortInfo { count: count(problem), ..SortInfo::default() });
-            batch_scratch_size(&problems(case).iter().map(sort).collect::<Vec<_>>())
-        }
+/// Bytes that each of the primitives can do with.
+fn scratch_size(case: &Case, primitives: &[Primitive]) -> trommel::Result<u64> {
+    let mut most = 0;
+    for primitive in primitives {
+        let size = match (case.work, primitive) {
+            (Work::Batch(_), Primitive::Sort(sorter)) => {
+                let count = |problem: &Range<u32>| Count::host(problem.end - problem.start);
+                let sort = |problem| Request::Sort(sorter, SortInfo { count: count(problem), ..SortInfo::default() });
+                batch_scratch_size(&problems(case).iter().map(sort).collect::<Vec<_>>())
+            }
+            _ => primitive.scratch_size(case.n),
+        }?;
+        most = most.max(size);
     }
+    Ok(most)
 }
 
 /// The places of each problem, one after the other.
@@ -140,7 +185,7 @@ fn problems(case: &Case) -> Vec<Range<u32>> {
         start..end
     };
     match case.work {
-        Work::Copy | Work::Sort { .. } => std::iter::once(0..case.n).collect(),
+        Work::Copy | Work::Sort { .. } | Work::Split { .. } => std::iter::once(0..case.n).collect(),
         Work::Batch(groups) => {
             groups.iter().flat_map(|&(problems, n)| std::iter::repeat_n(n, problems as usize)).map(next).collect()
         }
@@ -150,42 +195,72 @@ fn problems(case: &Case) -> Vec<Range<u32>> {
     }
 }
 
-fn offsets(case: &Case) -> Vec<u32> {
+fn segments(case: &Case) -> Vec<u32> {
     problems(case).iter().map(|segment| segment.start).chain([case.n]).collect()
 }
 
 impl Job {
-    pub(crate) fn new(context: &Context, sorter: &Sorter, sources: &mut Sources, case: Case) -> trommel::Result<Self> {
+    pub(crate) fn new(context: &Context, primitives: Vec<Primitive>, sources: &mut Sources, case: Case) -> trommel::Result<Self> {
         let count_on_device = matches!(case.work, Work::Sort { count_on_device: true, .. });
         let values = ArrayInfo::values(&case);
+        let offsets = if let Work::Split { info, bit_by_bit: false, .. } = case.work { Some(info.buckets + 1) } else { None };
         Ok(Self {
             case,
             context: context.clone(),
-            sorter: sorter.clone(),
             keys: Array::new(context, sources, &ArrayInfo::keys(&case), case.n)?,
             values: values.map(|values| Array::new(context, sources, &values, case.n)).transpose()?,
             count: count_on_device.then(|| context.upload(&[case.n])).transpose()?,
-            offsets: matches!(case.work, Work::Segments { .. }).then(|| context.upload(&offsets(&case))).transpose()?,
-            scratch: context.buffer(scratch_size(&case, sorter)?)?,
+            segments: matches!(case.work, Work::Segments { .. }).then(|| context.upload(&segments(&case))).transpose()?,
+            offsets: offsets.map(|words| spoiled(context, u64::from(words) * 4)).transpose()?,
+            scratch: context.buffer(scratch_size(&case, &primitives)?)?,
+            primitives,
         })
+    }
+
+    /// One of the primitives on one problem.
+    fn call(&self, step: usize, problem: &Range<u32>) -> Call<'_> {
+        match &self.primitives[step] {
+            Primitive::Sort(sorter) => Call::Sort(sorter, self.sort_info(problem)),
+            Primitive::Split(splitter) => Call::Split(splitter, self.split_info(splitter, step)),
+        }
+    }
+
+    fn values(&self, side: usize, problem: &Range<u32>) -> trommel::Range {
+        self.values.as_ref().map(|values| values.range(side, problem)).unwrap_or_default()
     }
 
     /// The sort of one problem.
     fn sort_info(&self, problem: &Range<u32>) -> SortInfo {
         let n = problem.end - problem.start;
-        let values = |side| self.values.as_ref().map(|values| values.range(side, problem)).unwrap_or_default();
         SortInfo {
             count: self.count.as_ref().map_or(Count::host(n), |count| Count::device(count.address(), n)),
-            segments: self.offsets.as_ref().map_or(Segments::default(), |buffer| Segments {
+            segments: self.segments.as_ref().map_or(Segments::default(), |buffer| Segments {
                 offsets: buffer.range(),
                 count: Count::host(u32::try_from(buffer.size() / 4 - 1).unwrap_or(u32::MAX)),
             }),
             keys: self.keys.range(0, problem),
-            values: values(0),
+            values: self.values(0, problem),
             keys_out: self.keys.range(1, problem),
-            values_out: values(1),
+            values_out: self.values(1, problem),
             scratch: self.scratch.scratch(),
             ..SortInfo::default()
+        }
+    }
+
+    /// A split of all items; one after the other takes them there and back.
+    fn split_info(&self, splitter: &Splitter, step: usize) -> SplitInfo {
+        let ((from, to), whole) = ((step % 2, (step + 1) % 2), self.whole());
+        let info = splitter.info();
+        SplitInfo {
+            count: Count::host(self.case.n),
+            keys: self.keys.range(from, &whole),
+            values: self.values(from, &whole),
+            keys_out: self.keys.range(to, &whole),
+            values_out: self.values(to, &whole),
+            width: if info.function == BucketFunction::Range { range_width(info) } else { 0 },
+            offsets: self.offsets.as_ref().map(Buffer::range).unwrap_or_default(),
+            scratch: self.scratch.scratch(),
+            ..SplitInfo::default()
         }
     }
 
@@ -193,7 +268,7 @@ impl Job {
         0..self.case.n
     }
 
-    /// Records a copy of the inputs to where they will be sorted.
+    /// Records a copy of the inputs to where the work finds them.
     pub(crate) fn restore(&self, commands: vk::CommandBuffer) {
         if self.case.work == Work::Copy {
             return;
@@ -205,14 +280,19 @@ impl Job {
     pub(crate) fn work(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
         match self.case.work {
             Work::Copy => self.fill(commands, &self.keys),
-            Work::Sort { .. } | Work::Segments { .. } => {
-                let info = SortInfo { timestamps, ..self.sort_info(&self.whole()) };
-                // SAFETY: the command buffer is recording; the memory is the job's own, and the context waits for what it runs.
-                unsafe { self.sorter.cmd_sort(commands, &info)? };
+            Work::Sort { .. } | Work::Segments { .. } | Work::Split { .. } => {
+                let firsts = self.first_timestamps()?;
+                for (step, first) in firsts.iter().enumerate().take(self.primitives.len()) {
+                    if step != 0 {
+                        self.barrier(commands);
+                    }
+                    let timestamps = timestamps.map(|all| Timestamps { first: all.first + first, ..all });
+                    // SAFETY: the command buffer is recording; the memory is the job's own, and the context waits for what it runs.
+                    unsafe { self.call(step, &self.whole()).record(commands, timestamps)? };
+                }
             }
             Work::Batch(_) => {
-                let sort = |problem| Request::Sort(&self.sorter, self.sort_info(problem));
-                let requests: Vec<_> = problems(&self.case).iter().map(sort).collect();
+                let requests: Vec<_> = problems(&self.case).iter().map(|problem| self.call(0, problem).request()).collect();
                 // SAFETY: as above.
                 unsafe { cmd_batch(commands, &requests, self.scratch.scratch())? }
             }
@@ -220,33 +300,83 @@ impl Job {
         Ok(())
     }
 
-    /// The passes that write timestamps, by name.
-    pub(crate) fn passes(&self) -> trommel::Result<Vec<String>> {
-        let (Work::Sort { .. } | Work::Segments { .. }) = self.case.work else { return Ok(Vec::new()) };
-        let text = self.sorter.describe(&self.sort_info(&self.whole()))?;
-        let passes = text.lines().filter(|line| line.contains(" groups "));
-        Ok(passes.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+    /// What one primitive has written is there for the next.
+    fn barrier(&self, commands: vk::CommandBuffer) {
+        let barriers = [vk::MemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
+            .src_access_mask(vk::AccessFlags2::SHADER_STORAGE_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
+            .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ | vk::AccessFlags2::SHADER_STORAGE_WRITE)];
+        // SAFETY: the command buffer is recording, outside a render pass.
+        unsafe {
+            self.context.vk().cmd_pipeline_barrier2(commands, &vk::DependencyInfo::default().memory_barriers(&barriers));
+        }
+    }
+
+    /// Where the timestamps of each primitive begin among those of the job and, at last, their number.
+    fn first_timestamps(&self) -> trommel::Result<Vec<u32>> {
+        let mut firsts = vec![0];
+        for primitive in &self.primitives {
+            firsts.push(firsts[firsts.len() - 1] + primitive.timestamp_count(self.case.n)?);
+        }
+        Ok(firsts)
+    }
+
+    /// Timestamps that the passes write. Those of a batch write none.
+    pub(crate) fn timestamp_count(&self) -> trommel::Result<u32> {
+        if let Work::Batch(_) = self.case.work { Ok(0) } else { Ok(self.first_timestamps()?.last().copied().unwrap_or(0)) }
+    }
+
+    /// The passes that write timestamps, by name, with the place of the timestamp before each: the next one is behind it.
+    pub(crate) fn passes(&self) -> trommel::Result<Vec<(String, u32)>> {
+        if let Work::Batch(_) = self.case.work {
+            return Ok(Vec::new());
+        }
+        let mut passes = Vec::new();
+        for (step, first) in self.first_timestamps()?.into_iter().enumerate().take(self.primitives.len()) {
+            let text = self.call(step, &self.whole()).describe()?;
+            let lines = text.lines().filter(|line| line.contains(" groups "));
+            let names = lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+            passes.extend(names.zip(first..));
+        }
+        Ok(passes)
+    }
+
+    /// Which array of two the last run has left the output in.
+    fn result_side(&self) -> usize {
+        match self.primitives.last() {
+            None => 0,
+            Some(Primitive::Sort(sorter)) => usize::from(sorter.result_side() != 0),
+            Some(Primitive::Split(_)) => self.primitives.len() % 2,
+        }
     }
 
     /// What the last run has left.
     pub(crate) fn output(&self) -> trommel::Result<Output> {
-        let info = self.case.info();
-        let side = if self.sorter.result_side() == 0 { 0 } else { 1 };
+        let (items, side) = (self.case.items(), self.result_side());
+        let words = |bytes: u64| usize::try_from(bytes / 4).unwrap_or(usize::MAX);
         let download = |array: &Array| -> trommel::Result<Option<Arc<Vec<u32>>>> {
-            let words = usize::try_from(array.size / 4).unwrap_or(usize::MAX);
-            array.sides[side].as_ref().map(|buffer| self.context.download(buffer, words).map(Arc::new)).transpose()
+            let buffer = array.sides[side].as_ref();
+            buffer.map(|buffer| self.context.download(buffer, words(array.size)).map(Arc::new)).transpose()
         };
         let source = |array: &Array| array.source.as_ref().map(|source| source.host.clone());
         let values = self.values.as_ref();
-        let input = columns(&info, source(&self.keys), values.and_then(source));
-        let found = columns(&info, download(&self.keys)?, values.map(download).transpose()?.flatten());
+        let input = columns(&items, source(&self.keys), values.and_then(source));
+        let found = columns(&items, download(&self.keys)?, values.map(download).transpose()?.flatten());
+        let offsets = self.offsets.as_ref().map(|buffer| self.context.download(buffer, words(buffer.size()))).transpose()?;
         Ok(Output {
             what: format!("{} {}", self.case.name, self.case.n),
             problems: problems(&self.case),
-            // A copy leaves the order as it is.
-            sorted: (self.case.work != Work::Copy).then_some(info),
+            items,
+            arrangement: match self.case.work {
+                Work::Copy => Arrangement::Copied,
+                Work::Split { info, .. } => Arrangement::Split(info),
+                Work::Sort { info, .. } | Work::Segments { info, .. } => Arrangement::Sorted(info),
+                Work::Batch(_) => Arrangement::Sorted(SorterInfo::keys()),
+            },
             input,
-            found: Columns { keys: found.keys.filter(|_| !info.drop_keys), ..found },
+            found: Columns { keys: found.keys.filter(|_| !items.drop_keys), ..found },
+            offsets,
         })
     }
 
@@ -259,10 +389,10 @@ impl Job {
 }
 
 /// Keys and values in the arrays that hold them.
-fn columns(info: &SorterInfo, keys: Option<Arc<Vec<u32>>>, values: Option<Arc<Vec<u32>>>) -> Columns {
-    let (key, value) = (info.key.size() as usize, info.value.size() as usize);
+fn columns(items: &Items, keys: Option<Arc<Vec<u32>>>, values: Option<Arc<Vec<u32>>>) -> Columns {
+    let (key, value) = (items.key.size() as usize, items.value.size() as usize);
     let column = |words: Arc<Vec<u32>>, first, step, size| Column { words, first, step, size };
-    if info.layout == Layout::Interleaved {
+    if items.layout == Layout::Interleaved {
         let values = keys.clone().map(|words| column(words, key, key + value, value));
         return Columns { keys: keys.map(|words| column(words, 0, key + value, key)), values };
     }

@@ -5,8 +5,8 @@ mod cases;
 mod gpu;
 mod inputs;
 mod job;
+mod primitives;
 mod report;
-mod sorters;
 mod stats;
 mod timing;
 mod tune;
@@ -19,9 +19,9 @@ use clap::Parser as _;
 use gpu::Gpu;
 use inputs::Sources;
 use job::Job;
+use primitives::Primitives;
 use report::Report;
 use serde_json::json;
-use sorters::Sorters;
 use stats::PipelineStats;
 use timing::Timer;
 use trommel::{Error, Profile};
@@ -61,18 +61,18 @@ fn load_profile(args: &Args, gpu: &Gpu) -> anyhow::Result<Profile> {
 fn measure(args: &Args, gpu: &Gpu, profile: &Profile, cases: &[Case], mut report: Report) -> anyhow::Result<()> {
     report.profile(profile);
     let library = gpu.library(profile)?;
-    let sorters = Sorters::new(&library, args, cases, &mut report);
+    let primitives = Primitives::new(&library, args, cases, &mut report);
     let mut timer = Timer::new(gpu)?;
     let mut sources = Sources::default();
     let mut verifier = Verifier::default();
     for case in cases {
         report.step(case.name);
         let result = (|| {
-            let sorter = sorters.of(case)?;
-            if job::memory(case, sorter)? > gpu.about.memory {
+            let primitives = primitives.of(case)?;
+            if job::memory(case, &primitives)? > gpu.about.memory {
                 return Err(Error::Allocation("more than the device has".into()));
             }
-            let job = Job::new(&gpu.context, sorter, &mut sources, *case)?;
+            let job = Job::new(&gpu.context, primitives, &mut sources, *case)?;
             let samples = timer.measure(&job)?;
             let output = args.verifies(case.n).then(|| job.output()).transpose()?;
             let passes = if args.passes { timer.measure_passes(&job)? } else { Vec::new() };

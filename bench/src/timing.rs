@@ -11,9 +11,10 @@ use trommel::{Count, Error, SortInfo, Sorter, SorterInfo, Timestamps};
 const WARM_UPS: usize = 3;
 /// Runs that count.
 pub(crate) const RUNS: usize = 15;
-/// Two around the work, then those of its passes: one more than there are passes. Sixteen digits of three passes, and some around them,
-/// are the most.
-const QUERIES: u32 = 2 + 62;
+/// Around the work.
+const OWN_QUERIES: u32 = 2;
+/// Then those of its passes: one more than there are passes. Sixteen digits of three passes, and some around them, are the most.
+const QUERIES: u32 = OWN_QUERIES + 62;
 
 /// How long the device computes before anything is timed: an idle GPU lowers its clock, and takes most of a second of work to
 /// raise it again.
@@ -80,22 +81,22 @@ impl<'a> Timer<'a> {
 
     /// The time of each pass in each run. The queries between passes take time themselves: the sum is more than the whole.
     pub(crate) fn measure_passes(&mut self, job: &Job) -> trommel::Result<Vec<(String, Samples)>> {
-        let names = job.passes()?;
-        if names.len() + 3 > QUERIES as usize {
-            let (value, limit) = (names.len() as u64, u64::from(QUERIES - 3));
-            return Err(Error::TooLarge { argument: "passes", value, limit, why: "the queries of the pool" });
+        let passes = job.passes()?;
+        let (value, limit) = (job.timestamp_count()?.into(), u64::from(QUERIES - OWN_QUERIES));
+        if value > limit {
+            return Err(Error::TooLarge { argument: "timestamps", value, limit, why: "the queries of the pool" });
         }
         self.heat()?;
-        let mut times = vec![Vec::with_capacity(RUNS); names.len()];
+        let mut times = vec![Vec::with_capacity(RUNS); passes.len()];
         for run in 0..WARM_UPS + RUNS {
-            self.run(job, Some(Timestamps { pool: self.pool, first: 2 }))?;
+            self.run(job, Some(Timestamps { pool: self.pool, first: OWN_QUERIES }))?;
             if run >= WARM_UPS {
-                for (times, query) in times.iter_mut().zip(2..) {
-                    times.push(self.milliseconds(query)?);
+                for (times, (_, before)) in times.iter_mut().zip(&passes) {
+                    times.push(self.milliseconds(OWN_QUERIES + before)?);
                 }
             }
         }
-        Ok(names.into_iter().zip(times.into_iter().map(Samples::new)).collect())
+        Ok(passes.into_iter().zip(times).map(|((name, _), times)| (name, Samples::new(times))).collect())
     }
 
     fn run(&mut self, job: &Job, timestamps: Option<Timestamps>) -> trommel::Result<()> {

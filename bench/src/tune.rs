@@ -4,6 +4,7 @@ use crate::cases::{Case, Keys, Work};
 use crate::gpu::Gpu;
 use crate::inputs::Sources;
 use crate::job::{self, Job};
+use crate::primitives::Primitive;
 use crate::report::Report;
 use crate::timing::Timer;
 use serde_json::json;
@@ -58,7 +59,7 @@ pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mu
 /// A shape with a sorter for each sort of the kind, and its time at each size.
 struct Candidate<S> {
     shape: S,
-    sorters: Vec<Sorter>,
+    sorters: Vec<Primitive>,
     times: Vec<f64>,
 }
 
@@ -94,7 +95,11 @@ impl<'a> Search<'a> {
         })?;
         let any = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
         let fits = |n: &u32| {
-            let memory = any.sorters.iter().map(|sorter| job::memory(&case(sorter, *n), sorter));
+            let memory = kind
+                .sorts
+                .iter()
+                .zip(&any.sorters)
+                .map(|(sort, sorter)| job::memory(&case(sort, *n), std::slice::from_ref(sorter)));
             let most = memory.collect::<Result<Vec<_>, _>>().map(|memory| memory.into_iter().max());
             most.is_ok_and(|most| most <= Some(gpu.about.memory)) && !(is_cpu && *n > MAX_ON_CPU)
         };
@@ -143,13 +148,13 @@ impl<'a> Search<'a> {
     }
 
     /// The time at `size`; infinite where the sorters are for `n` alone and that is another.
-    fn time(&mut self, sorters: &[Sorter], n: u32, size: u32) -> trommel::Result<f64> {
+    fn time(&mut self, sorters: &[Primitive], n: u32, size: u32) -> trommel::Result<f64> {
         if n != size {
             return Ok(f64::INFINITY);
         }
         let mut sum = 0.0;
-        for sorter in sorters {
-            let job = Job::new(&self.gpu.context, sorter, &mut self.sources, case(sorter, size))?;
+        for (sort, sorter) in self.kind.sorts.iter().zip(sorters) {
+            let job = Job::new(&self.gpu.context, vec![sorter.clone()], &mut self.sources, case(sort, size))?;
             sum += self.timer.measure(&job)?.median().ln();
         }
         Ok((sum / sorters.len() as f64).exp())
@@ -171,9 +176,8 @@ impl<'a> Search<'a> {
     }
 }
 
-fn case(sorter: &Sorter, n: u32) -> Case {
-    let info = SorterInfo { strategy: Strategy::Auto, ..*sorter.info() };
-    Case { name: "tune", work: Work::Sort { info, keys: Keys::Random, count_on_device: false }, n }
+fn case(sort: &SorterInfo, n: u32) -> Case {
+    Case { name: "tune", work: Work::Sort { info: *sort, keys: Keys::Random, count_on_device: false }, n }
 }
 
 fn best<'a, S: Copy + 'a>(candidates: impl Iterator<Item = &'a Candidate<S>>, index: usize) -> Option<(S, f64)> {
@@ -203,7 +207,11 @@ impl Maker<'_> {
             shapes.merges.clear();
             set(shapes, shape);
             let sorters = self.gpu.library(&profile).and_then(|library| {
-                self.kind.sorts.iter().map(|info| Sorter::new(&library, &info.strategy(self.strategy))).collect()
+                self.kind
+                    .sorts
+                    .iter()
+                    .map(|info| Sorter::new(&library, &info.strategy(self.strategy)).map(Primitive::Sort))
+                    .collect()
             });
             match sorters {
                 Ok(sorters) => Ok(Some(Candidate { shape, sorters, times: Vec::new() })),

@@ -1,9 +1,10 @@
 //! Outputs against the CPU's, beside the measuring.
 
+use crate::cases::{Items, range_width};
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use trommel::{KeyType, Order, SorterInfo, ValueType};
+use trommel::{BucketFunction, KeyType, Order, SorterInfo, SplitterInfo, ValueType};
 
 /// The keys, or the values, in an array.
 #[derive(Clone, Debug)]
@@ -39,56 +40,69 @@ pub(crate) struct Columns {
     pub(crate) values: Option<Column>,
 }
 
+/// What the order of an output is to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Arrangement {
+    /// Items stay where they are.
+    Copied,
+    Sorted(SorterInfo),
+    Split(SplitterInfo),
+}
+
 /// An output, with what it came from.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     pub(crate) what: String,
-    /// Each is sorted for itself.
+    /// Each is arranged for itself.
     pub(crate) problems: Vec<Range<u32>>,
-    /// How; none where items stay where they are.
-    pub(crate) sorted: Option<SorterInfo>,
+    pub(crate) items: Items,
+    pub(crate) arrangement: Arrangement,
     pub(crate) input: Columns,
     pub(crate) found: Columns,
+    /// Where buckets are said to begin and the last to end, where that was asked for.
+    pub(crate) offsets: Option<Vec<u32>>,
 }
 
 /// Fewer items than this are not worth a thread.
 const CHUNK: usize = 1 << 16;
 
 impl Output {
-    /// The whole output is determined: keys in order, equal ones in the order of the input.
+    /// The whole output is determined: keys in order, those of one rank in the order of the input.
     fn check(&self) -> Result<(), String> {
-        let complete = self.sorted.is_none_or(|info| {
-            self.found.keys.is_some() != info.drop_keys && self.found.values.is_some() == (info.value != ValueType::None)
-        });
+        let has_values = self.items.value != ValueType::None;
+        let complete = self.found.keys.is_some() != self.items.drop_keys && self.found.values.is_some() == has_values;
         if !complete || self.found.keys.is_none() && self.found.values.is_none() {
             return Err(format!("{}: part of the output is missing", self.what));
         }
-        self.problems.iter().try_for_each(|problem| match &self.sorted {
-            None => self.check_part(problem.start, problem.clone().zip(problem.clone())),
+        let keys = self.input.keys.as_ref().ok_or_else(|| format!("{}: no keys", self.what))?;
+        let key = |place: u32| keys.item(place as usize);
+        self.problems.iter().try_for_each(|problem| match &self.arrangement {
+            Arrangement::Copied => self.check_part(problem.start, problem.clone().zip(problem.clone())),
             // Narrow words: most of the time goes into moving them.
-            Some(info) if info.key.bits() <= 32 => self.check_sorted(info, problem, low_32),
-            Some(info) if info.key.bits() <= 64 => self.check_sorted(info, problem, low_64),
-            Some(info) => self.check_sorted(info, problem, |number| number),
-        })
+            Arrangement::Sorted(info) if info.key.bits() <= 32 => {
+                self.check_order(problem, |place| low_32(number(info, key(place))))
+            }
+            Arrangement::Sorted(info) if info.key.bits() <= 64 => {
+                self.check_order(problem, |place| low_64(number(info, key(place))))
+            }
+            Arrangement::Sorted(info) => self.check_order(problem, |place| number(info, key(place))),
+            Arrangement::Split(info) => self.check_order(problem, |place| bucket(info, key(place))),
+        })?;
+        match (&self.arrangement, &self.offsets) {
+            (Arrangement::Split(info), Some(offsets)) => self.check_offsets(info, keys, offsets),
+            _ => Ok(()),
+        }
     }
 
-    /// Sorts in chunks, one a core; then merges them, each core so many of the keys.
-    fn check_sorted<K: Copy + Ord + Send + Sync>(
-        &self,
-        info: &SorterInfo,
-        problem: &Range<u32>,
-        narrow: impl Fn(u128) -> K + Sync,
-    ) -> Result<(), String> {
-        let Some(keys) = &self.input.keys else { return Err(format!("{}: no keys", self.what)) };
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let chunk = problem.len().div_ceil(threads).max(CHUNK);
+    /// Sorts by `rank` in chunks, one a core; then merges them, each core so many of the keys.
+    fn check_order<K: Copy + Ord + Send + Sync>(&self, problem: &Range<u32>, rank: impl Fn(u32) -> K + Sync) -> Result<(), String> {
+        let chunk = chunk(problem.len());
         let starts = problem.clone().step_by(chunk);
-        // The place below the key makes an unstable sort stable.
+        // The place below the rank makes an unstable sort stable.
         let runs: Vec<Vec<(K, u32)>> = in_parallel(starts.map(|start| {
-            let (narrow, end) = (&narrow, problem.end);
+            let (rank, end) = (&rank, problem.end);
             move || {
-                let number = |place: u32| narrow(number(info, keys.item(place as usize)));
-                let mut run: Vec<_> = (start..end).take(chunk).map(|place| (number(place), place)).collect();
+                let mut run: Vec<_> = (start..end).take(chunk).map(|place| (rank(place), place)).collect();
                 run.sort_unstable();
                 run
             }
@@ -111,6 +125,31 @@ impl Output {
         in_parallel(checks).into_iter().collect()
     }
 
+    /// That each bucket begins where all before it end, and the last one ends where keys of no bucket begin.
+    fn check_offsets(&self, info: &SplitterInfo, keys: &Column, found: &[u32]) -> Result<(), String> {
+        let buckets = info.buckets as usize;
+        let end = self.problems.last().map_or(0, |problem| problem.end);
+        let chunk = chunk(end as usize);
+        let counts: Vec<Vec<u32>> = in_parallel((0..end).step_by(chunk).map(|start| {
+            move || {
+                let mut counts = vec![0; buckets + 1];
+                (start..end).take(chunk).for_each(|place| counts[bucket(info, keys.item(place as usize)) as usize] += 1);
+                counts
+            }
+        }));
+        if found.len() != buckets + 1 {
+            return Err(format!("{}: {} offsets of {buckets} buckets", self.what, found.len()));
+        }
+        let mut expected = 0;
+        for (index, offset) in found.iter().enumerate() {
+            if *offset != expected {
+                return Err(format!("{}: offset {index} is {offset}, not {expected}", self.what));
+            }
+            expected += counts.iter().map(|counts| counts[index]).sum::<u32>();
+        }
+        Ok(())
+    }
+
     /// That each place of the output holds what the place of the input does that comes with it. Places given as values count from `start`.
     fn check_part(&self, start: u32, mut moves: impl Iterator<Item = (u32, u32)>) -> Result<(), String> {
         let wrong = |what, place, found, expected| Err(format!("{}: {what} {place} is {found}, not {expected}", self.what));
@@ -118,13 +157,13 @@ impl Output {
             let (found, expected) = (|| found.item(place as usize), || input.item(source as usize));
             if found().eq(expected()) { Ok(()) } else { wrong(what, place, Column::hex(found()), Column::hex(expected())) }
         };
-        let is_argsort = self.sorted.is_some_and(|info| info.value == ValueType::Index);
+        let is_permutation = self.items.value == ValueType::Index;
         moves.try_for_each(|(place, source)| {
             if let Some((found, input)) = self.found.keys.as_ref().zip(self.input.keys.as_ref()) {
                 compare("key", place, found, source, input)?;
             }
             match (&self.found.values, &self.input.values) {
-                (Some(found), _) if is_argsort => {
+                (Some(found), _) if is_permutation => {
                     let index = found.item(place as usize).next().unwrap_or(u32::MAX);
                     let expected = source - start;
                     if index == expected { Ok(()) } else { wrong("index", place, index.to_string(), expected.to_string()) }
@@ -158,6 +197,20 @@ fn number(info: &SorterInfo, words: impl Iterator<Item = u32>) -> u128 {
     (number & ones(end_bit)) >> info.begin_bit
 }
 
+/// The bucket of a key; as many as there are buckets, where it lies in none.
+fn bucket(info: &SplitterInfo, words: impl Iterator<Item = u32>) -> u32 {
+    let of_bits =
+        |begin_bit, end_bit| low_32(number(&SorterInfo { key: info.key, begin_bit, end_bit, ..SorterInfo::default() }, words));
+    match info.function {
+        BucketFunction::Bits { begin_bit } => {
+            let bits = info.buckets.next_power_of_two().ilog2();
+            of_bits(begin_bit, begin_bit + bits).min(info.buckets)
+        }
+        BucketFunction::Range => (of_bits(0, 0) / range_width(info)).min(info.buckets - 1),
+        _ => info.buckets,
+    }
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "the caller knows that there are no higher bits")]
 fn low_32(number: u128) -> u32 {
     number as u32
@@ -176,6 +229,11 @@ fn merge<K: Copy + Ord>(mut runs: Vec<&[(K, u32)]>) -> impl Iterator<Item = u32>
         *least = rest;
         Some(first.1)
     })
+}
+
+/// Items that one core takes of so many.
+fn chunk(n: usize) -> usize {
+    n.div_ceil(thread::available_parallelism().map_or(1, usize::from)).max(CHUNK)
 }
 
 /// What each of `jobs` gives, in their order.
@@ -224,6 +282,7 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trommel::{Layout, Placement};
 
     fn column(words: &[u32]) -> Column {
         Column { words: Arc::new(words.to_vec()), first: 0, step: 4, size: 4 }
@@ -233,13 +292,23 @@ mod tests {
         Columns { keys: Some(column(keys)), values: Some(column(values)) }
     }
 
+    const PAIRS: Items = Items {
+        key: KeyType::U32,
+        value: ValueType::U32,
+        drop_keys: false,
+        layout: Layout::Separate,
+        placement: Placement::Preserve,
+    };
+
     fn output(keys: &[u32], values: &[u32]) -> Output {
         Output {
             what: "test".into(),
             problems: vec![0..3, 3..5],
-            sorted: Some(SorterInfo::pairs()),
+            items: PAIRS,
+            arrangement: Arrangement::Sorted(SorterInfo::pairs()),
             input: columns(&[2, 1, 2, 1, 0], &[10, 11, 12, 13, 14]),
             found: columns(keys, values),
+            offsets: None,
         }
     }
 
@@ -263,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_is_copied_stays_where_it_is() {
-        let copied = |keys: &[u32]| Output { sorted: None, ..output(keys, &[10, 11, 12, 13, 14]) };
+        let copied = |keys: &[u32]| Output { arrangement: Arrangement::Copied, ..output(keys, &[10, 11, 12, 13, 14]) };
         assert_eq!(copied(&[2, 1, 2, 1, 0]).check(), Ok(()));
         assert!(copied(&[1, 2, 2, 1, 0]).check().is_err());
     }
@@ -273,7 +342,8 @@ mod tests {
         let argsort = |indices: &[u32]| {
             let found = Columns { keys: None, values: Some(column(indices)) };
             let input = Columns { values: None, ..output(&[], &[]).input };
-            Output { sorted: Some(SorterInfo::argsort(KeyType::U32)), input, found, ..output(&[], &[]) }
+            let items = Items { value: ValueType::Index, drop_keys: true, ..PAIRS };
+            Output { items, input, found, ..output(&[], &[]) }
         };
         assert_eq!(argsort(&[1, 0, 2, 1, 0]).check(), Ok(()));
         assert_eq!(argsort(&[1, 2, 0, 1, 0]).check(), Err("test: index 1 is 2, not 0".into()));
@@ -300,9 +370,11 @@ mod tests {
         let made = |keys_found: &[u32], order: &[u32]| Output {
             what: "many".into(),
             problems: std::iter::once(0..n).collect(),
-            sorted: Some(info),
+            items: PAIRS,
+            arrangement: Arrangement::Sorted(info),
             input: columns(&keys, &(0..n).collect::<Vec<_>>()),
             found: columns(keys_found, order),
+            offsets: None,
         };
         assert_eq!(made(&sorted, &order).check(), Ok(()));
         for wrong in [0, CHUNK, n as usize - 1] {
@@ -313,6 +385,35 @@ mod tests {
             sorted[wrong] ^= 1;
             assert!(made(&sorted, &order).check().is_err(), "key {wrong}");
         }
+    }
+
+    #[test]
+    fn splits_are_in_the_order_of_buckets_and_say_where_these_begin() {
+        // Buckets 1, 0, 2, 0 and 1.
+        let input = [0x6000_0000, 5, 0xffff_ffff, 3, 0x5555_5556];
+        let split = |keys: &[u32], values: &[u32], offsets: &[u32]| Output {
+            problems: std::iter::once(0..5).collect(),
+            arrangement: Arrangement::Split(SplitterInfo::pairs(3, BucketFunction::Range)),
+            input: columns(&input, &[10, 11, 12, 13, 14]),
+            offsets: Some(offsets.to_vec()),
+            ..output(keys, values)
+        };
+        let (keys, values) = ([5, 3, 0x6000_0000, 0x5555_5556, 0xffff_ffff], [11, 13, 10, 14, 12]);
+        assert_eq!(split(&keys, &values, &[0, 2, 4, 5]).check(), Ok(()));
+        assert_eq!(split(&keys, &values, &[0, 2, 4, 4]).check(), Err("test: offset 3 is 4, not 5".into()));
+        assert_eq!(split(&keys, &values, &[0, 2, 4]).check(), Err("test: 3 offsets of 3 buckets".into()));
+        let sorted = [3, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff];
+        assert!(split(&sorted, &[13, 11, 14, 10, 12], &[0, 2, 4, 5]).check().is_err(), "sorted, not stable");
+    }
+
+    #[test]
+    fn buckets_are_fields_or_ranges() {
+        let field = |buckets, key| bucket(&SplitterInfo::keys(buckets, BucketFunction::Bits { begin_bit: 4 }), [key].into_iter());
+        assert_eq!([field(4, 0x1ef), field(3, 0x12f), field(3, 0x13f)], [2, 2, 3], "a value that is no bucket lies behind");
+        let range = |key| bucket(&SplitterInfo::keys(255, BucketFunction::Range), [key].into_iter());
+        assert_eq!([range(0), range(u32::MAX)], [0, 254]);
+        let long = SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(32, BucketFunction::Bits { begin_bit: 59 }) };
+        assert_eq!(bucket(&long, [7, 0x1fff_ffff].into_iter()), 3);
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! Pipelines for the cases chosen, and what they took to create.
+
+use crate::args::Args;
+use crate::cases::Case;
+use crate::report::Report;
+use crate::stats;
+use serde_json::json;
+use std::time::Instant;
+use trommel::{BucketFunction, Device, Layout, Order, Placement, Sorter, SorterInfo, Splitter, SplitterInfo, Strategy, ValueType};
+
+/// What a primitive is made as, its strategy aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PrimitiveInfo {
+    Sort(SorterInfo),
+    Split(SplitterInfo),
+}
+
+/// What records the work of cases.
+#[derive(Clone, Debug)]
+pub(crate) enum Primitive {
+    Sort(Sorter),
+    Split(Splitter),
+}
+
+impl Primitive {
+    fn new(library: &Device, info: &PrimitiveInfo, strategy: Strategy) -> trommel::Result<Self> {
+        match info {
+            PrimitiveInfo::Sort(info) => Sorter::new(library, &info.strategy(strategy)).map(Self::Sort),
+            PrimitiveInfo::Split(info) => Splitter::new(library, &info.strategy(strategy)).map(Self::Split),
+        }
+    }
+
+    pub(crate) fn scratch_size(&self, n: u32) -> trommel::Result<u64> {
+        match self {
+            Self::Sort(sorter) => sorter.scratch_size(n),
+            Self::Split(splitter) => splitter.scratch_size(n),
+        }
+    }
+
+    pub(crate) fn timestamp_count(&self, n: u32) -> trommel::Result<u32> {
+        match self {
+            Self::Sort(sorter) => sorter.timestamp_count(n),
+            Self::Split(splitter) => splitter.timestamp_count(n),
+        }
+    }
+
+    fn strategy(&self) -> Strategy {
+        match self {
+            Self::Sort(sorter) => sorter.strategy(),
+            Self::Split(splitter) => splitter.strategy(),
+        }
+    }
+}
+
+/// The primitives that the cases need, and no other: creating pipelines takes time. What cannot be made is known by its reason.
+pub(crate) struct Primitives(Vec<(PrimitiveInfo, trommel::Result<Primitive>)>);
+
+impl Primitives {
+    pub(crate) fn new(library: &Device, args: &Args, cases: &[Case], report: &mut Report) -> Self {
+        let mut primitives: Vec<(PrimitiveInfo, trommel::Result<Primitive>)> = Vec::new();
+        let mut made = Vec::new();
+        for info in cases.iter().flat_map(Case::primitives) {
+            if primitives.iter().any(|(known, _)| *known == info) {
+                continue;
+            }
+            let (before, start) = (library.pipelines().len(), Instant::now());
+            let primitive = Primitive::new(library, &info, args.strategy.into());
+            let ms = start.elapsed().as_secs_f64() * 1e3;
+            if let Ok(primitive) = &primitive {
+                let (name, pipelines) = (info.describe(), library.pipelines().len() - before);
+                let strategy = primitive.strategy().name();
+                report.comment(&format!("{name}: {strategy}, {pipelines} new pipelines in {ms:.1} ms"));
+                made.push(json!({ "name": name, "strategy": strategy, "pipelines": pipelines, "creation_ms": ms }));
+            }
+            primitives.push((info, primitive));
+        }
+        let bytes = stats::spirv_bytes(&library.pipelines());
+        report.comment(&format!("SPIR-V: {bytes} bytes"));
+        report.keep("primitives", json!(made));
+        report.keep("spirv_bytes", json!(bytes));
+        Self(primitives)
+    }
+
+    /// The primitives of a case in the order of their use, or why one is missing.
+    pub(crate) fn of(&self, case: &Case) -> trommel::Result<Vec<Primitive>> {
+        let find = |info: PrimitiveInfo| {
+            let known = self.0.iter().find(|(known, _)| *known == info);
+            known.map_or(Err(trommel::Error::Null { argument: "primitive" }), |(_, primitive)| primitive.clone())
+        };
+        case.primitives().into_iter().map(find).collect()
+    }
+}
+
+impl PrimitiveInfo {
+    /// In words: the keys, and what is not as it mostly is.
+    fn describe(&self) -> String {
+        match self {
+            Self::Sort(info) => format!("sorter of {}", describe_sorter(info)),
+            Self::Split(info) => format!("splitter of {}", describe_splitter(info)),
+        }
+    }
+}
+
+fn describe_sorter(info: &SorterInfo) -> String {
+    let default = SorterInfo { key: info.key, ..SorterInfo::default() };
+    let end_bit = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
+    join([
+        Some(format!("{:?} keys", info.key)),
+        describe_value(info.value),
+        of(info.drop_keys, "keys dropped".into()),
+        of(info.order != Order::Ascending, "descending".into()),
+        of(info.begin_bit != 0 || end_bit != info.key.bits(), format!("bits {}..{end_bit}", info.begin_bit)),
+        of(info.placement != Placement::InPlace, format!("{:?}", info.placement)),
+        of(info.layout != Layout::Separate, format!("{:?}", info.layout)),
+        of(info.segmented, "in segments".into()),
+        of(info.max_count != default.max_count, format!("up to {}", info.max_count)),
+    ])
+}
+
+fn describe_splitter(info: &SplitterInfo) -> String {
+    let function = match info.function {
+        BucketFunction::Bits { begin_bit } => format!("bits from {begin_bit}"),
+        other => format!("{other:?}"),
+    };
+    join([
+        Some(format!("{:?} keys", info.key)),
+        describe_value(info.value),
+        of(info.drop_keys, "keys dropped".into()),
+        Some(format!("{} buckets by {function}", info.buckets)),
+        of(info.layout != Layout::Separate, format!("{:?}", info.layout)),
+        of(info.max_count != SplitterInfo::default().max_count, format!("up to {}", info.max_count)),
+    ])
+}
+
+fn describe_value(value: ValueType) -> Option<String> {
+    match value {
+        ValueType::None => None,
+        ValueType::Bytes(bytes) => Some(format!("values of {bytes} bytes")),
+        value => Some(format!("{value:?} values")),
+    }
+}
+
+fn of(differs: bool, words: String) -> Option<String> {
+    differs.then_some(words)
+}
+
+fn join<const N: usize>(words: [Option<String>; N]) -> String {
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trommel::KeyType;
+
+    #[test]
+    fn descriptions_name_what_is_special() {
+        assert_eq!(describe_sorter(&SorterInfo::keys()), "U32 keys");
+        assert_eq!(describe_sorter(&SorterInfo::argsort(KeyType::F32)), "F32 keys, Index values, keys dropped, Preserve");
+        let info = SorterInfo { end_bit: 16, value: ValueType::Bytes(64), max_count: u32::MAX, ..SorterInfo::keys() };
+        assert_eq!(describe_sorter(&info), "U32 keys, values of 64 bytes, bits 0..16, up to 4294967295");
+        let by_bits = SplitterInfo::pairs(32, BucketFunction::Bits { begin_bit: 27 });
+        assert_eq!(PrimitiveInfo::Split(by_bits).describe(), "splitter of U32 keys, U32 values, 32 buckets by bits from 27");
+        assert_eq!(describe_splitter(&SplitterInfo::keys(3, BucketFunction::Range)), "U32 keys, 3 buckets by Range");
+    }
+}
