@@ -159,7 +159,7 @@ pub(crate) fn memory(case: &Case, primitives: &[Primitive]) -> trommel::Result<u
     Ok(arrays.iter().flatten().map(buffers).sum::<u64>() + scratch_size(case, primitives)?)
 }
 
-/// Bytes that each of the primitives can do with.
+/// Bytes that serve each of the primitives.
 fn scratch_size(case: &Case, primitives: &[Primitive]) -> trommel::Result<u64> {
     let mut most = 0;
     for primitive in primitives {
@@ -281,8 +281,7 @@ impl Job {
         match self.case.work {
             Work::Copy => self.fill(commands, &self.keys),
             Work::Sort { .. } | Work::Segments { .. } | Work::Split { .. } => {
-                let firsts = self.first_timestamps()?;
-                for (step, first) in firsts.iter().enumerate().take(self.primitives.len()) {
+                for (step, first) in (0..self.primitives.len()).zip(self.first_timestamps()?) {
                     if step != 0 {
                         self.barrier(commands);
                     }
@@ -333,7 +332,7 @@ impl Job {
             return Ok(Vec::new());
         }
         let mut passes = Vec::new();
-        for (step, first) in self.first_timestamps()?.into_iter().enumerate().take(self.primitives.len()) {
+        for (step, first) in (0..self.primitives.len()).zip(self.first_timestamps()?) {
             let text = self.call(step, &self.whole()).describe()?;
             let lines = text.lines().filter(|line| line.contains(" groups "));
             let names = lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
