@@ -260,8 +260,6 @@ shared_constants! {
     const RANKING_DISPROVEN = 2;
     /// Beside one of these, of tiles: what proves it are the places in the tile that items came from. Otherwise keys do.
     const RANKING_BY_PLACES = 4;
-    /// Each lane of a subgroup counts the items of one bin.
-    const RANKING_IN_LANES = 16;
     /// And counters of digits that are multiples of 32 apart lie in different banks of shared memory.
     const RANKING_SPREAD = 8;
 }

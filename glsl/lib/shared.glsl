@@ -84,7 +84,6 @@ const uint RANKING_BALLOTS = 0;
 const uint RANKING_PROVEN = 1;
 const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
-const uint RANKING_IN_LANES = 16;
 const uint RANKING_SPREAD = 8;
 
 struct SortProblem {

@@ -62,13 +62,6 @@ uint sum_of_lanes(uint value) {
     return sum;
 }
 
-uint shuffle(uint value, uint lane) {
-    barrier();
-    sh_lane_values[thread_id()] = value;
-    barrier();
-    return sh_lane_values[subgroup_id() * LANES + lane % LANES];
-}
-
 uint least_of_lanes(uint value) {
     barrier();
     sh_lane_values[thread_id()] = value;
@@ -88,7 +81,6 @@ uvec4 lanes_below() { return gl_SubgroupLtMask; }
 uvec4 ballot(bool set) { return subgroupBallot(set); }
 uint inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
 uint sum_of_lanes(uint value) { return subgroupAdd(value); }
-uint shuffle(uint value, uint lane) { return subgroupShuffle(value, lane); }
 uint least_of_lanes(uint value) { return subgroupMin(value); }
 
 #endif

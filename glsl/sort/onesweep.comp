@@ -180,8 +180,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     uint bases[MAX_DIGITS];
     if (tile.index == 0) load_totals(tile.problem, bases);
     turn_digits(keys, digit_shift(), digit_mask());
-    uint places[PLACE_WORDS];
-    count_digits(keys, digit_shift(), digit_mask(), places);
+    count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
     // 2. Publish: the earlier, the shorter every later tile waits.
@@ -203,6 +202,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     place_rows(starts);
     if (GOES_ON && thread_id() == 0) sh_tile = ticket;
     barrier();
+    uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), !PROVES, places);
     if (!BY_PLACES) load_next_keys(tile, move, keys);
 

@@ -14,7 +14,7 @@ void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint pla
     uint mask = (1u << digit.bits) - 1;
     begin_digit(digit.shift);
     barrier();
-    count_digits(keys, digit.shift, mask, places);
+    count_digits(keys, digit.shift, mask);
     barrier();
     uint totals[MAX_DIGITS];
     sum_rows(totals);

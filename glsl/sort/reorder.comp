@@ -29,8 +29,7 @@ void sort_tile(Tile tile, Move move) {
     load_keys(tile, digit_word(), move, keys);
     barrier();
     turn_digits(keys, digit_shift(), digit_mask());
-    uint places[PLACE_WORDS];
-    count_digits(keys, digit_shift(), digit_mask(), places);
+    count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
     // 2. Where the tile's digits begin, in the tile and in the problem.
@@ -55,6 +54,7 @@ void sort_tile(Tile tile, Move move) {
     // 3. Order the tile and let it go.
     place_rows(starts);
     barrier();
+    uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), !PROVES, places);
     barrier();
     uint follower[ITEMS];

@@ -29,8 +29,6 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 // By the order of shared memory, which is proven, or by ballots.
 const bool PROVES = (RANKING & (RANKING_PROVEN | RANKING_DISPROVEN)) != 0;
 const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
-// Where there are no more bins than lanes, each lane of a subgroup counts the items of one.
-const bool IN_LANES = (RANKING & RANKING_IN_LANES) != 0;
 #ifndef CARRIES
 #define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
 #endif
@@ -43,7 +41,7 @@ const uint TILE = THREADS * ITEMS;
 // costs.
 const uint HOT_SHARE = 12;
 // Two places in one register: a tile has at most 2^16 of them.
-const uint PLACE_WORDS = !CARRIES && !IN_LANES ? 1 : (ITEMS + 1) / 2;
+const uint PLACE_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
 
 // Counters while a tile is ordered; then, where other words follow, the digits of its places, four to a word (scatter.glsl).
 const uint COUNTER_WORDS = HISTOGRAMS * BINS;
@@ -95,40 +93,8 @@ void turn_digits(inout uint keys[ITEMS], uint shift, uint mask) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) keys[k] = turned(keys[k], shift, mask);
 }
 
-uint place_of(uint places[PLACE_WORDS], uint k) { return places[k / 2] >> (k & 1) * 16 & 0xffffu; }
-
-void tell(inout uint places[PLACE_WORDS], uint k, uint place) {
-    places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
-}
-
-// Ranks within the subgroup's items, told as places, while each lane counts those of the bin of its number. No shared memory is met until the
-// row is left, so keys of one bin are as fast as any. (Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016.)
-void rank_in_lanes(uint keys[ITEMS], uint shift, uint mask, out uint places[PLACE_WORDS]) {
-    uint lane = lane_id();
-    uint count = 0;
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (!HOLDS(k)) continue;
-        uint digit = digit_of(keys[k], shift, mask);
-        uvec4 peers = ballot(true);
-        uvec4 own = peers;
-        [[unroll]] for (uint bit = 0; bit < BIN_BITS; ++bit) {
-            bool set = (digit >> bit & 1) != 0;
-            uvec4 with = ballot(set);
-            peers &= set ? with : ~with;
-            own &= (lane >> bit & 1) != 0 ? with : ~with;
-        }
-        tell(places, k, shuffle(count, digit) + count_bits(peers & lanes_below()));
-        count += count_bits(own);
-    }
-    if (lane < BINS) sh_counts[own_counter(lane)] = count;
-}
-
 // Barrier before: begin_digit. Barrier after: before any row is read. Here and below, keys have been turned.
-void count_digits(uint keys[ITEMS], uint shift, uint mask, out uint places[PLACE_WORDS]) {
-    if (IN_LANES) {
-        rank_in_lanes(keys, shift, mask, places);
-        return;
-    }
+void count_digits(uint keys[ITEMS], uint shift, uint mask) {
     uint row = histogram_row() * BINS;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (HOLDS(k)) atomicAdd(sh_counts[row + digit_of(keys[k], shift, mask)], 1);
@@ -222,9 +188,7 @@ void set_place(inout uint places[PLACE_WORDS], uint k, uint place) {
 // A key goes to its place as it was, and the place is told for what it carries.
 void tell_place(uint turned_key, uint shift, uint mask, uint k, uint place, inout uint places[PLACE_WORDS]) {
     sh_keys[place] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
-    if (!CARRIES) return;
-    if (IN_LANES) set_place(places, k, place);
-    else tell(places, k, place);
+    if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
 }
 
 // Ranks where one digit is hot: its keys are counted by ballots, in a register, all others by the order of shared memory.
@@ -265,9 +229,7 @@ void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout ui
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
-        uint place;
-        if (IN_LANES) place = sh_counts[own_counter(digit)] + place_of(places, k);
-        else place = by_ballots ? rank_key(digit) : take_place(digit, true);
+        uint place = by_ballots ? rank_key(digit) : take_place(digit, true);
         tell_place(keys[k], shift, mask, k, place, places);
     }
 }
@@ -276,7 +238,7 @@ void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout ui
 //
 // The shift comes from shared memory, which no compiler sees through: knowing that the digits are those that count_digits had, it
 // would keep them all, a register a key (101 instead of 70 at 22 keys on NVIDIA, and half the workgroups).
-void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, inout uint places[PLACE_WORDS]) {
+void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, out uint places[PLACE_WORDS]) {
     uint shift = sh_shift;
     uint turns = histogram_turns();
     if (turns == 1) {
@@ -288,6 +250,8 @@ void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, inout uint places[P
         barrier();
     }
 }
+
+uint place_of(uint places[PLACE_WORDS], uint k) { return places[k / 2] >> (k & 1) * 16 & 0xffffu; }
 
 // Barriers before and after.
 void place_words(uint words[ITEMS], uint places[PLACE_WORDS]) {

@@ -6,8 +6,8 @@ use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES,
-    MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_IN_LANES, RANKING_SPREAD, SCAN_CHAINED,
-    SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK,
+    SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
@@ -284,11 +284,6 @@ impl<'a> SortKind<'a> {
         1 << most.clamp(1, 32).ilog2()
     }
 
-    /// Whether there are lanes for all bins. Then each subgroup has its own row, narrow as it is.
-    fn counts_in_lanes(&self) -> bool {
-        !self.format.segmented && self.format.bins() <= self.profile.lanes
-    }
-
     /// How a kernel finds places in a tile.
     fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
@@ -301,9 +296,6 @@ impl<'a> SortKind<'a> {
             }
             Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
                 // What tiles prove takes a row of counters for each subgroup.
-                if self.counts_in_lanes() {
-                    return RANKING_IN_LANES;
-                }
                 let rows = self.profile.histogram_rows(threads, self.facts);
                 let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
                     true if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
@@ -360,9 +352,6 @@ impl<'a> SortKind<'a> {
             Constant::Lanes => lanes,
             Constant::Items => shape.items,
             Constant::Histograms if kernel == Kernel::SortHistogram => self.counter_copies(),
-            Constant::Histograms if self.ranking(kernel, tile) == RANKING_IN_LANES => {
-                self.profile.most_subgroups(threads, self.facts)
-            }
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => format.value_words,
             Constant::Tile if kernel == Kernel::SortRank => {
