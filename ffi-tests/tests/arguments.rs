@@ -6,9 +6,11 @@
 mod creating;
 #[path = "arguments/recording.rs"]
 mod recording;
+#[path = "arguments/splits.rs"]
+mod splits;
 
 use anyhow::{Result, ensure};
-use ffi_tests::{Api, Engine, batch_info, library, library_without_primitives, sort_info, sorter_info};
+use ffi_tests::{Api, Engine, batch_info, library, library_without_primitives, sort_info, sorter_info, split_info, splitter_info};
 use std::ptr;
 use trommel::capi::*;
 
@@ -95,7 +97,7 @@ fn what_is_left_out_says_so() -> Result<()> {
     let api = &engine.api;
     let reason = "built without the feature \"sort\"";
     let mut refusals = Refusals(api, Vec::new());
-    let mut sorter = ptr::dangling_mut();
+    let (mut sorter, mut splitter) = (ptr::dangling_mut(), ptr::dangling_mut());
     let (mut size, mut count) = (UNTOUCHED, 7);
     // SAFETY: no pointer is followed.
     unsafe {
@@ -108,8 +110,14 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("batch scratch", (api.trmGetBatchScratch)(&batch_info(&[]), &mut size), NOT_BUILT, reason);
         refusals.expect("batch", (api.trmCmdBatch)(commands, &batch_info(&[])), NOT_BUILT, reason);
         (api.trmDestroySorter)(ptr::null_mut());
+        let reason = "built without the feature \"split\"";
+        refusals.expect("create", (api.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter), NOT_BUILT, reason);
+        refusals.expect("scratch", (api.trmGetSplitterScratch)(splitter, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("timestamps", (api.trmGetSplitterTimestampCount)(splitter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("split", (api.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
+        (api.trmDestroySplitter)(ptr::null_mut());
     }
-    assert!(sorter.is_null());
+    assert!(sorter.is_null() && splitter.is_null());
     assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
     refusals.finish()?;
     engine.finish()
