@@ -486,7 +486,7 @@ typedef struct TrmSplitterCreateInfo {
     uint32_t beginBit;
     /// Bytes of a value, for TRM_VALUE_TYPE_BYTES, a multiple of 4, at most 16; elsewhere 0.
     uint32_t valueSize;
-    /// How items are read. Those that are written are dense.
+    /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
     TrmLayout layout;
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
     /// narrower than 4 bytes cannot be.
@@ -681,10 +681,10 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: a few dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where they
-/// are wanted.
+/// Appended: three to six dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where
+/// they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
-/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the status and on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
+/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
 /// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
 /// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
 /// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.

@@ -10,7 +10,10 @@ mod recording;
 mod splits;
 
 use anyhow::{Result, ensure};
-use ffi_tests::{Api, Engine, batch_info, library, library_without_primitives, sort_info, sorter_info, split_info, splitter_info};
+use ffi_tests::{
+    Api, Engine, batch_info, library, library_of_sorts, library_without_primitives, sort_info, sorter_info, split_info,
+    splitter_info,
+};
 use std::ptr;
 use trommel::capi::*;
 
@@ -119,6 +122,26 @@ fn what_is_left_out_says_so() -> Result<()> {
     }
     assert!(sorter.is_null() && splitter.is_null());
     assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
+    refusals.finish()?;
+    engine.finish()
+}
+
+#[test]
+fn batches_without_splits_say_so() -> Result<()> {
+    let engine = Engine::new(Api::load(library_of_sorts()?)?)?;
+    let sorter = engine.sorter(TrmValueType::None)?;
+    let (sort, split) = (TrmSortInfo { sorter, ..sort_info() }, split_info());
+    let infos = [(&raw const sort).cast(), (&raw const split).cast()];
+    let mut refusals = Refusals(&engine.api, Vec::new());
+    let mut size = UNTOUCHED;
+    // SAFETY: the infos are valid.
+    unsafe {
+        let result = (engine.api.trmGetBatchScratch)(&batch_info(&infos), &mut size);
+        refusals.expect("a split", result, NOT_BUILT, "built without the feature \"split\"");
+        assert_eq!(size, UNTOUCHED, "outputs are written on success only");
+        assert_eq!((engine.api.trmGetBatchScratch)(&batch_info(&infos[..1]), &mut size), 0, "{}", engine.api.last_error());
+        (engine.api.trmDestroySorter)(sorter);
+    }
     refusals.finish()?;
     engine.finish()
 }

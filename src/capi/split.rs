@@ -72,10 +72,10 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: a few dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where they
-/// are wanted.
+/// Appended: three to six dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where
+/// they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
-/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the status and on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
+/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
 /// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
 /// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
 /// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.

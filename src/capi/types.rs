@@ -416,7 +416,7 @@ pub struct TrmSplitterCreateInfo {
     pub begin_bit: u32,
     /// Bytes of a value, for TRM_VALUE_TYPE_BYTES, a multiple of 4, at most 16; elsewhere 0.
     pub value_size: u32,
-    /// How items are read. Those that are written are dense.
+    /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
     pub layout: raw::TrmLayout,
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
     /// narrower than 4 bytes cannot be.
