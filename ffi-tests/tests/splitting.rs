@@ -22,7 +22,7 @@ fn key(place: u32) -> u32 {
     place.wrapping_mul(2_654_435_761) >> 8
 }
 
-fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) -> u32 {
+fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) -> u32 + use<> {
     let (buckets, begin_bit, low, width) = (info.bucket_count, info.begin_bit, split.low, split.width);
     let ranges = info.bucket_function == TrmBucketFunction::Range as i32;
     // Keys of no bucket lie behind the last one, among themselves in their order.
@@ -301,5 +301,72 @@ fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
     }
     // SAFETY: nobody uses it any more.
     unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    engine.finish()
+}
+
+/// Every `stride`-th word, from the first on.
+fn spread(words: &[u32], stride: usize) -> Vec<u32> {
+    words.iter().flat_map(|word| std::iter::once(*word).chain(std::iter::repeat_n(UNTOUCHED, stride - 1))).collect()
+}
+
+#[test]
+fn layouts_and_indices() -> Result<()> {
+    const COUNT: u32 = 5000;
+    let engine = engine()?;
+    let context = &engine.context;
+    let keys: Vec<u32> = (0..COUNT).map(key).collect();
+    // Other than the places, which an argsort of buckets tells.
+    let values: Vec<u32> = (0..COUNT).map(|place| !place).collect();
+    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(7, 20) };
+    let bucket = function(&pairs, &split_info());
+    let mut places: Vec<u32> = (0..COUNT).collect();
+    places.sort_by_key(|place| bucket(key(*place)));
+    let (split_keys, split_values): (Vec<_>, Vec<_>) = places.iter().map(|place| (key(*place), !place)).unzip();
+    let items = |keys: &[u32], values: &[u32]| keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect::<Vec<_>>();
+
+    let strided = TrmSplitterCreateInfo { layout: TrmLayout::Strided as i32, ..pairs };
+    let interleaved = TrmSplitterCreateInfo { layout: TrmLayout::Interleaved as i32, ..pairs };
+    let indices =
+        TrmSplitterCreateInfo { value_type: TrmValueType::Index as i32, flags: TRM_SPLITTER_CREATE_DROP_KEYS_BIT, ..pairs };
+    let untouched = vec![UNTOUCHED; 2 * COUNT as usize];
+    let behind = |words: &[u32]| [words, &untouched[words.len()..]].concat();
+    let cases = [
+        ("strided", strided, spread(&keys, 2), spread(&values, 3), [8, 12], behind(&split_keys), behind(&split_values)),
+        (
+            "interleaved",
+            interleaved,
+            items(&keys, &values),
+            Vec::new(),
+            [0, 0],
+            items(&split_keys, &split_values),
+            untouched.clone(),
+        ),
+        ("indices", indices, keys.clone(), Vec::new(), [0, 0], untouched.clone(), behind(&places)),
+    ];
+    for (name, kind, keys, values, [key_stride, value_stride], expected_keys, expected_values) in cases {
+        let splitter = engine.splitter_of(&kind)?;
+        let work = engine.split_scratch(splitter, COUNT)?;
+        let values = if values.is_empty() { None } else { Some(context.upload(&values)?) };
+        let (keys, keys_out, values_out) = (context.upload(&keys)?, context.upload(&untouched)?, context.upload(&untouched)?);
+        let info = TrmSplitInfo {
+            count: TrmCount { max: COUNT, address: 0 },
+            keys: range(&keys),
+            values: values.as_ref().map(range).unwrap_or_default(),
+            keys_out: range(&keys_out),
+            values_out: range(&values_out),
+            key_stride,
+            value_stride,
+            scratch: scratch(&work),
+            ..split_info()
+        };
+        context.run(|commands| {
+            record(&engine, commands, splitter, &info);
+            Ok(())
+        })?;
+        ensure!(context.download::<u32>(&keys_out, untouched.len())? == expected_keys, "{name}: keys");
+        ensure!(context.download::<u32>(&values_out, untouched.len())? == expected_values, "{name}: values");
+        // SAFETY: nobody uses it any more.
+        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    }
     engine.finish()
 }
