@@ -30,9 +30,15 @@
 /// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
 #define TRM_SORTER_CREATE_SEGMENTED_BIT 2
 
+/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored.
+#define TRM_SPLITTER_CREATE_DROP_KEYS_BIT 1
+
 /// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
 /// the arrays, and were cut off.
 #define TRM_STATUS_COUNT_CLAMPED 1
+
+/// Set in the status word of a split: some keys were of no bucket, and lie behind those of the last one.
+#define TRM_STATUS_NO_BUCKET 2
 
 /// The header's version, to compare with trmGetVersion(). Before 1.0 a change of the minor version may break.
 #define TRM_VERSION_MAJOR 0
@@ -98,6 +104,10 @@ enum TrmStructureType
     TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO = 1000,
     /// TrmSortInfo
     TRM_STRUCTURE_TYPE_SORT_INFO = 1001,
+    /// TrmSplitterCreateInfo
+    TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO = 2000,
+    /// TrmSplitInfo
+    TRM_STRUCTURE_TYPE_SPLIT_INFO = 2001,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -270,9 +280,32 @@ typedef int32_t TrmLayout;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// What takes a key to its bucket.
+enum TrmBucketFunction
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// The value of a field of the key's bits from beginBit on, as many as number all buckets, none of them in another word of the
+    /// key than the first. Keys whose value is no bucket lie behind those of the last one.
+    TRM_BUCKET_FUNCTION_BITS = 0,
+    /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
+    /// one all above: two of them are split by a pivot, low + width. Keys are unsigned integers of 32 bits or fewer.
+    TRM_BUCKET_FUNCTION_RANGE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmBucketFunction TrmBucketFunction;
+#else
+typedef int32_t TrmBucketFunction;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
 
 typedef struct TrmSorter_T TrmSorter_T;
+
+typedef struct TrmSplitter_T TrmSplitter_T;
 
 /// What trmGetDeviceRequirements() asks about.
 typedef struct TrmDeviceRequirementsInfo {
@@ -434,6 +467,81 @@ typedef struct TrmSortInfo {
     struct TrmSegments segments;
 } TrmSortInfo;
 
+/// What trmCreateSplitter() makes. Zeros, but for bucketCount: by the lowest bits of uint32_t keys alone, strategy by the device.
+typedef struct TrmSplitterCreateInfo {
+    /// TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO
+    TrmStructureType sType;
+    uint32_t structSize;
+    const void *pNext;
+    TrmKeyType keyType;
+    TrmValueType valueType;
+    TrmStrategy strategy;
+    /// TRM_SPLITTER_CREATE_..._BIT or 0.
+    uint32_t flags;
+    /// How many buckets, 1 to 256.
+    uint32_t bucketCount;
+    TrmBucketFunction bucketFunction;
+    /// For TRM_BUCKET_FUNCTION_BITS, the field's first bit, counted from the least significant bit of the key as it is ordered: a
+    /// float's or a signed integer's sign is turned before. Elsewhere 0.
+    uint32_t beginBit;
+    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES, a multiple of 4, at most 16; elsewhere 0.
+    uint32_t valueSize;
+    /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
+    TrmLayout layout;
+    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
+    /// narrower than 4 bytes cannot be.
+    uint32_t maxCount;
+} TrmSplitterCreateInfo;
+
+/// Splits of one kind. Immutable, so any number of threads may use it at once.
+typedef struct TrmSplitter_T *TrmSplitter;
+
+/// One split.
+typedef struct TrmSplitInfo {
+    /// TRM_STRUCTURE_TYPE_SPLIT_INFO
+    TrmStructureType sType;
+    uint32_t structSize;
+    const void *pNext;
+    /// In a batch: what splits. For trmCmdSplit(): NULL, or the same again.
+    TrmSplitter splitter;
+    /// How many items, at most the splitter's maxCount.
+    struct TrmCount count;
+    /// count.max keys, or, interleaved, keys with their values. Only read.
+    struct TrmRange keys;
+    /// count.max values; indices are not read. Ignored by a splitter of keys alone, of interleaved items or of indices.
+    struct TrmRange values;
+    /// count.max keys or interleaved items: where they go, bucket by bucket. Ignored where keys are dropped.
+    struct TrmRange keysOut;
+    /// The same for values.
+    struct TrmRange valuesOut;
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
+    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    uint32_t keyStride;
+    /// The same for values.
+    uint32_t valueStride;
+    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket. Elsewhere 0.
+    uint32_t low;
+    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more. Elsewhere 0.
+    uint32_t width;
+    /// bucketCount + 1 words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no
+    /// bucket. Zeros: not wanted.
+    struct TrmRange offsets;
+    /// bucketCount words: how many items each bucket has. Zeros: not wanted.
+    struct TrmRange counts;
+    /// bucketCount VkDispatchIndirectCommands: a workgroup for every commandItems items of the bucket, in one row, or, where the
+    /// device takes no row as long, in several; groups beyond those that there are items for find none. Its buffer has usage
+    /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
+    struct TrmRange commands;
+    /// Items that a workgroup of commands takes, 1 or more where they are wanted.
+    uint32_t commandItems;
+    /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own.
+    struct TrmScratch scratch;
+    /// Address of a uint32_t that is set to 0 or to TRM_STATUS_... bits; 0: not wanted.
+    VkDeviceAddress status;
+    /// trmGetSplitterTimestampCount() queries. Not used in a batch.
+    struct TrmTimestamps timestamps;
+} TrmSplitInfo;
+
 /// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.
 typedef struct TrmInfoHeader {
     TrmStructureType sType;
@@ -452,7 +560,7 @@ typedef struct TrmBatchInfo {
     const void *pNext;
     /// How many, at most 2^20.
     uint32_t infoCount;
-    /// infoCount pointers to TrmSortInfo, each with its sorter.
+    /// infoCount pointers to TrmSortInfo, each with its sorter, and TrmSplitInfo, each with its splitter, in any order.
     const struct TrmInfoHeader *const *infos;
     /// trmGetBatchScratch() bytes or more, for all of them.
     struct TrmScratch scratch;
@@ -496,7 +604,7 @@ TrmResult trmGetDeviceRequirements(const struct TrmDeviceRequirementsInfo *info,
 /// @return TRM_ERROR_MISSING_FEATURE where the device was created without something needed: trmGetLastError() names it.
 TrmResult trmCreateDevice(const struct TrmDeviceCreateInfo *info, TrmDevice *device);
 
-/// Ends the handle. The library itself leaves the VkDevice when the last sorter made on it is destroyed, too; until then,
+/// Ends the handle. The library itself leaves the VkDevice when the last sorter or splitter made on it is destroyed, too; until then,
 /// and until every command buffer recorded with them has executed, the VkDevice must live. NULL is ignored.
 void trmDestroyDevice(TrmDevice device);
 
@@ -550,10 +658,51 @@ TrmResult trmCmdSort(VkCommandBuffer commandBuffer,
                      TrmSorter sorter,
                      const struct TrmSortInfo *info);
 
-/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters and maximum counts matter, their addresses do
-/// not, nor does info->scratch.
-TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info,
-                             VkDeviceSize *size);
+/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
+///
+/// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
+TrmResult trmCreateSplitter(TrmDevice device, const struct TrmSplitterCreateInfo *info, TrmSplitter *splitter);
+
+/// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
+void trmDestroySplitter(TrmSplitter splitter);
+
+/// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
+///
+/// @param maxCount At most the splitter's.
+TrmResult trmGetSplitterScratch(TrmSplitter splitter, uint32_t maxCount, VkDeviceSize *size);
+
+/// Queries that TrmSplitInfo::timestamps needs for a split of exactly maxCount: one before the first pass and one after each. All
+/// are written; those of passes that the split does without get the time of its end.
+///
+/// @param maxCount At most the splitter's.
+TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
+                                       uint32_t maxCount,
+                                       uint32_t *count);
+
+/// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
+///
+/// Appended: three to six dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where
+/// they are wanted.
+/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
+/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
+/// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
+/// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
+/// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
+/// Scratch lives from the first command to the last.
+/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
+/// then count for themselves: never a hang, never another result.
+///
+/// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
+///   thread alone.
+/// @param info What is written must be apart from everything else; keys and values may lie in one another, as members of structs
+///   do. A count of zero moves no item, but still writes offsets, counts, commands and the status.
+TrmResult trmCmdSplit(VkCommandBuffer commandBuffer,
+                      TrmSplitter splitter,
+                      const struct TrmSplitInfo *info);
+
+/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters or splitters and maximum counts
+/// matter, their addresses do not, nor does info->scratch.
+TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size);
 
 /// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
 /// and problems that are alike share their dispatches. Small ones take a workgroup each.
@@ -562,9 +711,9 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info,
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
 /// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
 /// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
-/// kinds: what a sorter was created as, and a tile shape of the device's profile (one for each range of sizes).
+/// kinds: what a sorter or splitter was created as, and a tile shape of the device's profile (one for each range of sizes).
 ///
-/// @param info Nothing is recorded for an infoCount of 0. All sorters are of one device.
+/// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer,
                       const struct TrmBatchInfo *info);
 

@@ -4,6 +4,7 @@
 #ifndef TROMMEL_HPP
 #define TROMMEL_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -49,6 +50,10 @@ Info info() {
         made.sType = TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO;
     } else if constexpr (std::is_same_v<Info, TrmSortInfo>) {
         made.sType = TRM_STRUCTURE_TYPE_SORT_INFO;
+    } else if constexpr (std::is_same_v<Info, TrmSplitterCreateInfo>) {
+        made.sType = TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO;
+    } else if constexpr (std::is_same_v<Info, TrmSplitInfo>) {
+        made.sType = TRM_STRUCTURE_TYPE_SPLIT_INFO;
     } else {
         static_assert(std::is_same_v<Info, TrmBatchInfo>, "not an info struct of trommel");
         made.sType = TRM_STRUCTURE_TYPE_BATCH_INFO;
@@ -76,6 +81,22 @@ inline TrmSorterCreateInfo argsortInfo(TrmKeyType keys) {
     auto made = sorterInfo(keys, TRM_VALUE_TYPE_INDEX);
     made.flags = TRM_SORTER_CREATE_DROP_KEYS_BIT;
     made.placement = TRM_PLACEMENT_PRESERVE;
+    return made;
+}
+
+/// A splitter's info to begin with: by the field of uint32_t keys from beginBit on, which is their bucket.
+inline TrmSplitterCreateInfo bitsInfo(std::uint32_t bucketCount, std::uint32_t beginBit, TrmValueType values = TRM_VALUE_TYPE_NONE) {
+    auto made = info<TrmSplitterCreateInfo>();
+    made.valueType = values;
+    made.bucketCount = bucketCount;
+    made.beginBit = beginBit;
+    return made;
+}
+
+/// A splitter's info to begin with: by ranges of uint32_t keys, as each split says.
+inline TrmSplitterCreateInfo rangesInfo(std::uint32_t bucketCount, TrmValueType values = TRM_VALUE_TYPE_NONE) {
+    auto made = bitsInfo(bucketCount, 0, values);
+    made.bucketFunction = TRM_BUCKET_FUNCTION_RANGE;
     return made;
 }
 
@@ -179,12 +200,55 @@ private:
     std::unique_ptr<std::remove_pointer_t<TrmSorter>, Destroy> handle_;
 };
 
+/// Splits of one kind.
+class Splitter {
+public:
+    /// bitsInfo() and rangesInfo() make infos.
+    Splitter(const Device &device, const TrmSplitterCreateInfo &info) {
+        TrmSplitter splitter = nullptr;
+        check(trmCreateSplitter(device.get(), &info, &splitter));
+        handle_.reset(splitter);
+    }
+
+    TrmSplitter get() const noexcept { return handle_.get(); }
+
+    VkDeviceSize scratchSize(std::uint32_t maxCount) const {
+        VkDeviceSize size = 0;
+        check(trmGetSplitterScratch(get(), maxCount, &size));
+        return size;
+    }
+
+    std::uint32_t timestampCount(std::uint32_t maxCount) const {
+        std::uint32_t count = 0;
+        check(trmGetSplitterTimestampCount(get(), maxCount, &count));
+        return count;
+    }
+
+    /// trmCmdSplit()
+    void cmdSplit(VkCommandBuffer commandBuffer, const TrmSplitInfo &info) const {
+        check(trmCmdSplit(commandBuffer, get(), &info));
+    }
+
+private:
+    struct Destroy {
+        void operator()(TrmSplitter splitter) const noexcept { trmDestroySplitter(splitter); }
+    };
+    std::unique_ptr<std::remove_pointer_t<TrmSplitter>, Destroy> handle_;
+};
+
 /// Problems to record together. It copies their infos, so it takes heap memory; trmCmdBatch() itself does not.
 class Batch {
 public:
     void add(const Sorter &sorter, TrmSortInfo info) {
         info.sorter = sorter.get();
+        order_.push_back({false, sorts_.size()});
         sorts_.push_back(info);
+    }
+
+    void add(const Splitter &splitter, TrmSplitInfo info) {
+        info.splitter = splitter.get();
+        order_.push_back({true, splits_.size()});
+        splits_.push_back(info);
     }
 
     VkDeviceSize scratchSize() const {
@@ -202,14 +266,26 @@ public:
     }
 
 private:
+    /// Where a problem's info is among those of its primitive. Infos keep the order in which they were added, in which arrays in a few
+    /// large buffers are compared in linear time.
+    struct Place {
+        bool split;
+        std::size_t index;
+    };
+
     struct List {
         explicit List(const Batch &batch) {
-            for (const TrmSortInfo &sort : batch.sorts_) {
-                headers.push_back(reinterpret_cast<const TrmInfoHeader *>(&sort));
+            for (const Place &place : batch.order_) {
+                headers.push_back(place.split ? header(batch.splits_[place.index]) : header(batch.sorts_[place.index]));
             }
             info.infoCount = static_cast<std::uint32_t>(headers.size());
             info.infos = headers.data();
         }
+        template <class Info>
+        static const TrmInfoHeader *header(const Info &info) {
+            return reinterpret_cast<const TrmInfoHeader *>(&info);
+        }
+
         List(const List &) = delete;
         List &operator=(const List &) = delete;
 
@@ -217,7 +293,9 @@ private:
         TrmBatchInfo info = trommel::info<TrmBatchInfo>();
     };
 
+    std::vector<Place> order_;
     std::vector<TrmSortInfo> sorts_;
+    std::vector<TrmSplitInfo> splits_;
 };
 
 }  // namespace trommel

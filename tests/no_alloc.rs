@@ -135,12 +135,8 @@ unsafe fn begun<T>(s_type: TrmStructureType) -> T {
     }
 }
 
-#[test]
-fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
-    let context = Context::new()?;
-    let keys = context.upload(&vec![[1u32; 4]; 4 * MAX as usize])?;
-    let values = context.upload(&vec![[2u32; 4]; 4 * MAX as usize])?;
-    let count = context.upload(&[50u32])?;
+/// The library on the context's device.
+fn device(context: &Context) -> Result<TrmDevice, Box<dyn Error>> {
     // SAFETY: the loader is the system's own.
     let entry = unsafe { ash::Entry::load() }?;
     let (mut v12, mut v13) = Default::default();
@@ -160,6 +156,16 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let mut device = ptr::null_mut();
     // SAFETY: everything is valid.
     unsafe { assert_eq!(trmCreateDevice(&info, &mut device), 0) };
+    Ok(device)
+}
+
+#[test]
+fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
+    let context = Context::new()?;
+    let keys = context.upload(&vec![[1u32; 4]; 4 * MAX as usize])?;
+    let values = context.upload(&vec![[2u32; 4]; 4 * MAX as usize])?;
+    let count = context.upload(&[50u32])?;
+    let device = device(&context)?;
     for (key_type, value_type, value_size) in [
         (TrmKeyType::U32, TrmValueType::U32, 0),
         (TrmKeyType::U64, TrmValueType::Bytes, 16),
@@ -216,5 +222,78 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     }
     // SAFETY: nobody uses it any more.
     unsafe { trmDestroyDevice(device) };
+    Ok(())
+}
+
+/// In a batch, and each alone: all results told, on a device's count.
+#[test]
+fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
+    let context = Context::new()?;
+    let input = context.upload(&vec![[1u32; 4]; 4 * MAX as usize])?;
+    let output = context.upload(&vec![[2u32; 4]; 4 * MAX as usize])?;
+    let told = context.upload(&[0u32; 1000])?;
+    let count = context.upload(&[50u32])?;
+    let device = device(&context)?;
+    for (key_type, bucket_count) in [(TrmKeyType::U32, 16), (TrmKeyType::U64, 5), (TrmKeyType::I16, 5)] {
+        let info = TrmSplitterCreateInfo {
+            key_type: key_type as i32,
+            bucket_count,
+            // SAFETY: numbers and pointers.
+            ..unsafe { begun(TrmStructureType::SplitterCreateInfo) }
+        };
+        let mut splitter = ptr::null_mut();
+        // SAFETY: everything is valid.
+        unsafe { assert_eq!(trmCreateSplitter(device, &info, &mut splitter), 0) };
+        let range = |range: trommel::Range| TrmRange { address: range.address, size: range.size };
+        let split = |(info, index): (&SortInfo, u64)| {
+            // Rows of what is told, each with room for the most buckets.
+            let part = |place: u64| TrmRange { address: told.address() + 1000 * index + 200 * place, size: 200 };
+            TrmSplitInfo {
+                splitter,
+                count: TrmCount { max: info.count.max, address: info.count.address },
+                keys: range(info.keys),
+                keys_out: range(info.values),
+                offsets: part(0),
+                counts: part(1),
+                commands: part(2),
+                command_items: 64,
+                status: part(3).address,
+                // SAFETY: numbers and pointers.
+                ..unsafe { begun(TrmStructureType::SplitInfo) }
+            }
+        };
+        let splits: Vec<_> = infos(&input, &output, &count).iter().zip(0..).map(split).collect();
+        let pointers: Vec<_> = splits.iter().map(|info| ptr::from_ref(info).cast::<TrmInfoHeader>()).collect();
+        let mut batch = TrmBatchInfo {
+            info_count: u32::try_from(pointers.len())?,
+            infos: pointers.as_ptr(),
+            // SAFETY: numbers and pointers.
+            ..unsafe { begun(TrmStructureType::BatchInfo) }
+        };
+        let mut size = 0;
+        // SAFETY: everything is valid.
+        unsafe { assert_eq!(trmGetBatchScratch(&batch, &mut size), 0) };
+        let scratch = context.buffer(size)?;
+        batch.scratch = TrmScratch { buffer: scratch.handle(), offset: 0, size };
+        context.run(|commands| {
+            // SAFETY: everything is valid and lives until it has run.
+            assert_eq!(allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)), 0, "a batch of {key_type:?}");
+            Ok(())
+        })?;
+        for info in splits {
+            let info = TrmSplitInfo { scratch: batch.scratch, ..info };
+            context.run(|commands| {
+                // SAFETY: everything is valid and lives until it has run.
+                let result = || unsafe { trmCmdSplit(commands, splitter, &info) };
+                assert_eq!(allocations(|| assert_eq!(result(), 0)), 0, "{key_type:?}, {info:?}");
+                Ok(())
+            })?;
+        }
+        // SAFETY: nobody uses it any more.
+        unsafe { trmDestroySplitter(splitter) };
+    }
+    // SAFETY: nobody uses it any more.
+    unsafe { trmDestroyDevice(device) };
+    assert!(context.messages().is_empty());
     Ok(())
 }

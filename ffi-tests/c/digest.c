@@ -1,12 +1,14 @@
-/* The case that every language sorts (see package.rs): prints a digest of keys and values, sorted. */
+/* The case that every language sorts and then splits (see package.rs): prints a digest of keys and values, sorted, and split, and of
+ * where buckets begin. */
 #include "../../examples/c/engine.h"
 
 #define COUNT 20000u
+#define BUCKETS 5u
 
 /* Fowler, Noll and Vo's hash (FNV-1a), a word at a time. */
-static uint64_t digest_of(uint64_t digest, const uint32_t *words)
+static uint64_t digest_of(uint64_t digest, const uint32_t *words, uint32_t count)
 {
-    for (uint32_t i = 0; i < COUNT; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         digest = (digest ^ words[i]) * 0x100000001b3u;
     }
     return digest;
@@ -26,10 +28,24 @@ int main(void)
     };
     TrmSorter sorter;
     CHECK(trmCreateSorter(device, &sorterInfo, &sorter));
-    VkDeviceSize scratchSize;
+    const TrmSplitterCreateInfo splitterInfo = {
+        .sType = TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO,
+        .structSize = sizeof splitterInfo,
+        .valueType = TRM_VALUE_TYPE_U32,
+        .bucketCount = BUCKETS,
+        .beginBit = 7,
+    };
+    TrmSplitter splitter;
+    CHECK(trmCreateSplitter(device, &splitterInfo, &splitter));
+    VkDeviceSize scratchSize, splitScratchSize;
     CHECK(trmGetSorterScratch(sorter, COUNT, &scratchSize));
+    CHECK(trmGetSplitterScratch(splitter, COUNT, &splitScratchSize));
+    scratchSize = scratchSize < splitScratchSize ? splitScratchSize : scratchSize;
     Buffer keys = create_buffer(&engine, COUNT * sizeof(uint32_t));
     Buffer values = create_buffer(&engine, COUNT * sizeof(uint32_t));
+    Buffer keysOut = create_buffer(&engine, COUNT * sizeof(uint32_t));
+    Buffer valuesOut = create_buffer(&engine, COUNT * sizeof(uint32_t));
+    Buffer offsets = create_buffer(&engine, (BUCKETS + 1) * sizeof(uint32_t));
     Buffer scratch = create_buffer(&engine, scratchSize);
     for (uint32_t i = 0; i < COUNT; i++) {
         keys.mapped[i] = (i * 2654435761u >> 20) * 0x00080401u;
@@ -46,13 +62,33 @@ int main(void)
         .scratch = {scratch.handle, 0, scratch.size},
     };
     CHECK(trmCmdSort(engine.commands, sorter, &sortInfo));
+    barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    const TrmSplitInfo splitInfo = {
+        .sType = TRM_STRUCTURE_TYPE_SPLIT_INFO,
+        .structSize = sizeof splitInfo,
+        .count = {.max = COUNT},
+        .keys = {keys.address, keys.size},
+        .values = {values.address, values.size},
+        .keysOut = {keysOut.address, keysOut.size},
+        .valuesOut = {valuesOut.address, valuesOut.size},
+        .offsets = {offsets.address, offsets.size},
+        .scratch = {scratch.handle, 0, scratch.size},
+    };
+    CHECK(trmCmdSplit(engine.commands, splitter, &splitInfo));
     barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     submit_and_wait(&engine);
-    printf("%016llx\n", (unsigned long long)digest_of(digest_of(0xcbf29ce484222325u, keys.mapped), values.mapped));
+    uint64_t digest = digest_of(digest_of(0xcbf29ce484222325u, keys.mapped, COUNT), values.mapped, COUNT);
+    digest = digest_of(digest_of(digest, keysOut.mapped, COUNT), valuesOut.mapped, COUNT);
+    printf("%016llx\n", (unsigned long long)digest_of(digest, offsets.mapped, BUCKETS + 1));
 
     destroy_buffer(&engine, &scratch);
+    destroy_buffer(&engine, &offsets);
+    destroy_buffer(&engine, &valuesOut);
+    destroy_buffer(&engine, &keysOut);
     destroy_buffer(&engine, &values);
     destroy_buffer(&engine, &keys);
+    trmDestroySplitter(splitter);
     trmDestroySorter(sorter);
     trmDestroyDevice(device);
     destroy_engine(&engine);

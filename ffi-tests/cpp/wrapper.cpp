@@ -111,14 +111,19 @@ void argsort(const Engine &engine) {
     destroy_buffer(&engine, &keys);
 }
 
-/// The case that every language sorts: see package.rs. Prints a digest (Fowler, Noll and Vo's FNV-1a, a word at a time).
+/// The case that every language sorts and then splits: see package.rs. Prints a digest (Fowler, Noll and Vo's FNV-1a, a word at a time).
 void digest(const Engine &engine) {
     constexpr std::uint32_t count = 20000;
     const trommel::Device device(library_info(&engine));
     const trommel::Sorter sorter(device, TRM_VALUE_TYPE_U32);
     Buffer keys = create_buffer(&engine, count * 4);
     Buffer values = create_buffer(&engine, count * 4);
-    Buffer scratch = create_buffer(&engine, sorter.scratchSize(count));
+    const std::uint32_t buckets = 5;
+    const trommel::Splitter splitter(device, trommel::bitsInfo(buckets, 7, TRM_VALUE_TYPE_U32));
+    Buffer keys_out = create_buffer(&engine, count * 4);
+    Buffer values_out = create_buffer(&engine, count * 4);
+    Buffer offsets = create_buffer(&engine, (buckets + 1) * 4);
+    Buffer scratch = create_buffer(&engine, std::max(sorter.scratchSize(count), splitter.scratchSize(count)));
     for (std::uint32_t i = 0; i < count; i++) {
         keys.mapped[i] = (i * 2654435761u >> 20) * 0x00080401u;
         values.mapped[i] = i;
@@ -128,14 +133,31 @@ void digest(const Engine &engine) {
     sort.keys = {keys.address, keys.size};
     sort.values = {values.address, values.size};
     sort.scratch = {scratch.handle, 0, scratch.size};
-    sort_and_wait(engine, sorter, sort);
+    auto split = trommel::info<TrmSplitInfo>();
+    split.count = sort.count;
+    split.keys = sort.keys;
+    split.values = sort.values;
+    split.keysOut = {keys_out.address, keys_out.size};
+    split.valuesOut = {values_out.address, values_out.size};
+    split.offsets = {offsets.address, offsets.size};
+    split.scratch = sort.scratch;
+    begin(&engine);
+    sorter.cmdSort(engine.commands, sort);
+    barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    splitter.cmdSplit(engine.commands, split);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
 
     std::uint64_t digest = 0xcbf29ce484222325;
-    for (const std::uint32_t *words : {keys.mapped, values.mapped}) {
-        for (std::uint32_t i = 0; i < count; i++) digest = (digest ^ words[i]) * 0x100000001b3;
+    for (const Buffer &words : {keys, values, keys_out, values_out, offsets}) {
+        for (std::uint32_t i = 0; i < words.size / 4; i++) digest = (digest ^ words.mapped[i]) * 0x100000001b3;
     }
     std::cout << std::hex << std::setw(16) << std::setfill('0') << digest << '\n';
     destroy_buffer(&engine, &scratch);
+    destroy_buffer(&engine, &offsets);
+    destroy_buffer(&engine, &values_out);
+    destroy_buffer(&engine, &keys_out);
     destroy_buffer(&engine, &values);
     destroy_buffer(&engine, &keys);
 }

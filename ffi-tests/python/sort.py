@@ -1,4 +1,4 @@
-"""One sort from Python, with ctypes alone: python3 sort.py LIBTROMMEL. The Vulkan device is made by ctypes, too."""
+"""One sort and one split of its result from Python, with ctypes alone: python3 sort.py LIBTROMMEL. The Vulkan device is made by ctypes, too."""
 
 import ctypes as c
 import sys
@@ -10,6 +10,7 @@ trm.trmResultString.restype = c.c_char_p
 
 u32, u64, pointer = c.c_uint32, c.c_uint64, c.c_void_p
 COUNT = 20000
+BUCKETS = 5
 
 
 def struct(name, fields):
@@ -41,6 +42,7 @@ VkBufferDeviceAddressInfo = struct("VkBufferDeviceAddressInfo", "sType:u pNext:p
 VkCommandPoolCreateInfo = struct("VkCommandPoolCreateInfo", "sType:u pNext:p flags:u family:u")
 VkCommandBufferAllocateInfo = struct("VkCommandBufferAllocateInfo", "sType:u pNext:p pool:q level:u count:u")
 VkCommandBufferBeginInfo = struct("VkCommandBufferBeginInfo", "sType:u pNext:p flags:u inheritance:p")
+VkMemoryBarrier = struct("VkMemoryBarrier", "sType:u pNext:p source:u destination:u")
 VkSubmitInfo = struct(
     "VkSubmitInfo",
     "sType:u pNext:p waitCount:u waits:p stages:p commandCount:u commands:p signalCount:u signals:p",
@@ -79,6 +81,17 @@ TrmSortInfo = struct(
     "TrmSortInfo",
     "sType:u structSize:u pNext:p sorter:p count:TrmCount keys:TrmRange values:TrmRange scratch:TrmScratch status:q "
     "timestamps:TrmTimestamps",
+)
+TrmSplitterCreateInfo = struct(
+    "TrmSplitterCreateInfo",
+    "sType:u structSize:u pNext:p keyType:u valueType:u strategy:u flags:u bucketCount:u bucketFunction:u beginBit:u "
+    "valueSize:u layout:u maxCount:u",
+)
+TrmSplitInfo = struct(
+    "TrmSplitInfo",
+    "sType:u structSize:u pNext:p splitter:p count:TrmCount keys:TrmRange values:TrmRange keysOut:TrmRange "
+    "valuesOut:TrmRange keyStride:u valueStride:u low:u width:u offsets:TrmRange counts:TrmRange commands:TrmRange "
+    "commandItems:u scratch:TrmScratch status:q timestamps:TrmTimestamps",
 )
 
 
@@ -167,7 +180,7 @@ class Buffer:
         vk.vkFreeMemory(device, self.memory, None)
 
 
-# The sort.
+# The sort and the split.
 library = made(trm.trmCreateDevice, c.byref(info(
     TrmDeviceCreateInfo,
     2,
@@ -179,7 +192,11 @@ library = made(trm.trmCreateDevice, c.byref(info(
 )))
 sorter = made(trm.trmCreateSorter, library, c.byref(info(TrmSorterCreateInfo, 1000, valueType=1)))
 scratch_size = made(trm.trmGetSorterScratch, sorter, u32(COUNT), kind=u64)
-keys, values, scratch = Buffer(COUNT * 4), Buffer(COUNT * 4), Buffer(scratch_size.value)
+splitter_info = info(TrmSplitterCreateInfo, 2000, valueType=1, bucketCount=BUCKETS, beginBit=7)
+splitter = made(trm.trmCreateSplitter, library, c.byref(splitter_info))
+split_scratch_size = made(trm.trmGetSplitterScratch, splitter, u32(COUNT), kind=u64)
+keys, values, keys_out, values_out = (Buffer(COUNT * 4) for _ in range(4))
+offsets, scratch = Buffer((BUCKETS + 1) * 4), Buffer(max(scratch_size.value, split_scratch_size.value))
 unsorted = [((i * 2654435761 & 0xFFFFFFFF) >> 20) * 0x00080401 for i in range(COUNT)]
 for i in range(COUNT):
     keys.items[i], values.items[i] = unsorted[i], i
@@ -196,6 +213,23 @@ sort = info(
     scratch=TrmScratch(scratch.handle, 0, scratch.size),
 )
 check(trm.trmCmdSort(commands, sorter, c.byref(sort)))
+compute_shader, shader_read_and_write = 0x800, 0x20 | 0x40
+sorted_is_read = VkMemoryBarrier(sType=46, source=shader_read_and_write, destination=shader_read_and_write)
+vk.vkCmdPipelineBarrier(
+    commands, compute_shader, compute_shader, 0, 1, c.byref(sorted_is_read), 0, None, 0, None
+)
+split = info(
+    TrmSplitInfo,
+    2001,
+    count=sort.count,
+    keys=keys.range(),
+    values=values.range(),
+    keysOut=keys_out.range(),
+    valuesOut=values_out.range(),
+    offsets=offsets.range(),
+    scratch=sort.scratch,
+)
+check(trm.trmCmdSplit(commands, splitter, c.byref(split)))
 check(vk.vkEndCommandBuffer(commands))
 submit = VkSubmitInfo(sType=4, commandCount=1, commands=address(commands))
 check(vk.vkQueueSubmit(queue, 1, c.byref(submit), u64(0)))
@@ -203,15 +237,17 @@ check(vk.vkQueueWaitIdle(queue))
 
 expected = sorted(range(COUNT), key=unsorted.__getitem__)
 right = values.items[:COUNT] == expected and keys.items[:COUNT] == [unsorted[i] for i in expected]
-# Of the case that every language sorts: see package.rs.
+# Of the case that every language sorts and then splits: see package.rs.
 digest = 0xCBF29CE484222325
-for word in keys.items[:COUNT] + values.items[:COUNT]:
-    digest = (digest ^ word) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-print(f"{COUNT} pairs sorted, {'all right' if right else 'WRONG'}, digest {digest:016x}")
+for buffer in (keys, values, keys_out, values_out, offsets):
+    for word in buffer.items[: buffer.size // 4]:
+        digest = (digest ^ word) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+print(f"{COUNT} pairs sorted, {'all right' if right else 'WRONG'}, and split, digest {digest:016x}")
 
 vk.vkDestroyCommandPool(device, pool, None)
-for buffer in (keys, values, scratch):
+for buffer in (keys, values, keys_out, values_out, offsets, scratch):
     buffer.destroy()
+trm.trmDestroySplitter(splitter)
 trm.trmDestroySorter(sorter)
 trm.trmDestroyDevice(library)
 vk.vkDestroyDevice(device, None)

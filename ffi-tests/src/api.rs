@@ -60,6 +60,11 @@ api! {
     trmGetSorterTimestampCount: fn(TrmSorter, u32, *mut u32) -> raw::TrmResult;
     trmGetSorterResultSide: fn(TrmSorter, *mut u32) -> raw::TrmResult;
     trmCmdSort: fn(VkCommandBuffer, TrmSorter, *const TrmSortInfo) -> raw::TrmResult;
+    trmCreateSplitter: fn(TrmDevice, *const TrmSplitterCreateInfo, *mut TrmSplitter) -> raw::TrmResult;
+    trmDestroySplitter: fn(TrmSplitter);
+    trmGetSplitterScratch: fn(TrmSplitter, u32, *mut VkDeviceSize) -> raw::TrmResult;
+    trmGetSplitterTimestampCount: fn(TrmSplitter, u32, *mut u32) -> raw::TrmResult;
+    trmCmdSplit: fn(VkCommandBuffer, TrmSplitter, *const TrmSplitInfo) -> raw::TrmResult;
     trmGetBatchScratch: fn(*const TrmBatchInfo, *mut VkDeviceSize) -> raw::TrmResult;
     trmCmdBatch: fn(VkCommandBuffer, *const TrmBatchInfo) -> raw::TrmResult;
 }

@@ -115,6 +115,31 @@ impl Engine {
         Ok(self.context.buffer(size)?)
     }
 
+    /// A splitter of any kind.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn splitter_of(&self, info: &TrmSplitterCreateInfo) -> Result<TrmSplitter> {
+        let mut splitter = ptr::null_mut();
+        // SAFETY: the info is valid.
+        let result = unsafe { (self.api.trmCreateSplitter)(self.device, info, &mut splitter) };
+        ensure!(result == 0 && !splitter.is_null(), "splitter: {}", self.api.last_error());
+        Ok(splitter)
+    }
+
+    /// Scratch for as many items.
+    ///
+    /// # Errors
+    /// The library's.
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "a test knows which splitters are alive")]
+    pub fn split_scratch(&self, splitter: TrmSplitter, max_count: u32) -> Result<Buffer> {
+        let mut size = 0;
+        // SAFETY: the splitter is one.
+        let result = unsafe { (self.api.trmGetSplitterScratch)(splitter, max_count, &mut size) };
+        ensure!(result == 0, "scratch: {}", self.api.last_error());
+        Ok(self.context.buffer(size)?)
+    }
+
     /// Ends the library on the device; whether the validation layer has been content.
     ///
     /// # Errors
@@ -153,6 +178,18 @@ pub fn sorter_info() -> TrmSorterCreateInfo {
 pub fn sort_info() -> TrmSortInfo {
     // SAFETY: numbers and pointers.
     unsafe { begun(TrmStructureType::SortInfo) }
+}
+
+/// Keys alone by one bit, strategy by the device.
+pub fn splitter_info() -> TrmSplitterCreateInfo {
+    // SAFETY: numbers and pointers.
+    TrmSplitterCreateInfo { bucket_count: 2, ..unsafe { begun(TrmStructureType::SplitterCreateInfo) } }
+}
+
+/// An empty split.
+pub fn split_info() -> TrmSplitInfo {
+    // SAFETY: numbers and pointers.
+    unsafe { begun(TrmStructureType::SplitInfo) }
 }
 
 /// A batch of these.

@@ -5,5 +5,7 @@ mod build;
 mod engine;
 
 pub use api::Api;
-pub use build::{empty_folder, header, library, library_without_primitives, run, scratch_folder, target, workspace};
-pub use engine::{Engine, batch_info, range, scratch, sort_info, sorter_info};
+pub use build::{
+    empty_folder, header, library, library_of_sorts, library_without_primitives, run, scratch_folder, target, workspace,
+};
+pub use engine::{Engine, batch_info, range, scratch, sort_info, sorter_info, split_info, splitter_info};

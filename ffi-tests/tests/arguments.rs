@@ -6,9 +6,14 @@
 mod creating;
 #[path = "arguments/recording.rs"]
 mod recording;
+#[path = "arguments/splits.rs"]
+mod splits;
 
 use anyhow::{Result, ensure};
-use ffi_tests::{Api, Engine, batch_info, library, library_without_primitives, sort_info, sorter_info};
+use ffi_tests::{
+    Api, Engine, batch_info, library, library_of_sorts, library_without_primitives, sort_info, sorter_info, split_info,
+    splitter_info,
+};
 use std::ptr;
 use trommel::capi::*;
 
@@ -95,7 +100,7 @@ fn what_is_left_out_says_so() -> Result<()> {
     let api = &engine.api;
     let reason = "built without the feature \"sort\"";
     let mut refusals = Refusals(api, Vec::new());
-    let mut sorter = ptr::dangling_mut();
+    let (mut sorter, mut splitter) = (ptr::dangling_mut(), ptr::dangling_mut());
     let (mut size, mut count) = (UNTOUCHED, 7);
     // SAFETY: no pointer is followed.
     unsafe {
@@ -108,9 +113,35 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("batch scratch", (api.trmGetBatchScratch)(&batch_info(&[]), &mut size), NOT_BUILT, reason);
         refusals.expect("batch", (api.trmCmdBatch)(commands, &batch_info(&[])), NOT_BUILT, reason);
         (api.trmDestroySorter)(ptr::null_mut());
+        let reason = "built without the feature \"split\"";
+        refusals.expect("create", (api.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter), NOT_BUILT, reason);
+        refusals.expect("scratch", (api.trmGetSplitterScratch)(splitter, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("timestamps", (api.trmGetSplitterTimestampCount)(splitter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("split", (api.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
+        (api.trmDestroySplitter)(ptr::null_mut());
     }
-    assert!(sorter.is_null());
+    assert!(sorter.is_null() && splitter.is_null());
     assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
+    refusals.finish()?;
+    engine.finish()
+}
+
+#[test]
+fn batches_without_splits_say_so() -> Result<()> {
+    let engine = Engine::new(Api::load(library_of_sorts()?)?)?;
+    let sorter = engine.sorter(TrmValueType::None)?;
+    let (sort, split) = (TrmSortInfo { sorter, ..sort_info() }, split_info());
+    let infos = [(&raw const sort).cast(), (&raw const split).cast()];
+    let mut refusals = Refusals(&engine.api, Vec::new());
+    let mut size = UNTOUCHED;
+    // SAFETY: the infos are valid.
+    unsafe {
+        let result = (engine.api.trmGetBatchScratch)(&batch_info(&infos), &mut size);
+        refusals.expect("a split", result, NOT_BUILT, "built without the feature \"split\"");
+        assert_eq!(size, UNTOUCHED, "outputs are written on success only");
+        assert_eq!((engine.api.trmGetBatchScratch)(&batch_info(&infos[..1]), &mut size), 0, "{}", engine.api.last_error());
+        (engine.api.trmDestroySorter)(sorter);
+    }
     refusals.finish()?;
     engine.finish()
 }

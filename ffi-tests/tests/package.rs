@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use trommel::{BucketFunction, Count, SplitInfo, Splitter, SplitterInfo};
 
 /// Where the package is, once it has been installed and moved away from there.
 fn package() -> Result<&'static Path> {
@@ -97,25 +98,34 @@ fn compiled(compiler: &str, standard: &str, source: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// What each digest is of: keys and values, sorted, these split, and where buckets begin.
+fn digest(parts: [&[u32]; 5]) -> u64 {
+    // Fowler, Noll and Vo's hash (FNV-1a), a word at a time.
+    let hash = |digest: u64, word: &u32| (digest ^ u64::from(*word)).wrapping_mul(0x100_0000_01b3);
+    parts.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325_u64, hash)
+}
+
+/// By a field of three bits, from bit 7 on, of which five values are buckets.
+const BUCKETS: u32 = 5;
+
+fn bucket(key: u32) -> u32 {
+    (key >> 7 & 7).min(BUCKETS)
+}
+
 /// The same keys, many of them equal, and their places: what the C++ header's own tests end with, and Python's.
 #[test]
 fn every_language_gets_the_same_bytes() -> Result<()> {
     let keys: Vec<u32> = (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 20) * 0x0008_0401).collect();
     let places: Vec<u32> = (0..20_000).collect();
-    // Fowler, Noll and Vo's hash (FNV-1a), a word at a time.
-    let digest = |keys: &[u32], values: &[u32]| {
-        let words = keys.iter().chain(values);
-        words.fold(0xcbf2_9ce4_8422_2325_u64, |digest, word| (digest ^ u64::from(*word)).wrapping_mul(0x100_0000_01b3))
-    };
 
     let mut expected: Vec<_> = keys.iter().copied().zip(places.iter().copied()).collect();
     expected.sort_by_key(|item| item.0);
-    let (sorted, moved): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
-    let expected = digest(&sorted, &moved);
-
-    let (mut sorted, mut moved) = (keys, places);
-    trommel::host::sort_pairs(&mut sorted, &mut moved)?;
-    ensure!(digest(&sorted, &moved) == expected, "Rust");
+    let (sorted, moved): (Vec<u32>, Vec<u32>) = expected.iter().copied().unzip();
+    let offsets: Vec<u32> = (0..=BUCKETS).map(|first| sorted.iter().map(|key| u32::from(bucket(*key) < first)).sum()).collect();
+    expected.sort_by_key(|item| bucket(item.0));
+    let (split, moved_again): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
+    let expected = digest([&sorted, &moved, &split, &moved_again, &offsets]);
+    ensure!(digest_of_rust(keys, places)? == expected, "Rust");
 
     let expected = format!("{expected:016x}");
     let c = compiled("cc", "c11", "c/digest.c")?;
@@ -123,6 +133,41 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     for command in [&mut Command::new(c), &mut Command::new(cpp), &mut python()?] {
         let text = run_quietly(command)?;
         ensure!(text.contains(&expected), "{command:?}: {text} instead of {expected}");
+    }
+    Ok(())
+}
+
+fn digest_of_rust(mut keys: Vec<u32>, mut places: Vec<u32>) -> Result<u64> {
+    trommel::host::sort_pairs(&mut keys, &mut places)?;
+    let context = trommel::host::Context::new()?;
+    let count = u32::try_from(keys.len())?;
+    let splitter = Splitter::new(context.device(), &SplitterInfo::pairs(BUCKETS, BucketFunction::Bits { begin_bit: 7 }))?;
+    let input = [context.upload(&keys)?, context.upload(&places)?];
+    let sizes = [u64::from(count) * 4, u64::from(count) * 4, u64::from(BUCKETS + 1) * 4];
+    let output = [context.buffer(sizes[0])?, context.buffer(sizes[1])?, context.buffer(sizes[2])?];
+    let scratch = context.buffer(splitter.scratch_size(count)?)?;
+    let info = SplitInfo {
+        count: Count::host(count),
+        keys: input[0].range(),
+        values: input[1].range(),
+        keys_out: output[0].range(),
+        values_out: output[1].range(),
+        offsets: output[2].range(),
+        scratch: scratch.scratch(),
+        ..SplitInfo::default()
+    };
+    // SAFETY: the command buffer is recording, and the buffers live until it has executed.
+    context.run(|commands| unsafe { splitter.cmd_split(commands, &info) })?;
+    let read = |buffer, len| context.download::<u32>(buffer, len);
+    let (split, moved) = (read(&output[0], keys.len())?, read(&output[1], keys.len())?);
+    Ok(digest([&keys, &places, &split, &moved, &read(&output[2], BUCKETS as usize + 1)?]))
+}
+
+#[test]
+fn c_and_cpp_programs_split() -> Result<()> {
+    for program in [compiled("cc", "c99", "c/split.c")?, compiled("c++", "c++20", "cpp/split.cpp")?] {
+        let text = run_quietly(&mut Command::new(&program))?;
+        ensure!(text.contains(" 0 wrong"), "{text}");
     }
     Ok(())
 }
@@ -217,7 +262,7 @@ fn the_c_program_is_clean_under_sanitizers() -> Result<()> {
     Ok(())
 }
 
-/// A sort through ctypes alone.
+/// A sort and a split through ctypes alone.
 fn python() -> Result<Command> {
     let mut python = Command::new("python3");
     python.arg(workspace().join("ffi-tests/python/sort.py")).arg(library()?);

@@ -1,22 +1,26 @@
-//! README's C example, compiled as it stands.
+//! README's C examples, compiled as they stand.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use ffi_tests::{run, scratch_folder, workspace};
 use std::fs;
 use std::process::Command;
 
-/// What the example takes from the engine around it.
+/// What the examples take from the engine around them.
 const ENGINE: &str = "
 void record(VkCommandBuffer command_buffer, TrmSorter sorter, VkDeviceAddress visible_count_address,
             VkDeviceAddress depths_address, VkDeviceSize depths_size, VkDeviceAddress ids_address, VkDeviceSize ids_size,
-            VkBuffer scratch_buffer, VkDeviceSize scratch_size)
+            VkBuffer scratch_buffer, VkDeviceSize scratch_size, TrmSplitter splitter, VkDeviceAddress keys_address,
+            VkDeviceAddress rays_address, VkDeviceAddress keys_out_address, VkDeviceAddress rays_out_address,
+            VkDeviceSize rays_size, VkDeviceAddress shade_address)
 ";
 
 #[test]
-fn the_c_example_compiles() -> Result<()> {
+fn the_c_examples_compile() -> Result<()> {
     let readme = fs::read_to_string(workspace().join("README.md"))?;
-    let block = readme.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).context("README has no C example")?;
-    let (include, body) = block.split_once("\n\n").context("the example begins with its include")?;
+    // One after the other, as they are read.
+    let blocks: String = readme.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let (include, body) = blocks.split_once("\n\n").context("the first example begins with its include")?;
+    ensure!(body.contains("trmCmdSort") && body.contains("trmCmdSplit"), "README lacks an example");
     let source = scratch_folder("readme")?.join("example.c");
     fs::write(&source, format!("#include <stdio.h>\n{include}\n{ENGINE}{{\n{body}}}\n"))?;
     let mut command = Command::new("cc");

@@ -1,19 +1,22 @@
 //! Many problems together.
 
 use super::border::{border, if_built, write};
+#[cfg(feature = "split")]
+use super::split::split_info;
 use super::types::*;
 #[cfg(feature = "sort")]
 use {
     super::border::{checked, object},
+    super::convert::scratch,
     super::info::{check, read, read_checked},
     super::sort::sort_info,
     crate::batch::{Requests, check_len, record_batch, scratch_size},
-    crate::{Request, Result, Scratch},
+    crate::{Request, Result},
     std::slice,
 };
 
-/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters and maximum counts matter, their addresses do
-/// not, nor does info->scratch.
+/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters or splitters and maximum counts
+/// matter, their addresses do not, nor does info->scratch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
@@ -29,9 +32,9 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
 /// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
 /// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
-/// kinds: what a sorter was created as, and a tile shape of the device's profile (one for each range of sizes).
+/// kinds: what a sorter or splitter was created as, and a tile shape of the device's profile (one for each range of sizes).
 ///
-/// @param info Nothing is recorded for an infoCount of 0. All sorters are of one device.
+/// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
     border(|| {
@@ -39,8 +42,7 @@ pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *con
             // SAFETY: the caller's pointers and handles are null or valid.
             unsafe {
                 let info = read("info", info)?;
-                let scratch = Scratch { buffer: info.scratch.buffer, offset: info.scratch.offset, size: info.scratch.size };
-                record_batch(command_buffer, &Infos::of(&info)?, scratch)
+                record_batch(command_buffer, &Infos::of(&info)?, scratch(info.scratch))
             }
         })
     })
@@ -65,12 +67,34 @@ impl Infos<'_> {
         for info in infos {
             // SAFETY: the caller's promise.
             unsafe {
-                check::<TrmSortInfo>("infos", *info)?;
-                object("sorter", read_checked::<TrmSortInfo>(*info).sorter)?;
+                if (*checked("infos", *info)?).s_type == SPLIT {
+                    check_split(*info)?;
+                } else {
+                    check::<TrmSortInfo>("infos", *info)?;
+                    object("sorter", read_checked::<TrmSortInfo>(*info).sorter)?;
+                }
             }
         }
         Ok(Self(infos))
     }
+}
+
+/// What a split says it is. Everything else is a sort, or said not to be.
+#[cfg(feature = "sort")]
+const SPLIT: raw::TrmStructureType = TrmStructureType::SplitInfo as raw::TrmStructureType;
+
+/// # Safety
+/// As [`check`]; the splitter, if it is one, is valid.
+#[cfg(feature = "sort")]
+unsafe fn check_split(info: *const TrmInfoHeader) -> Result<()> {
+    if_built!("split", (info), {
+        // SAFETY: the caller's promise.
+        unsafe {
+            check::<TrmSplitInfo>("infos", info)?;
+            object("splitter", read_checked::<TrmSplitInfo>(info).splitter)?;
+        }
+        Ok(())
+    })
 }
 
 #[cfg(feature = "sort")]
@@ -80,8 +104,13 @@ impl Requests for Infos<'_> {
     }
 
     fn get(&self, index: usize) -> Request<'_> {
-        // SAFETY: of() has checked the info and its sorter.
+        // SAFETY: of() has checked the info and its sorter or splitter.
         unsafe {
+            #[cfg(feature = "split")]
+            if (*self.0[index]).s_type == SPLIT {
+                let info = read_checked::<TrmSplitInfo>(self.0[index]);
+                return Request::Split(&(*info.splitter).0, split_info(&info));
+            }
             let info = read_checked::<TrmSortInfo>(self.0[index]);
             Request::Sort(&(*info.sorter).0, sort_info(&info))
         }

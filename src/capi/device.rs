@@ -146,7 +146,7 @@ unsafe fn profile(text: *const c_char) -> Result<Option<Profile>> {
     text.parse().map(Some)
 }
 
-/// Ends the handle. The library itself leaves the VkDevice when the last sorter made on it is destroyed, too; until then,
+/// Ends the handle. The library itself leaves the VkDevice when the last sorter or splitter made on it is destroyed, too; until then,
 /// and until every command buffer recorded with them has executed, the VkDevice must live. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroyDevice(device: TrmDevice) {

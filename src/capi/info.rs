@@ -49,6 +49,16 @@ unsafe impl Info for TrmSortInfo {
 }
 
 // SAFETY: declared so.
+unsafe impl Info for TrmSplitterCreateInfo {
+    const TYPE: TrmStructureType = TrmStructureType::SplitterCreateInfo;
+}
+
+// SAFETY: declared so.
+unsafe impl Info for TrmSplitInfo {
+    const TYPE: TrmStructureType = TrmStructureType::SplitInfo;
+}
+
+// SAFETY: declared so.
 unsafe impl Info for TrmBatchInfo {
     const TYPE: TrmStructureType = TrmStructureType::BatchInfo;
 }

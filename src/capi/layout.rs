@@ -70,6 +70,14 @@ structs! {
         s_type, struct_size, p_next, sorter, count, keys, values, scratch, status, timestamps, keys_out, values_out,
         key_stride, value_stride, segments
     }
+    TrmSplitterCreateInfo {
+        s_type, struct_size, p_next, key_type, value_type, strategy, flags, bucket_count, bucket_function, begin_bit, value_size,
+        layout, max_count
+    }
+    TrmSplitInfo {
+        s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride, low, width,
+        offsets, counts, commands, command_items, scratch, status, timestamps
+    }
     TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
 }
 
@@ -85,8 +93,10 @@ values! {
     "TRM_VERSION_MINOR" = TRM_VERSION_MINOR,
     "TRM_VERSION_PATCH" = TRM_VERSION_PATCH,
     "TRM_STATUS_COUNT_CLAMPED" = TRM_STATUS_COUNT_CLAMPED,
+    "TRM_STATUS_NO_BUCKET" = TRM_STATUS_NO_BUCKET,
     "TRM_SORTER_CREATE_DROP_KEYS_BIT" = TRM_SORTER_CREATE_DROP_KEYS_BIT,
     "TRM_SORTER_CREATE_SEGMENTED_BIT" = TRM_SORTER_CREATE_SEGMENTED_BIT,
+    "TRM_SPLITTER_CREATE_DROP_KEYS_BIT" = TRM_SPLITTER_CREATE_DROP_KEYS_BIT,
     "TRM_SUCCESS" = TrmResult::TrmSuccess,
     "TRM_ERROR_NULL" = TrmResult::TrmErrorNull,
     "TRM_ERROR_MALFORMED" = TrmResult::TrmErrorMalformed,
@@ -104,6 +114,8 @@ values! {
     "TRM_STRUCTURE_TYPE_BATCH_INFO" = TrmStructureType::BatchInfo,
     "TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO" = TrmStructureType::SorterCreateInfo,
     "TRM_STRUCTURE_TYPE_SORT_INFO" = TrmStructureType::SortInfo,
+    "TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO" = TrmStructureType::SplitterCreateInfo,
+    "TRM_STRUCTURE_TYPE_SPLIT_INFO" = TrmStructureType::SplitInfo,
     "TRM_KEY_TYPE_U32" = TrmKeyType::U32,
     "TRM_KEY_TYPE_U8" = TrmKeyType::U8,
     "TRM_KEY_TYPE_U16" = TrmKeyType::U16,
@@ -131,6 +143,8 @@ values! {
     "TRM_LAYOUT_SEPARATE" = TrmLayout::Separate,
     "TRM_LAYOUT_INTERLEAVED" = TrmLayout::Interleaved,
     "TRM_LAYOUT_STRIDED" = TrmLayout::Strided,
+    "TRM_BUCKET_FUNCTION_BITS" = TrmBucketFunction::Bits,
+    "TRM_BUCKET_FUNCTION_RANGE" = TrmBucketFunction::Range,
     "TRM_STRATEGY_AUTO" = TrmStrategy::Auto,
     "TRM_STRATEGY_LOOKBACK" = TrmStrategy::Lookback,
     "TRM_STRATEGY_REDUCE_THEN_SCAN" = TrmStrategy::ReduceThenScan,

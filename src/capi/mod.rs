@@ -6,6 +6,8 @@
 #![allow(clippy::missing_safety_doc, reason = "the header says it once for all functions")]
 
 mod border;
+#[cfg(feature = "sort")]
+mod convert;
 mod info;
 pub mod layout;
 mod types;
@@ -19,11 +21,14 @@ mod device;
 
 mod sort;
 
+mod split;
+
 mod batch;
 
 pub use batch::*;
 pub use device::*;
 pub use result::*;
 pub use sort::*;
+pub use split::*;
 pub use types::*;
 pub use version::*;

@@ -5,11 +5,9 @@ use super::types::*;
 #[cfg(feature = "sort")]
 use {
     super::border::object,
+    super::convert::{check_bits, count, key_type, layout, range, scratch, strategy, timestamps, value_of, value_type},
     super::info::read,
-    crate::{
-        Count, Error, KeyType, Layout, Order, Placement, Range, Result, Scratch, Segments, SortInfo, Sorter, SorterInfo, Strategy,
-        Timestamps, ValueType,
-    },
+    crate::{Error, Order, Placement, Result, Segments, SortInfo, Sorter, SorterInfo},
 };
 
 /// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once.
@@ -115,88 +113,33 @@ pub unsafe extern "C" fn trmCmdSort(
     })
 }
 
-/// The enum's value that a number crosses as.
-#[cfg(feature = "sort")]
-fn value_of<T: Copy>(argument: &'static str, number: i32, values: &[(i32, T)]) -> Result<T> {
-    let found = values.iter().find(|(known, _)| *known == number);
-    found.map(|(_, value)| *value).ok_or(Error::UnknownValue { argument, value: number.into() })
-}
-
 #[cfg(feature = "sort")]
 fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
-    for (argument, value, known) in
-        [("flags", info.flags, TRM_SORTER_CREATE_DROP_KEYS_BIT | TRM_SORTER_CREATE_SEGMENTED_BIT), ("reserved", info.reserved, 0)]
-    {
-        if value & !known != 0 {
-            return Err(Error::Malformed { argument, why: format!("{value:#x} has bits beyond {known:#x}") });
-        }
-    }
-    // A size without a type would look as if it were obeyed.
-    if info.value_size != 0 && info.value_type != TrmValueType::Bytes as i32 {
-        let why = format!("{} is not 0, and valueType is not TRM_VALUE_TYPE_BYTES", info.value_size);
-        return Err(Error::Malformed { argument: "valueSize", why });
-    }
-    let keys = [
-        (TrmKeyType::U32, KeyType::U32),
-        (TrmKeyType::U8, KeyType::U8),
-        (TrmKeyType::U16, KeyType::U16),
-        (TrmKeyType::U64, KeyType::U64),
-        (TrmKeyType::I8, KeyType::I8),
-        (TrmKeyType::I16, KeyType::I16),
-        (TrmKeyType::I32, KeyType::I32),
-        (TrmKeyType::I64, KeyType::I64),
-        (TrmKeyType::F16, KeyType::F16),
-        (TrmKeyType::BF16, KeyType::Bf16),
-        (TrmKeyType::F32, KeyType::F32),
-        (TrmKeyType::F64, KeyType::F64),
-        (TrmKeyType::U32X2, KeyType::U32x2),
-        (TrmKeyType::U32X3, KeyType::U32x3),
-        (TrmKeyType::U32X4, KeyType::U32x4),
-    ];
-    let values = [
-        (TrmValueType::None as i32, ValueType::None),
-        (TrmValueType::U32 as i32, ValueType::U32),
-        (TrmValueType::Bytes as i32, ValueType::Bytes(info.value_size)),
-        (TrmValueType::Index as i32, ValueType::Index),
-    ];
+    check_bits("flags", info.flags, TRM_SORTER_CREATE_DROP_KEYS_BIT | TRM_SORTER_CREATE_SEGMENTED_BIT)?;
+    check_bits("reserved", info.reserved, 0)?;
     let orders = [(TrmOrder::Ascending as i32, Order::Ascending), (TrmOrder::Descending as i32, Order::Descending)];
     let placements = [
         (TrmPlacement::InPlace as i32, Placement::InPlace),
         (TrmPlacement::Preserve as i32, Placement::Preserve),
         (TrmPlacement::DoubleBuffer as i32, Placement::DoubleBuffer),
     ];
-    let layouts = [
-        (TrmLayout::Separate as i32, Layout::Separate),
-        (TrmLayout::Interleaved as i32, Layout::Interleaved),
-        (TrmLayout::Strided as i32, Layout::Strided),
-    ];
-    let strategies = [
-        (TrmStrategy::Auto as i32, Strategy::Auto),
-        (TrmStrategy::Lookback as i32, Strategy::Lookback),
-        (TrmStrategy::ReduceThenScan as i32, Strategy::ReduceThenScan),
-        (TrmStrategy::ChainedScan as i32, Strategy::ChainedScan),
-        (TrmStrategy::Ring as i32, Strategy::Ring),
-        (TrmStrategy::RingInOrder as i32, Strategy::RingInOrder),
-    ];
     Ok(SorterInfo {
-        key: value_of("keyType", info.key_type, &keys.map(|(number, key)| (number as i32, key)))?,
+        key: key_type(info.key_type)?,
         order: value_of("order", info.order, &orders)?,
         begin_bit: info.begin_bit,
         end_bit: info.end_bit,
-        value: value_of("valueType", info.value_type, &values)?,
+        value: value_type(info.value_type, info.value_size)?,
         drop_keys: info.flags & TRM_SORTER_CREATE_DROP_KEYS_BIT != 0,
         segmented: info.flags & TRM_SORTER_CREATE_SEGMENTED_BIT != 0,
         placement: value_of("placement", info.placement, &placements)?,
-        layout: value_of("layout", info.layout, &layouts)?,
+        layout: layout(info.layout)?,
         max_count: info.max_count,
-        strategy: value_of("strategy", info.strategy, &strategies)?,
+        strategy: strategy(info.strategy)?,
     })
 }
 
 #[cfg(feature = "sort")]
 pub(super) fn sort_info(info: &TrmSortInfo) -> SortInfo {
-    let range = |range: TrmRange| Range::new(range.address, range.size);
-    let count = |count: TrmCount| Count { max: count.max, address: count.address };
     SortInfo {
         count: count(info.count),
         segments: Segments { offsets: range(info.segments.offsets), count: count(info.segments.count) },
@@ -206,9 +149,8 @@ pub(super) fn sort_info(info: &TrmSortInfo) -> SortInfo {
         values_out: range(info.values_out),
         key_stride: info.key_stride,
         value_stride: info.value_stride,
-        scratch: Scratch { buffer: info.scratch.buffer, offset: info.scratch.offset, size: info.scratch.size },
+        scratch: scratch(info.scratch),
         status: info.status,
-        timestamps: (info.timestamps.pool != VkQueryPool::default())
-            .then_some(Timestamps { pool: info.timestamps.pool, first: info.timestamps.first }),
+        timestamps: timestamps(info.timestamps),
     }
 }

@@ -30,6 +30,7 @@ pub mod raw {
     pub type TrmOrder = i32;
     pub type TrmPlacement = i32;
     pub type TrmLayout = i32;
+    pub type TrmBucketFunction = i32;
 }
 
 /// What an info struct is.
@@ -46,6 +47,10 @@ pub enum TrmStructureType {
     SorterCreateInfo = 1000,
     /// TrmSortInfo
     SortInfo = 1001,
+    /// TrmSplitterCreateInfo
+    SplitterCreateInfo = 2000,
+    /// TrmSplitInfo
+    SplitInfo = 2001,
 }
 
 /// What the keys are. Their arrays are dense, unless strided, and aligned to the key's size, 4 bytes at most.
@@ -138,6 +143,18 @@ pub enum TrmLayout {
     Strided = 2,
 }
 
+/// What takes a key to its bucket.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmBucketFunction {
+    /// The value of a field of the key's bits from beginBit on, as many as number all buckets, none of them in another word of the
+    /// key than the first. Keys whose value is no bucket lie behind those of the last one.
+    Bits = 0,
+    /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
+    /// one all above: two of them are split by a pivot, low + width. Keys are unsigned integers of 32 bits or fewer.
+    Range = 1,
+}
+
 /// How. All strategies give the same bytes.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,10 +181,17 @@ pub const TRM_SORTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 /// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
 pub const TRM_SORTER_CREATE_SEGMENTED_BIT: u32 = 2;
 
+/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored.
+pub const TRM_SPLITTER_CREATE_DROP_KEYS_BIT: u32 = 1;
+
 /// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
 /// the arrays, and were cut off.
 pub const TRM_STATUS_COUNT_CLAMPED: u32 = 1;
 const _: () = assert!(TRM_STATUS_COUNT_CLAMPED == crate::STATUS_COUNT_CLAMPED, "kernels write another bit");
+
+/// Set in the status word of a split: some keys were of no bucket, and lie behind those of the last one.
+pub const TRM_STATUS_NO_BUCKET: u32 = 2;
+const _: () = assert!(TRM_STATUS_NO_BUCKET == crate::STATUS_NO_BUCKET, "kernels write another bit");
 
 /// The engine's handle on the library. Immutable, so any number of threads may use it at once.
 pub type TrmDevice = *mut TrmDevice_T;
@@ -175,11 +199,17 @@ pub type TrmDevice = *mut TrmDevice_T;
 /// Sorts of one kind. Immutable, so any number of threads may use it at once.
 pub type TrmSorter = *mut TrmSorter_T;
 
+/// Splits of one kind. Immutable, so any number of threads may use it at once.
+pub type TrmSplitter = *mut TrmSplitter_T;
+
 #[derive(Debug)]
 pub struct TrmDevice_T(pub(super) crate::Device);
 
 #[derive(Debug)]
 pub struct TrmSorter_T(#[cfg(feature = "sort")] pub(super) crate::Sorter);
+
+#[derive(Debug)]
+pub struct TrmSplitter_T(#[cfg(feature = "split")] pub(super) crate::Splitter);
 
 /// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.
 #[repr(C)]
@@ -365,6 +395,82 @@ pub struct TrmSortInfo {
     pub segments: TrmSegments,
 }
 
+/// What trmCreateSplitter() makes. Zeros, but for bucketCount: by the lowest bits of uint32_t keys alone, strategy by the device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmSplitterCreateInfo {
+    /// TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO
+    pub s_type: raw::TrmStructureType,
+    pub struct_size: u32,
+    pub p_next: *const c_void,
+    pub key_type: raw::TrmKeyType,
+    pub value_type: raw::TrmValueType,
+    pub strategy: raw::TrmStrategy,
+    /// TRM_SPLITTER_CREATE_..._BIT or 0.
+    pub flags: u32,
+    /// How many buckets, 1 to 256.
+    pub bucket_count: u32,
+    pub bucket_function: raw::TrmBucketFunction,
+    /// For TRM_BUCKET_FUNCTION_BITS, the field's first bit, counted from the least significant bit of the key as it is ordered: a
+    /// float's or a signed integer's sign is turned before. Elsewhere 0.
+    pub begin_bit: u32,
+    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES, a multiple of 4, at most 16; elsewhere 0.
+    pub value_size: u32,
+    /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
+    pub layout: raw::TrmLayout,
+    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
+    /// narrower than 4 bytes cannot be.
+    pub max_count: u32,
+}
+
+/// One split.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmSplitInfo {
+    /// TRM_STRUCTURE_TYPE_SPLIT_INFO
+    pub s_type: raw::TrmStructureType,
+    pub struct_size: u32,
+    pub p_next: *const c_void,
+    /// In a batch: what splits. For trmCmdSplit(): NULL, or the same again.
+    pub splitter: TrmSplitter,
+    /// How many items, at most the splitter's maxCount.
+    pub count: TrmCount,
+    /// count.max keys, or, interleaved, keys with their values. Only read.
+    pub keys: TrmRange,
+    /// count.max values; indices are not read. Ignored by a splitter of keys alone, of interleaved items or of indices.
+    pub values: TrmRange,
+    /// count.max keys or interleaved items: where they go, bucket by bucket. Ignored where keys are dropped.
+    pub keys_out: TrmRange,
+    /// The same for values.
+    pub values_out: TrmRange,
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
+    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    pub key_stride: u32,
+    /// The same for values.
+    pub value_stride: u32,
+    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket. Elsewhere 0.
+    pub low: u32,
+    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more. Elsewhere 0.
+    pub width: u32,
+    /// bucketCount + 1 words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no
+    /// bucket. Zeros: not wanted.
+    pub offsets: TrmRange,
+    /// bucketCount words: how many items each bucket has. Zeros: not wanted.
+    pub counts: TrmRange,
+    /// bucketCount VkDispatchIndirectCommands: a workgroup for every commandItems items of the bucket, in one row, or, where the
+    /// device takes no row as long, in several; groups beyond those that there are items for find none. Its buffer has usage
+    /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
+    pub commands: TrmRange,
+    /// Items that a workgroup of commands takes, 1 or more where they are wanted.
+    pub command_items: u32,
+    /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own.
+    pub scratch: TrmScratch,
+    /// Address of a uint32_t that is set to 0 or to TRM_STATUS_... bits; 0: not wanted.
+    pub status: VkDeviceAddress,
+    /// trmGetSplitterTimestampCount() queries. Not used in a batch.
+    pub timestamps: TrmTimestamps,
+}
+
 /// Many problems to record together.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -375,7 +481,7 @@ pub struct TrmBatchInfo {
     pub p_next: *const c_void,
     /// How many, at most 2^20.
     pub info_count: u32,
-    /// infoCount pointers to TrmSortInfo, each with its sorter.
+    /// infoCount pointers to TrmSortInfo, each with its sorter, and TrmSplitInfo, each with its splitter, in any order.
     pub infos: *const *const TrmInfoHeader,
     /// trmGetBatchScratch() bytes or more, for all of them.
     pub scratch: TrmScratch,

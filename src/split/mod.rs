@@ -95,13 +95,13 @@ impl SplitterInfo {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let (bits, buckets) = (self.key.bits(), self.buckets);
         if buckets == 0 || buckets > RADIX {
-            return malformed("buckets", &format!("{buckets} is not 1 to {RADIX}"));
+            return malformed("bucketCount", &format!("{buckets} is not 1 to {RADIX}"));
         }
         let (begin_bit, function) = match self.function {
             // Of one bucket there is nothing to tell.
             _ if buckets == 1 => (0, FUNCTION_RANGE),
             BucketFunction::Range if !matches!(self.key, KeyType::U8 | KeyType::U16 | KeyType::U32) => {
-                return malformed("function", "ranges are of unsigned keys of 32 bits or fewer");
+                return malformed("bucketFunction", "ranges are of unsigned keys of 32 bits or fewer");
             }
             BucketFunction::Range => (0, FUNCTION_RANGE),
             BucketFunction::Bits { begin_bit } if buckets.is_power_of_two() => (begin_bit, FUNCTION_DIGIT),

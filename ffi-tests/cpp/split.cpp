@@ -1,0 +1,154 @@
+// Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch with a sort.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <numeric>
+#include <vector>
+
+#include <trommel.hpp>
+
+#include "../../examples/c/engine.h"
+
+#define EXPECT(condition)                                   \
+    do {                                                    \
+        if (!(condition)) {                                 \
+            std::cerr << __LINE__ << ": " #condition "\n"; \
+            std::exit(1);                                   \
+        }                                                   \
+    } while (false)
+
+namespace {
+
+constexpr std::uint32_t COUNT = 20000;
+constexpr std::uint32_t FEWER = 9999;
+constexpr std::uint32_t GROUP = 100;
+
+using Words = std::vector<std::uint32_t>;
+
+std::uint32_t key_of(std::uint32_t place) { return place * 2654435761u >> 8; }
+
+/// What the first count pairs must become.
+struct Expected {
+    template <class BucketOf>
+    Expected(std::uint32_t buckets, std::uint32_t count, BucketOf bucket_of) : places(count), counts(buckets), offsets(buckets + 1) {
+        std::iota(places.begin(), places.end(), 0);
+        const auto bucket = [&](std::uint32_t place) { return bucket_of(key_of(place)); };
+        std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return bucket(a) < bucket(b); });
+        for (const auto place : places) {
+            keys.push_back(key_of(place));
+            if (bucket(place) < buckets) ++counts[bucket(place)];
+        }
+        std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
+        for (const auto items : counts) commands.insert(commands.end(), {(items + GROUP - 1) / GROUP, items != 0, 1});
+    }
+
+    Words places, counts, offsets, keys, commands;
+};
+
+/// Memory that ends itself.
+struct Memory {
+    Memory(const Engine &engine, std::size_t words) : buffer(create_buffer(&engine, words * 4)), engine(engine) {}
+    Memory(const Engine &engine, const Words &words) : Memory(engine, words.size()) {
+        std::memcpy(buffer.mapped, words.data(), words.size() * 4);
+    }
+    Memory(const Memory &) = delete;
+    ~Memory() { destroy_buffer(&engine, &buffer); }
+
+    TrmRange range() const { return {buffer.address, buffer.size}; }
+    TrmScratch scratch() const { return {buffer.handle, 0, buffer.size}; }
+    bool begins_with(const Words &words) const { return std::equal(words.begin(), words.end(), buffer.mapped); }
+
+    Buffer buffer;
+    const Engine &engine;
+};
+
+/// The outputs of a split.
+struct Output {
+    Output(const Engine &engine, std::uint32_t buckets)
+        : keys(engine, COUNT), values(engine, COUNT), offsets(engine, buckets + 1), counts(engine, buckets), commands(engine, 3 * buckets) {}
+
+    void set(TrmSplitInfo &info, bool pairs) const {
+        info.keysOut = keys.range();
+        if (pairs) info.valuesOut = values.range();
+        info.offsets = offsets.range();
+        info.counts = counts.range();
+        info.commands = commands.range();
+        info.commandItems = GROUP;
+    }
+
+    void check(const Expected &expected, bool pairs) const {
+        EXPECT(keys.begins_with(expected.keys));
+        EXPECT(!pairs || values.begins_with(expected.places));
+        EXPECT(offsets.begins_with(expected.offsets));
+        EXPECT(counts.begins_with(expected.counts));
+        EXPECT(commands.begins_with(expected.commands));
+    }
+
+    Memory keys, values, offsets, counts, commands;
+};
+
+void run(const Engine &engine) {
+    const trommel::Device device(library_info(&engine));
+    const trommel::Splitter fields(device, trommel::bitsInfo(16, 4, TRM_VALUE_TYPE_U32));
+    const trommel::Splitter ranges(device, trommel::rangesInfo(9));
+    const trommel::Sorter sorter(device);
+    EXPECT(fields.timestampCount(COUNT) >= 2);
+    try {
+        trommel::Splitter(device, trommel::bitsInfo(0, 0));
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == TRM_ERROR_MALFORMED);
+    }
+
+    Words unsplit(COUNT), places(COUNT);
+    std::iota(places.begin(), places.end(), 0);
+    std::transform(places.begin(), places.end(), unsplit.begin(), key_of);
+    const Memory keys(engine, unsplit), values(engine, places), to_sort(engine, unsplit), count(engine, Words{FEWER});
+    const Output alone(engine, 9), together(engine, 16);
+
+    auto by_range = trommel::info<TrmSplitInfo>();
+    by_range.count.max = COUNT;
+    by_range.keys = keys.range();
+    by_range.low = 1000000;
+    by_range.width = 1500000;
+    alone.set(by_range, false);
+    const Memory scratch(engine, ranges.scratchSize(COUNT) / 4);
+    by_range.scratch = scratch.scratch();
+
+    auto by_field = trommel::info<TrmSplitInfo>();
+    by_field.count = {COUNT, count.buffer.address};
+    by_field.keys = keys.range();
+    by_field.values = values.range();
+    together.set(by_field, true);
+    auto sort = trommel::info<TrmSortInfo>();
+    sort.count.max = COUNT;
+    sort.keys = to_sort.range();
+    trommel::Batch batch;
+    batch.add(fields, by_field);
+    batch.add(sorter, sort);
+    const Memory batch_scratch(engine, batch.scratchSize() / 4);
+
+    begin(&engine);
+    ranges.cmdSplit(engine.commands, by_range);
+    batch.cmd(engine.commands, batch_scratch.scratch());
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+
+    alone.check({9, COUNT, [](std::uint32_t key) { return key < 1000000 ? 0 : std::min((key - 1000000) / 1500000, 8u); }}, false);
+    together.check({16, FEWER, [](std::uint32_t key) { return key >> 4 & 15; }}, true);
+    std::sort(unsplit.begin(), unsplit.end());
+    EXPECT(to_sort.begins_with(unsplit));
+    std::cout << COUNT << " items split, 0 wrong\n";
+}
+
+}  // namespace
+
+int main() {
+    Engine engine;
+    create_engine(&engine);
+    run(engine);
+    destroy_engine(&engine);
+    return 0;
+}

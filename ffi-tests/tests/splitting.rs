@@ -1,0 +1,372 @@
+//! Splits through the loaded library: what each function makes of keys and pairs, and what is told of the buckets.
+
+use anyhow::{Result, ensure};
+use ash::vk;
+use ffi_tests::{Api, Engine, batch_info, library, range, scratch, sort_info, split_info, splitter_info};
+use std::mem::offset_of;
+use std::ptr;
+use trommel::capi::*;
+use trommel::host::Buffer;
+
+/// What lies behind the count.
+const GUARD: u32 = 16;
+const UNTOUCHED: u32 = 0xdead_beef;
+/// Items of a workgroup of the commands.
+const GROUP: u32 = 100;
+
+fn engine() -> Result<Engine> {
+    Engine::new(Api::load(library()?)?)
+}
+
+fn key(place: u32) -> u32 {
+    place.wrapping_mul(2_654_435_761) >> 8
+}
+
+fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) -> u32 + use<> {
+    let (buckets, begin_bit, low, width) = (info.bucket_count, info.begin_bit, split.low, split.width);
+    let ranges = info.bucket_function == TrmBucketFunction::Range as i32;
+    // Keys of no bucket lie behind the last one, among themselves in their order.
+    move |key| {
+        if ranges {
+            (key.saturating_sub(low) / width).min(buckets - 1)
+        } else {
+            (key >> begin_bit & (buckets.next_power_of_two() - 1)).min(buckets)
+        }
+    }
+}
+
+/// A split of pairs, and what must become of it.
+struct Problem {
+    input: [Buffer; 2],
+    output: [Buffer; 2],
+    /// Offsets, counts, commands.
+    told: [Buffer; 3],
+    count: Option<Buffer>,
+    status: Buffer,
+    info: TrmSplitInfo,
+    max: u32,
+    expected: [Vec<u32>; 5],
+    expected_status: u32,
+}
+
+impl Problem {
+    /// `max` pairs, of which `on_device` are to be split, where it is given, as `split` says.
+    fn new(engine: &Engine, kind: &TrmSplitterCreateInfo, split: &TrmSplitInfo, max: u32, on_device: Option<u32>) -> Result<Self> {
+        let context = &engine.context;
+        let keys: Vec<u32> = (0..max + GUARD).map(key).collect();
+        let values: Vec<u32> = (0..max + GUARD).collect();
+        let room = vec![UNTOUCHED; (max + GUARD) as usize];
+        let buckets = kind.bucket_count as usize;
+        let told_room = [buckets + 1, buckets, 3 * buckets].map(|words| vec![UNTOUCHED; words + GUARD as usize]);
+
+        let used = on_device.unwrap_or(max).min(max);
+        let bucket = function(kind, split);
+        let mut places: Vec<u32> = (0..used).collect();
+        places.sort_by_key(|place| bucket(key(*place)));
+        let mut counts = vec![0; buckets + 1];
+        places.iter().for_each(|place| counts[bucket(key(*place)) as usize] += 1);
+        let strays = counts.pop().unwrap_or(0);
+        let offsets = (0..=buckets).map(|bucket| counts[..bucket].iter().sum());
+        let commands = counts.iter().flat_map(|count: &u32| [count.div_ceil(GROUP), u32::from(*count != 0), 1]);
+        let behind = |words: Vec<u32>, room: &[u32]| [&words, &room[words.len()..]].concat();
+        let expected = [
+            behind(places.iter().map(|place| key(*place)).collect(), &room),
+            behind(places, &room),
+            behind(offsets.collect(), &told_room[0]),
+            behind(counts.clone(), &told_room[1]),
+            behind(commands.collect(), &told_room[2]),
+        ];
+        let clamped = on_device.is_some_and(|count| count > max);
+        let bits = [(clamped, TRM_STATUS_COUNT_CLAMPED), (strays != 0, TRM_STATUS_NO_BUCKET)];
+        let [offsets, counts, commands] = told_room;
+        Ok(Self {
+            input: [context.upload(&keys)?, context.upload(&values)?],
+            output: [context.upload(&room)?, context.upload(&room)?],
+            told: [context.upload(&offsets)?, context.upload(&counts)?, context.upload(&commands)?],
+            count: on_device.map(|count| context.upload(&[count])).transpose()?,
+            status: context.upload(&[UNTOUCHED])?,
+            info: *split,
+            max,
+            expected,
+            expected_status: bits.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum(),
+        })
+    }
+
+    fn info(&self) -> TrmSplitInfo {
+        let [keys, values] = self.input.each_ref().map(range);
+        let [keys_out, values_out] = self.output.each_ref().map(range);
+        let [offsets, counts, commands] = self.told.each_ref().map(range);
+        TrmSplitInfo {
+            count: TrmCount { max: self.max, address: self.count.as_ref().map_or(0, Buffer::address) },
+            keys,
+            values,
+            keys_out,
+            values_out,
+            offsets,
+            counts,
+            commands,
+            command_items: GROUP,
+            status: self.status.address(),
+            ..self.info
+        }
+    }
+
+    /// Of keys alone, without `values`.
+    fn check(&self, engine: &Engine, values: bool) -> Result<()> {
+        let names = ["keys", "values", "offsets", "counts", "commands"];
+        for ((name, buffer), expected) in names.iter().zip(self.output.iter().chain(&self.told)).zip(&self.expected) {
+            let got = engine.context.download::<u32>(buffer, expected.len())?;
+            let untouched = *name == "values" && !values;
+            let right = if untouched { got.iter().all(|word| *word == UNTOUCHED) } else { got == *expected };
+            ensure!(right, "{name} of {}", self.max);
+        }
+        let status = engine.context.download::<u32>(&self.status, 1)?;
+        ensure!(status == [self.expected_status], "status {status:?} of {}", self.max);
+        let keys = engine.context.download::<u32>(&self.input[0], (self.max + GUARD) as usize)?;
+        ensure!((0..self.max + GUARD).map(key).eq(keys), "the input has been written to");
+        Ok(())
+    }
+}
+
+fn record(engine: &Engine, commands: vk::CommandBuffer, splitter: TrmSplitter, info: &TrmSplitInfo) {
+    // SAFETY: everything is valid and lives until it has run.
+    let result = unsafe { (engine.api.trmCmdSplit)(commands, splitter, info) };
+    assert_eq!(result, 0, "{}", engine.api.last_error());
+}
+
+fn bits(bucket_count: u32, begin_bit: u32) -> TrmSplitterCreateInfo {
+    TrmSplitterCreateInfo { bucket_count, begin_bit, ..splitter_info() }
+}
+
+fn ranges(bucket_count: u32, low: u32, width: u32) -> (TrmSplitterCreateInfo, TrmSplitInfo) {
+    let kind = TrmSplitterCreateInfo { bucket_function: TrmBucketFunction::Range as i32, ..bits(bucket_count, 0) };
+    (kind, TrmSplitInfo { low, width, ..split_info() })
+}
+
+#[test]
+fn functions_values_and_counts_from_host_and_device() -> Result<()> {
+    let engine = engine()?;
+    let kinds = [
+        (bits(2, 23), split_info()),
+        (bits(5, 3), split_info()),
+        (bits(256, 0), split_info()),
+        ranges(1, 0, 7),
+        ranges(2, 1 << 22, 1 << 22),
+        ranges(100, 1 << 20, 123_457),
+    ];
+    for (kind, split) in &kinds {
+        for value_type in [TrmValueType::None, TrmValueType::U32] {
+            let kind = TrmSplitterCreateInfo { value_type: value_type as i32, ..*kind };
+            let splitter = engine.splitter_of(&kind)?;
+            for (max, on_device) in [
+                (0, None),
+                (777, None),
+                (30_000, None),
+                (777, Some(0)),
+                (777, Some(500)),
+                (30_000, Some(12_345)),
+                (30_000, Some(30_001)),
+            ] {
+                let problem = Problem::new(&engine, &kind, split, max, on_device)?;
+                let work = engine.split_scratch(splitter, max)?;
+                let info = TrmSplitInfo { scratch: scratch(&work), ..problem.info() };
+                engine.context.run(|commands| {
+                    record(&engine, commands, splitter, &info);
+                    Ok(())
+                })?;
+                problem.check(&engine, value_type != TrmValueType::None)?;
+            }
+            // SAFETY: nobody uses it any more.
+            unsafe { (engine.api.trmDestroySplitter)(splitter) };
+        }
+    }
+    engine.finish()
+}
+
+#[test]
+fn strategies_and_infos_of_an_earlier_version() -> Result<()> {
+    const COUNT: u32 = 20_000;
+    let engine = engine()?;
+    for strategy in [
+        TrmStrategy::Auto,
+        TrmStrategy::Lookback,
+        TrmStrategy::ReduceThenScan,
+        TrmStrategy::ChainedScan,
+        TrmStrategy::Ring,
+        TrmStrategy::RingInOrder,
+    ] {
+        let kind = TrmSplitterCreateInfo {
+            strategy: strategy as i32,
+            struct_size: u32::try_from(offset_of!(TrmSplitterCreateInfo, value_size))?,
+            // Past the size: not read, and none of them could be.
+            value_size: 77,
+            layout: 77,
+            max_count: 77,
+            ..bits(16, 8)
+        };
+        let splitter = engine.splitter_of(&kind)?;
+        let problem = Problem::new(&engine, &kind, &split_info(), COUNT, None)?;
+        let work = engine.split_scratch(splitter, COUNT)?;
+        let info = TrmSplitInfo { splitter, scratch: scratch(&work), ..problem.info() };
+        engine.context.run(|commands| {
+            record(&engine, commands, splitter, &info);
+            Ok(())
+        })?;
+        problem.check(&engine, false)?;
+        // SAFETY: nobody uses it any more.
+        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    }
+    engine.finish()
+}
+
+#[test]
+fn batches_of_splits_and_sorts() -> Result<()> {
+    let engine = engine()?;
+    let kinds = [(bits(6, 2), split_info()), ranges(40, 99_999, 400_000)];
+    let kinds = kinds.map(|(kind, split)| (TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..kind }, split));
+    let splitters = kinds.iter().map(|(kind, _)| engine.splitter_of(kind)).collect::<Result<Vec<_>>>()?;
+    let sorter = engine.sorter(TrmValueType::None)?;
+    let sizes = [(5, None), (30_000, None), (0, None), (400, Some(399)), (20_000, Some(20_001))];
+    let mut problems = Vec::new();
+    for (index, (max, on_device)) in sizes.into_iter().enumerate() {
+        let (kind, split) = &kinds[index % 2];
+        problems.push((Problem::new(&engine, kind, split, max, on_device)?, splitters[index % 2]));
+    }
+    let data: Vec<u32> = (0..10_000).map(key).collect();
+    let keys = engine.context.upload(&data)?;
+    let sort = TrmSortInfo { sorter, count: TrmCount { max: 10_000, address: 0 }, keys: range(&keys), ..sort_info() };
+    let infos: Vec<_> = problems.iter().map(|(problem, splitter)| TrmSplitInfo { splitter: *splitter, ..problem.info() }).collect();
+    let mut headers: Vec<*const TrmInfoHeader> = infos.iter().map(|info| (&raw const *info).cast()).collect();
+    headers.insert(2, (&raw const sort).cast());
+    let mut batch = batch_info(&headers);
+    let mut size = 0;
+    // SAFETY: the info is valid.
+    ensure!(unsafe { (engine.api.trmGetBatchScratch)(&batch, &mut size) } == 0, engine.api.last_error());
+    let work = engine.context.buffer(size)?;
+    batch.scratch = scratch(&work);
+    engine.context.run(|commands| {
+        // SAFETY: everything is valid and lives until it has run.
+        let result = unsafe { (engine.api.trmCmdBatch)(commands, &batch) };
+        assert_eq!(result, 0, "{}", engine.api.last_error());
+        Ok(())
+    })?;
+    problems.iter().try_for_each(|(problem, _)| problem.check(&engine, true))?;
+    let mut sorted = data;
+    sorted.sort_unstable();
+    ensure!(engine.context.download::<u32>(&keys, sorted.len())? == sorted, "the sort");
+    // SAFETY: nobody uses them any more.
+    unsafe {
+        splitters.into_iter().for_each(|splitter| (engine.api.trmDestroySplitter)(splitter));
+        (engine.api.trmDestroySorter)(sorter);
+    }
+    drop((problems, keys, work));
+    engine.finish()
+}
+
+#[test]
+fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
+    let mut engine = engine()?;
+    let kind = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(32, 5) };
+    let splitter = engine.splitter_of(&kind)?;
+    // SAFETY: the handle is not used any more; the VkDevice lives on.
+    unsafe { (engine.api.trmDestroyDevice)(engine.device) };
+    engine.device = ptr::null_mut();
+
+    for max in [100, 30_000] {
+        let problem = Problem::new(&engine, &kind, &split_info(), max, None)?;
+        let work = engine.split_scratch(splitter, max)?;
+        let mut count = 0;
+        // SAFETY: the splitter is one.
+        let result = unsafe { (engine.api.trmGetSplitterTimestampCount)(splitter, max, &mut count) };
+        ensure!(result == 0 && count >= 2, engine.api.last_error());
+        let vk = engine.context.vk();
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count + 1);
+        // SAFETY: the device is alive.
+        let pool = unsafe { vk.create_query_pool(&info, None) }?;
+        let info = TrmSplitInfo { scratch: scratch(&work), timestamps: TrmTimestamps { pool, first: 1 }, ..problem.info() };
+        engine.context.run(|commands| {
+            // SAFETY: the pool is the device's.
+            unsafe { vk.cmd_reset_query_pool(commands, pool, 0, count + 1) };
+            record(&engine, commands, splitter, &info);
+            Ok(())
+        })?;
+        problem.check(&engine, true)?;
+        let mut times = vec![0u64; count as usize];
+        // SAFETY: all queries have been written, and nothing is pending.
+        unsafe {
+            vk.get_query_pool_results(pool, 1, &mut times, vk::QueryResultFlags::TYPE_64)?;
+            vk.destroy_query_pool(pool, None);
+        }
+        ensure!(times.is_sorted() && times[0] != 0, "{times:?}");
+    }
+    // SAFETY: nobody uses it any more.
+    unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    engine.finish()
+}
+
+/// Every `stride`-th word, from the first on.
+fn spread(words: &[u32], stride: usize) -> Vec<u32> {
+    words.iter().flat_map(|word| std::iter::once(*word).chain(std::iter::repeat_n(UNTOUCHED, stride - 1))).collect()
+}
+
+#[test]
+fn layouts_and_indices() -> Result<()> {
+    const COUNT: u32 = 5000;
+    let engine = engine()?;
+    let context = &engine.context;
+    let keys: Vec<u32> = (0..COUNT).map(key).collect();
+    // Other than the places, which an argsort of buckets tells.
+    let values: Vec<u32> = (0..COUNT).map(|place| !place).collect();
+    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(7, 20) };
+    let bucket = function(&pairs, &split_info());
+    let mut places: Vec<u32> = (0..COUNT).collect();
+    places.sort_by_key(|place| bucket(key(*place)));
+    let (split_keys, split_values): (Vec<_>, Vec<_>) = places.iter().map(|place| (key(*place), !place)).unzip();
+    let items = |keys: &[u32], values: &[u32]| keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect::<Vec<_>>();
+
+    let strided = TrmSplitterCreateInfo { layout: TrmLayout::Strided as i32, ..pairs };
+    let interleaved = TrmSplitterCreateInfo { layout: TrmLayout::Interleaved as i32, ..pairs };
+    let indices =
+        TrmSplitterCreateInfo { value_type: TrmValueType::Index as i32, flags: TRM_SPLITTER_CREATE_DROP_KEYS_BIT, ..pairs };
+    let untouched = vec![UNTOUCHED; 2 * COUNT as usize];
+    let behind = |words: &[u32]| [words, &untouched[words.len()..]].concat();
+    let cases = [
+        ("strided", strided, spread(&keys, 2), spread(&values, 3), [8, 12], behind(&split_keys), behind(&split_values)),
+        (
+            "interleaved",
+            interleaved,
+            items(&keys, &values),
+            Vec::new(),
+            [0, 0],
+            items(&split_keys, &split_values),
+            untouched.clone(),
+        ),
+        ("indices", indices, keys.clone(), Vec::new(), [0, 0], untouched.clone(), behind(&places)),
+    ];
+    for (name, kind, keys, values, [key_stride, value_stride], expected_keys, expected_values) in cases {
+        let splitter = engine.splitter_of(&kind)?;
+        let work = engine.split_scratch(splitter, COUNT)?;
+        let values = if values.is_empty() { None } else { Some(context.upload(&values)?) };
+        let (keys, keys_out, values_out) = (context.upload(&keys)?, context.upload(&untouched)?, context.upload(&untouched)?);
+        let info = TrmSplitInfo {
+            count: TrmCount { max: COUNT, address: 0 },
+            keys: range(&keys),
+            values: values.as_ref().map(range).unwrap_or_default(),
+            keys_out: range(&keys_out),
+            values_out: range(&values_out),
+            key_stride,
+            value_stride,
+            scratch: scratch(&work),
+            ..split_info()
+        };
+        context.run(|commands| {
+            record(&engine, commands, splitter, &info);
+            Ok(())
+        })?;
+        ensure!(context.download::<u32>(&keys_out, untouched.len())? == expected_keys, "{name}: keys");
+        ensure!(context.download::<u32>(&values_out, untouched.len())? == expected_values, "{name}: values");
+        // SAFETY: nobody uses it any more.
+        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    }
+    engine.finish()
+}

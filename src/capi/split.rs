@@ -1,0 +1,157 @@
+//! Splitting.
+
+use super::border::{border, create, destroy, if_built, write};
+use super::types::*;
+#[cfg(feature = "split")]
+use {
+    super::border::object,
+    super::convert::{check_bits, count, key_type, layout, range, scratch, strategy, timestamps, value_of, value_type},
+    super::info::read,
+    crate::{BucketFunction, Error, Result, SplitInfo, Splitter, SplitterInfo},
+};
+
+/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
+///
+/// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateSplitter(
+    device: TrmDevice,
+    info: *const TrmSplitterCreateInfo,
+    splitter: *mut TrmSplitter,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid.
+        unsafe {
+            create("splitter", splitter, || {
+                if_built!("split", (device, info), {
+                    let device = object("device", device)?;
+                    Ok(TrmSplitter_T(Splitter::new(&device.0, &splitter_info(&read("info", info)?)?)?))
+                })
+            })
+        }
+    })
+}
+
+/// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmDestroySplitter(splitter: TrmSplitter) {
+    // SAFETY: the caller's handle is valid or null.
+    unsafe { destroy(splitter) }
+}
+
+/// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
+///
+/// @param maxCount At most the splitter's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetSplitterScratch(splitter: TrmSplitter, max_count: u32, size: *mut VkDeviceSize) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("size", size, || {
+                if_built!("split", (splitter, max_count), object("splitter", splitter)?.0.scratch_size(max_count))
+            })
+        }
+    })
+}
+
+/// Queries that TrmSplitInfo::timestamps needs for a split of exactly maxCount: one before the first pass and one after each. All
+/// are written; those of passes that the split does without get the time of its end.
+///
+/// @param maxCount At most the splitter's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max_count: u32, count: *mut u32) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("count", count, || {
+                if_built!("split", (splitter, max_count), object("splitter", splitter)?.0.timestamp_count(max_count))
+            })
+        }
+    })
+}
+
+/// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
+///
+/// Appended: three to six dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where
+/// they are wanted.
+/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
+/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
+/// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
+/// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
+/// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
+/// Scratch lives from the first command to the last.
+/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
+/// then count for themselves: never a hang, never another result.
+///
+/// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
+///   thread alone.
+/// @param info What is written must be apart from everything else; keys and values may lie in one another, as members of structs
+///   do. A count of zero moves no item, but still writes offsets, counts, commands and the status.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCmdSplit(
+    command_buffer: VkCommandBuffer,
+    splitter: TrmSplitter,
+    info: *const TrmSplitInfo,
+) -> raw::TrmResult {
+    border(|| {
+        if_built!("split", (command_buffer, splitter, info), {
+            // SAFETY: the caller's pointers and handles are null or valid.
+            let (object, info) = unsafe { (object("splitter", splitter)?, read("info", info)?) };
+            if !info.splitter.is_null() && info.splitter != splitter {
+                return Err(Error::Malformed {
+                    argument: "info.splitter",
+                    why: "it is neither NULL nor the splitter given".into(),
+                });
+            }
+            // SAFETY: the caller's promises are the same.
+            unsafe { object.0.cmd_split(command_buffer, &split_info(&info)) }
+        })
+    })
+}
+
+#[cfg(feature = "split")]
+fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
+    check_bits("flags", info.flags, TRM_SPLITTER_CREATE_DROP_KEYS_BIT)?;
+    let functions = [
+        (TrmBucketFunction::Bits as i32, BucketFunction::Bits { begin_bit: info.begin_bit }),
+        (TrmBucketFunction::Range as i32, BucketFunction::Range),
+    ];
+    let function = value_of("bucketFunction", info.bucket_function, &functions)?;
+    // A bit without a field would look as if it were obeyed.
+    if info.begin_bit != 0 && function == BucketFunction::Range {
+        let why = format!("{} is not 0, and bucketFunction is not TRM_BUCKET_FUNCTION_BITS", info.begin_bit);
+        return Err(Error::Malformed { argument: "beginBit", why });
+    }
+    Ok(SplitterInfo {
+        key: key_type(info.key_type)?,
+        buckets: info.bucket_count,
+        function,
+        value: value_type(info.value_type, info.value_size)?,
+        drop_keys: info.flags & TRM_SPLITTER_CREATE_DROP_KEYS_BIT != 0,
+        layout: layout(info.layout)?,
+        max_count: info.max_count,
+        strategy: strategy(info.strategy)?,
+    })
+}
+
+#[cfg(feature = "split")]
+pub(super) fn split_info(info: &TrmSplitInfo) -> SplitInfo {
+    SplitInfo {
+        count: count(info.count),
+        keys: range(info.keys),
+        values: range(info.values),
+        keys_out: range(info.keys_out),
+        values_out: range(info.values_out),
+        key_stride: info.key_stride,
+        value_stride: info.value_stride,
+        low: info.low,
+        width: info.width,
+        offsets: range(info.offsets),
+        counts: range(info.counts),
+        commands: range(info.commands),
+        command_items: info.command_items,
+        scratch: scratch(info.scratch),
+        status: info.status,
+        timestamps: timestamps(info.timestamps),
+    }
+}
