@@ -290,7 +290,7 @@ enum TrmBucketFunction
     /// key than the first. Keys whose value is no bucket lie behind those of the last one.
     TRM_BUCKET_FUNCTION_BITS = 0,
     /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
-    /// one all above: two of them are split by a pivot, low + width. Keys are unsigned integers of 32 bits or fewer.
+    /// one all above: two of them are split by a pivot, low + width. Keys are of TRM_KEY_TYPE_U32.
     TRM_BUCKET_FUNCTION_RANGE = 1,
 };
 #ifndef __cplusplus

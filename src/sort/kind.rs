@@ -67,7 +67,8 @@ impl Class {
             Self::Ranked(_) => format.rule() != FLAG_EVEN,
             Self::Small(_) | Self::Segments { tiles: None, .. } => true,
             Self::Merged(merging) => merging.levels == 0,
-            Self::Tiled(..) | Self::Segments { .. } => false,
+            Self::Tiled(..) => format.split.is_some(),
+            Self::Segments { .. } => false,
         }
     }
 

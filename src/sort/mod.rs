@@ -22,6 +22,8 @@ pub(crate) use kind::{Class, SortKind};
 #[cfg(test)]
 pub(crate) use merging::Merging;
 pub(crate) use passes::{Passes, check_apart, scratch_range};
+#[cfg(feature = "split")]
+pub(crate) use table::MOST_GROUPS_Y;
 pub(crate) use table::{SortSource, SortTable};
 
 use crate::memory::{Argument, Arguments};

@@ -217,10 +217,7 @@ impl Passes {
                 continue;
             }
             if !self.format.has(LAYOUT_STRIDED) {
-                return Err(Error::Malformed {
-                    argument,
-                    why: format!("{stride} is not 0, and the sorter's layout is not strided"),
-                });
+                return Err(Error::Malformed { argument, why: format!("{stride} is not 0, and the layout is not strided") });
             }
             check_multiple(argument, stride.into(), alignment.into())?;
             if stride < size {

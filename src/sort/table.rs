@@ -23,7 +23,7 @@ const PART: u64 = PART_ALIGNMENT;
 /// Most bytes of one problem's tile words: kernels index them by a `uint`.
 const MOST_TILE_WORDS: u64 = 1 << 32;
 /// Most workgroups in y that every device takes.
-const MOST_GROUPS_Y: u64 = 65535;
+pub(crate) const MOST_GROUPS_Y: u64 = 65535;
 /// Workgroups that count digits where nothing has been prepared: the first tile of each pass adds up what each has found.
 pub(super) const DIRECT_HISTOGRAMS: u32 = 32;
 

@@ -8,7 +8,7 @@ mod range;
 
 use crate::memory::Count;
 use crate::shared::{FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, RADIX};
-use crate::sort::{Buckets, Format, Job, Passes, SplitBy};
+use crate::sort::{Buckets, Format, Job, MOST_GROUPS_Y, Passes, SplitBy};
 use crate::{
     Device, Error, KeyType, Layout, Placement, Range, Result, Scratch, SortInfo, SorterInfo, Strategy, Timestamps, ValueType,
 };
@@ -27,7 +27,7 @@ pub enum BucketFunction {
         begin_bit: u32,
     },
     /// Ranges of equal width, one after the other, as [`SplitInfo::low`] and [`SplitInfo::width`] say. The first bucket also has all keys
-    /// below, the last one all above: so two of them are split by a pivot, `low + width`. Keys are unsigned integers of 32 bits or fewer.
+    /// below, the last one all above: so two of them are split by a pivot, `low + width`. Keys are `u32`.
     Range,
 }
 
@@ -98,16 +98,14 @@ impl SplitterInfo {
             return malformed("bucketCount", &format!("{buckets} is not 1 to {RADIX}"));
         }
         let (begin_bit, function) = match self.function {
-            // Of one bucket there is nothing to tell.
-            _ if buckets == 1 => (0, FUNCTION_RANGE),
-            BucketFunction::Range if !matches!(self.key, KeyType::U8 | KeyType::U16 | KeyType::U32) => {
-                return malformed("bucketFunction", "ranges are of unsigned keys of 32 bits or fewer");
-            }
+            BucketFunction::Range if self.key != KeyType::U32 => return malformed("bucketFunction", "ranges are of u32 keys"),
+            // Whatever the key is, the last bucket there is.
+            _ if buckets == 1 => (0, FUNCTION_FIELD),
             BucketFunction::Range => (0, FUNCTION_RANGE),
             BucketFunction::Bits { begin_bit } if buckets.is_power_of_two() => (begin_bit, FUNCTION_DIGIT),
             BucketFunction::Bits { begin_bit } => (begin_bit, FUNCTION_FIELD),
         };
-        let field = if function == FUNCTION_RANGE { 1 } else { buckets.next_power_of_two().ilog2() };
+        let field = if function == FUNCTION_RANGE { 1 } else { buckets.next_power_of_two().ilog2().max(1) };
         let Some(end_bit) = begin_bit.checked_add(field).filter(|end| *end <= bits) else {
             let (value, limit) = (u64::from(begin_bit) + u64::from(field), bits.into());
             return Err(Error::TooLarge { argument: "beginBit", value, limit, why: "the bits of the key" });
@@ -134,7 +132,7 @@ impl SplitterInfo {
             max_count,
             strategy,
         };
-        let bins = if function == FUNCTION_FIELD { buckets + 1 } else { buckets };
+        let bins = if function == FUNCTION_FIELD && buckets > 1 { buckets + 1 } else { buckets };
         Ok(Format { split: Some(SplitBy { function, buckets, bins }), ..Format::new(&moved)? })
     }
 }
@@ -288,7 +286,7 @@ impl Splitter {
             status,
             timestamps,
         };
-        let ranges = if self.info.buckets == 1 { Ranges::ONE } else { Ranges::new(info.low, info.width.max(1), self.info.buckets) };
+        let ranges = Ranges::new(info.low, info.width.max(1), self.info.buckets);
         let SplitInfo { offsets, counts, commands, command_items, .. } = *info;
         Job { items, buckets: Buckets { range: ranges.words(), offsets, counts, commands, command_items } }
     }
@@ -299,12 +297,20 @@ impl Splitter {
         match self.info.function {
             BucketFunction::Range if info.width == 0 => return malformed("width", "buckets of 0 keys have none"),
             BucketFunction::Bits { .. } if (info.low, info.width) != (0, 0) => {
-                return malformed("width", "the splitter's buckets are no ranges");
+                let argument = if info.low == 0 { "width" } else { "low" };
+                return malformed(argument, "the splitter's buckets are no ranges");
             }
             _ => {}
         }
-        if info.commands != Range::NONE && info.command_items == 0 {
-            return malformed("commandItems", "workgroups of 0 items never get through");
+        if info.commands != Range::NONE {
+            if info.command_items == 0 {
+                return malformed("commandItems", "workgroups of 0 items never get through");
+            }
+            let groups = u64::from(info.count.max.div_ceil(info.command_items));
+            let limit = u64::from(self.device().profile().max_groups_x) * MOST_GROUPS_Y;
+            if groups > limit {
+                return Err(Error::TooLarge { argument: "count.max", value: groups, limit, why: "the workgroups of one command" });
+            }
         }
         self.passes.check(&self.job(info))
     }
