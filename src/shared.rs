@@ -169,6 +169,8 @@ shared_constants! {
     const DIGITS_COUNTED = 8;
     /// Status bit: the count on the device was above the maximum; the maximum was used.
     const STATUS_COUNT_CLAMPED = 1;
+    /// Fewest look-back words of a tile.
+    const LEAST_LOOK_BACK_ROW = 32;
     /// Status bit: some keys belong to no bucket; they lie behind those of the last one.
     const STATUS_NO_BUCKET = 2;
     /// Bins are the values of a digit.

@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
         let tiles = make.candidates(tiled, |shapes, shape| {
             shapes.small.clear();
             shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
-            shapes.ring = None;
+            (shapes.ring, shapes.few_bins) = (None, None);
         })?;
         let any = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
         let fits = |n: &u32| {
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
         self.tell(report, "tiles", &tiles);
         shapes.small.clear();
         shapes.tiles.clear();
-        shapes.ring = None;
+        (shapes.ring, shapes.few_bins) = (None, None);
         let mut first = 0;
         for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
             let alone = best(small.iter().filter(|candidate| candidate.shape.tile() == *size), index);

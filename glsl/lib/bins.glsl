@@ -9,6 +9,9 @@ const uint BIN_BITS =
     BINS > 256 ? 9 : BINS > 128 ? 8 : BINS > 64 ? 7 : BINS > 32 ? 6 : BINS > 16 ? 5 : BINS > 8 ? 4 : BINS > 4 ? 3 : BINS > 2 ? 2 : 1;
 const uint BIN_MASK = (1u << BIN_BITS) - 1;
 
+// Look-back words of a tile: a line of memory at least, so that those who look at neighbouring tiles do not all ask the same part of it.
+const uint LOOK_BACK_ROW = BINS < LEAST_LOOK_BACK_ROW ? LEAST_LOOK_BACK_ROW : BINS;
+
 // Of the problem at hand, where bins are of equal width: its first and last key, those before and behind counting as these, the width's
 // reciprocal, and what to shift the product by; 32 more where the distance is one too small for it. (src/split/range.rs finds them.)
 uvec4 bin_range = uvec4(0);

@@ -63,7 +63,7 @@ uint ring_tag(uint lap, uint line) { return (lap + line / RING_ENTRIES + 1) << R
 
 // Only loads: where several tiles are looked at, no branch lies between one's and the next's.
 Seen look_at(Words words, Place place, uint back, uint digit) {
-    if (!IN_RING) return Seen(load_relaxed(words, (place.tile - back) * BINS + digit), 0);
+    if (!IN_RING) return Seen(load_relaxed(words, (place.tile - back) * LOOK_BACK_ROW + digit), 0);
     uint word = ring_word(place.line - back, digit);
     return Seen(load_relaxed(words, word), load_relaxed(words, word + 1));
 }
@@ -92,7 +92,7 @@ void publish_digit(Words words, Place place, uint digit, uint count, uint state)
         store_relaxed(words, word + 1, head | count >> 16);
         store_relaxed(words, word, head | count & 0xffff);
     } else {
-        store_relaxed(words, place.tile * BINS + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
+        store_relaxed(words, place.tile * LOOK_BACK_ROW + digit, (state << 30 ^ place.turn) | (count & LOOK_BACK_MASK));
     }
 }
 
@@ -125,6 +125,56 @@ bool look_back_digit(Words words, Place place, uint digit, out uint exclusive) {
     }
     return false;
 }
+
+// Where there are several threads for each bin, so many neighbouring lanes look at a tile each.
+#ifdef EMULATED
+const uint LOOKERS = 1;
+#else
+const uint LOOKERS = SCAN != SCAN_LOOK_BACK || BINS > 4 ? 1 : BINS > 2 ? 16 : 32;
+#endif
+const bool LOOKS_TOGETHER = LOOKERS > 1;
+
+uint lookers() { return min(LOOKERS, lane_count()); }
+// That this lane looks back for, with its neighbours: no fewer than there are bins in all.
+uint bin_of_looker() { return thread_id() / lookers(); }
+
+#ifndef EMULATED
+// Those of the neighbours who look back for the same bin, the lowest bit for the first.
+uint of_lookers(uvec4 lanes) {
+    uint first = lane_id() / lookers() * lookers();
+    return lanes[first / 32] >> first % 32 & 0xffffffffu >> (32 - lookers());
+}
+
+uint sum_of_lookers(uint value) {
+    uint sums = subgroupInclusiveAdd(value);
+    uint first = lane_id() / lookers() * lookers();
+    uint before = subgroupShuffle(sums, max(first, 1) - 1);
+    return subgroupShuffle(sums, first + lookers() - 1) - (first == 0 ? 0 : before);
+}
+
+uint lowest_bit(uint bits) { return bits == 0 ? 32 : findLSB(bits); }
+
+// As look_back_digit, by all lanes of a subgroup, for a bin that there is or for none. The same for all who look back for one.
+bool look_back_together(Words words, Place place, uint bin, out uint exclusive) {
+    uint mine = lane_id() % lookers();
+    bool found = bin >= BINS;
+    exclusive = 0;
+    uint back = 1;  // what the first of them looks at
+    for (uint turn = 0; turn < SPIN_LIMIT; ++turn) {
+        uint at = min(back + mine, place.tile);
+        Known known = known_of(look_at(words, place, at, min(bin, BINS - 1)), place, at);
+        // Up to the first prefix, where nothing is missing before it.
+        uint prefix = lowest_bit(of_lookers(ballot(known.state == LOOK_BACK_PREFIX)));
+        uint there = min(lowest_bit(of_lookers(ballot(known.state == LOOK_BACK_EMPTY))), lookers());
+        uint taken = found ? 0 : min(prefix + 1, there);
+        exclusive += sum_of_lookers(mine < taken ? known.count : 0);
+        back += taken;
+        found = found || prefix < there;
+        if (subgroupAll(found)) break;
+    }
+    return found;
+}
+#endif
 
 // Where a pass's tail lies, and behind it the counters of groups.
 struct Tail {

@@ -42,6 +42,7 @@ const uint RING_TAG_SHIFT = 18;
 const uint MOST_STEPS = 24;
 const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
+const uint LEAST_LOOK_BACK_ROW = 32;
 const uint STATUS_NO_BUCKET = 2;
 const uint FUNCTION_DIGIT = 0;
 const uint FUNCTION_FIELD = 1;

@@ -134,7 +134,7 @@ void count_any(Items items, uint from_digit) {
 // Of so many tiles from this one on.
 void clear_look_back(Tile tile, uint tiles) {
     Words words = tile_words_of(tile.problem);
-    for (uint i = thread_id(); i < tiles * BINS; i += THREADS) words.v[tile.index * BINS + i] = 0;
+    for (uint i = thread_id(); i < tiles * LOOK_BACK_ROW; i += THREADS) words.v[tile.index * LOOK_BACK_ROW + i] = 0;
 }
 
 void clear_ring() {

@@ -157,12 +157,38 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
     }
 }
 
+// Of bins that others look back for: keys in the tile, and where they begin there.
+shared uint sh_totals[LOOKS_TOGETHER ? BINS : 1];
+shared uint sh_starts[LOOKS_TOGETHER ? BINS : 1];
+
 // Where a digit's keys go, less where they begin in the tile; and for the tiles after this one, the prefix.
-void settle(Words words, Place place, uint j, uint exclusive, uint total, uint start) {
-    uint digit = digit_of_thread(j);
+void settle(Words words, Place place, uint digit, uint exclusive, uint total, uint start) {
     if (digit >= BINS) return;
     if (sh_may_publish != 0) publish_digit(words, place, digit, exclusive + total, LOOK_BACK_PREFIX);
     sh_offsets[digit] = exclusive - start;
+}
+
+// For every bin, and whether to give up for any.
+void look_back(Words words, Place place, uint totals[MAX_DIGITS], uint starts[MAX_DIGITS]) {
+    uint exclusive;
+#ifndef EMULATED
+    if (LOOKS_TOGETHER) {
+        uint bin = bin_of_looker();
+        // The whole subgroup, where it is for none.
+        if (subgroupAll(bin >= BINS)) return;
+        bool found = look_back_together(words, place, bin, exclusive);
+        if (lane_id() % lookers() != 0 || bin >= BINS) return;
+        if (found) settle(words, place, bin, exclusive, sh_totals[bin], sh_starts[bin]);
+        else atomicOr(sh_gave_up, 1);
+        return;
+    }
+#endif
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        if (digit >= BINS) continue;
+        if (look_back_digit(words, place, digit, exclusive)) settle(words, place, digit, exclusive, totals[j], starts[j]);
+        else atomicOr(sh_gave_up, 1);
+    }
 }
 
 // The keys of the tile that the group sorts next, if there is one.
@@ -195,7 +221,11 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     // 3. Tile 0 begins at the digits' bases, and so has its prefix at once.
     if (tile.index == 0) {
         scan_digits(bases);
-        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, bases[j], totals[j], starts[j]);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, digit_of_thread(j), bases[j], totals[j], starts[j]);
+    }
+    if (LOOKS_TOGETHER && thread_id() < BINS) {
+        sh_totals[thread_id()] = totals[0];
+        sh_starts[thread_id()] = starts[0];
     }
 
     // 4. Order the tile, while the tiles before this one publish theirs.
@@ -213,19 +243,12 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     }
     uint follower[ITEMS];
     if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);
-    if (tile.index != 0) {
-        for (uint j = 0; j < DIGITS; ++j) {
-            uint exclusive;
-            if (digit_of_thread(j) >= BINS) continue;
-            if (look_back_digit(words, place, digit_of_thread(j), exclusive)) settle(words, place, j, exclusive, totals[j], starts[j]);
-            else atomicOr(sh_gave_up, 1);
-        }
-    }
+    if (tile.index != 0) look_back(words, place, totals, starts);
     barrier();
     if (sh_gave_up != 0) {
         uint exclusive[MAX_DIGITS];
         count_predecessors(tile, move, place, exclusive);
-        for (uint j = 0; j < DIGITS; ++j) settle(words, place, j, exclusive[j], totals[j], starts[j]);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, digit_of_thread(j), exclusive[j], totals[j], starts[j]);
         barrier();
     }
 

@@ -5,9 +5,9 @@ use super::merging::Merging;
 use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
-    Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, MODE_DIRECT, MODE_MERGED, MODE_PREFIXES,
-    MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK,
-    SCAN_RING, SCAN_RING_IN_ORDER,
+    Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
+    MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD,
+    SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
@@ -155,8 +155,11 @@ impl<'a> SortKind<'a> {
     pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
         let shapes = self.shapes();
         let ring = shapes.ring.filter(|_| self.in_ring());
-        shapes.tiles.iter().map(move |sized| match ring {
-            Some(shape) if sized.up_to == u32::MAX => SizedTile { shape, ..*sized },
+        let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
+        let direct_up_to = self.profile.direct_up_to;
+        shapes.tiles.iter().map(move |sized| match (ring, few_bins) {
+            (Some(shape), _) if sized.up_to == u32::MAX => SizedTile { shape, ..*sized },
+            (None, Some(shape)) if sized.up_to > direct_up_to => SizedTile { shape, ..*sized },
             _ => *sized,
         })
     }
@@ -211,6 +214,12 @@ impl<'a> SortKind<'a> {
     /// Whether each group of the histogram leaves a row of its own: where nothing has zeroed one for all of them.
     pub(super) fn counts_apart(&self, prepared: bool) -> bool {
         !prepared && self.scan().is_some()
+    }
+
+    /// Words of a tile, where each has a row of its own.
+    pub(super) fn tile_row(&self) -> u32 {
+        let bins = self.format.bins();
+        if self.scan().is_some() { bins.max(LEAST_LOOK_BACK_ROW) } else { bins }
     }
 
     pub(super) fn in_ring(&self) -> bool {
@@ -414,6 +423,9 @@ impl SmallShape {
         }
     }
 }
+
+/// Most bins that are few.
+const FEW_BINS: u32 = 32;
 
 /// Counters of a histogram: what the least shared memory has room for.
 const COUNTER_WORDS: u32 = 4096;

@@ -116,7 +116,7 @@ impl Parts {
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {
             histogram: histograms * histogram,
-            tile_words: if kind.in_ring() { 0 } else { (tiles * row * WORD).next_multiple_of(PART) },
+            tile_words: if kind.in_ring() { 0 } else { (tiles * u64::from(kind.tile_row()) * WORD).next_multiple_of(PART) },
             keys,
             values,
         }
@@ -246,7 +246,9 @@ impl<'a> SortTable<'a> {
             if kind.class(info.count.max) == class {
                 let own = Parts::of(&kind, class, info.count.max, prepared);
                 // Kernels index them by a segment's own tiles.
-                let segment = class.tiles().map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * bins * WORD);
+                let segment = class
+                    .tiles()
+                    .map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * u64::from(kind.tile_row()) * WORD);
                 most_tile_words = most_tile_words.max(own.tile_words.min(segment));
                 parts.add(own);
             }

@@ -225,7 +225,7 @@ impl Bench {
             Strategy::ReduceThenScan => 0,
             // Without a tile there is no group to clear them.
             _ if self.in_ring() && twin.len() != 0 => RING_ENTRIES as usize * 2 * twin.bins(),
-            _ => twin.len().div_ceil(tile) * twin.bins(),
+            _ => twin.len().div_ceil(tile) * twin.look_back_row(),
         };
         assert!(self.part(memory, row.tile_words, words).iter().all(|word| *word == 0), "look-back words are cleared");
     }
@@ -235,7 +235,9 @@ impl Bench {
         let prefixes = twin.prefixes(self.tile(), push.pass & 0xff);
         if !self.in_ring() {
             let expected: Vec<u32> = prefixes.iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix)).collect();
-            assert_eq!(self.part(memory, row.tile_words, prefixes.len()), expected, "every tile's prefixes are published");
+            let words = self.part(memory, row.tile_words, prefixes.len() / twin.bins() * twin.look_back_row());
+            let found: Vec<u32> = words.chunks(twin.look_back_row()).flat_map(|row| &row[..twin.bins()]).copied().collect();
+            assert_eq!(found, expected, "every tile's prefixes are published");
             return;
         }
         // The tiles of a batch share the ring, and which of them the twin is is not told: one alone is.

@@ -44,6 +44,7 @@ pub(super) fn context(emulated: bool) -> Context {
         merges: Default::default(),
         tiles: tiles.iter().copied().collect(),
         ring: None,
+        few_bins: None,
         segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
     };
     let profile = Profile {

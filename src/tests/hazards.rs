@@ -442,7 +442,8 @@ fn classes_are_told_apart() {
                 }
                 Class::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile().max(shapes.merges.last().map_or(0, |sized| sized.up_to))
-                        && shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
+                        && (shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
+                            || format.bins() <= 32 && size > profile.direct_up_to && shapes.few_bins == Some(shape))
                 }
             };
             let least = if format.rule() == FLAG_EVEN { 4097 } else { 2049 };

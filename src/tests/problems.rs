@@ -133,7 +133,7 @@ pub(super) fn formats() -> Vec<(&'static str, SorterInfo)> {
         ("narrow_twice", SorterInfo { key: KeyType::Bf16, placement: twice, ..pairs }),
         ("narrow_preserved", SorterInfo { key: KeyType::F16, order: Order::Descending, placement: preserved, ..pairs }),
         ("range", SorterInfo { begin_bit: 5, end_bit: 17, ..pairs }),
-        ("short_range", SorterInfo { begin_bit: 3, end_bit: 8, ..keys }),
+        ("short_range", SorterInfo { begin_bit: 3, end_bit: 5, ..keys }),
         ("range_over_words", SorterInfo { key: KeyType::I64, begin_bit: 20, end_bit: 45, ..pairs }),
         ("argsort", SorterInfo::argsort(KeyType::F32)),
         ("argsort_in_place", SorterInfo { value: ValueType::Index, drop_keys: true, end_bit: 24, ..keys }),

@@ -3,7 +3,7 @@
 use crate::Placement;
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
+    LEAST_LOOK_BACK_ROW, MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
 use crate::sort::{Format, KeyType, SorterInfo};
@@ -90,6 +90,11 @@ impl Twin {
 
     pub(super) fn len(&self) -> usize {
         self.raw[0].len()
+    }
+
+    /// Words of a tile that looks back, where there is no ring.
+    pub(super) fn look_back_row(&self) -> usize {
+        self.bins().max(LEAST_LOOK_BACK_ROW as usize)
     }
 
     pub(super) fn bins(&self) -> usize {

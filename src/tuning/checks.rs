@@ -85,7 +85,8 @@ impl Profile {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
-            let tiles = shapes.tiles.iter().map(|sized| sized.shape).chain(shapes.ring).map(|tile| tile.shape);
+            let tiles =
+                shapes.tiles.iter().map(|sized| sized.shape).chain(shapes.ring).chain(shapes.few_bins).map(|tile| tile.shape);
             for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
                 group(shape)?;
                 fits(&shape, shape.items != 0, by_digits(shape))?;

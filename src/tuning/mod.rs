@@ -175,11 +175,13 @@ impl Profile {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
             let segments = SmallShape::merge(128, 16);
-            profile.sort_keys =
-                shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, Some(proven(u32::MAX, 256, 36).shape), segments);
-            profile.sort_pairs =
-                shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, Some(shape(384, 22).into()), segments);
-            profile.sort_long = shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, None, SmallShape::merge(128, 8));
+            // Measured where two workgroups or more run at a time.
+            let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
+            let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 16))];
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, segments);
+            let others = [Some(shape(384, 22).into()), few_bins(shape(256, 16))];
+            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, others, segments);
+            profile.sort_long = shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, [None; 2], SmallShape::merge(128, 8));
             profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
             profile.small_ranking = Ranking::Proven;
@@ -218,9 +220,9 @@ impl Profile {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&[], &small, &[], &tiles, None, segments),
-            sort_pairs: shapes(&[], &small, &[], &tiles, None, segments),
-            sort_long: shapes(&[], &small, &[], &tiles, None, segments),
+            sort_keys: shapes(&[], &small, &[], &tiles, [None; 2], segments),
+            sort_pairs: shapes(&[], &small, &[], &tiles, [None; 2], segments),
+            sort_long: shapes(&[], &small, &[], &tiles, [None; 2], segments),
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
             merge_fan: 16,
@@ -314,7 +316,7 @@ fn shapes(
     small: &[SmallShape],
     merges: &[SizedMerge],
     tiles: &[SizedTile],
-    ring: Option<TileShape>,
+    [ring, few_bins]: [Option<TileShape>; 2],
     segments: SmallShape,
 ) -> SortShapes {
     SortShapes {
@@ -323,6 +325,7 @@ fn shapes(
         merges: merges.iter().copied().collect(),
         tiles: tiles.iter().copied().collect(),
         ring,
+        few_bins,
         segments,
     }
 }
@@ -365,6 +368,7 @@ impl fmt::Display for Profile {
             write_list(f, &format_args!("{name}.merges"), &shapes.merges)?;
             write_list(f, &format_args!("{name}.tiles"), &shapes.tiles)?;
             write_list(f, &format_args!("{name}.ring"), shapes.ring.as_slice())?;
+            write_list(f, &format_args!("{name}.few_bins"), shapes.few_bins.as_slice())?;
             writeln!(f, "{name}.segments = {}", shapes.segments)?;
         }
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
@@ -405,12 +409,14 @@ impl FromStr for Profile {
         };
         let shapes = |name: &str| -> Result<SortShapes> {
             let line = |part: &str| lookup(&format!("{name}.{part}"));
+            let one = |part: &str| Some(line(part)?).filter(|text| !text.is_empty()).map(str::parse).transpose();
             Ok(SortShapes {
                 ranked: parse_list(name, line("ranked")?)?,
                 small: parse_list(name, line("small")?)?,
                 merges: parse_list(name, line("merges")?)?,
                 tiles: parse_list(name, line("tiles")?)?,
-                ring: Some(line("ring")?).filter(|text| !text.is_empty()).map(str::parse).transpose()?,
+                ring: one("ring")?,
+                few_bins: one("few_bins")?,
                 segments: line("segments")?.parse()?,
             })
         };

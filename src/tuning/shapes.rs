@@ -213,6 +213,9 @@ pub struct SortShapes {
     pub tiles: ArrayVec<SizedTile, 4>,
     /// In place of the last of them where look-back words are a ring, whose kernels take more registers.
     pub ring: Option<TileShape>,
+    /// In place of all but the smallest, which are not prepared, where a pass has 32 bins or fewer: runs of one bin are long in small tiles
+    /// too, and more workgroups run at once. Not in the ring.
+    pub few_bins: Option<TileShape>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
     pub segments: SmallShape,
 }

@@ -43,6 +43,7 @@ impl Setup {
                 merges: Default::default(),
                 tiles: tiles.iter().copied().collect(),
                 ring: None,
+                few_bins: None,
                 segments,
             };
             Profile {
