@@ -10,7 +10,8 @@ use crate::shared::{
     SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
-    Profile, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape, ranked_chunk,
+    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
+    ranked_chunk,
 };
 use arrayvec::ArrayVec;
 
@@ -157,7 +158,13 @@ impl<'a> SortKind<'a> {
         let ring = shapes.ring.filter(|_| self.in_ring());
         let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
         let direct_up_to = self.profile.direct_up_to;
-        shapes.tiles.iter().map(move |sized| match (ring, few_bins) {
+        // What proves its ranks by keys that are sorted by all their bits is not for splits: the next shape is.
+        let split = self.format.split.is_some();
+        let serves = move |sized: &&SizedTile| {
+            let [proven, last] = [sized.shape.ranking == Ranking::Proven, sized.up_to == u32::MAX];
+            !split || !proven || last || sized.up_to <= direct_up_to
+        };
+        shapes.tiles.iter().filter(serves).map(move |sized| match (ring, few_bins) {
             (Some(shape), _) if sized.up_to == u32::MAX => SizedTile { shape, ..*sized },
             (None, Some(shape)) if sized.up_to > direct_up_to => SizedTile { shape, ..*sized },
             _ => *sized,
