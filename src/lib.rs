@@ -1,4 +1,4 @@
-//! Sort passes that an engine records into its own Vulkan command buffers.
+//! Sort and split passes that an engine records into its own Vulkan command buffers.
 //!
 //! The library takes the engine's device, creates compute pipelines on it, and appends dispatches and barriers to command
 //! buffers. It allocates no device memory, submits nothing and waits for nothing. Inputs and outputs are device addresses,

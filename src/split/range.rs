@@ -19,8 +19,16 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
+    /// Two buckets, the second from a pivot on: known by the last key before it.
+    const fn of_two(low: u32, width: u32) -> Self {
+        Self { first: low.saturating_add(width - 1), last: 0, reciprocal: 0, shift: 0, increment: 0 }
+    }
+
     /// So many buckets from `low` on, each of `width` keys. Neither number is 0.
     pub(crate) fn new(low: u32, width: u32, buckets: u32) -> Self {
+        if buckets == 2 {
+            return Self::of_two(low, width);
+        }
         let shift = width.ilog2();
         let dividend = 1u64 << (32 + shift);
         let (down, rest) = (dividend / u64::from(width), dividend % u64::from(width));
@@ -45,7 +53,10 @@ impl Ranges {
 
     /// The kernels' twin.
     #[cfg(test)]
-    fn bucket(self, key: u32) -> u32 {
+    fn bucket(self, key: u32, buckets: u32) -> u32 {
+        if buckets == 2 {
+            return u32::from(key > self.first);
+        }
         let distance = key.clamp(self.first, self.last) - self.first + self.increment;
         let high = (u64::from(distance) * u64::from(self.reciprocal)) >> 32;
         u32::try_from(high).expect("half a product") >> self.shift
@@ -59,7 +70,7 @@ mod tests {
 
     fn check(low: u32, width: u32, buckets: u32, key: u32) {
         let expected = (key.saturating_sub(low) / width).min(buckets - 1);
-        assert_eq!(Ranges::new(low, width, buckets).bucket(key), expected, "{key} from {low} on by {width} of {buckets}");
+        assert_eq!(Ranges::new(low, width, buckets).bucket(key, buckets), expected, "{key} from {low} on by {width} of {buckets}");
     }
 
     #[test]
