@@ -131,7 +131,7 @@ impl Bench {
     ) -> Self {
         let context = context(emulated);
         let profile = tune(way.profile(&context));
-        let mut sorts = Sorts { info, infos: Vec::new() };
+        let mut sorts = Sorts::new(info);
         let format = sorts.format();
         let mut memory = Memory(Vec::new());
         let mut inputs = Vec::new();

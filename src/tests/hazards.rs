@@ -1,15 +1,17 @@
 //! The barriers of recorded lists, proven from the declarations alone: every two accesses of which one writes have what orders
 //! them between, and no barrier is there for nothing.
 
-use super::problems::{Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, tables};
+use super::problems::{
+    Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, splits, tables,
+};
 use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Plan, Upload};
 use crate::record::{Commands, record};
 use crate::scratch::Layout;
 use crate::shared::FLAG_EVEN;
-use crate::sort::{Class, Format, SortKind};
+use crate::sort::{Class, Format, Job, SortKind};
 use crate::tuning::Profile;
-use crate::{DeviceFacts, Placement, Range, SortInfo, SorterInfo, Strategy};
+use crate::{DeviceFacts, Placement, Range, SorterInfo, SplitterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -56,10 +58,10 @@ struct Truth<'a> {
 
 impl<'a> Truth<'a> {
     /// The caller's arrays lie apart, where a resource is the smallest range around them.
-    fn of(plan: &'a Plan<'a>, infos: &[SortInfo], format: &Format) -> Self {
+    fn of(plan: &'a Plan<'a>, jobs: &[Job], format: &Format) -> Self {
         let ranges = plan.resources.iter().map(|resource| {
             let Some(name) = argument_of(resource.name) else { return Rc::from([resource.range]) };
-            let arguments = infos.iter().flat_map(|info| info.arguments(format));
+            let arguments = jobs.iter().flat_map(|job| job.arguments(format));
             let named = arguments.filter(|argument| argument.name == name && argument.range.size != 0);
             let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
             ranges.sort_by_key(|range| range.address);
@@ -212,8 +214,8 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
         .zip(&plans)
         .map(|((sorts, class, _), plan)| {
             let kind = sorts.kind(facts, &profile);
-            let infos: Vec<_> = sorts.infos.iter().copied().filter(|info| kind.class(info.count.max) == *class).collect();
-            Truth::of(plan, &infos, &sorts.format())
+            let jobs: Vec<_> = sorts.jobs().filter(|job| kind.class(job.items.count.max) == *class).collect();
+            Truth::of(plan, &jobs, &sorts.format())
         })
         .collect();
     body(&truths, &plans);
@@ -221,9 +223,9 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
 
 /// A sorter's problems, each apart from the others.
 fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts {
-    let mut sorts = Sorts { info, infos: Vec::new() };
-    let (mut addresses, format) = (Addresses::new(), sorts.format());
-    sorts.infos.extend(problems.into_iter().map(|problem| addresses.info(problem, &format)));
+    let mut sorts = Sorts::new(info);
+    let mut addresses = Addresses::new();
+    problems.into_iter().for_each(|problem| sorts.push(&mut addresses, problem));
     sorts
 }
 
@@ -260,6 +262,32 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
     }
 }
 
+/// The same of splits, whatever is asked of them, and of nothing; by themselves, and several kinds side by side with a sort.
+#[test]
+fn splits_have_the_barriers_they_need_and_no_other() {
+    for (d, (_, facts)) in devices().into_iter().enumerate() {
+        for (i, info) in splits().into_iter().enumerate() {
+            let of = |info: SplitterInfo, turn: usize| Sorts::splits(info.strategy(Strategy::ALL[(d + turn) % 5]));
+            for (size, problems) in SIZES.into_iter().flat_map(|size| [(size, 1), (size, 3)]) {
+                for flags in 0..4 {
+                    let problem = Problem { size, count_on_device: flags & 1 != 0, status: flags & 2 != 0 };
+                    let mut addresses = Addresses::new();
+                    let mut batch = vec![
+                        of(info, i),
+                        of(splits()[(i + 1) % 6], i + 1),
+                        Sorts::new(SorterInfo::pairs().strategy(Strategy::Lookback)),
+                    ];
+                    (0..problems).for_each(|_| batch[0].push(&mut addresses, problem));
+                    with_plans(&batch[..1], &facts, check);
+                    batch[1].push(&mut addresses, Problem { size: 70_000, ..problem });
+                    batch[2].push(&mut addresses, problem);
+                    with_plans(&batch, &facts, check);
+                }
+            }
+        }
+    }
+}
+
 /// Place in [`formats`] and in [`Strategy::ALL`], and a problem.
 fn problem() -> impl proptest::strategy::Strategy<Value = (usize, usize, Problem)> {
     let size = prop::sample::select(vec![0, 1, 900, 1025, 5000, 50_000, 70_000, 1 << 20, 1 << 21]);
@@ -277,7 +305,7 @@ fn batch() -> impl proptest::strategy::Strategy<Value = Vec<Sorts>> {
             let info = all_formats()[(few + format % 3) % all_formats().len()].1.strategy(Strategy::ALL[strategy]);
             let at = batch.iter().position(|sorts| sorts.info == info).unwrap_or(batch.len());
             if at == batch.len() {
-                batch.push(Sorts { info, infos: Vec::new() });
+                batch.push(Sorts::new(info));
             }
             let info = addresses.info(problem, &batch[at].format());
             batch[at].infos.push(info);
@@ -335,7 +363,7 @@ fn plans_that_share_no_kernel_share_their_barriers() {
     let mut batch = Vec::new();
     for strategy in [Strategy::Lookback, Strategy::ReduceThenScan] {
         for info in [SorterInfo::keys(), SorterInfo::pairs()] {
-            let mut sorts = Sorts { info: info.strategy(strategy), infos: Vec::new() };
+            let mut sorts = Sorts::new(info.strategy(strategy));
             let format = sorts.format();
             let problem = |size| Problem { size, count_on_device: true, status: true };
             sorts.infos.extend([100, 100, 1 << 17, 1 << 20, 1 << 20].map(|size| addresses.info(problem(size), &format)));

@@ -329,7 +329,7 @@ fn ranks_by_several_chunks() {
     let (threads, facts) = (context.device().profile().plain_threads, context.device().facts());
     for (_, info) in formats().into_iter().filter(|(name, _)| ["pairs", "lexicographic", "range_over_words"].contains(name)) {
         let info = info.strategy(Strategy::Lookback);
-        let words = Sorts { info, infos: Vec::new() }.format().compared_words();
+        let words = Sorts::new(info).format().compared_words();
         let chunk = ranked_chunk(threads, words, facts.shared_memory) as usize;
         for problem in [Problem::new(71, 2 * chunk, None), Problem::new(72, 2 * chunk + 5, None).varied(0b10)] {
             Bench::new(false, Way::Ranked, info, vec![problem]).prove();
@@ -382,7 +382,7 @@ fn wrong_declarations_are_found() {
 #[test]
 fn classes_of_the_cases_are_as_meant() {
     let context = context(false);
-    let sorts = Sorts { info: SorterInfo::keys().strategy(Strategy::Lookback), infos: Vec::new() };
+    let sorts = Sorts::new(SorterInfo::keys().strategy(Strategy::Lookback));
     let kind = sorts.kind(context.device().facts(), context.device().profile());
     let threads = context.device().profile().plain_threads;
     assert!(matches!(kind.class(3 * threads), Class::Small(_)) && matches!(kind.class(3 * threads + 1), Class::Tiled(..)));

@@ -10,7 +10,7 @@ fn class(info: SorterInfo, count: u32) -> Class {
     let mut profile = Profile::for_device(&NVIDIA);
     profile.sort_pairs.merges.clear();
     (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
-    Sorts { info: info.strategy(Strategy::Lookback), infos: Vec::new() }.kind(&NVIDIA, &profile).class(count)
+    Sorts::new(info.strategy(Strategy::Lookback)).kind(&NVIDIA, &profile).class(count)
 }
 
 fn merging(info: SorterInfo, count: u32) -> Option<Merging> {

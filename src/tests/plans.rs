@@ -1,6 +1,6 @@
 //! Plans as text, held against committed ones.
 
-use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, tables};
+use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, splits, tables};
 use crate::scratch::Layout;
 use crate::tuning::Profile;
 use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
@@ -17,7 +17,7 @@ fn tuned(sorts: &[Sorts], facts: &DeviceFacts, profile: &Profile) -> String {
 }
 
 fn one(info: SorterInfo, problem: Problem) -> [Sorts; 1] {
-    let mut sorts = Sorts { info, infos: Vec::new() };
+    let mut sorts = Sorts::new(info);
     sorts.infos.push(Addresses::new().info(problem, &sorts.format()));
     [sorts]
 }
@@ -55,7 +55,7 @@ fn kinds_have_plans() {
         assert_text(&format!("{name}_status"), &text(&one(keys, status), &NVIDIA));
         let direct = Problem { size: 100_000, count_on_device: true, status: true };
         assert_text(&format!("{name}_direct"), &text(&one(pairs, direct), &NVIDIA));
-        let mut batch = Sorts { info: pairs, infos: Vec::new() };
+        let mut batch = Sorts::new(pairs);
         let mut addresses = Addresses::new();
         for size in [100_000, 0, 3, 100_000, 1000] {
             batch.infos.push(addresses.info(Problem { size, ..device }, &batch.format()));
@@ -97,6 +97,25 @@ fn formats_have_plans() {
     }
 }
 
+/// A few buckets and many, direct and prepared, by look-back and without; a batch of which some want to know of their buckets.
+#[test]
+fn splits_have_plans() {
+    let problem = |size| Problem { size, count_on_device: true, status: true };
+    for (name, strategy) in [("split_lookback", Strategy::Lookback), ("split_reduce_then_scan", Strategy::ReduceThenScan)] {
+        let text = [(0, 100_000), (1, 1 << 26), (2, 1 << 26), (4, 0)].map(|(place, size)| {
+            let mut one = Sorts::splits(splits()[place].strategy(strategy));
+            one.push(&mut Addresses::new(), problem(size));
+            text(&[one], &NVIDIA)
+        });
+        let mut batch = Sorts::splits(splits()[1].strategy(strategy));
+        let mut addresses = Addresses::new();
+        for problem in [problem(100_000), Problem { status: false, ..problem(3) }, problem(0)] {
+            batch.push(&mut addresses, problem);
+        }
+        assert_text(name, &format!("{}\n{}", text.join("\n"), self::text(&[batch], &NVIDIA)));
+    }
+}
+
 /// Runs, merged once, twice, in a batch; and where items are too large, tiles.
 #[test]
 fn merging_has_plans() {
@@ -108,7 +127,7 @@ fn merging_has_plans() {
     let problem = |size| Problem { size, count_on_device: false, status: false };
     let once = tuned(&one(keys, problem(10_000)), &NVIDIA, &profile);
     let twice = tuned(&one(long, Problem { count_on_device: true, status: true, ..problem(100_000) }), &NVIDIA, &profile);
-    let mut batch = Sorts { info: SorterInfo { key: KeyType::I16, ..keys }, infos: Vec::new() };
+    let mut batch = Sorts::new(SorterInfo { key: KeyType::I16, ..keys });
     let mut addresses = Addresses::new();
     batch.infos.extend([20_000, 100_000, 17_000].map(|size| addresses.info(problem(size), &batch.format())));
     let together = tuned(&[batch], &NVIDIA, &profile);
@@ -125,7 +144,7 @@ fn prefixes_have_plans() {
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = Problem { size: 1_000_000, count_on_device: true, status: false };
     let alone = tuned(&one(info, problem), &NVIDIA, &profile);
-    let mut batch = Sorts { info: SorterInfo { end_bit: 40, ..info }, infos: Vec::new() };
+    let mut batch = Sorts::new(SorterInfo { end_bit: 40, ..info });
     let mut addresses = Addresses::new();
     batch.infos.extend([1_000_000, 600_000].map(|size| addresses.info(Problem { size, ..problem }, &batch.format())));
     assert_text("prefixes", &format!("{alone}\n{}", tuned(&[batch], &NVIDIA, &profile)));

@@ -1,8 +1,10 @@
 //! Devices and problems that exist in numbers only.
 
-use crate::sort::{Class, Format, Job, SortKind, SortSource, SortTable};
+use crate::sort::{Buckets, Class, Format, Job, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
-use crate::{Count, DeviceFacts, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, ValueType};
+use crate::{
+    BucketFunction, Count, DeviceFacts, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitterInfo, ValueType,
+};
 
 /// Where made-up scratch lies.
 pub(super) const SCRATCH: u64 = 0x10_0000_0000;
@@ -67,27 +69,54 @@ pub(super) fn argument_of(resource: &str) -> Option<&'static str> {
         "counts" => "count",
         "statuses" => "status",
         "offsets" => "segments.offsets",
+        "bucket_offsets" => "offsets",
+        "bucket_counts" => "counts",
+        "commands" => "commands",
         _ => return None,
     })
 }
 
-/// Sorts that one sorter serves.
+/// Sorts that one sorter serves, or splits that one splitter does.
 #[derive(Clone, Debug)]
 pub(super) struct Sorts {
     /// Its strategy is not [`crate::Strategy::Auto`].
     pub(super) info: SorterInfo,
+    /// Where items only go to buckets.
+    split: Option<SplitterInfo>,
     pub(super) infos: Vec<SortInfo>,
+    /// Of splits, what goes with each of them.
+    buckets: Vec<Buckets>,
 }
 
 impl SortSource for Sorts {
     fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
-        self.infos.iter().for_each(|info| visit(&(*info).into()));
+        self.jobs().for_each(|job| visit(&job));
     }
 }
 
 impl Sorts {
+    pub(super) fn new(info: SorterInfo) -> Self {
+        Self { info, split: None, infos: Vec::new(), buckets: Vec::new() }
+    }
+
+    pub(super) fn splits(split: SplitterInfo) -> Self {
+        let info = SorterInfo { placement: Placement::Preserve, ..SorterInfo::keys() }.strategy(split.strategy);
+        Self { split: Some(split), ..Self::new(info) }
+    }
+
     pub(super) fn format(&self) -> Format {
-        Format::new(&self.info).unwrap()
+        self.split.map_or_else(|| Format::new(&self.info), |split| split.format()).unwrap()
+    }
+
+    pub(super) fn push(&mut self, addresses: &mut Addresses, problem: Problem) {
+        let format = self.format();
+        self.infos.push(addresses.info(problem, &format));
+        self.buckets.extend(format.split.map(|split| addresses.buckets(problem, split.buckets)));
+    }
+
+    pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
+        let buckets = |place| self.buckets.get(place).copied().unwrap_or_default();
+        self.infos.iter().enumerate().map(move |(place, items)| Job { items: *items, buckets: buckets(place) })
     }
 
     /// As many sorts as do not share their dispatches with others.
@@ -95,7 +124,7 @@ impl Sorts {
         if !self.info.segmented {
             return vec![self];
         }
-        self.infos.iter().map(|info| Self { info: self.info, infos: vec![*info] }).collect()
+        self.infos.iter().map(|info| Self { infos: vec![*info], ..self.clone() }).collect()
     }
 
     /// One sort is one alone, beside those of other sorters too: more kinds of plans side by side than batches have.
@@ -160,6 +189,19 @@ pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
     all.map(|(name, info)| (name, SorterInfo { segmented: true, ..info })).collect()
 }
 
+/// Splits of each function, with a bucket more and without, of items that differ in where they lie.
+pub(super) fn splits() -> [SplitterInfo; 6] {
+    let bits = BucketFunction::Bits { begin_bit: 3 };
+    [
+        SplitterInfo::keys(2, bits),
+        SplitterInfo::pairs(100, bits),
+        SplitterInfo::pairs(256, BucketFunction::Range),
+        SplitterInfo { key: KeyType::U64, value: ValueType::Index, drop_keys: true, ..SplitterInfo::keys(32, bits) },
+        SplitterInfo { key: KeyType::U8, ..SplitterInfo::pairs(5, bits) },
+        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(1, bits) },
+    ]
+}
+
 /// A problem yet without addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Problem {
@@ -181,6 +223,19 @@ impl Addresses {
         let range = Range::new(self.0, bytes);
         self.0 += bytes.next_multiple_of(4) + 4;
         range
+    }
+
+    /// What is asked of a split: with a status everything, with a count on the device offsets, of others counts, and of nothing nothing.
+    fn buckets(&mut self, problem: Problem, buckets: u32) -> Buckets {
+        let Problem { size, count_on_device, status } = problem;
+        let mut array = |wanted: bool, words: u32| if wanted { self.array(u64::from(words) * 4) } else { Range::NONE };
+        Buckets {
+            offsets: array(status || count_on_device, buckets + 1),
+            counts: array(status || !count_on_device && size != 0, buckets),
+            commands: array(status, 3 * buckets),
+            command_items: 64,
+            ..Buckets::default()
+        }
     }
 
     pub(super) fn info(&mut self, problem: Problem, format: &Format) -> SortInfo {
