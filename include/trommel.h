@@ -681,7 +681,8 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: three to six dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where
+/// Appended: two to six dispatches, one of which moves the items (none where there is nothing to do or to tell), with the barriers
+/// between them, and timestamps and labels where
 /// they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
@@ -705,7 +706,7 @@ TrmResult trmCmdSplit(VkCommandBuffer commandBuffer,
 TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size);
 
 /// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
-/// and problems that are alike share their dispatches. Small ones take a workgroup each.
+/// and problems that are alike share their dispatches. Small sorts take a workgroup each.
 ///
 /// Problems are independent: what one writes, no other may read or write; counts may be shared. The first access may also be
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and

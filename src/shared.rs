@@ -90,7 +90,8 @@ specialisation_constants! {
     Lanes = 1 as "SPEC_LANES",
     /// Keys a thread; of `rank`, a workgroup.
     Items = 2 as "SPEC_ITEMS",
-    /// Rows of digit counters a workgroup: one a subgroup, or fewer, which neighbouring subgroups share.
+    /// Rows of digit counters a workgroup: one a subgroup, or fewer, which neighbouring subgroups share. Of the histogram, copies of each
+    /// counter.
     Histograms = 3 as "SPEC_HISTOGRAMS",
     /// 32-bit words a value, as the passes move it; 0 for keys alone.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
@@ -295,7 +296,7 @@ shared_structs! {
         /// `[rows][digits][BINS]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
         /// prefixes. By 256 bytes into scratch.
         histogram: u32,
-        /// Look-back: `[tiles][BINS]` words. Reduce-then-scan: `[BINS][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
+        /// Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan: `[BINS][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
         /// into scratch.
         tile_words: u32,
     }

@@ -36,18 +36,17 @@ const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_B
 // Digits counted in one reading: keys of more than two words are read twice.
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
-// Of one digit, each of so many neighbouring threads has counters of its own, which lie in banks of their own: whatever the keys are, they are
-// counted as fast.
+// Of one digit, so many neighbouring threads have counters of their own, which lie in banks of their own: whatever the keys are, no more than a
+// few lanes meet in one.
 layout(constant_id = SPEC_HISTOGRAMS) const uint COPIES = 1;
 
 // Whole lines of counters: see lib/counters.glsl.
-shared uint sh_histogram[(COUNTED * BINS * COPIES + 31) / 32 * 32];
-shared uint sh_bins[PREFIXES ? PREFIX_BINS : 1];
+const uint COUNTER_WORDS = (COUNTED * BINS * COPIES + 31) / 32 * 32;
+// Bins of prefixes lie behind them.
+shared uint sh_histogram[COUNTER_WORDS + (PREFIXES ? PREFIX_BINS : 0)];
 
 void clear_counts() {
     for (uint i = thread_id(); i < sh_histogram.length(); i += THREADS) sh_histogram[i] = 0;
-    if (!PREFIXES) return;
-    for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) sh_bins[i] = 0;
 }
 
 uint own_counter(uint counter) { return COPIES == 1 ? counter_word(counter) : counter * COPIES + thread_id() % COPIES; }
@@ -77,7 +76,7 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         }
     }
     // In the first reading, where there are several.
-    if (PREFIXES && from_digit == 0) atomicAdd(sh_bins[prefix_bin(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
+    if (PREFIXES && from_digit == 0) atomicAdd(sh_histogram[COUNTER_WORDS + prefix_bin(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
 }
 
 // Neighbouring items of one problem.
@@ -158,7 +157,7 @@ void hand_over(Tile tile, uint from_digit) {
     }
     if (PREFIXES && from_digit == 0) {
         for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) {
-            uint count = sh_bins[i];
+            uint count = sh_histogram[COUNTER_WORDS + i];
             uint bin = DIGIT_COUNT * BINS + 1 + i;
             if (count != 0) atomicAdd(histogram.v[bin], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         }

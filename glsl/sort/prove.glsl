@@ -7,8 +7,8 @@
 // from. These words rise from place to place if the tile is stably ordered, and only then. Keys stay in registers meanwhile and go to
 // their places afterwards.
 
-// Threads that look back for no digit do it meanwhile, where there are such.
-const uint PROVERS = THREADS > BINS ? THREADS - BINS : THREADS;
+// Threads that look back for no digit do it meanwhile, where there are such and they are whole subgroups.
+const uint PROVERS = BINS == RADIX && THREADS > BINS ? THREADS - BINS : THREADS;
 // Neighbouring places of a thread: an odd number, which sends threads to different banks.
 const uint PROVEN_PLACES = (TILE - 1) / PROVERS + 1 | 1;
 // Places that are read together.

@@ -33,7 +33,7 @@ const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
 #define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
 #endif
 
-// 1 where every digit has all BIN_BITS: it saves an instruction for each use of each key.
+// 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
 layout(constant_id = SPEC_FULL_DIGITS) const uint FULL_DIGITS = 0;
 
 const uint TILE = THREADS * ITEMS;

@@ -6,7 +6,7 @@
 // Groups: one a problem.
 // Progress: none needed.
 //
-// The problems of this pass lie where those of the others do, with addresses of results in place of items': see results_row() in
+// The problems of this pass are those of the others, with addresses of results in place of items': see for_each_result() in
 // src/sort/table.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require

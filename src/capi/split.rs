@@ -72,7 +72,8 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: three to six dispatches, one of which moves the items, with the barriers between them, and timestamps and labels where
+/// Appended: two to six dispatches, one of which moves the items (none where there is nothing to do or to tell), with the barriers
+/// between them, and timestamps and labels where
 /// they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The

@@ -304,7 +304,8 @@ impl<'a> SortKind<'a> {
     /// How a kernel finds places in a tile.
     fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
-        let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
+        let digits = format.split.is_none_or(|split| split.function == FUNCTION_DIGIT);
+        let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1 && digits;
         let (tiles, threads) = (tile.ranking as u32, tile.shape.threads);
         match kernel {
             // Items that carry the places they came from are told apart.
@@ -321,7 +322,6 @@ impl<'a> SortKind<'a> {
                 };
                 // Keys that stay in registers until their order is proven leave none for it.
                 // And counters can lie elsewhere only where digits are what keys are counted by.
-                let digits = format.split.is_none_or(|split| split.function == FUNCTION_DIGIT);
                 let spread = tile.spread && ranking & RANKING_BY_PLACES == 0 && digits;
                 if spread { ranking | RANKING_SPREAD } else { ranking }
             }
@@ -434,7 +434,7 @@ impl SmallShape {
 /// Most bins that are few.
 const FEW_BINS: u32 = 32;
 
-/// Counters of a histogram: what the least shared memory has room for.
+/// Counters of a histogram of one digit: what the least shared memory has room for.
 const COUNTER_WORDS: u32 = 4096;
 
 /// The shape of kernels that hold no tile.

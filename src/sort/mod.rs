@@ -15,9 +15,15 @@ mod passes;
 mod plan;
 mod table;
 
-pub(crate) use format::{Format, SplitBy};
+#[cfg(test)]
+pub(crate) use format::Digit;
+pub(crate) use format::Format;
+#[cfg(feature = "split")]
+pub(crate) use format::SplitBy;
 pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
-pub(crate) use job::{Buckets, Job};
+#[cfg(feature = "split")]
+pub(crate) use job::Buckets;
+pub(crate) use job::Job;
 pub(crate) use kind::{Class, SortKind};
 #[cfg(test)]
 pub(crate) use merging::Merging;

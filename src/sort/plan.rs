@@ -160,7 +160,8 @@ impl<'a> Builder<'a> {
         let [bucket_offsets, bucket_counts, commands, results] = told;
         for (id, rows, range) in [(rows, Rows::Problems, table.table), (results, Rows::Results, table.results)] {
             let upload = |resource| Upload { table, rows, offset: range.address - table.scratch, resource };
-            uploads.extend(id.0.filter(|_| !segmented).map(upload));
+            let wanted = !segmented && (rows == Rows::Problems || table.tells);
+            uploads.extend(id.0.filter(|_| wanted).map(upload));
         }
         let name = if format.split.is_some() { "split" } else { "sort" };
         let plan = Plan { name, resources, uploads, passes: ArrayVec::new() };

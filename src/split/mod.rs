@@ -13,7 +13,7 @@ use crate::{
     Device, Error, KeyType, Layout, Placement, Range, Result, Scratch, SortInfo, SorterInfo, Strategy, Timestamps, ValueType,
 };
 use ash::vk;
-use range::Ranges;
+pub(crate) use range::Ranges;
 
 /// What takes a key to its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,10 +106,18 @@ impl SplitterInfo {
             BucketFunction::Bits { begin_bit } => (begin_bit, FUNCTION_FIELD),
         };
         let field = if function == FUNCTION_RANGE { 1 } else { buckets.next_power_of_two().ilog2().max(1) };
-        let Some(end_bit) = begin_bit.checked_add(field).filter(|end| *end <= bits) else {
-            let (value, limit) = (u64::from(begin_bit) + u64::from(field), bits.into());
-            return Err(Error::TooLarge { argument: "beginBit", value, limit, why: "the bits of the key" });
-        };
+        // Keys have 8 bits or more, and so many number 256 buckets.
+        let limit = bits - field;
+        if begin_bit > limit {
+            let (value, limit) = (begin_bit.into(), limit.into());
+            return Err(Error::TooLarge {
+                argument: "beginBit",
+                value,
+                limit,
+                why: "the last bit from which on the key has as many as number the buckets",
+            });
+        }
+        let end_bit = begin_bit + field;
         if begin_bit / 32 != (end_bit - 1) / 32 {
             return malformed("beginBit", &format!("{begin_bit} to {end_bit} are bits of two words"));
         }

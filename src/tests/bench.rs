@@ -2,12 +2,13 @@
 
 use super::contexts::context;
 use super::problems::Sorts;
-use super::twins::{Twin, noise};
+use super::twins::{LOW, Twin, WIDTH, noise};
 use crate::host::{Buffer, Context};
 use crate::plan::{Plan, Rows, Table as _};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::SortProblem;
-use crate::sort::SortTable;
+use crate::sort::{Buckets, SortTable};
+use crate::split::Ranges;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank};
 use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
 
@@ -129,14 +130,24 @@ impl Bench {
         info: SorterInfo,
         problems: Vec<Problem>,
     ) -> Self {
+        Self::of(emulated, way, tune, Sorts::new(info), problems)
+    }
+
+    /// Of sorts or splits, yet without problems.
+    pub(super) fn of(
+        emulated: bool,
+        way: Way,
+        tune: impl FnOnce(Profile) -> Profile,
+        mut sorts: Sorts,
+        problems: Vec<Problem>,
+    ) -> Self {
         let context = context(emulated);
         let profile = tune(way.profile(&context));
-        let mut sorts = Sorts::new(info);
-        let format = sorts.format();
+        let (info, format) = (sorts.info, sorts.format());
         let mut memory = Memory(Vec::new());
         let mut inputs = Vec::new();
         for problem in &problems {
-            let mut twin = Twin::new(info, problem.seed, problem.size, problem.varied);
+            let mut twin = Twin::new(&sorts, problem.seed, problem.size, problem.varied);
             if !problem.keys.is_empty() {
                 // Of several words, the most significant.
                 if let Some(top) = twin.raw.last_mut() {
@@ -176,6 +187,19 @@ impl Bench {
             let keys_out = array("keysOut", &[], format.key_size);
             let values_out = array("valuesOut", &[], 4);
             sorts.infos.push(SortInfo { keys, values, keys_out, values_out, ..sort });
+            if let Some(split) = format.split {
+                let mut words = |words: u32| {
+                    let drawn = noise(u64::from(words) + 3, words as usize);
+                    Range::new(memory.add(bytemuck::cast_slice(&drawn), 4) as u64, u64::from(words) * 4)
+                };
+                sorts.buckets.push(Buckets {
+                    range: Ranges::new(LOW, WIDTH, split.buckets).words(),
+                    offsets: words(split.buckets + 1),
+                    counts: words(split.buckets),
+                    commands: words(3 * split.buckets),
+                    command_items: 5,
+                });
+            }
             inputs.push(twin);
         }
         let mut layout = ScratchLayout::default();
@@ -196,6 +220,9 @@ impl Bench {
                 .into_iter()
                 .for_each(|range| move_there(&mut range.address));
         }
+        for Buckets { offsets, counts, commands, .. } in &mut sorts.buckets {
+            [offsets, counts, commands].into_iter().for_each(|range| move_there(&mut range.address));
+        }
         let scratch = Scratch { buffer: buffer.handle(), offset: scratch, size: layout.size() };
         Self { context, profile, problems, inputs, sorts, buffer, scratch, initial: memory.0 }
     }
@@ -213,9 +240,11 @@ impl Bench {
         table.for_each_row(Rows::Problems, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
         let mut memory = self.initial.clone();
         for upload in &plan.uploads {
-            let start = (self.scratch.offset + upload.offset) as usize;
-            let table: &[u8] = bytemuck::cast_slice(&rows);
-            memory[start..start + table.len()].copy_from_slice(table);
+            let mut start = (self.scratch.offset + upload.offset) as usize;
+            upload.table.for_each_row(upload.rows, &mut |row| {
+                memory[start..start + row.len()].copy_from_slice(row);
+                start += row.len();
+            });
         }
         body(&plan, memory, &rows)
     }

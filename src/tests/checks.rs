@@ -7,8 +7,10 @@ use super::twins::{Move, Twin, address, below_prefix, move_of_pass, result};
 use crate::Strategy;
 use crate::kernel::Kernel;
 use crate::plan::{Pass, Plan};
-use crate::shared::{FLAG_SHARED_DIGITS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, SortProblem, SortPush};
-use crate::sort::{Merging, cpu};
+use crate::shared::{
+    FLAG_SHARED_DIGITS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, SortProblem, SortPush,
+};
+use crate::sort::{Buckets, Merging, cpu};
 
 impl Bench {
     /// The twins before the first pass.
@@ -42,6 +44,9 @@ impl Bench {
         let prepared = is_prepared(plan);
         let name = pass.variant.kernel.name().trim_end_matches("_emulated");
         let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
+        if name == "split_results" {
+            twins.iter().zip(&self.sorts.buckets).for_each(|(twin, buckets)| self.check_results(memory, twin, buckets));
+        }
         for (row, (twin, problem)) in rows.iter().zip(twins.iter_mut().zip(&self.problems)) {
             let tiles = twin.len().div_ceil(tile);
             let compare_items = |twin: &mut Twin, to: Move| {
@@ -73,7 +78,7 @@ impl Bench {
                 }
                 "sort_count" => {
                     if to.is_some() {
-                        twin.counts = cpu::count(&twin.keys, tile, twin.format.digit(index), bins);
+                        twin.counts = cpu::count(&twin.keys, tile, twin.digit(index), bins);
                         assert_eq!(self.part(memory, row.tile_words, tiles * bins), twin.counts, "{name}");
                     }
                 }
@@ -140,6 +145,13 @@ impl Bench {
                     let target = if push.digit == PERMUTE_TO_SCRATCH { aside } else { address(row.to_values) };
                     assert_eq!(self.bytes(memory, target, values.len()), values, "{name}");
                 }
+                "split_results" => {
+                    let strays = twin.format.strays() && twin.histograms()[0].last().is_some_and(|count| *count != 0);
+                    let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
+                    let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];
+                    let expected = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum::<u32>();
+                    assert!(!problem.status || self.words(memory, address(row.status), 1) == [expected], "{name}: status");
+                }
                 other => panic!("{other} has no twin"),
             }
             let first = !prepared && (name == "sort_histogram" || name == "sort_count" && index == 0);
@@ -164,6 +176,23 @@ impl Bench {
         }
         if name == "sort_prepare" {
             self.check_line(memory, plan, &push);
+        }
+    }
+
+    /// Offsets, counts and commands.
+    fn check_results(&self, memory: &[u8], twin: &Twin, of: &Buckets) {
+        let mut offsets = twin.histograms().remove(0);
+        offsets.truncate(twin.format.split.map_or(0, |split| split.buckets as usize));
+        let counts = offsets.clone();
+        let end = cpu::exclusive_sum(&mut offsets);
+        offsets.push(end);
+        let command = |count: &u32| {
+            let (x, y) = crate::record::fold(count.div_ceil(of.command_items), self.profile.max_groups_x);
+            [x, y, 1]
+        };
+        let commands: Vec<u32> = counts.iter().flat_map(command).collect();
+        for (range, expected) in [(of.offsets, offsets), (of.counts, counts), (of.commands, commands)] {
+            assert_eq!(self.words(memory, range.address, expected.len()), expected, "what is told of the buckets");
         }
     }
 

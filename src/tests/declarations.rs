@@ -25,8 +25,8 @@ impl Bench {
                 add(resource.range.address, resource.range.size as usize);
                 continue;
             };
-            for info in &self.sorts.infos {
-                let arguments = info.arguments(&format);
+            for job in self.sorts.jobs() {
+                let (info, arguments) = (job.items, job.arguments(&format));
                 let range = arguments.iter().find(|argument| argument.name == given).unwrap().range;
                 let (size, stride) = match given {
                     "keys" => (format.key_size, info.key_stride),

@@ -2,6 +2,7 @@
 
 mod lost_tiles;
 mod one_workgroup;
+mod splits;
 mod tiles;
 
 use super::bench::{Bench, Problem, Way};

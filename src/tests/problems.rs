@@ -85,7 +85,7 @@ pub(super) struct Sorts {
     split: Option<SplitterInfo>,
     pub(super) infos: Vec<SortInfo>,
     /// Of splits, what goes with each of them.
-    buckets: Vec<Buckets>,
+    pub(super) buckets: Vec<Buckets>,
 }
 
 impl SortSource for Sorts {
@@ -100,8 +100,13 @@ impl Sorts {
     }
 
     pub(super) fn splits(split: SplitterInfo) -> Self {
-        let info = SorterInfo { placement: Placement::Preserve, ..SorterInfo::keys() }.strategy(split.strategy);
-        Self { split: Some(split), ..Self::new(info) }
+        let SplitterInfo { key, value, drop_keys, layout, strategy, .. } = split;
+        let info = SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() };
+        Self { split: Some(split), ..Self::new(info.strategy(strategy)) }
+    }
+
+    pub(super) fn function(&self) -> Option<BucketFunction> {
+        self.split.map(|split| split.function)
     }
 
     pub(super) fn format(&self) -> Format {

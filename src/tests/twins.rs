@@ -1,13 +1,14 @@
 //! What memory ought to hold after each pass: the twin of a problem, and where its words lie.
 
+use super::problems::Sorts;
 use crate::Placement;
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     LEAST_LOOK_BACK_ROW, MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
-use crate::sort::{Format, KeyType, SorterInfo};
-use crate::{SortInfo, ValueType};
+use crate::sort::{Digit, Format, KeyType, SorterInfo};
+use crate::{BucketFunction, SortInfo, ValueType};
 
 pub(super) fn address(of: Address) -> u64 {
     u64::from_le_bytes(bytemuck::cast(of))
@@ -40,12 +41,18 @@ pub(super) fn laid_out(planes: &[&Plane], unit: usize, stride: usize) -> Vec<u8>
     bytes
 }
 
+/// Of a split by ranges.
+pub(super) const LOW: u32 = 0x1000_0000;
+pub(super) const WIDTH: u32 = 0x00f5_0003;
+
 /// Items with all that a sort does to them, in plain Rust.
 #[derive(Clone)]
 pub(super) struct Twin {
     info: SorterInfo,
     pub(super) format: Format,
-    /// Encoded words, least significant first.
+    /// Of a split.
+    buckets: Option<BucketFunction>,
+    /// Encoded words, least significant first; of a split, behind them each key's bin.
     pub(super) keys: Vec<Plane>,
     /// The same as the caller has them.
     pub(super) raw: Vec<Plane>,
@@ -64,8 +71,8 @@ pub(super) struct Twin {
 impl Twin {
     /// Keys are noise of few values in some places and many in others. `varied`: digits that not all keys share, as far as keys are told
     /// apart by their bits as they come.
-    pub(super) fn new(info: SorterInfo, seed: u64, size: usize, varied: u32) -> Self {
-        let format = Format::new(&info).unwrap();
+    pub(super) fn new(sorts: &Sorts, seed: u64, size: usize, varied: u32) -> Self {
+        let (info, format, buckets) = (sorts.info, sorts.format(), sorts.function());
         let (words, narrow) = (format.key_words as usize, format.key_bits);
         let mut masks = vec![0xff03_ff1f; words];
         for index in (0..format.digits()).filter(|index| varied >> index & 1 == 0) {
@@ -85,7 +92,7 @@ impl Twin {
         let value_words = if info.value == ValueType::Index { 0 } else { format.value_size / 4 };
         let values = (0..value_words).map(|w| (0..).take(size).map(|i: u32| i | w << 24).collect()).collect();
         let (keys, moved, counts, totals) = Default::default();
-        Self { info, format, keys, raw, moved, values, counts, totals, shared: 0, merged: false }
+        Self { info, format, buckets, keys, raw, moved, values, counts, totals, shared: 0, merged: false }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -130,6 +137,10 @@ impl Twin {
             cpu::encode(self.info.key, self.info.order, &mut words);
             twin.keys.iter_mut().zip(words).for_each(|(plane, word)| plane.push(word));
         }
+        if let Some(function) = twin.buckets {
+            let bins = (0..count).map(|i| twin.bin_of(function, i)).collect();
+            twin.keys.push(bins);
+        }
         twin.moved = if twin.format.has(LAYOUT_INDICES) { vec![(0..).take(count).collect()] } else { twin.values.clone() };
         twin.moved.iter_mut().for_each(|plane| plane.truncate(count));
         for (index, counts) in twin.histograms().iter().enumerate() {
@@ -139,8 +150,28 @@ impl Twin {
         twin
     }
 
+    /// By the words of the key.
+    fn bin_of(&self, function: BucketFunction, i: usize) -> u32 {
+        let bin = match function {
+            BucketFunction::Range => self.keys[0][i].saturating_sub(LOW) / WIDTH,
+            _ => {
+                let digit = self.format.digit(0);
+                self.keys[digit.word as usize][i] >> digit.shift & ((1 << digit.bits) - 1)
+            }
+        };
+        bin.min(self.format.bins() - 1)
+    }
+
+    /// Of a pass; of a split, what tells the bin.
+    pub(super) fn digit(&self, pass: u32) -> Digit {
+        match self.buckets {
+            Some(_) => Digit { word: self.format.key_words, shift: 0, bits: 9 },
+            None => self.format.digit(pass),
+        }
+    }
+
     pub(super) fn histograms(&self) -> Vec<Vec<u32>> {
-        (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.format.digit(index), self.bins())).collect()
+        (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.digit(index), self.bins())).collect()
     }
 
     /// How many keys have a prefix of each bin: see glsl/sort/histogram.comp.
@@ -181,7 +212,7 @@ impl Twin {
 
     /// Sorts by a digit; tells where each item goes.
     pub(super) fn reorder(&mut self, tile: usize, pass: u32) -> Vec<usize> {
-        let digit = self.format.digit(pass);
+        let digit = self.digit(pass);
         let mut counts = cpu::count(&self.keys, tile, digit, self.bins());
         let totals = cpu::spine(&mut counts, self.bins());
         let places = cpu::reorder(&self.keys, tile, digit, &counts, &totals);
@@ -191,6 +222,9 @@ impl Twin {
 
     /// The part of a key that is sorted by, as one number.
     fn sorted_by(&self, i: usize) -> u128 {
+        if self.buckets.is_some() {
+            return self.keys[self.format.key_words as usize][i].into();
+        }
         let key = self.keys.iter().rev().fold(0u128, |number, plane| number << 32 | u128::from(plane[i]));
         key >> self.format.begin_bit & u128::MAX >> (128 - (self.format.end_bit - self.format.begin_bit))
     }
@@ -229,13 +263,13 @@ impl Twin {
     /// Keys before the end of each tile, for each digit, in the order of look-back words. The last tile counts its pads, whose
     /// digits are the largest; nobody looks back at it.
     pub(super) fn prefixes(&self, tile: usize, pass: u32) -> Vec<u32> {
-        let digit = self.format.digit(pass);
+        let digit = self.digit(pass);
         let own = cpu::count(&self.keys, tile, digit, self.bins());
         let mut counts = own.clone();
         let tiles = self.len().div_ceil(tile);
         let totals = cpu::spine(&mut counts, self.bins());
         let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total))).collect();
-        let largest = (1 << digit.bits) - 1;
+        let largest = self.bins() - 1;
         let pads = |t: usize, value: usize| if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 };
         let of = |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
         (0..tiles).flat_map(|t| (0..self.bins()).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
@@ -287,7 +321,7 @@ impl Twin {
             written.extend(bytes);
         };
         if !keys_leave && !dropped {
-            planes(&self.keys, self.area(row, 0, !to.to_output));
+            planes(&self.keys[..format.key_words as usize], self.area(row, 0, !to.to_output));
         }
         if together && !to.last {
             planes(&self.moved, self.area(row, 0, !to.to_output) + u64::from(format.key_words) * 4 * self.len() as u64);

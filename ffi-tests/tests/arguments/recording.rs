@@ -67,7 +67,7 @@ fn sorts() -> Result<()> {
             "a stride",
             &TrmSortInfo { key_stride: 4, ..good },
             MALFORMED,
-            "keyStride is malformed: 4 is not 0, and the sorter's layout",
+            "keyStride is malformed: 4 is not 0, and the layout",
         );
         let cut = TrmSegments { offsets: range(&keys), count: TrmCount::default() };
         bad("segments", &TrmSortInfo { segments: cut, ..good }, MALFORMED, "segments is malformed: the sorter is not segmented");

@@ -56,7 +56,7 @@ fn splitters() -> Result<()> {
         ("no buckets", buckets(0), "bucketCount is malformed: 0 is not 1 to 256"),
         ("many buckets", buckets(257), "bucketCount is malformed: 257 is not 1 to 256"),
         ("a bit of ranges", by_ranges(bits(2, 1)), "beginBit is malformed: 1 is not 0, and bucketFunction is not"),
-        ("ranges of floats", by_ranges(keyed(TrmKeyType::F32, good)), "bucketFunction is malformed: ranges are of unsigned keys"),
+        ("ranges of floats", by_ranges(keyed(TrmKeyType::F32, good)), "bucketFunction is malformed: ranges are of u32 keys"),
         ("ranges of long keys", by_ranges(keyed(TrmKeyType::U64, good)), "bucketFunction is malformed"),
         ("two words", keyed(TrmKeyType::U64, bits(4, 31)), "beginBit is malformed: 31 to 33 are bits of two words"),
         ("no bytes", bytes(0), "valueSize is malformed: 0 is not a multiple of 4"),
@@ -78,10 +78,18 @@ fn splitters() -> Result<()> {
         bad(what, engine.device, info, MALFORMED, reason);
     }
     let too_large = [
-        ("bits", bits(2, 32), "beginBit 33 > 32, the bits of the key"),
-        ("a field", bits(5, 30), "beginBit 33 > 32, the bits of the key"),
-        ("all bits", bits(2, u32::MAX), "beginBit 4294967296 > 32, the bits of the key"),
-        ("narrow bits", keyed(TrmKeyType::F16, bits(256, 9)), "beginBit 17 > 16, the bits of the key"),
+        ("bits", bits(2, 32), "beginBit 32 > 31, the last bit from which on the key has as many as number the buckets"),
+        ("a field", bits(5, 30), "beginBit 30 > 29, the last bit from which on the key has as many as number the buckets"),
+        (
+            "all bits",
+            bits(2, u32::MAX),
+            "beginBit 4294967295 > 31, the last bit from which on the key has as many as number the buckets",
+        ),
+        (
+            "narrow bits",
+            keyed(TrmKeyType::F16, bits(256, 9)),
+            "beginBit 9 > 8, the last bit from which on the key has as many as number the buckets",
+        ),
         (
             "many narrow keys",
             keyed(TrmKeyType::U8, TrmSplitterCreateInfo { max_count: (1 << 30) + 1, ..good }),

@@ -14,7 +14,7 @@ use crate::{KeyType, Order, SorterInfo, Strategy};
 fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost: usize, round: u64, words: &mut [u32]) {
     let index = push.pass & 0xff;
     let (bins, prefixes) = (twin.bins(), twin.prefixes(bench.tile(), index));
-    let own = cpu::count(&twin.keys, bench.tile(), twin.format.digit(index), bins);
+    let own = cpu::count(&twin.keys, bench.tile(), twin.digit(index), bins);
     let tiles = prefixes.len() / bins;
     let chained = bench.sorts.info.strategy == Strategy::ChainedScan;
     let drawn = noise(round + 100, lost * bins);
