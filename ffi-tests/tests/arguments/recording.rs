@@ -63,12 +63,7 @@ fn sorts() -> Result<()> {
         bad("short values", &with_values(values.address(), 0), TOO_SMALL, "values.size 0 < 40000");
         bad("values are keys", &with_values(keys.address(), 40_000), OVERLAP, "keys and values overlap");
         bad("values in keys", &with_values(keys.address() + 39_996, 40_000), OVERLAP, "keys and values overlap");
-        bad(
-            "a stride",
-            &TrmSortInfo { key_stride: 4, ..good },
-            MALFORMED,
-            "keyStride is malformed: 4 is not 0, and the layout",
-        );
+        bad("a stride", &TrmSortInfo { key_stride: 4, ..good }, MALFORMED, "keyStride is malformed: 4 is not 0, and the layout");
         let cut = TrmSegments { offsets: range(&keys), count: TrmCount::default() };
         bad("segments", &TrmSortInfo { segments: cut, ..good }, MALFORMED, "segments is malformed: the sorter is not segmented");
         bad("values' stride", &TrmSortInfo { value_stride: 8, ..good }, MALFORMED, "valueStride is malformed: 8 is not 0");
