@@ -269,7 +269,12 @@ impl Twin {
         let tiles = self.len().div_ceil(tile);
         let totals = cpu::spine(&mut counts, self.bins());
         let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total))).collect();
-        let largest = if self.buckets.is_some() { self.bins() } else { 1 << digit.bits } - 1;
+        let largest = match self.buckets {
+            // Of ranges that reach beyond all keys, the last that has any.
+            Some(BucketFunction::Range) => (self.bins() - 1).min(((u32::MAX - LOW) / WIDTH) as usize),
+            Some(_) => self.bins() - 1,
+            None => (1 << digit.bits) - 1,
+        };
         let pads = |t: usize, value: usize| if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 };
         let of = |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
         (0..tiles).flat_map(|t| (0..self.bins()).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
