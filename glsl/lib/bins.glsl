@@ -13,11 +13,11 @@ const uint BIN_MASK = (1u << BIN_BITS) - 1;
 const uint LOOK_BACK_ROW = BINS < LEAST_LOOK_BACK_ROW ? LEAST_LOOK_BACK_ROW : BINS;
 
 // Of the problem at hand, where bins are of equal width: its first and last key, those before and behind counting as these, the width's
-// reciprocal, and what to shift the product by; 32 more where the distance is one too small for it. Of two bins, the last key of the first one. (src/split/range.rs
-// finds them.)
+// reciprocal, and what to shift the product by; 32 more where the distance is one too small for it. Of two bins, the last key of the
+// first one. (src/split/range.rs finds them.)
 uvec4 bin_range = uvec4(0);
 
-// The largest key, and with it every pad, belongs to the last bin that there is.
+// The largest key, and with it every pad, belongs to the last bin that any key can belong to.
 uint bin_of(uint key, uint shift, uint mask) {
     // Of two, the last key of the first is all that there is to know.
     if (FUNCTION == FUNCTION_RANGE && BINS == 2) return key > bin_range.x ? 1 : 0;

@@ -146,10 +146,10 @@ uint of_lookers(uvec4 lanes) {
 }
 
 uint sum_of_lookers(uint value) {
-    uint sums = subgroupInclusiveAdd(value);
+    uint sums = inclusive_add(value);
     uint first = lane_id() / lookers() * lookers();
-    uint before = subgroupShuffle(sums, max(first, 1) - 1);
-    return subgroupShuffle(sums, first + lookers() - 1) - (first == 0 ? 0 : before);
+    uint before = shuffle(sums, max(first, 1) - 1);
+    return shuffle(sums, first + lookers() - 1) - (first == 0 ? 0 : before);
 }
 
 uint lowest_bit(uint bits) { return bits == 0 ? 32 : findLSB(bits); }
@@ -170,7 +170,7 @@ bool look_back_together(Words words, Place place, uint bin, out uint exclusive) 
         exclusive += sum_of_lookers(mine < taken ? known.count : 0);
         back += taken;
         found = found || prefix < there;
-        if (subgroupAll(found)) break;
+        if (all_lanes(found)) break;
     }
     return found;
 }

@@ -82,6 +82,9 @@ uvec4 ballot(bool set) { return subgroupBallot(set); }
 uint inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
 uint sum_of_lanes(uint value) { return subgroupAdd(value); }
 uint least_of_lanes(uint value) { return subgroupMin(value); }
+// Not for emulated subgroups, which have no use for them.
+uint shuffle(uint value, uint lane) { return subgroupShuffle(value, lane); }
+bool all_lanes(bool value) { return subgroupAll(value); }
 
 #endif
 

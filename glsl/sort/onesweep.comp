@@ -175,7 +175,7 @@ void look_back(Words words, Place place, uint totals[MAX_DIGITS], uint starts[MA
     if (LOOKS_TOGETHER) {
         uint bin = bin_of_looker();
         // The whole subgroup, where it is for none.
-        if (subgroupAll(bin >= BINS)) return;
+        if (all_lanes(bin >= BINS)) return;
         bool found = look_back_together(words, place, bin, exclusive);
         if (lane_id() % lookers() != 0 || bin >= BINS) return;
         if (found) settle(words, place, bin, exclusive, sh_totals[bin], sh_starts[bin]);
