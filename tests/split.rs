@@ -5,10 +5,10 @@
 mod common;
 
 use ash::vk;
-use common::arena::{Arena, Asked, Counted, Job, Poison, Together, barrier, sort};
+use common::arena::{Arena, Asked, Counted, Job, Poison, Together, sort};
 use common::contexts::{Setup, assert_silence, context};
 use common::keys::{Bits, Keys, Random};
-use common::stranger::Stranger;
+use common::ways::{run_between_strangers, run_twice_from_secondary};
 use common::{brief, full};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
@@ -321,48 +321,10 @@ fn late_tiles() {
 #[test]
 fn strangers_and_secondary_command_buffers() {
     let case = cases(6).remove(0);
-    let (context, stranger) = (&case.context, Stranger::new(&case.context));
     let jobs = [case.tiles(3), case.tiles(2)].map(|n| case.draw(Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
-    let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(6));
-    let recorded = context.run(|commands| {
-        (0..jobs.len()).try_for_each(|i| {
-            stranger.record(commands);
-            arena.record_one(commands, i)?;
-            stranger.record(commands);
-            barrier(context, commands);
-            Ok(())
-        })
-    });
-    recorded.expect("the jobs are valid");
-    arena.check();
-
-    let vk = context.vk();
-    let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
-    // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
-    unsafe {
-        let pool = vk.create_command_pool(&pool_info, None).expect("pool");
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(pool)
-            .level(vk::CommandBufferLevel::SECONDARY)
-            .command_buffer_count(1);
-        let secondary = vk.allocate_command_buffers(&info).expect("command buffer")[0];
-        let inheritance = vk::CommandBufferInheritanceInfo::default();
-        let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
-        vk.begin_command_buffer(secondary, &begin).expect("begin");
-        arena.record(secondary, Together::Singles).expect("the jobs are valid");
-        vk.end_command_buffer(secondary).expect("end");
-        for _ in 0..2 {
-            arena.reset();
-            let run = context.run(|commands| {
-                vk.cmd_execute_commands(commands, &[secondary]);
-                Ok(())
-            });
-            run.expect("submission");
-            arena.check();
-        }
-        vk.destroy_command_pool(pool, None);
-    }
-    assert_silence(context);
+    run_between_strangers(&case.context, &jobs);
+    run_twice_from_secondary(&case.context, &jobs);
+    assert_silence(&case.context);
 }
 
 /// One query before the first pass and one after each.

@@ -8,6 +8,7 @@ pub(crate) mod contexts;
 pub(crate) mod fake;
 pub(crate) mod keys;
 pub(crate) mod stranger;
+pub(crate) mod ways;
 
 /// Everything, rather than what covers every pair of axes.
 pub(crate) fn full() -> bool {

@@ -1,11 +1,10 @@
 //! What the documentation promises beyond the right answer.
 
 use crate::Case;
-use crate::common::arena::{Arena, Counted, Job, Poison, Together, barrier, sort};
+use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
 use crate::common::keys::Keys;
-use crate::common::stranger::Stranger;
+use crate::common::ways::{run_between_strangers, run_twice_from_secondary};
 use ash::vk;
-use trommel::host::Context;
 use trommel::{SortInfo, Timestamps};
 
 /// Below, at and above the maximum, and none; clamped counts are flagged, and nothing past the count is written.
@@ -29,56 +28,12 @@ pub(crate) fn counts_on_the_device(case: &Case) {
 pub(crate) fn a_stranger_between(case: &Case) {
     let sizes = [case.tiles(3), case.small(), case.tiles(2)];
     let jobs = sizes.map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
-    sort_between_strangers(&case.context, &jobs);
-}
-
-pub(crate) fn sort_between_strangers(context: &Context, jobs: &[Job<'_>]) {
-    let stranger = Stranger::new(context);
-    let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(6));
-    let recorded = context.run(|commands| {
-        (0..jobs.len()).try_for_each(|i| {
-            stranger.record(commands);
-            arena.record_one(commands, i)?;
-            stranger.record(commands);
-            barrier(context, commands);
-            Ok(())
-        })
-    });
-    recorded.expect("the jobs are valid");
-    arena.check();
+    run_between_strangers(&case.context, &jobs);
 }
 
 /// Recorded once, executed twice.
 pub(crate) fn secondary_command_buffer(case: &Case) {
-    let context = &case.context;
-    let vk = context.vk();
-    let jobs = [Job::draw(&case.sorter, Keys::Random, case.tiles(3), 7)];
-    let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(7));
-    let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
-    // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
-    unsafe {
-        let pool = vk.create_command_pool(&pool_info, None).expect("pool");
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(pool)
-            .level(vk::CommandBufferLevel::SECONDARY)
-            .command_buffer_count(1);
-        let secondary = vk.allocate_command_buffers(&info).expect("command buffer")[0];
-        let inheritance = vk::CommandBufferInheritanceInfo::default();
-        let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
-        vk.begin_command_buffer(secondary, &begin).expect("begin");
-        arena.record(secondary, Together::Singles).expect("the job is valid");
-        vk.end_command_buffer(secondary).expect("end");
-        for _ in 0..2 {
-            arena.reset();
-            let run = context.run(|commands| {
-                vk.cmd_execute_commands(commands, &[secondary]);
-                Ok(())
-            });
-            run.expect("submission");
-            arena.check();
-        }
-        vk.destroy_command_pool(pool, None);
-    }
+    run_twice_from_secondary(&case.context, &[Job::draw(&case.sorter, Keys::Random, case.tiles(3), 7)]);
 }
 
 /// One query before the first pass and one after each; the others are left alone.

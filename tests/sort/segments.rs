@@ -3,7 +3,7 @@
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::keys::{Keys, Random};
-use crate::contract::sort_between_strangers;
+use crate::common::ways::run_between_strangers;
 use crate::results::runner;
 use crate::{KINDS, common};
 use proptest::prelude::*;
@@ -192,7 +192,7 @@ fn random_segments() {
 fn a_stranger_between_segments() {
     for case in cases() {
         let jobs = [case.job(2, [3, case.long(2), 0, 9], 11), case.job(0, [case.whole(); 4], 12).counted(Counted::Device(3))];
-        sort_between_strangers(&case.context, &jobs);
+        run_between_strangers(&case.context, &jobs);
         assert_silence(&case.context);
     }
 }

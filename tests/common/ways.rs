@@ -1,0 +1,54 @@
+//! Jobs recorded in ways of their own.
+
+use super::arena::{Arena, Job, Poison, Together, barrier};
+use super::stranger::Stranger;
+use ash::vk;
+use trommel::host::Context;
+
+/// Several in one command buffer, with another's pipeline, layout and push constants between.
+pub(crate) fn run_between_strangers(context: &Context, jobs: &[Job<'_>]) {
+    let stranger = Stranger::new(context);
+    let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(6));
+    let recorded = context.run(|commands| {
+        (0..jobs.len()).try_for_each(|i| {
+            stranger.record(commands);
+            arena.record_one(commands, i)?;
+            stranger.record(commands);
+            barrier(context, commands);
+            Ok(())
+        })
+    });
+    recorded.expect("the jobs are valid");
+    arena.check();
+}
+
+/// In a secondary command buffer, recorded once and executed twice.
+pub(crate) fn run_twice_from_secondary(context: &Context, jobs: &[Job<'_>]) {
+    let vk = context.vk();
+    let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(7));
+    let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
+    // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
+    unsafe {
+        let pool = vk.create_command_pool(&pool_info, None).expect("pool");
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .level(vk::CommandBufferLevel::SECONDARY)
+            .command_buffer_count(1);
+        let secondary = vk.allocate_command_buffers(&info).expect("command buffer")[0];
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
+        vk.begin_command_buffer(secondary, &begin).expect("begin");
+        arena.record(secondary, Together::Singles).expect("the jobs are valid");
+        vk.end_command_buffer(secondary).expect("end");
+        for _ in 0..2 {
+            arena.reset();
+            let run = context.run(|commands| {
+                vk.cmd_execute_commands(commands, &[secondary]);
+                Ok(())
+            });
+            run.expect("submission");
+            arena.check();
+        }
+        vk.destroy_command_pool(pool, None);
+    }
+}
