@@ -194,6 +194,7 @@ enum TrmStrategy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
+    /// Of splits, reduce-then-scan.
     TRM_STRATEGY_AUTO = 0,
     /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
     TRM_STRATEGY_LOOKBACK = 1,
@@ -290,8 +291,24 @@ enum TrmBucketFunction
     /// key than the first. Keys whose value is no bucket lie behind those of the last one.
     TRM_BUCKET_FUNCTION_BITS = 0,
     /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
-    /// one all above: two of them are split by a pivot, low + width. Keys are of TRM_KEY_TYPE_U32.
+    /// one all above: two of them are split by a pivot, low + width. Keys are integers of 32 or 64 bits.
     TRM_BUCKET_FUNCTION_RANGE = 1,
+    /// As many as there are TrmSplitInfo::splitters that are not above the key: the first bucket has all keys below the first of them, the
+    /// last one those from the last on. Keys of 32 bits or more.
+    TRM_BUCKET_FUNCTION_SPLITTERS = 2,
+    /// What TrmSplitInfo::bucketIds say, one for each item, here uint8_t. Items whose id is no bucket lie behind those of the last one. Keys,
+    /// of 32 bits or more, are read only to be moved.
+    TRM_BUCKET_FUNCTION_IDS_U8 = 3,
+    /// The same of uint16_t.
+    TRM_BUCKET_FUNCTION_IDS_U16 = 4,
+    /// The same of uint32_t.
+    TRM_BUCKET_FUNCTION_IDS_U32 = 5,
+    /// The signs of the key's words, each a float: one bit a word, the first word's the lowest. So directions of TRM_KEY_TYPE_U32X3 go to
+    /// their octants. Keys are of TRM_KEY_TYPE_F32, U32, U32X2, U32X3 or U32X4, and buckets as many as there are combinations.
+    TRM_BUCKET_FUNCTION_SIGNS = 6,
+    /// What a function of the caller says, in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items that it takes to no
+    /// bucket lie behind those of the last one. Keys of 32 bits or more.
+    TRM_BUCKET_FUNCTION_USER = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -478,7 +495,7 @@ typedef struct TrmSplitterCreateInfo {
     TrmStrategy strategy;
     /// TRM_SPLITTER_CREATE_..._BIT or 0.
     uint32_t flags;
-    /// How many buckets, 1 to 256.
+    /// How many buckets, 1 to 65536. Above 256 items move twice, and keys have 32 bits or more.
     uint32_t bucketCount;
     TrmBucketFunction bucketFunction;
     /// For TRM_BUCKET_FUNCTION_BITS, the field's first bit, counted from the least significant bit of the key as it is ordered: a
@@ -488,8 +505,8 @@ typedef struct TrmSplitterCreateInfo {
     uint32_t valueSize;
     /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
     TrmLayout layout;
-    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
-    /// narrower than 4 bytes cannot be.
+    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
+    /// by bits or ranges of words, of keys of 4 bytes or more.
     uint32_t maxCount;
 } TrmSplitterCreateInfo;
 
@@ -519,10 +536,19 @@ typedef struct TrmSplitInfo {
     uint32_t keyStride;
     /// The same for values.
     uint32_t valueStride;
-    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket. Elsewhere 0.
-    uint32_t low;
-    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more. Elsewhere 0.
-    uint32_t width;
+    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket, as the key's bits. Elsewhere 0.
+    uint64_t low;
+    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more, a number that the key has bits for. Elsewhere 0.
+    uint64_t width;
+    /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 keys of the keys' type, dense, in ascending order. Elsewhere zeros.
+    struct TrmRange splitters;
+    /// For TRM_BUCKET_FUNCTION_IDS_...: the bucket of each item, count.max of them, dense. Elsewhere zeros.
+    struct TrmRange bucketIds;
+    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.address, for what it reads besides the key; nothing that this split
+    /// writes. Elsewhere 0.
+    VkDeviceAddress userAddress;
+    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
+    uint32_t userWords[4];
     /// bucketCount + 1 words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no
     /// bucket. Zeros: not wanted.
     struct TrmRange offsets;
@@ -663,6 +689,31 @@ TrmResult trmCmdSort(VkCommandBuffer commandBuffer,
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
 TrmResult trmCreateSplitter(TrmDevice device, const struct TrmSplitterCreateInfo *info, TrmSplitter *splitter);
 
+/// The same by a function of the caller: info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
+///
+/// The function is GLSL, `uint trm_bucket(KEY key, uint index, TrmUserData data)`: the bucket of the item `index`. KEY is uint, int or float for
+/// keys of 32 bits, uvec2, low word first, for those of 64, and uvec2, uvec3 or uvec4 for several words. data.address is a uvec2, for
+/// buffer references, data.words a uvec4: TrmSplitInfo::userAddress and userWords.
+///
+/// @param source The function, and whatever it calls; it asks for no feature that the device is without. Where it does not compile, trmGetLastError() has what the compiler says, with lines of source.
+/// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT from a library without the feature runtime-shaders.
+TrmResult trmCreateSplitterFromGlsl(TrmDevice device,
+                                    const struct TrmSplitterCreateInfo *info,
+                                    const char *source,
+                                    TrmSplitter *splitter);
+
+/// The same out of SPIR-V, which the tool trommel-kernel has made of the function before, for this version of the library.
+///
+/// @param code A valid module, which asks for no feature that the device is without. Not kept.
+/// @param codeSize Its bytes.
+/// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
+TrmResult trmCreateSplitterFromSpirv(TrmDevice device,
+                                     const struct TrmSplitterCreateInfo *info,
+                                     const uint32_t *code,
+                                     size_t codeSize,
+                                     TrmSplitter *splitter);
+
 /// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
 void trmDestroySplitter(TrmSplitter splitter);
 
@@ -681,9 +732,8 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: two to six dispatches, one of which moves the items (none where there is nothing to do or to tell), with the barriers
-/// between them, and timestamps and labels where
-/// they are wanted.
+/// Appended: one to eight dispatches, one or two of which move the items (none where there is nothing to do or to tell), with the barriers
+/// between them, and timestamps and labels where they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
 /// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,

@@ -100,6 +100,14 @@ inline TrmSplitterCreateInfo rangesInfo(std::uint32_t bucketCount, TrmValueType 
     return made;
 }
 
+/// A splitter's info to begin with: by a function of the caller, of keys of any type of 32 bits or more.
+inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys = TRM_KEY_TYPE_U32, TrmValueType values = TRM_VALUE_TYPE_NONE) {
+    auto made = bitsInfo(bucketCount, 0, values);
+    made.keyType = keys;
+    made.bucketFunction = TRM_BUCKET_FUNCTION_USER;
+    return made;
+}
+
 /// What a physical device must be created with, and what it lacks.
 struct Requirements {
     /// Names of device extensions, as static text.
@@ -203,11 +211,25 @@ private:
 /// Splits of one kind.
 class Splitter {
 public:
-    /// bitsInfo() and rangesInfo() make infos.
+    /// bitsInfo(), rangesInfo() and userInfo() make infos.
     Splitter(const Device &device, const TrmSplitterCreateInfo &info) {
         TrmSplitter splitter = nullptr;
         check(trmCreateSplitter(device.get(), &info, &splitter));
         handle_.reset(splitter);
+    }
+
+    /// trmCreateSplitterFromGlsl()
+    static Splitter fromGlsl(const Device &device, const TrmSplitterCreateInfo &info, const char *source) {
+        TrmSplitter splitter = nullptr;
+        check(trmCreateSplitterFromGlsl(device.get(), &info, source, &splitter));
+        return Splitter(splitter);
+    }
+
+    /// trmCreateSplitterFromSpirv()
+    static Splitter fromSpirv(const Device &device, const TrmSplitterCreateInfo &info, const std::vector<std::uint32_t> &code) {
+        TrmSplitter splitter = nullptr;
+        check(trmCreateSplitterFromSpirv(device.get(), &info, code.data(), code.size() * sizeof(std::uint32_t), &splitter));
+        return Splitter(splitter);
     }
 
     TrmSplitter get() const noexcept { return handle_.get(); }
@@ -230,6 +252,8 @@ public:
     }
 
 private:
+    explicit Splitter(TrmSplitter splitter) : handle_(splitter) {}
+
     struct Destroy {
         void operator()(TrmSplitter splitter) const noexcept { trmDestroySplitter(splitter); }
     };

@@ -222,6 +222,11 @@ impl Device {
         self.0.registry.pipeline(self.handles(), variant)
     }
 
+    #[cfg(feature = "split")]
+    pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> u32 {
+        self.0.registry.add_module(code)
+    }
+
     pub(crate) fn create_pipelines(&self, variants: &[Variant]) -> Result<Vec<(Variant, vk::Pipeline)>> {
         self.0.registry.pipelines(self.handles(), variants)
     }

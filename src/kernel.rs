@@ -8,7 +8,7 @@ use ash::vk;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of push constants that every Vulkan device takes.
 pub(crate) const MAX_PUSH_BYTES: u32 = 128;
@@ -111,7 +111,7 @@ kernels! {
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
         ];
         /// One digit's counts a tile.
-        SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// One digit's sums over the tiles.
         SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile, Tile];
         /// One digit, to the places that the sums tell.
@@ -161,8 +161,14 @@ kernels! {
         SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// Values to the places of their keys.
         SortPermute = "sort_permute", [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
+        /// Which bucket each item goes to.
+        SplitLabel = "split_label", [
+            Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit,
+        ];
         /// What is known of the buckets of a split.
         SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets];
+        /// The same of more buckets than a digit has values.
+        SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets];
     }
     emulated {
         SortOnesweepEmulated = "sort_onesweep_emulated", of SortOnesweep;
@@ -182,6 +188,8 @@ kernels! {
 pub struct Variant {
     /// The module.
     pub kernel: Kernel,
+    /// The caller's own in its place, by the number that [`Registry::add_module`] has told; 0: none.
+    module: u32,
     /// Values in the order of [`Kernel::constants`]; the rest is zero.
     constants: [u32; MAX_CONSTANTS],
 }
@@ -193,7 +201,12 @@ impl Variant {
         for (slot, constant) in constants.iter_mut().zip(kernel.constants()) {
             *slot = value(*constant);
         }
-        Self { kernel, constants }
+        Self { kernel, module: 0, constants }
+    }
+
+    /// The same of a module of the caller.
+    pub(crate) fn of_module(self, module: u32) -> Self {
+        Self { module, ..self }
     }
 
     /// Each constant with its value.
@@ -210,6 +223,8 @@ impl Variant {
 pub(crate) struct Registry {
     layout: vk::PipelineLayout,
     pipelines: Mutex<HashMap<Variant, vk::Pipeline>>,
+    /// Modules of the caller.
+    modules: Mutex<Vec<Arc<[u32]>>>,
 }
 
 impl Registry {
@@ -218,7 +233,7 @@ impl Registry {
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
-        Ok(Self { layout, pipelines: Mutex::default() })
+        Ok(Self { layout, pipelines: Mutex::default(), modules: Mutex::default() })
     }
 
     /// One layout for all kernels: push constants and nothing else.
@@ -226,12 +241,31 @@ impl Registry {
         self.layout
     }
 
+    /// Keeps a module of the caller; tells its number, the same for the same code.
+    #[cfg(feature = "split")]
+    pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> u32 {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = modules.iter().position(|known| known == code).unwrap_or_else(|| {
+            modules.push(code.clone());
+            modules.len() - 1
+        });
+        // Fewer than 2^32: each has some words of code.
+        u32::try_from(place + 1).unwrap_or(u32::MAX)
+    }
+
+    fn module(&self, number: u32) -> Option<Arc<[u32]>> {
+        let place = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
+    }
+
     /// The pipeline of a variant, created on first use.
     pub(crate) fn pipeline(&self, device: &DeviceHandles, variant: Variant) -> Result<vk::Pipeline> {
         if let Some(pipeline) = self.known(variant) {
             return Ok(pipeline);
         }
-        let pipeline = create_pipeline(device, self.layout, variant)?;
+        let own = self.module(variant.module);
+        let code = own.as_deref().unwrap_or_else(|| variant.kernel.spirv());
+        let pipeline = create_pipeline(device, self.layout, variant, code)?;
         Ok(self.keep(device, variant, pipeline))
     }
 
@@ -288,10 +322,9 @@ impl Registry {
     }
 }
 
-fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant) -> Result<vk::Pipeline> {
-    let code = variant.kernel.spirv();
+fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant, code: &[u32]) -> Result<vk::Pipeline> {
     let module_info = vk::ShaderModuleCreateInfo::default().code(code);
-    // SAFETY: the code is a valid module: spirv-val has passed it.
+    // SAFETY: the code is a valid module: spirv-val has passed it, or the caller vouches for it.
     let module = unsafe { device.vk.create_shader_module(&module_info, device.callbacks()) }?;
 
     let entries: ArrayVec<vk::SpecializationMapEntry, MAX_CONSTANTS> = variant

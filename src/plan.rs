@@ -9,10 +9,10 @@ use std::fmt;
 /// Most passes of one plan: three for each of sixteen digits, and what comes before and after.
 pub(crate) const MAX_PASSES: usize = 56;
 /// Most resources of one plan; sets of them are the bits of a `u32`.
-pub(crate) const MAX_RESOURCES: usize = 20;
+pub(crate) const MAX_RESOURCES: usize = 22;
 
 /// Most tables of one plan.
-const MAX_UPLOADS: usize = 2;
+const MAX_UPLOADS: usize = 3;
 
 /// A set of a plan's resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub(crate) enum Rows {
     Problems,
     /// Where what is known of them goes.
     Results,
+    /// What their labels are made from.
+    Labels,
 }
 
 /// Where a table goes.

@@ -135,6 +135,10 @@ specialisation_constants! {
     Function = 26 as "SPEC_FUNCTION",
     /// Bins that are buckets of a split.
     Buckets = 27 as "SPEC_BUCKETS",
+    /// Of kernels of the caller alone: what they were compiled for, and the keys.
+    Interface = 28 as "SPEC_INTERFACE",
+    /// The words of a key in the low byte, then `ENCODING_` bits.
+    InterfaceKey = 29 as "SPEC_INTERFACE_KEY",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
     /// Of the items of a run that is merged, every so many one is a sample.
@@ -180,6 +184,14 @@ shared_constants! {
     const FUNCTION_FIELD = 1;
     /// Bins are ranges of keys of equal width.
     const FUNCTION_RANGE = 2;
+    /// Of labels alone: a key's bin is the number of splitters that are not above it.
+    const FUNCTION_SPLITTERS = 3;
+    /// Of labels alone: a bit for each of a key's words, its uppermost one, the first word's the lowest.
+    const FUNCTION_SIGNS = 4;
+    /// Of labels alone: what a kernel of the caller says.
+    const FUNCTION_USER = 5;
+    /// The most words of splitters that a workgroup keeps.
+    const SPLITTERS_KEPT = 3072;
     /// Index of the indirect command with one group a tile.
     const ARGUMENTS_TILES = 0;
     /// Index of the indirect command with one group a chunk of tiles.
@@ -210,6 +222,11 @@ shared_constants! {
     const LAYOUT_KEYS_APART = 16;
     /// Values between passes, and after the last, lie in scratch alone.
     const LAYOUT_VALUES_APART = 32;
+    /// What passes take for keys are labels, which lie in scratch, and what they take for values the caller's keys and values: see
+    /// glsl/sort/planes.glsl.
+    const LAYOUT_LABELS = 64;
+    /// Of labels: from this bit on, how many of the words that follow them lie in the array of keys.
+    const LAYOUT_LEAD_SHIFT = 8;
 
     /// There is one problem, in the push constants.
     const MODE_SINGLE = 1;
@@ -276,11 +293,13 @@ shared_structs! {
         /// Values as they come.
         values: Address,
         /// Sorted keys; planes before. Of the pass that tells the results of a split, this and the two above are where these go: offsets,
-        /// counts, commands; and `strides` is how many items a workgroup of the commands takes.
+        /// counts, commands; and `strides` is how many items a workgroup of the commands takes. Of the pass that makes labels, `keys` are keys or ids,
+        /// and behind them lies what its function is told: splitters, where ranges begin, how wide they are and the reciprocal of that, or what
+        /// the caller's own is given (glsl/split/functions.glsl).
         to_keys: Address,
         /// Sorted values; planes before.
         to_values: Address,
-        /// Key planes, in turn with those at `to_keys`. Of a split by ranges, the first key and the last.
+        /// Key planes, in turn with those at `to_keys`. Of a split by ranges, the first key and the last. Of one by labels, these.
         alternate_keys: Address,
         /// Value planes, in turn with those at `to_values`. Of a split by ranges, what finds them: see glsl/lib/bins.glsl.
         alternate_values: Address,
@@ -296,7 +315,7 @@ shared_structs! {
         /// `[rows][digits][BINS]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
         /// prefixes. By 256 bytes into scratch.
         histogram: u32,
-        /// Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan: `[BINS][tiles]` counts. Merging: `[windows][FAN]` counts. By 256 bytes
+        /// Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan: `[tiles][BINS]` sums of the tiles before, in the same chunk. Merging: `[windows][FAN]` counts. By 256 bytes
         /// into scratch.
         tile_words: u32,
     }
@@ -329,7 +348,7 @@ shared_structs! {
         tickets: u32,
         /// Problems in the dispatch; windows, where they are segments.
         problem_count: u32,
-        /// Tiles that one group of the histogram reads. For `segments`: how many segments there are at most. Of sorts by merging: workgroups
+        /// Tiles that one group counts, of the histogram or tile by tile. For `segments`: how many segments there are at most. Of sorts by merging: workgroups
         /// of each problem.
         chunk: u32,
         /// Groups that one dispatch takes in x.
@@ -345,6 +364,69 @@ shared_structs! {
     }
 }
 
+/// What tells that a kernel of the caller was compiled for this library: for these structs and constants, and out of these files.
+pub const KERNEL_INTERFACE: u32 = interface();
+
+/// What such a kernel is made of, besides what is said here.
+const KERNEL_FILES: &[&[u8]] = &[
+    include_bytes!("../glsl/lib/bins.glsl"),
+    include_bytes!("../glsl/lib/extensions.glsl"),
+    include_bytes!("../glsl/lib/keys.glsl"),
+    include_bytes!("../glsl/lib/memory.glsl"),
+    include_bytes!("../glsl/lib/subgroup.glsl"),
+    include_bytes!("../glsl/sort/moves.glsl"),
+    include_bytes!("../glsl/sort/planes.glsl"),
+    include_bytes!("../glsl/sort/problem.glsl"),
+    include_bytes!("../glsl/split/functions.glsl"),
+    include_bytes!("../glsl/split/label.comp"),
+    include_bytes!("../glsl/split/user.glsl"),
+];
+
+/// A number that is another when any of this is. (FNV-1a.)
+const fn interface() -> u32 {
+    const fn add_bytes(mut hash: u32, bytes: &[u8]) -> u32 {
+        let mut i = 0;
+        while i < bytes.len() {
+            hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
+            i += 1;
+        }
+        hash
+    }
+    const fn add(hash: u32, text: &str, number: usize) -> u32 {
+        let hash = add_bytes(hash, text.as_bytes());
+        #[allow(clippy::cast_possible_truncation, reason = "numbers are small")]
+        let number = number as u32;
+        (hash ^ number).wrapping_mul(0x0100_0193)
+    }
+    let mut hash = 0x811c_9dc5;
+    let mut i = 0;
+    while i < STRUCTS.len() {
+        let mut f = 0;
+        while f < STRUCTS[i].1.len() {
+            let (glsl, field, offset) = STRUCTS[i].1[f];
+            hash = add(add(hash, glsl, 0), field, offset);
+            f += 1;
+        }
+        i += 1;
+    }
+    let mut i = 0;
+    while i < SPECIALISATION.len() {
+        hash = add(hash, SPECIALISATION[i].0, SPECIALISATION[i].1 as usize);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < CONSTANTS.len() {
+        hash = add(hash, CONSTANTS[i].0, CONSTANTS[i].1 as usize);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < KERNEL_FILES.len() {
+        hash = add_bytes(hash, KERNEL_FILES[i]);
+        i += 1;
+    }
+    hash
+}
+
 /// The text of `glsl/lib/shared.glsl`.
 pub fn glsl() -> String {
     let mut text = String::from("// Generated from src/shared.rs by `cargo xtask shaders`. Do not edit.\n\n");
@@ -357,7 +439,7 @@ pub fn glsl() -> String {
         line(format_args!("#define {name} {id}"));
     }
     line(format_args!(""));
-    for (name, value) in CONSTANTS {
+    for (name, value) in CONSTANTS.iter().chain(&[("KERNEL_INTERFACE", KERNEL_INTERFACE)]) {
         line(format_args!("const uint {name} = {value};"));
     }
     for (name, fields) in STRUCTS {

@@ -1,32 +1,12 @@
 //! The main job, run as a user runs it: the built example on small meshes, on real ones, and on files that it must refuse.
 
+mod example;
+
+use example::{Example, data, folder_with};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::LazyLock;
+use std::path::Path;
 
-/// `target/<profile>/examples/lbvh`. A run of all tests builds the examples first, a run of this one alone does not.
-fn example() -> &'static Path {
-    static EXAMPLE: LazyLock<PathBuf> = LazyLock::new(|| {
-        let test = std::env::current_exe().expect("a test knows its own path");
-        let profile = test.parent().and_then(Path::parent).expect("the test lies in target/<profile>/deps");
-        let example = profile.join("examples").join(format!("lbvh{}", std::env::consts::EXE_SUFFIX));
-        if !example.exists() {
-            let mut build = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()));
-            build.args(["build", "--quiet", "--example", "lbvh", "--target-dir"]).arg(profile.join(".."));
-            if profile.ends_with("release") {
-                build.arg("--release");
-            }
-            assert!(build.status().is_ok_and(|status| status.success()), "the example must build");
-        }
-        example
-    });
-    &EXAMPLE
-}
-
-fn run(arguments: &[&str], folder: &Path) -> Output {
-    Command::new(example()).args(arguments).current_dir(folder).output().expect("the example was built and starts")
-}
+static LBVH: Example = Example::new("lbvh");
 
 /// A picture's size, its RGB bytes, and the share of the pixels that `counts` accepts.
 fn survey(file: &Path, counts: impl Fn(&[u8]) -> bool) -> ([u32; 2], Vec<u8>, f64) {
@@ -62,7 +42,7 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
     let mut arguments = vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json", "--morton", &bits_text];
     arguments.extend(["--out", "p.png", "--heat", "h.png"]);
     arguments.extend(mesh.iter().flat_map(|mesh| ["--mesh", mesh]));
-    let output = run(&arguments, folder);
+    let output = LBVH.run(&arguments, folder);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{mesh:?}: {printed}");
     for heading in ["triangles", "morton", "sort ms", "build ms", "total ms", "Mtris/s", "SAH cost", "depth", "ties", "valid"] {
@@ -93,14 +73,6 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
     (numbers, pixels, covered)
 }
 
-fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder for this test");
-    for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).expect("a file in it");
-    }
-    folder
-}
-
 const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0.5 0 1\nv 0.5 1 0.5\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
 
 #[test]
@@ -128,7 +100,7 @@ fn small_meshes_are_built_and_seen() {
 #[test]
 fn a_mesh_of_one_point_is_built() {
     let folder = folder_with(&[("point.obj", "v 1 2 3\nf 1 1 1\nf 1 1 1\nf 1 1 1\n")]);
-    let output = run(&["--mesh", "point.obj", "--size", "16x16", "--samples", "1", "--json", "n.json"], folder.path());
+    let output = LBVH.run(&["--mesh", "point.obj", "--size", "16x16", "--samples", "1", "--json", "n.json"], folder.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let numbers = std::fs::read_to_string(folder.path().join("n.json")).expect("the numbers were written");
     let numbers: Value = serde_json::from_str(&numbers).expect("JSON");
@@ -169,11 +141,7 @@ fn the_deepest_tree_is_built_and_seen() {
 
 #[test]
 fn real_meshes_are_built_and_seen() {
-    let data = std::env::var("TROMMEL_DATA").map_or_else(|_| PathBuf::from("../shared/data"), PathBuf::from);
-    let Ok(meshes) = data.join("meshes").canonicalize() else {
-        println!("left out: {} holds no meshes (set TROMMEL_DATA)", data.display());
-        return;
-    };
+    let Some(meshes) = data("meshes") else { return };
     let folder = folder_with(&[]);
     for (mesh, triangles, covered_at_least) in
         [("stanford-bunny", 69_451, 0.15), ("nefertiti", 99_938, 0.08), ("spot", 5_856, 0.12)]
@@ -211,8 +179,8 @@ fn bad_input_is_refused_in_one_line() {
         ("tetrahedron.obj", TETRAHEDRON),
     ]);
     std::fs::write(folder.path().join("bytes.obj"), [0xff, 0xfe, 0x00, 0x80]).expect("a file");
-    for (arguments, said) in [
-        (&["--mesh", "missing.obj"][..], "cannot open missing.obj"),
+    let refused: [(&[&str], &str); 15] = [
+        (&["--mesh", "missing.obj"], "cannot open missing.obj"),
         (&["--mesh", "."], "cannot read ."),
         (&["--mesh", "empty.obj"], "empty"),
         (&["--mesh", "no-faces.obj"], "empty"),
@@ -227,11 +195,6 @@ fn bad_input_is_refused_in_one_line() {
         (&["--mesh", "words.obj"], "cannot read words.obj"),
         (&["--mesh", "bytes.obj"], "bytes.obj"),
         (&["--mesh", "tetrahedron.obj", "--size", "8x8", "--out", "no/such/folder.png"], "cannot write"),
-    ] {
-        let output = run(arguments, folder.path());
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
-        assert!(error.starts_with("error: ") && error.trim_end().lines().count() == 1, "{arguments:?}: {error}");
-        assert!(error.contains(said), "{arguments:?}: {said:?} is not in {error}");
-    }
+    ];
+    LBVH.assert_refused(&refused, folder.path());
 }

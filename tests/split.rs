@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use trommel::host::Context;
 use trommel::{
-    BucketFunction, Count, KeyType, Layout, Range, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps,
-    ValueType,
+    BucketFunction, Count, IdType, KeyType, Layout, Range, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy,
+    Timestamps, ValueType,
 };
 
 /// How many buckets: one, powers of two, their neighbours, and what is neither.
@@ -66,14 +66,15 @@ impl Case {
     }
 
     /// By ranges from `low` on.
-    fn ranges(self, low: u32, width: u32) -> Self {
+    fn ranges(self, low: u64, width: u64) -> Self {
         Self { asked: Asked { low, width, ..self.asked }, ..self }
     }
 
     /// Items of some tiles, and a few more.
     fn tiles(&self, tiles: usize) -> usize {
         let (profile, info) = (self.context.device().profile(), self.splitter.info());
-        let shapes = match (info.key.bits() > 32, info.value == ValueType::None) {
+        let long = info.key.bits() > 32 && matches!(info.function, BucketFunction::Bits { .. }) && info.buckets <= 256;
+        let shapes = match (long, info.value == ValueType::None) {
             (true, _) => &profile.sort_long,
             (false, true) => &profile.sort_keys,
             (false, false) => &profile.sort_pairs,
@@ -118,15 +119,15 @@ fn every_bucket(ranges: bool) {
             let items =
                 if ranges { ITEMS[of_words[(at + place) % of_words.len()]] } else { ITEMS[(7 * place + 5 * turn) % ITEMS.len()] };
             // The lowest bits, the highest of a word, some between; of long keys, in the upper word too.
-            let free = items.key.bits().min(32) - buckets.next_power_of_two().ilog2();
+            let free = items.key.bits().min(32) - buckets.next_power_of_two().ilog2().max(1);
             let upper = if items.key.bits() > 32 && (place + turn).is_multiple_of(2) { 32 } else { 0 };
             let begin_bit = upper + [0, free, free / 2][(place + turn) % 3];
             let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit } };
             let info = SplitterInfo { buckets, function, ..items }.strategy(strategy);
             let case = Case::new(SETUPS[(place + turn) % SETUPS.len()], &info);
             let all = (1u64 << items.key.bits().min(32)).div_ceil(buckets.into());
-            let width = [all.min(u32::MAX.into()) as u32, 1, 7, 1 << 20][at % 4];
-            let case = if ranges { case.ranges([0, 9, 1 << 30, u32::MAX - 5][turn % 4], width) } else { case };
+            let width = [all.min(u32::MAX.into()), 1, 7, 1 << 20][at % 4];
+            let case = if ranges { case.ranges([0, 9, 1 << 30, u64::from(u32::MAX - 5)][turn % 4], width) } else { case };
             let n = case.tiles(5);
             let jobs = [
                 case.draw(Keys::Random, n, at as u64),
@@ -136,6 +137,71 @@ fn every_bucket(ranges: bool) {
                 case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
             ];
             case.split(&jobs, [Together::Singles, Together::Batch][at / 2 % 2], at as u64);
+            assert_silence(&case.context);
+        }
+    }
+}
+
+/// Every other function, and more buckets than a digit has values: they go by labels.
+const BY_LABELS: [(SplitterInfo, Keys); 24] = {
+    use BucketFunction::{Ids, Range, Signs, Splitters};
+    use IdType::{U8, U16, U32};
+    use KeyType::{F32, F64, I32, I64, U32x2, U32x3, U32x4, U64};
+    use ValueType::{Bytes, Index, None};
+    const fn with(buckets: u32, function: BucketFunction, items: SplitterInfo, keys: Keys) -> (SplitterInfo, Keys) {
+        (SplitterInfo { buckets, function, ..items }, keys)
+    }
+    const U32_KEYS: SplitterInfo = items(KeyType::U32, None);
+    const PAIRS: SplitterInfo = items(KeyType::U32, ValueType::U32);
+    [
+        with(1, Ids(U8), PAIRS, Keys::Random),
+        with(3, Ids(U32), SplitterInfo { layout: Layout::Strided, ..items(U64, Bytes(8)) }, Keys::Random),
+        with(100, Ids(U8), SplitterInfo { drop_keys: true, ..items(KeyType::U32, Index) }, Keys::Random),
+        with(255, Ids(U16), U32_KEYS, Keys::Random),
+        with(256, Ids(U8), SplitterInfo { layout: Layout::Interleaved, ..items(KeyType::U32, Bytes(16)) }, Keys::Random),
+        // A bin more than a digit has values, for ids of no bucket.
+        with(256, Ids(U32), PAIRS, Keys::Random),
+        with(257, Ids(U16), items(U32x4, Bytes(16)), Keys::Random),
+        with(1000, Ids(U32), SplitterInfo { drop_keys: true, ..PAIRS }, Keys::Random),
+        with(65536, Ids(U16), PAIRS, Keys::Random),
+        with(65536, Ids(U32), U32_KEYS, Keys::Random),
+        with(1, Splitters, items(I64, Bytes(4)), Keys::Random),
+        with(2, Splitters, items(F32, Index), Keys::Special),
+        with(8, Splitters, items(I64, Bytes(16)), Keys::Random),
+        with(100, Splitters, items(F64, None), Keys::Special),
+        with(256, Splitters, SplitterInfo { layout: Layout::Interleaved, ..items(U32x3, Bytes(4)) }, Keys::Random),
+        with(1000, Splitters, SplitterInfo { layout: Layout::Strided, ..items(F32, Bytes(8)) }, Keys::Random),
+        with(65536, Splitters, PAIRS, Keys::Random),
+        with(2, Signs, items(F32, None), Keys::Special),
+        with(4, Signs, items(U32x2, ValueType::U32), Keys::Random),
+        with(8, Signs, SplitterInfo { drop_keys: true, layout: Layout::Strided, ..items(U32x3, Index) }, Keys::Random),
+        with(33, Range, items(U64, ValueType::U32), Keys::Random),
+        with(1000, Range, SplitterInfo { layout: Layout::Interleaved, ..items(I32, Bytes(4)) }, Keys::LowEntropy),
+        with(1000, BucketFunction::Bits { begin_bit: 37 }, items(I64, None), Keys::Random),
+        with(65536, BucketFunction::Bits { begin_bit: 16 }, PAIRS, Keys::Random),
+    ]
+};
+
+#[test]
+fn every_function_by_labels() {
+    for (place, (info, keys)) in BY_LABELS.into_iter().enumerate() {
+        for (turn, strategy) in Strategy::ALL.into_iter().enumerate() {
+            let at = place * Strategy::ALL.len() + turn;
+            if !full() && (turn != place % 5 || !in_turn(place)) {
+                continue;
+            }
+            let case = Case::new(SETUPS[(place + turn) % SETUPS.len()], &info.strategy(strategy));
+            let width = (u64::MAX >> (64 - info.key.bits().min(64))) / u64::from(info.buckets) - at as u64;
+            let by_ranges = info.function == BucketFunction::Range;
+            let case = if by_ranges { case.ranges([0, 12_345, 1 << 30][turn % 3], [width, 1 << 20][at % 2]) } else { case };
+            let n = case.tiles(3);
+            let jobs = [
+                case.draw(keys, n, at as u64),
+                case.draw(Keys::Random, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
+                case.draw(keys, 3, 2).counted(Counted::Device(7)),
+                case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
+            ];
+            case.split(&jobs, [Together::Singles, Together::Batch][at % 2], at as u64);
             assert_silence(&case.context);
         }
     }
@@ -271,7 +337,7 @@ fn batches_of_splits_and_sorts() {
         for (i, n) in [0, 5, 700, case.tiles(1), case.tiles(3)].into_iter().enumerate() {
             jobs.push(case.draw(Keys::Random, n, n as u64));
             jobs.push(Job::draw(&sorter, Keys::Random, n, 8).counted(Counted::Shared { slot: 0, value: 600 }));
-            let asked = Asked { low: 1 << 30, width: (i as u32 + 1) << 20, ..case.asked };
+            let asked = Asked { low: 1 << 30, width: (i as u64 + 1) << 20, ..case.asked };
             jobs.push(Job::draw(&few, Keys::LowEntropy, n, 9).asked(asked).counted(Counted::Shared { slot: 0, value: 600 }));
             jobs.push(Job::draw(&few, Keys::Random, n, 10).asked(Asked { offsets: false, ..asked }));
         }
@@ -378,12 +444,12 @@ fn random_splits() {
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
     let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..3usize, 0..Keys::ALL.len(), any::<u64>());
     let ran = runner.run(&drawn, |(buckets, ranges, [low, width, bit, n], setup, keys, seed)| {
-        let free = 32 - buckets.next_power_of_two().ilog2();
+        let free = 32 - buckets.next_power_of_two().ilog2().max(1);
         let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit: bit % (free + 1) } };
         let info =
             SplitterInfo::pairs(buckets, function).strategy([Strategy::Lookback, Strategy::ReduceThenScan][bit as usize % 2]);
         let case = Case::new(SETUPS[setup], &info);
-        let case = if ranges { case.ranges(low, (width >> (bit % 32)).max(1)) } else { case };
+        let case = if ranges { case.ranges(low.into(), (width >> (bit % 32)).max(1).into()) } else { case };
         let n = n as usize % case.tiles(4);
         case.split(&[Job { status: true, ..case.draw(Keys::ALL[keys], n, seed) }], Together::Singles, seed);
         Ok(())
@@ -398,14 +464,24 @@ fn refusals() {
     let made = |info: SplitterInfo| Splitter::new(context.device(), &info).map(drop).map_err(|error| error.to_string());
     let keys = SplitterInfo::keys;
     let at = |begin_bit| BucketFunction::Bits { begin_bit };
-    let long = |function| SplitterInfo { key: KeyType::U64, ..keys(16, function) };
+    let of = |key, function| SplitterInfo { key, ..keys(16, function) };
     let expected = [
-        (keys(0, BITS), "bucketCount is malformed: 0 is not 1 to 256"),
-        (keys(257, BITS), "bucketCount is malformed: 257 is not 1 to 256"),
+        (keys(0, BITS), "bucketCount is malformed: 0 is not 1 to 65536"),
+        (keys(65_537, BITS), "bucketCount is malformed: 65537 is not 1 to 65536"),
         (keys(8, at(30)), "beginBit 30 > 29, the last bit from which on the key has as many as number the buckets"),
         (keys(8, at(u32::MAX)), "beginBit 4294967295 > 29, the last bit from which on the key has as many as number the buckets"),
-        (long(at(30)), "beginBit is malformed: 30 to 34 are bits of two words"),
-        (long(BucketFunction::Range), "bucketFunction is malformed: ranges are of u32 keys"),
+        (of(KeyType::U64, at(30)), "beginBit is malformed: 30 to 34 are bits of two words"),
+        (of(KeyType::F32, BucketFunction::Range), "bucketFunction is malformed: ranges are of integers of 32 or 64 bits"),
+        (of(KeyType::F64, BucketFunction::Signs), "bucketFunction is malformed: signs are of u32, f32 and several u32"),
+        (of(KeyType::U32x3, BucketFunction::Signs), "bucketCount is malformed: 16 is not 8, the combinations of 3 signs"),
+        (
+            of(KeyType::U16, BucketFunction::Splitters),
+            "keyType is malformed: keys narrower than a word go by their bits, and to no more than 256 buckets",
+        ),
+        (
+            SplitterInfo { max_count: u32::MAX, ..of(KeyType::U32, BucketFunction::Ids(IdType::U8)) },
+            "maxCount 4294967295 > 1073741824, the most items of such splits",
+        ),
         (SplitterInfo { drop_keys: true, ..keys(2, BITS) }, "dropKeys is malformed: nothing would be left"),
         (
             SplitterInfo { value: ValueType::Bytes(20), ..keys(2, BITS) },
@@ -418,13 +494,48 @@ fn refusals() {
 
     let by_range = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Range)).ranges(1, 2);
     let by_bits = Case::new(Setup::Native, &SplitterInfo::pairs(4, BITS));
-    let jobs = [by_range.draw(Keys::Random, 1000, 1), by_bits.draw(Keys::Random, 1000, 2)].map(|job| job.counted(Counted::Host));
+    let by_ids = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Ids(IdType::U16)));
+    let by_splitters = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Splitters));
+    let jobs = [&by_range, &by_bits, &by_ids, &by_splitters].map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host));
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
-    let (range, bits) = (arena.split_info(0), arena.split_info(1));
+    let [range, bits, ids, splitters] = [0, 1, 2, 3].map(|job| arena.split_info(job));
     let required = by_range.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
         (&by_bits, SplitInfo { width: 1, ..bits }, "width is malformed: the splitter's buckets are no ranges".into()),
+        (&by_range, SplitInfo { low: 1 << 32, ..range }, "low 4294967296 > 4294967295, the bits of the key".into()),
+        (
+            &by_bits,
+            SplitInfo { bucket_ids: bits.keys, ..bits },
+            "bucketIds is malformed: the splitter's buckets are not told by ids".into(),
+        ),
+        (
+            &by_ids,
+            SplitInfo { splitters: ids.keys, ..ids },
+            "splitters is malformed: the splitter's buckets are not told by any".into(),
+        ),
+        (&by_ids, SplitInfo { bucket_ids: Range::NONE, ..ids }, "bucketIds.address is null".into()),
+        (
+            &by_ids,
+            SplitInfo { bucket_ids: Range { size: 1999, ..ids.bucket_ids }, ..ids },
+            "bucketIds.size 1999 < 2000 required for maxCount 1000".into(),
+        ),
+        (
+            &by_ids,
+            SplitInfo { bucket_ids: Range { address: ids.bucket_ids.address + 1, ..ids.bucket_ids }, ..ids },
+            format!("bucketIds.address {:#x} is not a multiple of 2", ids.bucket_ids.address + 1),
+        ),
+        (
+            &by_ids,
+            SplitInfo { bucket_ids: Range { address: ids.keys_out.address, ..ids.bucket_ids }, ..ids },
+            "keysOut and bucketIds overlap".into(),
+        ),
+        (&by_splitters, SplitInfo { splitters: Range::NONE, ..splitters }, "splitters.address is null".into()),
+        (
+            &by_splitters,
+            SplitInfo { splitters: Range { size: 11, ..splitters.splitters }, ..splitters },
+            "splitters.size 11 < 12 required".into(),
+        ),
         (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: the splitter's buckets are no ranges".into()),
         (
             &by_bits,

@@ -98,6 +98,7 @@ impl Args {
     pub(crate) fn reshape(&self, mut profile: Profile) -> anyhow::Result<Profile> {
         for shapes in profile.sort_shapes_mut() {
             if let Some(shape) = self.shape {
+                shapes.counted.clear();
                 (shapes.ring, shapes.few_bins) = (None, None);
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();

@@ -85,12 +85,13 @@ fn sort_bytes(info: &SorterInfo) -> u32 {
     key + 2 * digits * (key + moved) + 2 * fetched - unread - unwritten
 }
 
-/// A split reads keys once to count them, then reads and writes everything once.
+/// A split reads keys once to count them, then reads and writes everything once, into more buckets than 256 twice. Labels are not counted.
 fn split_bytes(info: &SplitterInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
     let unread = if info.value == ValueType::Index { PLACE } else { 0 };
     let unwritten = if info.drop_keys { key } else { 0 };
-    key + 2 * (key + value) - unread - unwritten
+    let moves = if info.buckets > 256 { 2 } else { 1 };
+    key + 2 * moves * (key + value) - unread - unwritten
 }
 
 /// Keys of each bucket, where ranges of equal width cover all of the key: `low` is 0 then.
@@ -250,6 +251,11 @@ const fn split_index(buckets: u32) -> SplitterInfo {
     SplitterInfo { value: ValueType::Index, drop_keys: true, ..split_keys(buckets) }
 }
 
+/// By splitters as far apart as ranges are wide.
+const fn by_splitters(info: SplitterInfo) -> SplitterInfo {
+    SplitterInfo { function: BucketFunction::Splitters, ..info }
+}
+
 const fn long_keys(info: SplitterInfo) -> SplitterInfo {
     SplitterInfo { key: KeyType::U64, ..info }
 }
@@ -332,6 +338,12 @@ const FAMILIES: &[Family] = &[
     split("split_range_keys_m256", split_keys(256), LARGE),
     split("split_range_pairs_m32", split_pairs(32), LARGE),
     split("split_range_pairs_m256", split_pairs(256), LARGE),
+    split("split_splitters_keys_m8", by_splitters(split_keys(8)), LARGE),
+    split("split_splitters_keys_m256", by_splitters(split_keys(256)), LARGE),
+    split("split_splitters_pairs_m32", by_splitters(split_pairs(32)), LARGE),
+    split("split_keys_m1000", split_keys(1000), LARGE),
+    split("split_keys_m65536", by_bits(split_keys(65_536)), LARGE),
+    split("split_pairs_m65536", by_bits(split_pairs(65_536)), LARGE),
     split("split_keys_m2_one", by_bits(split_keys(2)), LARGE).of(Keys::Buckets(Fill::One, 2)),
     split("split_keys_m2_binomial", by_bits(split_keys(2)), LARGE).of(Keys::Buckets(Fill::Binomial, 2)),
     split("split_keys_m2_alternate", by_bits(split_keys(2)), LARGE).of(Keys::Buckets(Fill::Alternate, 2)),

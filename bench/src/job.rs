@@ -27,6 +27,8 @@ pub(crate) struct Job {
     segments: Option<Buffer>,
     /// Where a split says that buckets begin, and the last ends.
     offsets: Option<Buffer>,
+    /// Where ranges of equal width begin, for splits that are told so.
+    splitters: Option<Buffer>,
     scratch: Buffer,
 }
 
@@ -203,6 +205,12 @@ impl Job {
     pub(crate) fn new(context: &Context, primitives: Vec<Primitive>, sources: &mut Sources, case: Case) -> trommel::Result<Self> {
         let count_on_device = matches!(case.work, Work::Sort { count_on_device: true, .. });
         let values = ArrayInfo::values(&case);
+        let splitters = match case.work {
+            Work::Split { info, .. } if info.function == BucketFunction::Splitters => {
+                Some((1..info.buckets).map(|i| i * range_width(&info)).collect::<Vec<u32>>())
+            }
+            _ => None,
+        };
         let offsets = if let Work::Split { info, bit_by_bit: false, .. } = case.work { Some(info.buckets + 1) } else { None };
         Ok(Self {
             case,
@@ -211,6 +219,7 @@ impl Job {
             values: values.map(|values| Array::new(context, sources, &values, case.n)).transpose()?,
             count: count_on_device.then(|| context.upload(&[case.n])).transpose()?,
             segments: matches!(case.work, Work::Segments { .. }).then(|| context.upload(&segments(&case))).transpose()?,
+            splitters: splitters.map(|words| context.upload(&words)).transpose()?,
             offsets: offsets.map(|words| spoiled(context, u64::from(words) * 4)).transpose()?,
             scratch: context.buffer(scratch_size(&case, &primitives)?)?,
             primitives,
@@ -257,7 +266,8 @@ impl Job {
             values: self.values(from, &whole),
             keys_out: self.keys.range(to, &whole),
             values_out: self.values(to, &whole),
-            width: if info.function == BucketFunction::Range { range_width(info) } else { 0 },
+            width: if info.function == BucketFunction::Range { range_width(info).into() } else { 0 },
+            splitters: self.splitters.as_ref().map(Buffer::range).unwrap_or_default(),
             offsets: self.offsets.as_ref().map(Buffer::range).unwrap_or_default(),
             scratch: self.scratch.scratch(),
             ..SplitInfo::default()

@@ -206,7 +206,8 @@ fn bucket(info: &SplitterInfo, words: impl Iterator<Item = u32>) -> u32 {
             let bits = info.buckets.next_power_of_two().ilog2();
             of_bits(begin_bit, begin_bit + bits).min(info.buckets)
         }
-        BucketFunction::Range => (of_bits(0, 0) / range_width(info)).min(info.buckets - 1),
+        // Splitters lie where ranges begin.
+        BucketFunction::Range | BucketFunction::Splitters => (of_bits(0, 0) / range_width(info)).min(info.buckets - 1),
         _ => info.buckets,
     }
 }

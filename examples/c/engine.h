@@ -263,6 +263,7 @@ static void begin(const Engine *engine)
     memset(&info, 0, sizeof info);
     info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    CHECK(vkResetCommandPool(engine->device, engine->pool, 0));
     CHECK(vkBeginCommandBuffer(engine->commands, &info));
 }
 

@@ -6,6 +6,9 @@
 //! `cargo run --release --example lbvh -- --mesh bunny.obj --out bunny.png --heat heat.png --json bunny.json`
 
 mod camera;
+#[path = "../common/compute.rs"]
+mod compute;
+#[path = "../common/gpu.rs"]
 mod gpu;
 mod mesh;
 mod morton;
@@ -73,23 +76,13 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) if gpu::complaints() > 0 => {
-            eprintln!("error: the validation layer had {} messages", gpu::complaints());
-            ExitCode::FAILURE
-        }
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    gpu::end(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> Result<()> {
     // A bad file is reported before any device is touched.
     let loaded = options.mesh.as_deref().map(Mesh::load).transpose()?;
-    let gpu = gpu::Gpu::new()?;
+    let gpu = gpu::Gpu::new(c"lbvh")?;
     let mesh = loaded.unwrap_or_else(|| pebbles::generate(if gpu.is_cpu { 4 } else { 5 }));
     let up = match options.up {
         UpOption::Auto => mesh.likely_up(),
@@ -103,7 +96,7 @@ fn run(options: &Options) -> Result<()> {
     let elevation = if options.mesh.is_some() { 14.0 } else { 36.0 };
     let view = camera::frame(&mesh, up, options.turn, elevation, size, samples);
 
-    let result = record::Job::new(&gpu, &mesh, &view, options.morton)?.run(builds).context("cannot build the tree")?;
+    let result = record::Job::new(&gpu, &mesh, &view, options.morton, builds)?.run().context("cannot build the tree")?;
     let stats = tree::check(&mesh, &result.tree);
 
     picture::write(&options.out, width, height, &result.picture)?;

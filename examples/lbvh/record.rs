@@ -1,11 +1,14 @@
 //! The whole job as one command buffer: upload, build, picture, download; one submission and one wait.
 
 use crate::camera::View;
+use crate::compute::{
+    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Stamps, barrier, copy, median, words,
+};
 use crate::gpu::{Buffer, Gpu, Place};
 use crate::mesh::Mesh;
 use crate::morton::Morton;
 use crate::tree::{Node, Tree};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use ash::vk;
 use trommel::{Count, Range, Scratch, SortInfo, Sorter, SorterInfo, ValueType};
 
@@ -42,11 +45,6 @@ struct Args {
 }
 
 const _: () = assert!(size_of::<Args>() <= 128, "every device has 128 bytes of push constants");
-
-/// An address as the two words that the kernels take.
-fn words(buffer: &Buffer) -> [u32; 2] {
-    bytemuck::cast(buffer.address)
-}
 
 /// What came of it. Times are missing where the queue has no timestamps.
 #[derive(Debug)]
@@ -131,17 +129,17 @@ pub(crate) struct Job<'a> {
     view: &'a View,
     morton: Morton,
     triangle_count: u32,
+    builds: u32,
+    commands: Commands<'a>,
+    kernels: Kernels<'a>,
+    stamps: Stamps<'a>,
     sorter: Sorter,
     buffers: Buffers,
-    layout: vk::PipelineLayout,
-    pipelines: Vec<vk::Pipeline>,
-    pool: vk::CommandPool,
-    queries: vk::QueryPool,
-    fence: vk::Fence,
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn new(gpu: &'a Gpu, mesh: &'a Mesh, view: &'a View, morton: Morton) -> Result<Self> {
+    /// The tree is built so often, one build after the other.
+    pub(crate) fn new(gpu: &'a Gpu, mesh: &'a Mesh, view: &'a View, morton: Morton, builds: u32) -> Result<Self> {
         let triangle_count = u32::try_from(mesh.triangles.len())?;
         let limit = u64::from(gpu.max_groups) * u64::from(WORKGROUP);
         // Node indices and byte offsets of 32-byte nodes stay within 32 bits.
@@ -151,53 +149,25 @@ impl<'a> Job<'a> {
 
         let info = SorterInfo { key: morton.key(), value: ValueType::U32, ..SorterInfo::keys() };
         let sorter = Sorter::new(&gpu.trommel()?, &info)?;
-        let buffers = Buffers::new(gpu, mesh, view, morton, sorter.scratch_size(triangle_count)?)?;
-        let mut job = Self {
+        Ok(Self {
             gpu,
             mesh,
             view,
             morton,
             triangle_count,
+            builds,
+            commands: Commands::new(gpu)?,
+            // The one constant is MORTON_BITS.
+            kernels: Kernels::new(gpu, size_of::<Args>(), &MODULES, morton.bits())?,
+            stamps: Stamps::new(gpu, STAMPS * builds)?,
+            buffers: Buffers::new(gpu, mesh, view, morton, sorter.scratch_size(triangle_count)?)?,
             sorter,
-            buffers,
-            layout: vk::PipelineLayout::null(),
-            pipelines: Vec::new(),
-            pool: vk::CommandPool::null(),
-            queries: vk::QueryPool::null(),
-            fence: vk::Fence::null(),
-        };
-        job.create_objects()?;
-        Ok(job)
-    }
-
-    fn create_objects(&mut self) -> Result<()> {
-        let device = &self.gpu.device;
-        let push = [vk::PushConstantRange {
-            stage_flags: vk::ShaderStageFlags::COMPUTE,
-            offset: 0,
-            size: u32::try_from(size_of::<Args>())?,
-        }];
-        let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
-        let pool = vk::CommandPoolCreateInfo::default()
-            .queue_family_index(self.gpu.queue_family)
-            .flags(vk::CommandPoolCreateFlags::TRANSIENT);
-        // SAFETY: the device is alive; each object is kept at once, and destroyed by `drop`.
-        unsafe {
-            self.layout = device.create_pipeline_layout(&layout, None)?;
-            for module in MODULES {
-                self.pipelines.push(create_pipeline(device, self.layout, self.morton, module)?);
-            }
-            self.pool = device.create_command_pool(&pool, None)?;
-            self.fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
-        }
-        Ok(())
+        })
     }
 
     /// Records everything, submits once, waits once.
-    pub(crate) fn run(&mut self, builds: u32) -> Result<Outcome> {
+    pub(crate) fn run(&self) -> Result<Outcome> {
         let gpu = self.gpu;
-        let device = &gpu.device;
-        let timed = gpu.timestamp_bits > 0;
         let uploads = [
             (gpu.upload(&self.mesh.points)?, self.buffers.points, size_of_val(&self.mesh.points[..])),
             (gpu.upload(&self.mesh.triangles)?, self.buffers.triangles, size_of_val(&self.mesh.triangles[..])),
@@ -208,49 +178,32 @@ impl<'a> Job<'a> {
         let [nodes, parents, codes, ids, picture, heat] = [b.nodes, b.parents, b.codes, b.ids, b.picture, b.heat]
             .map(|from| gpu.buffer(from.size, Place::Download).map(|to| (from, to)));
         let downloads = [nodes?, parents?, codes?, ids?, picture?, heat?];
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
 
+        let cmd = self.commands.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
         // SAFETY: all objects are alive until the fence has been waited for; every hazard has its barrier.
         unsafe {
-            let cmd = device.allocate_command_buffers(&info)?[0];
-            device.begin_command_buffer(cmd, &begin)?;
-            if timed {
-                let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(STAMPS * builds);
-                self.queries = device.create_query_pool(&info, None)?;
-                device.cmd_reset_query_pool(cmd, self.queries, 0, STAMPS * builds);
-            }
+            self.stamps.reset(cmd);
             for (from, to, size) in &uploads {
-                let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size: *size as u64 }];
-                device.cmd_copy_buffer(cmd, from.handle, to.handle, &region);
+                copy(gpu, cmd, from, to, *size as u64);
             }
-            device.cmd_fill_buffer(cmd, self.buffers.histogram.handle, 0, 4 * HISTOGRAM_BINS, 0);
-            for build in 0..builds {
-                self.record_build(cmd, build, timed)?;
+            gpu.device.cmd_fill_buffer(cmd, self.buffers.histogram.handle, 0, 4 * HISTOGRAM_BINS, 0);
+            for build in 0..self.builds {
+                self.record_build(cmd, build)?;
             }
             self.record_picture(cmd);
-            self.barrier(cmd, COMPUTE_WRITES, (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_READ));
+            barrier(gpu, cmd, COMPUTE_WRITES, COPY_READS);
             for (from, to) in &downloads {
-                let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size: from.size }];
-                device.cmd_copy_buffer(cmd, from.handle, to.handle, &region);
+                copy(gpu, cmd, from, to, from.size);
             }
-            self.barrier(
-                cmd,
-                (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_WRITE),
-                (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ),
-            );
-            device.end_command_buffer(cmd)?;
-
-            let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(cmd)];
-            let submit = [vk::SubmitInfo2::default().command_buffer_infos(&commands)];
-            device.queue_submit2(gpu.queue, &submit, self.fence)?;
-            device.wait_for_fences(&[self.fence], true, u64::MAX).context("the device did not finish")?;
+            barrier(gpu, cmd, COPY_WRITES, HOST_READS);
+            gpu.device.end_command_buffer(cmd)?;
+            self.commands.run(cmd)?;
         }
 
         let [nodes, parents, codes, ids, picture, heat] = downloads.map(|(_, to)| to);
         let triangles = self.mesh.triangles.len();
         let pixels = self.view.extent[0] as usize * self.view.extent[1] as usize;
-        let times = if timed { Some(self.read_times(builds)?) } else { None };
+        let times = self.read_times()?;
         Ok(Outcome {
             tree: Tree {
                 morton: self.morton,
@@ -270,35 +223,30 @@ impl<'a> Job<'a> {
     ///
     /// # Safety
     /// The command buffer is recording.
-    unsafe fn record_build(&self, cmd: vk::CommandBuffer, build: u32, timed: bool) -> Result<()> {
+    unsafe fn record_build(&self, cmd: vk::CommandBuffer, build: u32) -> Result<()> {
         let device = &self.gpu.device;
         let b = &self.buffers;
         let groups = self.triangle_count.div_ceil(WORKGROUP);
         // Not CLEAR: the layer (1.3.239) takes fills for copies.
         let clear = (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE);
-        let stamp = |slot: u32| {
-            if timed {
-                let stage = vk::PipelineStageFlags2::COMPUTE_SHADER;
-                // SAFETY: the slot is within the pool, and was reset.
-                unsafe { device.cmd_write_timestamp2(cmd, stage, self.queries, STAMPS * build + slot) };
-            }
-        };
+        // SAFETY: the slot is within the pool, and was reset.
+        let stamp = |slot: u32| unsafe { self.stamps.stamp(cmd, STAMPS * build + slot) };
         // SAFETY: the caller's promise; the ranges lie in buffers that live until the fence.
         unsafe {
             // The box of the centroids starts as the empty one. The build before has read it, and its nodes may still be written.
-            self.barrier(cmd, COMPUTE_ALL, clear);
+            barrier(self.gpu, cmd, COMPUTE_ALL, clear);
             device.cmd_fill_buffer(cmd, b.bounds.handle, 0, 24, u32::MAX);
             let uploaded = (
                 vk::PipelineStageFlags2::ALL_TRANSFER | vk::PipelineStageFlags2::COMPUTE_SHADER,
                 vk::AccessFlags2::TRANSFER_WRITE | vk::AccessFlags2::SHADER_STORAGE_WRITE,
             );
-            self.barrier(cmd, uploaded, COMPUTE_ALL);
+            barrier(self.gpu, cmd, uploaded, COMPUTE_ALL);
             stamp(0);
             // A workgroup gathers 16 triangles an invocation before it touches the common box.
             self.dispatch(cmd, Kernel::Bounds, [groups.div_ceil(16), 1], 0);
-            self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
+            barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
             self.dispatch(cmd, Kernel::Morton, [groups, 1], 0);
-            self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
+            barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
 
             stamp(1);
             let triangles = u64::from(self.triangle_count);
@@ -310,13 +258,13 @@ impl<'a> Job<'a> {
                 ..SortInfo::default()
             };
             self.sorter.cmd_sort(cmd, &sort)?;
-            self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
+            barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
             stamp(2);
 
             self.dispatch(cmd, Kernel::Hierarchy, [groups, 1], 0);
-            self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
+            barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
             self.dispatch(cmd, Kernel::Refit, [groups, 1], 0);
-            self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
+            barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
             stamp(3);
         }
         Ok(())
@@ -340,13 +288,11 @@ impl<'a> Job<'a> {
                 self.dispatch(cmd, Kernel::Trace, [columns, band], row * TILE);
                 row += band;
             }
-            self.barrier(cmd, COMPUTE_WRITES, COMPUTE_ALL);
+            barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
             self.dispatch(cmd, Kernel::Heat, [columns, rows], 0);
         }
     }
 
-    /// Binds and pushes everything anew: a sort leaves a pipeline and push constants of its own behind.
-    ///
     /// # Safety
     /// The command buffer is recording.
     unsafe fn dispatch(&self, cmd: vk::CommandBuffer, kernel: Kernel, [x, y]: [u32; 2], first_row: u32) {
@@ -369,26 +315,11 @@ impl<'a> Job<'a> {
             triangle_count: self.triangle_count,
             first_row,
         };
-        let device = &self.gpu.device;
-        // SAFETY: the pipelines share the layout, whose push constants are `Args`.
+        // SAFETY: the caller's promise; the constants are the kernels' own.
         unsafe {
-            device.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, self.pipelines[kernel as usize]);
-            device.cmd_push_constants(cmd, self.layout, vk::ShaderStageFlags::COMPUTE, 0, bytemuck::bytes_of(&args));
-            device.cmd_dispatch(cmd, x, y, 1);
+            self.kernels.bind(cmd, kernel as usize, &args);
+            self.gpu.device.cmd_dispatch(cmd, x, y, 1);
         }
-    }
-
-    /// # Safety
-    /// The command buffer is recording.
-    unsafe fn barrier(&self, cmd: vk::CommandBuffer, from: Scope, to: Scope) {
-        let barriers = [vk::MemoryBarrier2::default()
-            .src_stage_mask(from.0)
-            .src_access_mask(from.1)
-            .dst_stage_mask(to.0)
-            .dst_access_mask(to.1)];
-        let info = vk::DependencyInfo::default().memory_barriers(&barriers);
-        // SAFETY: the caller's promise.
-        unsafe { self.gpu.device.cmd_pipeline_barrier2(cmd, &info) };
     }
 
     fn read_codes(&self, codes: &Buffer) -> Result<Vec<u64>> {
@@ -406,75 +337,11 @@ impl<'a> Job<'a> {
     }
 
     /// Median milliseconds of the sort, and of the rest of the build.
-    fn read_times(&self, builds: u32) -> Result<[f64; 2]> {
-        let mut stamps = vec![0u64; (STAMPS * builds) as usize];
-        // SAFETY: every query was written by commands that have completed.
-        unsafe {
-            let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-            self.gpu.device.get_query_pool_results(self.queries, 0, &mut stamps, flags)?;
-        }
-        // Timestamps wrap at their valid bits.
-        let mask = u64::MAX >> (64 - self.gpu.timestamp_bits.min(64));
-        let ms = |from: u64, to: u64| (to.wrapping_sub(from) & mask) as f64 * self.gpu.timestamp_period_ns / 1e6;
+    fn read_times(&self) -> Result<Option<[f64; 2]>> {
+        let Some(stamps) = self.stamps.read()? else { return Ok(None) };
         let (builds, _) = stamps.as_chunks::<{ STAMPS as usize }>();
-        let sort = median(builds.iter().map(|s| ms(s[1], s[2])));
-        let rest = median(builds.iter().map(|s| ms(s[0], s[1]) + ms(s[2], s[3])));
-        Ok([sort, rest])
+        let sort = median(builds.iter().map(|s| s[2] - s[1]));
+        let rest = median(builds.iter().map(|s| s[1] - s[0] + s[3] - s[2]));
+        Ok(Some([sort, rest]))
     }
-}
-
-impl Drop for Job<'_> {
-    fn drop(&mut self) {
-        let device = &self.gpu.device;
-        // SAFETY: the objects are this job's own; after the wait nothing uses them. An idle wait that fails means that the
-        // device is lost, and then nothing runs either.
-        unsafe {
-            let _ = device.device_wait_idle();
-            device.destroy_fence(self.fence, None);
-            device.destroy_query_pool(self.queries, None);
-            device.destroy_command_pool(self.pool, None);
-            for pipeline in &self.pipelines {
-                device.destroy_pipeline(*pipeline, None);
-            }
-            device.destroy_pipeline_layout(self.layout, None);
-        }
-    }
-}
-
-type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
-
-const COMPUTE_WRITES: Scope = (vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_STORAGE_WRITE);
-const COMPUTE_ALL: Scope = (
-    vk::PipelineStageFlags2::COMPUTE_SHADER,
-    vk::AccessFlags2::from_raw(vk::AccessFlags2::SHADER_STORAGE_READ.as_raw() | vk::AccessFlags2::SHADER_STORAGE_WRITE.as_raw()),
-);
-
-/// # Safety
-/// The layout belongs to the device, and the module is one of this example's.
-unsafe fn create_pipeline(device: &ash::Device, layout: vk::PipelineLayout, morton: Morton, module: &[u8]) -> Result<vk::Pipeline> {
-    let code = ash::util::read_spv(&mut std::io::Cursor::new(module))?;
-    let module = vk::ShaderModuleCreateInfo::default().code(&code);
-    // The one constant, MORTON_BITS; kernels that know of no codes pass over it.
-    let bits = morton.bits().to_ne_bytes();
-    let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: bits.len() }];
-    let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&bits);
-    // SAFETY: the module is valid SPIR-V that uses nothing but enabled features; it is not needed after the pipeline's creation.
-    unsafe {
-        let module = device.create_shader_module(&module, None)?;
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(c"main")
-            .specialization_info(&constants);
-        let info = [vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage)];
-        let made = device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        device.destroy_shader_module(module, None);
-        made.map(|pipelines| pipelines[0]).map_err(|(_, error)| error.into())
-    }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -61,7 +61,77 @@ static int same(const uint32_t *words, const uint32_t *expected, uint32_t count)
     return memcmp(words, expected, count * sizeof *words) == 0;
 }
 
-int main(void)
+/* A file's bytes, to be freed. */
+static uint32_t *read_file(const char *name, size_t *size)
+{
+    FILE *file = fopen(name, "rb");
+    expect(file != NULL, name);
+    expect(fseek(file, 0, SEEK_END) == 0, name);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    uint32_t *words = malloc(*size);
+    expect(words != NULL && fread(words, 1, *size, file) == *size, name);
+    fclose(file);
+    return words;
+}
+
+/* A bucket for each remainder of tests/kernels/spread.glsl. */
+static const uint32_t table[] = {3, 0, 4, 1, 1, 2, 0};
+#define REMAINDERS (sizeof table / sizeof *table)
+
+static uint32_t remainder_bucket(uint32_t key)
+{
+    return table[key % REMAINDERS];
+}
+
+/* By a function of the caller, out of SPIR-V. */
+static void split_by_own_function(const Engine *engine, TrmDevice device, const Buffer *keys, const char *name)
+{
+    const TrmSplitterCreateInfo info = {
+        .sType = TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO,
+        .structSize = sizeof info,
+        .bucketCount = BUCKETS,
+        .bucketFunction = TRM_BUCKET_FUNCTION_USER,
+    };
+    size_t size;
+    uint32_t *code = read_file(name, &size);
+    TrmSplitter splitter;
+    CHECK(trmCreateSplitterFromSpirv(device, &info, code, size, &splitter));
+    free(code);
+    /* Whether or not the library compiles, there is no such function. */
+    TrmSplitter none;
+    const TrmResult result = trmCreateSplitterFromGlsl(device, &info, "uint other() { return 0; }", &none);
+    expect(result == TRM_ERROR_NOT_BUILT || result == TRM_ERROR_MALFORMED, "GLSL without the function");
+    VkDeviceSize scratchSize;
+    CHECK(trmGetSplitterScratch(splitter, COUNT, &scratchSize));
+    Buffer scratch = create_buffer(engine, scratchSize);
+    Buffer keysOut = create_buffer(engine, COUNT * 4);
+    Buffer buckets = create_buffer(engine, sizeof table);
+    memcpy(buckets.mapped, table, sizeof table);
+    const TrmSplitInfo split = {
+        .sType = TRM_STRUCTURE_TYPE_SPLIT_INFO,
+        .structSize = sizeof split,
+        .count = {.max = COUNT},
+        .keys = {keys->address, keys->size},
+        .keysOut = {keysOut.address, keysOut.size},
+        .userAddress = buckets.address,
+        .userWords = {REMAINDERS},
+        .scratch = {scratch.handle, 0, scratch.size},
+    };
+    begin(engine);
+    CHECK(trmCmdSplit(engine->commands, splitter, &split));
+    barrier(engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(engine);
+    split_on_host(remainder_bucket, COUNT, expected_keys, expected_values, expected_offsets);
+    expect(same(keysOut.mapped, expected_keys, COUNT), "keys by a function of the caller");
+    destroy_buffer(engine, &buckets);
+    destroy_buffer(engine, &keysOut);
+    destroy_buffer(engine, &scratch);
+    trmDestroySplitter(splitter);
+    printf("%u items split by a function of the caller, 0 wrong\n", COUNT);
+}
+
+int main(int argc, char **argv)
 {
     Engine engine;
     create_engine(&engine);
@@ -200,6 +270,9 @@ int main(void)
         expect(keys.mapped[i] == key_of(i) && values.mapped[i] == i, "the input is only read");
     }
     printf("%u items split, 0 wrong\n", COUNT);
+    if (argc > 1) {
+        split_by_own_function(&engine, device, &keys, argv[1]);
+    }
 
     destroy_buffer(&engine, &deviceCount);
     for (int i = 0; i < 2; i++) {

@@ -1,9 +1,12 @@
-// Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch with a sort.
+// Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch with a sort; and, where there
+// is an argument, by tests/kernels/spread.glsl out of that file.
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -143,12 +146,54 @@ void run(const Engine &engine) {
     std::cout << COUNT << " items split, 0 wrong\n";
 }
 
+Words read(const char *name) {
+    std::ifstream file(name, std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    Words words(bytes.size() / 4);
+    std::memcpy(words.data(), bytes.data(), words.size() * 4);
+    return words;
+}
+
+/// A bucket for each remainder, without the step for every other item.
+void run_own_function(const Engine &engine, const char *name) {
+    const Words table{3, 0, 4, 1, 1, 2, 0};
+    const auto remainders = static_cast<std::uint32_t>(table.size());
+    const trommel::Device device(library_info(&engine));
+    const auto splitter = trommel::Splitter::fromSpirv(device, trommel::userInfo(5), read(name));
+    try {
+        // As long as the library may compile, this may not succeed.
+        trommel::Splitter::fromGlsl(device, trommel::userInfo(5), "uint trm_bucket(KEY key) { return 0; }");
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == TRM_ERROR_NOT_BUILT || error.result() == TRM_ERROR_MALFORMED);
+    }
+    Words unsplit(COUNT);
+    for (std::uint32_t place = 0; place < COUNT; ++place) unsplit[place] = key_of(place);
+    const Memory keys(engine, unsplit), buckets(engine, table), scratch(engine, splitter.scratchSize(COUNT) / 4);
+    const Output output(engine, 5);
+    auto split = trommel::info<TrmSplitInfo>();
+    split.count.max = COUNT;
+    split.keys = keys.range();
+    split.userAddress = buckets.buffer.address;
+    split.userWords[0] = remainders;
+    split.scratch = scratch.scratch();
+    output.set(split, false);
+
+    begin(&engine);
+    splitter.cmdSplit(engine.commands, split);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+    output.check({5, COUNT, [&](std::uint32_t key) { return table[key % remainders]; }}, false);
+    std::cout << COUNT << " items split by a function of the caller, 0 wrong\n";
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char **argv) {
     Engine engine;
     create_engine(&engine);
     run(engine);
+    if (argc > 1) run_own_function(engine, argv[1]);
     destroy_engine(&engine);
     return 0;
 }

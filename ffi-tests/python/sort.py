@@ -90,7 +90,7 @@ TrmSplitterCreateInfo = struct(
 TrmSplitInfo = struct(
     "TrmSplitInfo",
     "sType:u structSize:u pNext:p splitter:p count:TrmCount keys:TrmRange values:TrmRange keysOut:TrmRange "
-    "valuesOut:TrmRange keyStride:u valueStride:u low:u width:u offsets:TrmRange counts:TrmRange commands:TrmRange "
+    "valuesOut:TrmRange keyStride:u valueStride:u low:q width:q splitters:TrmRange bucketIds:TrmRange userAddress:q userWords0:u userWords1:u userWords2:u userWords3:u offsets:TrmRange counts:TrmRange commands:TrmRange "
     "commandItems:u scratch:TrmScratch status:q timestamps:TrmTimestamps",
 )
 

@@ -61,6 +61,19 @@ api! {
     trmGetSorterResultSide: fn(TrmSorter, *mut u32) -> raw::TrmResult;
     trmCmdSort: fn(VkCommandBuffer, TrmSorter, *const TrmSortInfo) -> raw::TrmResult;
     trmCreateSplitter: fn(TrmDevice, *const TrmSplitterCreateInfo, *mut TrmSplitter) -> raw::TrmResult;
+    trmCreateSplitterFromGlsl: fn(
+        TrmDevice,
+        *const TrmSplitterCreateInfo,
+        *const c_char,
+        *mut TrmSplitter
+    ) -> raw::TrmResult;
+    trmCreateSplitterFromSpirv: fn(
+        TrmDevice,
+        *const TrmSplitterCreateInfo,
+        *const u32,
+        usize,
+        *mut TrmSplitter
+    ) -> raw::TrmResult;
     trmDestroySplitter: fn(TrmSplitter);
     trmGetSplitterScratch: fn(TrmSplitter, u32, *mut VkDeviceSize) -> raw::TrmResult;
     trmGetSplitterTimestampCount: fn(TrmSplitter, u32, *mut u32) -> raw::TrmResult;

@@ -22,13 +22,31 @@ fn key(place: u32) -> u32 {
     place.wrapping_mul(2_654_435_761) >> 8
 }
 
+/// Splitter `i` of those that are given in ascending order.
+fn splitter(i: u32) -> u32 {
+    i << 14
+}
+
+/// The id that the item of a place is given.
+fn id(place: u32) -> u32 {
+    key(place) >> 5 & 0x3ff
+}
+
+/// The bucket of the item of a place.
 fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) -> u32 + use<> {
     let (buckets, begin_bit, low, width) = (info.bucket_count, info.begin_bit, split.low, split.width);
-    let ranges = info.bucket_function == TrmBucketFunction::Range as i32;
+    let is = |function: TrmBucketFunction| info.bucket_function == function as i32;
+    let (ranges, splitters) = (is(TrmBucketFunction::Range), is(TrmBucketFunction::Splitters));
+    let ids = is(TrmBucketFunction::IdsU32);
     // Keys of no bucket lie behind the last one, among themselves in their order.
-    move |key| {
+    move |place| {
+        let key = key(place);
         if ranges {
-            (key.saturating_sub(low) / width).min(buckets - 1)
+            u32::try_from((u64::from(key).saturating_sub(low) / width).min(u64::from(buckets) - 1)).unwrap_or(buckets)
+        } else if splitters {
+            (0..buckets - 1).map(|i| u32::from(splitter(i) <= key)).sum()
+        } else if ids {
+            id(place).min(buckets)
         } else {
             (key >> begin_bit & (buckets.next_power_of_two() - 1)).min(buckets)
         }
@@ -43,6 +61,9 @@ struct Problem {
     told: [Buffer; 3],
     count: Option<Buffer>,
     status: Buffer,
+    function: i32,
+    /// Ids, or splitters.
+    given: Option<Buffer>,
     info: TrmSplitInfo,
     max: u32,
     expected: [Vec<u32>; 5],
@@ -62,9 +83,9 @@ impl Problem {
         let used = on_device.unwrap_or(max).min(max);
         let bucket = function(kind, split);
         let mut places: Vec<u32> = (0..used).collect();
-        places.sort_by_key(|place| bucket(key(*place)));
+        places.sort_by_cached_key(|place| bucket(*place));
         let mut counts = vec![0; buckets + 1];
-        places.iter().for_each(|place| counts[bucket(key(*place)) as usize] += 1);
+        places.iter().for_each(|place| counts[bucket(*place) as usize] += 1);
         let strays = counts.pop().unwrap_or(0);
         let offsets = (0..=buckets).map(|bucket| counts[..bucket].iter().sum());
         let commands = counts.iter().flat_map(|count: &u32| [count.div_ceil(GROUP), u32::from(*count != 0), 1]);
@@ -76,6 +97,11 @@ impl Problem {
             behind(counts.clone(), &told_room[1]),
             behind(commands.collect(), &told_room[2]),
         ];
+        let given: Option<Vec<u32>> = match kind.bucket_function {
+            of if of == TrmBucketFunction::Splitters as i32 => Some((0..kind.bucket_count - 1).map(splitter).collect()),
+            of if of == TrmBucketFunction::IdsU32 as i32 => Some((0..max + GUARD).map(id).collect()),
+            _ => None,
+        };
         let clamped = on_device.is_some_and(|count| count > max);
         let bits = [(clamped, TRM_STATUS_COUNT_CLAMPED), (strays != 0, TRM_STATUS_NO_BUCKET)];
         let [offsets, counts, commands] = told_room;
@@ -85,6 +111,8 @@ impl Problem {
             told: [context.upload(&offsets)?, context.upload(&counts)?, context.upload(&commands)?],
             count: on_device.map(|count| context.upload(&[count])).transpose()?,
             status: context.upload(&[UNTOUCHED])?,
+            function: kind.bucket_function,
+            given: given.map(|words| context.upload(&words)).transpose()?,
             info: *split,
             max,
             expected,
@@ -96,6 +124,10 @@ impl Problem {
         let [keys, values] = self.input.each_ref().map(range);
         let [keys_out, values_out] = self.output.each_ref().map(range);
         let [offsets, counts, commands] = self.told.each_ref().map(range);
+        let given = |function: TrmBucketFunction| {
+            let wanted = self.given.as_ref().filter(|_| self.function == function as i32);
+            wanted.map_or(TrmRange::default(), range)
+        };
         TrmSplitInfo {
             count: TrmCount { max: self.max, address: self.count.as_ref().map_or(0, Buffer::address) },
             keys,
@@ -106,6 +138,8 @@ impl Problem {
             counts,
             commands,
             command_items: GROUP,
+            splitters: given(TrmBucketFunction::Splitters),
+            bucket_ids: given(TrmBucketFunction::IdsU32),
             status: self.status.address(),
             ..self.info
         }
@@ -138,9 +172,12 @@ fn bits(bucket_count: u32, begin_bit: u32) -> TrmSplitterCreateInfo {
     TrmSplitterCreateInfo { bucket_count, begin_bit, ..splitter_info() }
 }
 
-fn ranges(bucket_count: u32, low: u32, width: u32) -> (TrmSplitterCreateInfo, TrmSplitInfo) {
-    let kind = TrmSplitterCreateInfo { bucket_function: TrmBucketFunction::Range as i32, ..bits(bucket_count, 0) };
-    (kind, TrmSplitInfo { low, width, ..split_info() })
+fn of(bucket_count: u32, function: TrmBucketFunction) -> TrmSplitterCreateInfo {
+    TrmSplitterCreateInfo { bucket_function: function as i32, ..bits(bucket_count, 0) }
+}
+
+fn ranges(bucket_count: u32, low: u64, width: u64) -> (TrmSplitterCreateInfo, TrmSplitInfo) {
+    (of(bucket_count, TrmBucketFunction::Range), TrmSplitInfo { low, width, ..split_info() })
 }
 
 #[test]
@@ -153,6 +190,9 @@ fn functions_values_and_counts_from_host_and_device() -> Result<()> {
         ranges(1, 0, 7),
         ranges(2, 1 << 22, 1 << 22),
         ranges(100, 1 << 20, 123_457),
+        (bits(1000, 4), split_info()),
+        (of(300, TrmBucketFunction::Splitters), split_info()),
+        (of(1000, TrmBucketFunction::IdsU32), split_info()),
     ];
     for (kind, split) in &kinds {
         for value_type in [TrmValueType::None, TrmValueType::U32] {
@@ -320,7 +360,7 @@ fn layouts_and_indices() -> Result<()> {
     let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(7, 20) };
     let bucket = function(&pairs, &split_info());
     let mut places: Vec<u32> = (0..COUNT).collect();
-    places.sort_by_key(|place| bucket(key(*place)));
+    places.sort_by_cached_key(|place| bucket(*place));
     let (split_keys, split_values): (Vec<_>, Vec<_>) = places.iter().map(|place| (key(*place), !place)).unzip();
     let items = |keys: &[u32], values: &[u32]| keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect::<Vec<_>>();
 

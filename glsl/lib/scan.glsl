@@ -1,7 +1,7 @@
 // Exclusive sum over BINS values, one for each digit, held by the workgroup as DIGITS values a thread: thread t holds the
-// digits t, t + THREADS, ... below BINS. Threads past BINS take part with nothing. THREADS is at least BINS / MAX_DIGITS.
+// digits t, t + THREADS, ... below BINS. Threads past BINS take part with nothing. There are 64 threads or more, and BINS may be one more than a digit has values.
 
-const uint MAX_DIGITS = 4;
+const uint MAX_DIGITS = 5;
 const uint DIGITS = (BINS - 1) / THREADS + 1;
 
 // One partial sum for each subgroup's worth of digits; 4 lanes make 64 of them.
@@ -11,6 +11,11 @@ uint digit_of_thread(uint j) { return j * THREADS + thread_id(); }
 
 void scan_digits(inout uint values[MAX_DIGITS]) {
     uint lanes = lane_count();
+    // Few digits are one subgroup's, which waits for no other.
+    if (BINS <= lanes) {
+        values[0] = inclusive_add(thread_id() < BINS ? values[0] : 0) - values[0];
+        return;
+    }
     uint inclusive[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);

@@ -25,6 +25,8 @@
 #define SPEC_BINS 23
 #define SPEC_FUNCTION 26
 #define SPEC_BUCKETS 27
+#define SPEC_INTERFACE 28
+#define SPEC_INTERFACE_KEY 29
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
@@ -47,6 +49,10 @@ const uint STATUS_NO_BUCKET = 2;
 const uint FUNCTION_DIGIT = 0;
 const uint FUNCTION_FIELD = 1;
 const uint FUNCTION_RANGE = 2;
+const uint FUNCTION_SPLITTERS = 3;
+const uint FUNCTION_SIGNS = 4;
+const uint FUNCTION_USER = 5;
+const uint SPLITTERS_KEPT = 3072;
 const uint ARGUMENTS_TILES = 0;
 const uint ARGUMENTS_CHUNKS = 1;
 const uint ARGUMENTS_DIGITS = 2;
@@ -61,6 +67,8 @@ const uint LAYOUT_DROP_KEYS = 4;
 const uint LAYOUT_STRIDED = 8;
 const uint LAYOUT_KEYS_APART = 16;
 const uint LAYOUT_VALUES_APART = 32;
+const uint LAYOUT_LABELS = 64;
+const uint LAYOUT_LEAD_SHIFT = 8;
 const uint MODE_SINGLE = 1;
 const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
@@ -86,6 +94,7 @@ const uint RANKING_PROVEN = 1;
 const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
+const uint KERNEL_INTERFACE = 3875288;
 
 struct SortProblem {
     uvec2 keys;

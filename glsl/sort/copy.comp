@@ -25,7 +25,7 @@ const uint BATCH = ITEM_WORDS > 4 ? 1 : 8 / ITEM_WORDS;
 // Whether a word is not copied: nobody wants it, or it is in place, where what no pass has moved is where it is wanted. (Indices are not.)
 bool stays(uint p, uint w, Move move, uint count) {
     if (DROPS_KEYS && move.last && w < KEY_WORDS) return true;
-    return source_plane(p, w, move, count) == target_plane(p, w, move, count) && !(VALUES_ARE_INDICES && w >= KEY_WORDS);
+    return source_plane(p, w, move, count) == target_plane(p, w, move, count) && !is_index(w);
 }
 
 void main() {

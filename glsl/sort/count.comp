@@ -1,10 +1,9 @@
-// Sort by count, scan and reorder, step 1 of a digit: how many keys of each digit every tile holds.
+// Sort by count, scan and reorder, step 1 of a digit: how many keys of each digit lie before every tile, in its chunk of the line.
 //
 // In:  keys; the digits that all keys share.
-// Out: tile_words[BINS][tiles] of the problem, digit-major, so that each digit's row can be summed in place. Where nothing has been
-//      prepared, the problem's status.
+// Out: tile_words[tiles][BINS] of the problem, as chunks.glsl has them. Where nothing has been prepared, the problem's status.
 // Paper: Blelloch, "Prefix sums and their applications", 1990; Merrill and Grimshaw, "Revisiting sorting for GPGPU", 2010.
-// Groups: one a tile.
+// Groups: one for every args.chunk tiles of the line.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -14,56 +13,95 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
+#include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-// Keys in flight a thread: enough to cover memory latency, few enough to stay in registers.
-const uint BATCH = 8;
-const uint BATCH_KEYS = BATCH * THREADS;
+const uint COUNTED = 1;
+#include "sort/copies.glsl"
 
-shared uint sh_histogram[BINS];
+// Keys in flight a thread: a whole tile's, where they are few enough to stay in registers.
+const uint KEYS = (TILE - 1) / THREADS + 1;
+const uint BATCHES = (KEYS - 1) / 16 + 1;
+const uint BATCH = (KEYS - 1) / BATCHES + 1;
 
-uint load_key(Tile tile, Move move, Plane plane, uint word, uint i) {
-    uint place = tile.index * TILE + i;
-    if (move.first) return load_encoded(tile.problem, word, move, tile.count, place);
-    return load_strided(plane, place);
+// Neighbouring tiles of one problem, of one chunk.
+struct Run {
+    Tile first;
+    uint tiles;
+    Move move;
+    Plane plane;
+    uint word;
+};
+
+// The first item of the batch that is this thread's, in its tile.
+uint first_item(uint batch) { return batch % BATCHES * (BATCH * THREADS) + thread_id(); }
+
+// Items of the batch's tile, from this thread's first one on.
+uint items_from(Run run, uint batch) {
+    uint items = min(TILE, run.first.count - (run.first.index + batch / BATCHES) * TILE);
+    return items - min(first_item(batch), items);
 }
 
-void count_tile(Tile tile, Move move) {
-    uint word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
+void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
+    uint first = (run.first.index + batch / BATCHES) * TILE + first_item(batch);
+    uint items = items_from(run, batch);
+    // From where the first one is, the others are known distances away: no address of its own for each.
+    Words dense = Words(advance(run.plane.base, bytes_of(first, 4)));
+    [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+        uint i = k * THREADS;
+        if (i >= items) continue;
+        if (KEYS_ARE_PLANES) keys[k] = dense.v[i];
+        else if (run.move.first) keys[k] = load_encoded(run.first.problem, run.word, run.move, run.first.count, first + i);
+        else keys[k] = load_strided(run.plane, first + i);
+    }
+}
+
+void count_batch(Run run, uint batch, uint keys[BATCH]) {
     uint mask = (1u << (args.digit >> 16)) - 1;
-    Plane plane = source_plane(tile.problem, word, move, tile.count);
-    uint valid = min(TILE, tile.count - tile.index * TILE);
-    for (uint from = 0; from < valid; from += BATCH_KEYS) {
-        uint keys[BATCH];
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            uint i = from + k * THREADS + thread_id();
-            if (i < valid) keys[k] = load_key(tile, move, plane, word, i);
-        }
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            uint i = from + k * THREADS + thread_id();
-            if (i < valid) atomicAdd(sh_histogram[bin_of(keys[k], args.digit & 0xff, mask)], 1);
-        }
+    uint items = items_from(run, batch);
+    bool encodes = KEYS_ARE_PLANES && ENCODES && run.move.first;
+    [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+        uint key = encodes ? encode_top(keys[k]) : keys[k];
+        if (k * THREADS < items) atomicAdd(sh_histogram[own_counter(bin_of(key, args.digit & 0xff, mask))], 1);
+    }
+}
+
+// The keys of the next batch are on their way while those before are told.
+void count_run(Run run) {
+    Words rows = tile_words_of(run.first.problem);
+    uint keys[BATCH];
+    load_batch(run, 0, keys);
+    clear_counts();
+    barrier();
+    [[dont_unroll]] for (uint batch = 0; batch < run.tiles * BATCHES; ++batch) {
+        count_batch(run, batch, keys);
+        uint next = batch + 1;
+        if (next < run.tiles * BATCHES) load_batch(run, next, keys);
+        if (next % BATCHES != 0) continue;
+        barrier();
+        uint tile = next / BATCHES % run.tiles;
+        for (uint d = thread_id(); d < BINS; d += THREADS) rows.v[(run.first.index + tile) * BINS + d] = count_of(d);
+        barrier();
     }
 }
 
 void main() {
     if (DIRECT && pass_index() == 0 && linear_group() == 0 && thread_id() == 0) write_status(0);
-    Tile tile;
-    if (!find_tile(linear_group(), TILE, tile)) return;
-    Move move = move_of_pass(passed_over_by(tile.problem));
-    if (!move.moves) return;
 
-    // 1. Count.
-    for (uint d = thread_id(); d < BINS; d += THREADS) sh_histogram[d] = 0;
-    barrier();
-    count_tile(tile, move);
-    barrier();
-
-    // 2. Store.
-    Words counts = tile_words_of(tile.problem);
-    for (uint d = thread_id(); d < BINS; d += THREADS) counts.v[d * tile.tiles + tile.index] = sh_histogram[d];
+    // Every branch depends on the chunk alone, so the whole workgroup takes it.
+    uint first = linear_group() * args.chunk;
+    uint end = first + args.chunk;
+    Run run;
+    for (uint t = first; t < end && find_tile(t, TILE, run.first); t += run.tiles) {
+        run.tiles = min(end - t, run.first.tiles - run.first.index);
+        run.move = move_of_pass(passed_over_by(run.first.problem));
+        if (!run.move.moves) continue;
+        run.word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
+        run.plane = source_plane(run.first.problem, run.word, run.move, run.first.count);
+        count_run(run);
+    }
 }

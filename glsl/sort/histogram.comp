@@ -36,28 +36,7 @@ const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_B
 // Digits counted in one reading: keys of more than two words are read twice.
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
-// Of one digit, so many neighbouring threads have counters of their own, which lie in banks of their own: whatever the keys are, no more than a
-// few lanes meet in one.
-layout(constant_id = SPEC_HISTOGRAMS) const uint COPIES = 1;
-
-// Whole lines of counters: see lib/counters.glsl.
-const uint COUNTER_WORDS = (COUNTED * BINS * COPIES + 31) / 32 * 32;
-// Bins of prefixes lie behind them.
-shared uint sh_histogram[COUNTER_WORDS + (PREFIXES ? PREFIX_BINS : 0)];
-
-void clear_counts() {
-    for (uint i = thread_id(); i < sh_histogram.length(); i += THREADS) sh_histogram[i] = 0;
-}
-
-uint own_counter(uint counter) { return COPIES == 1 ? counter_word(counter) : counter * COPIES + thread_id() % COPIES; }
-
-uint count_of(uint counter) {
-    if (COPIES == 1) return sh_histogram[counter_word(counter)];
-    uint count = 0;
-    // Each thread begins in another bank.
-    for (uint copy = 0; copy < COPIES; ++copy) count += sh_histogram[counter * COPIES + (copy + thread_id()) % COPIES];
-    return count;
-}
+#include "sort/copies.glsl"
 
 // Prefixes spread over the bins as if by chance, whatever they have in common. (The finalizer of Appleby's MurmurHash3, public domain.)
 uint prefix_bin(uint prefix) {
@@ -71,7 +50,9 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         uint index = from_digit + d;
         if (index < DIGIT_COUNT) {
             Digit digit = digit_at(index, BEGIN_BIT, END_BIT);
-            uint bin = bin_of(key[digit.word], digit.shift, (1u << digit.bits) - 1);
+            // More bins than a digit has values take a bit more.
+            uint bits = BINS > RADIX && index == DIGIT_COUNT - 1 ? digit.bits + 1 : digit.bits;
+            uint bin = bin_of(key[digit.word], digit.shift, (1u << bits) - 1);
             atomicAdd(sh_histogram[own_counter(d * BINS + bin)], 1);
         }
     }
@@ -89,20 +70,20 @@ struct Items {
 
 // Keys of one word in a dense array: all loads of a batch are on their way before one is waited for.
 void count_dense(Items items, uint from_digit) {
-    Words source = Words(advance(keys_of(items.problem), bytes_of(items.first, 4)));
-    uint valid = items.end - items.first;
-    for (uint from = 0; from < valid; from += BATCH_KEYS) {
+    uvec2 base = advance(keys_of(items.problem), bytes_of(items.first, 4));
+    for (uint from = thread_id(); from < items.end - items.first; from += BATCH_KEYS) {
+        // From where the first one is, the others are known distances away: no address of its own for each.
+        Words source = Words(advance(base, uvec2(from * 4, 0)));
+        uint valid = items.end - items.first - from;
         uint batch[BATCH];
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            uint i = from + k * THREADS + thread_id();
-            if (i < valid) batch[k] = source.v[i];
+            if (k * THREADS < valid) batch[k] = source.v[k * THREADS];
         }
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            uint i = from + k * THREADS + thread_id();
             // Every word, though only keys of one come here: Mesa 22.3 falls over words that are never written, in code never run as well.
             uint key[KEY_WORDS];
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = encode_top(batch[k]);
-            if (i < valid) count_key(key, from_digit);
+            if (k * THREADS < valid) count_key(key, from_digit);
         }
     }
 }

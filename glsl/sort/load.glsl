@@ -1,11 +1,14 @@
 // The words of a tile's items, from wherever they lie to registers, in striped order.
 
-// Items from this one on lie in a dense array.
-void load_dense(Words source, uint valid, uint pad, out uint words[ITEMS]) {
+// Items from this one on lie in a dense array. From where a thread's first item is, the others are known distances away: no address of its own
+// for each.
+void load_dense(uvec2 base, uint valid, uint pad, out uint words[ITEMS]) {
+    Words source = Words(advance(base, uvec2(striped(0) * 4, 0)));
+    uint lanes = lane_count();
     if (valid >= TILE) {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = source.v[striped(k)];
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = source.v[k * lanes];
     } else {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = striped(k) < valid ? source.v[striped(k)] : pad;
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = striped(k) < valid ? source.v[k * lanes] : pad;
     }
 }
 
@@ -34,11 +37,9 @@ void load_raw(Tile tile, uint w, Move move, uint pad, out uint words[ITEMS]) {
     uint first = tile.index * TILE;
     uint valid = tile.count - first;
     Plane plane = source_plane(tile.problem, w, move, tile.count);
-    bool is_key = w < KEY_WORDS;
-    bool dense = is_key ? KEYS_ARE_PLANES : VALUES_ARE_PLANES;
-    if (dense || !move.first) load_dense(Words(advance(plane.base, bytes_of(first, 4))), valid, pad, words);
-    else if (!is_key && VALUES_ARE_INDICES) number(first, words);
-    else load_apart(plane, first, valid, is_key && NARROW, pad, words);
+    if (is_plane(w) || !move.first) load_dense(advance(plane.base, bytes_of(first, 4)), valid, pad, words);
+    else if (is_index(w)) number(first, words);
+    else load_apart(plane, first, valid, w < KEY_WORDS && NARROW, pad, words);
 }
 
 // The word that holds the digit, encoded, and PAD past the last item.

@@ -7,23 +7,39 @@
 //
 // Planes lie in turn where the result will (the output's memory is as long as its planes) and in the alternate arrays. Where runs are
 // merged both lie in scratch: any number of moves then ends where it should.
+//
+// Of a split by labels (LABELS), the key is a label, which says where the item goes, and what follows it are the caller's key, unless nobody
+// wants it, and value: of those, LEAD_WORDS lie in the array of keys. Labels lie in scratch, at first as narrow as they can be; where there are
+// two moves, a plane of them lies behind, and after the last they are planes where they came from. There are no more than two moves.
 
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
 layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
 layout(constant_id = SPEC_WIDE) const uint WIDE = 0;
 
 const uint ITEM_WORDS = KEY_WORDS + VALUE_WORDS;
+const bool LABELS = (LAYOUT & LAYOUT_LABELS) != 0;
 const bool INTERLEAVED = (LAYOUT & LAYOUT_INTERLEAVED) != 0;
 const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
 const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
 const bool KEYS_APART = (LAYOUT & LAYOUT_KEYS_APART) != 0;
 const bool VALUES_APART = (LAYOUT & LAYOUT_VALUES_APART) != 0;
 const bool STRIDED = (LAYOUT & LAYOUT_STRIDED) != 0;
+const bool STRIDES_KEYS = STRIDED && !LABELS;
 const bool NARROW = KEY_BITS < 32;
 
+// Behind a label, words of the array of keys, then of values.
+const uint LEAD_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
+const uint TRAIL = KEY_WORDS + LEAD_WORDS;
+const uint TRAIL_WORDS = ITEM_WORDS - TRAIL;
+
 // Every word of an item lies in a dense array of its own, wherever it is: then all that follows is known when the pipeline is made.
-const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDED && !NARROW;
-const bool VALUES_ARE_PLANES = VALUE_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
+const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDES_KEYS && !NARROW;
+const bool LEAD_IS_PLANE = LEAD_WORDS == 1 && !STRIDED;
+const bool VALUES_ARE_PLANES = TRAIL_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
+
+bool is_lead(uint w) { return w >= KEY_WORDS && w < TRAIL; }
+bool is_index(uint w) { return VALUES_ARE_INDICES && w >= TRAIL; }
+bool is_plane(uint w) { return w < KEY_WORDS ? KEYS_ARE_PLANES : is_lead(w) ? LEAD_IS_PLANE : VALUES_ARE_PLANES; }
 
 // One word of each item.
 struct Plane {
@@ -42,7 +58,7 @@ uint key_step(uint p) { return (problem_strides(p) & 0xffff) * (NARROW ? 1 : 4);
 uint value_step(uint p) { return (problem_strides(p) >> 16) * 4; }
 const uint DENSE_KEY_BYTES = NARROW ? KEY_BITS / 8 : (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4;
 
-uvec2 keys_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
+uvec2 keys_of(uint p) { return LABELS ? problem_alternate_keys(p) : part_of(problem_keys(p), key_step(p)); }
 uvec2 values_of(uint p) { return part_of(problem_values(p), value_step(p)); }
 uvec2 to_keys_of(uint p) { return part_of(problem_to_keys(p), DENSE_KEY_BYTES); }
 uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), VALUE_WORDS * 4); }
@@ -63,6 +79,10 @@ uvec2 behind(uvec2 area, uint words, uint p) {
 }
 
 uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
+    if (LABELS) {
+        if (w >= KEY_WORDS) return plane_address(problem_alternate_values(p), w - KEY_WORDS, count);
+        return alternate ? behind(problem_alternate_keys(p), KEY_WORDS, p) : problem_alternate_keys(p);
+    }
     // Items as long as their planes have room for all of those in one array.
     if (w < KEY_WORDS || INTERLEAVED) {
         uvec2 area = alternate_keys_of(p);
@@ -84,9 +104,12 @@ Plane source_plane(uint p, uint w, Move move, uint count) {
     uint strides = problem_strides(p);
     if (w < KEY_WORDS) {
         plane.base = advance(keys_of(p), uvec2(NARROW ? 0 : memory_word(w) * 4, 0));
-        if (!KEYS_ARE_PLANES) plane.stride = strides & 0xffff;
+        if (!KEYS_ARE_PLANES) plane.stride = LABELS ? KEY_BITS / 8 : strides & 0xffff;
+    } else if (is_lead(w)) {
+        plane.base = advance(problem_keys(p), uvec2((w - KEY_WORDS) * 4, 0));
+        if (!LEAD_IS_PLANE) plane.stride = strides & 0xffff;
     } else {
-        plane.base = advance(values_of(p), uvec2((w - KEY_WORDS) * 4, 0));
+        plane.base = advance(values_of(p), uvec2((w - TRAIL) * 4, 0));
         if (!VALUES_ARE_PLANES) plane.stride = strides >> 16;
     }
     return plane;
@@ -106,9 +129,12 @@ Plane target_plane(uint p, uint w, Move move, uint count) {
     } else if (INTERLEAVED) {
         plane.base = advance(to_keys_of(p), uvec2(w * 4, 0));
         plane.stride = ITEM_WORDS;
+    } else if (is_lead(w)) {
+        plane.base = advance(problem_to_keys(p), uvec2((w - KEY_WORDS) * 4, 0));
+        if (!LEAD_IS_PLANE) plane.stride = LEAD_WORDS;
     } else {
-        plane.base = advance(to_values_of(p), uvec2((w - KEY_WORDS) * 4, 0));
-        if (!VALUES_ARE_PLANES) plane.stride = VALUE_WORDS;
+        plane.base = advance(to_values_of(p), uvec2((w - TRAIL) * 4, 0));
+        if (!VALUES_ARE_PLANES) plane.stride = TRAIL_WORDS;
     }
     return plane;
 }
@@ -127,7 +153,7 @@ uint load_strided(Plane plane, uint index) {
 // A word of the item `index`, wherever it lies; key words as they lie there.
 uint load_word(uint w, Plane plane, bool from_input, uint index) {
     if (from_input && NARROW && w < KEY_WORDS) return load_narrow(plane.base, plane.stride, index);
-    if (from_input && VALUES_ARE_INDICES && w >= KEY_WORDS) return SEGMENTS ? segment_first + index : index;
+    if (from_input && is_index(w)) return SEGMENTS ? segment_first + index : index;
     return load_strided(plane, index);
 }
 

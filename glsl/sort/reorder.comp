@@ -1,6 +1,6 @@
 // Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
 //
-// In:  keys (and values), tile_words[BINS][tiles], histogram[digit][BINS].
+// In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS].
 // Out: keys (and values) stably sorted by the digit, in the other planes.
 // Groups: one a tile.
 // Progress: none needed.
@@ -17,13 +17,28 @@
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
+// Where there are fewer bins than shared memory is laid out for, there is room for gaps.
+#define SPREADS_PLACES (!PROVES && BINS <= RADIX / 2)
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
 #include "sort/prove.glsl"
 #include "sort/scatter.glsl"
+#include "sort/chunks.glsl"
 
 void sort_tile(Tile tile, Move move) {
-    // 1. Load and count.
+    // 1. Load and count. What is known of the digits is on its way together with the keys.
+    uint chunk = first_of_chunk(tile, linear_group());
+    Words rows = tile_words_of(tile.problem);
+    Words histogram = histogram_of(tile.problem);
+    uint bases[MAX_DIGITS];
+    uint of_chunk[MAX_DIGITS];
+    uint of_tile[MAX_DIGITS];
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        bases[j] = digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
+        of_chunk[j] = digit < BINS ? rows.v[chunk * BINS + digit] : 0;
+        of_tile[j] = digit < BINS ? rows.v[tile.index * BINS + digit] : 0;
+    }
     begin_digit(digit_shift());
     uint keys[ITEMS];
     load_keys(tile, digit_word(), move, keys);
@@ -38,17 +53,11 @@ void sort_tile(Tile tile, Move move) {
     if (is_full(tile)) find_hot_digit(totals);
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
-    uint bases[MAX_DIGITS];
-    Words words = tile_words_of(tile.problem);
-    Words histogram = histogram_of(tile.problem);
-    for (uint j = 0; j < DIGITS; ++j) {
-        uint digit = digit_of_thread(j);
-        bases[j] = digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
-    }
     scan_digits(bases);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < BINS) sh_offsets[digit] = bases[j] + words.v[digit * tile.tiles + tile.index] - starts[j];
+        uint before = of_chunk[j] + (tile.index == chunk ? 0 : of_tile[j]);
+        if (digit < BINS) sh_offsets[digit] = bases[j] + before - starts[j];
     }
 
     // 3. Order the tile and let it go.

@@ -1,8 +1,8 @@
-// Sort by count, scan and reorder, step 2 of a digit: where in its digit each tile's keys begin.
+// Sort by count, scan and reorder, step 2 of a digit: where in its digit each chunk's keys begin.
 //
 // In:      the digits that all keys share.
-// In, out: tile_words[BINS][tiles]: each row becomes its exclusive sum.
-// Out:     histogram[BINS] of the digit: the sum of each row. The same numbers, where the histogram has been counted.
+// In, out: tile_words[tiles][BINS]: the rows of the chunks' first tiles become their exclusive sums.
+// Out:     histogram[BINS] of the digit: the sums of all. The same numbers, where the histogram has been counted.
 // Groups:  one for each digit of each problem.
 // Progress: none needed.
 #version 460
@@ -18,8 +18,11 @@
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-// Neighbouring words a thread sums by itself before the workgroup scans.
+// Neighbouring chunks a thread sums by itself before the workgroup scans.
 const uint RUN = 4;
+
+// Of a problem's chunk.
+uint row_of(uint chunk, uint others) { return (max(chunk * args.chunk, others) - others) * BINS; }
 
 void main() {
     uint group = linear_group();
@@ -30,23 +33,25 @@ void main() {
     Move move = move_of_pass(passed_over_by(p));
     if (!move.moves) return;
 
+    Words rows = tile_words_of(p);
     uint tiles = tiles_of(resolved_count(p), TILE);
-    Words row = tile_words_of(p);
-    uint base = digit * tiles;
+    // Tiles of other problems, in the first chunk that has any of this one.
+    uint others = (SINGLE ? 0 : states().v[p].first_tile) % args.chunk;
+    uint chunks = tiles == 0 ? 0 : tiles_of(others + tiles, args.chunk);
 
     uint sum = 0;
-    for (uint first = 0; first < tiles; first += THREADS * RUN) {
+    for (uint first = 0; first < chunks; first += THREADS * RUN) {
         uint start = first + thread_id() * RUN;
         uint run[RUN];
         uint value = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            run[i] = start + i < tiles ? row.v[base + start + i] : 0;
+            run[i] = start + i < chunks ? rows.v[row_of(start + i, others) + digit] : 0;
             value += run[i];
         }
         uint total;
         uint before = sum + scan_threads(value, total);
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            if (start + i < tiles) row.v[base + start + i] = before;
+            if (start + i < chunks) rows.v[row_of(start + i, others) + digit] = before;
             before += run[i];
         }
         sum += total;

@@ -33,6 +33,11 @@ const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
 #define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
 #endif
 
+// Whether places that are a multiple of 128 apart lie in different banks of shared memory: see key_word.
+#ifndef SPREADS_PLACES
+#define SPREADS_PLACES false
+#endif
+
 // 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
 layout(constant_id = SPEC_FULL_DIGITS) const uint FULL_DIGITS = 0;
 
@@ -43,9 +48,10 @@ const uint HOT_SHARE = 12;
 // Two places in one register: a tile has at most 2^16 of them.
 const uint PLACE_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
 
-// Counters while a tile is ordered; then, where other words follow, the digits of its places, four to a word (scatter.glsl).
+// Counters while a tile is ordered; then, where other words follow, the digits of its places, some to a word (scatter.glsl).
 const uint COUNTER_WORDS = HISTOGRAMS * BINS;
-const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + 3) / 4 * THREADS;
+const uint DIGITS_A_WORD = BIN_BITS > 8 ? 3 : 4;
+const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + DIGITS_A_WORD - 1) / DIGITS_A_WORD * THREADS;
 #ifndef LEAST_COUNTERS
 #define LEAST_COUNTERS DIGIT_WORDS
 #endif
@@ -55,7 +61,7 @@ shared uint sh_shift;
 shared uint sh_out_of_order;
 // Of a digit that many keys of the tile share, how many and which is its counter: (count << BIN_BITS | counter). 0: there is none.
 shared uint sh_hot_digit;
-shared uint sh_keys[TILE];
+shared uint sh_keys[SPREADS_PLACES ? TILE + TILE / 128 : TILE];
 
 // Subgroups that share a row.
 uint histogram_turns() { return (THREADS / lane_count() - 1) / HISTOGRAMS + 1; }
@@ -181,13 +187,17 @@ uint take_place(uint digit, bool wanted) {
     return place;
 }
 
+// Where a place lies in sh_keys. Of few digits that come in turns, each as often, the first places are a multiple of a high power of two apart:
+// without a gap behind each 128 words all lie in one bank, and lanes wait for one another.
+uint key_word(uint place) { return SPREADS_PLACES ? place + place / 128 : place; }
+
 void set_place(inout uint places[PLACE_WORDS], uint k, uint place) {
     places[k / 2] = (k & 1) == 0 ? places[k / 2] & 0xffff0000u | place : places[k / 2] & 0xffffu | place << 16;
 }
 
 // A key goes to its place as it was, and the place is told for what it carries.
 void tell_place(uint turned_key, uint shift, uint mask, uint k, uint place, inout uint places[PLACE_WORDS]) {
-    sh_keys[place] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
+    sh_keys[key_word(place)] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
     if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
 }
 
@@ -255,5 +265,5 @@ uint place_of(uint places[PLACE_WORDS], uint k) { return places[k / 2] >> (k & 1
 
 // Barriers before and after.
 void place_words(uint words[ITEMS], uint places[PLACE_WORDS]) {
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[place_of(places, k)] = words[k];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[key_word(place_of(places, k))] = words[k];
 }

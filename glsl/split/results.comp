@@ -5,9 +5,6 @@
 //      there are items of no bucket.
 // Groups: one a problem.
 // Progress: none needed.
-//
-// The problems of this pass are those of the others, with addresses of results in place of items': see for_each_result() in
-// src/sort/table.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -18,29 +15,10 @@
 #include "lib/scan.glsl"
 #include "lib/commands.glsl"
 #include "sort/problem.glsl"
-
-layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
+#include "split/tell.glsl"
 
 const uint MAX_ROWS = 16;
 #include "sort/totals.glsl"
-
-uvec2 offsets_of(uint p) { return problem_keys(p); }
-uvec2 counts_of(uint p) { return problem_values(p); }
-uvec2 commands_of(uint p) { return problem_to_keys(p); }
-// That a workgroup of the commands takes.
-uint command_items_of(uint p) { return problem_strides(p); }
-
-void write_bucket(uint p, uint bucket, uint start, uint count) {
-    if (!is_null(offsets_of(p))) {
-        Words offsets = Words(offsets_of(p));
-        offsets.v[bucket] = start;
-        if (bucket == BUCKETS - 1) offsets.v[BUCKETS] = start + count;
-    }
-    if (!is_null(counts_of(p))) Words(counts_of(p)).v[bucket] = count;
-    if (!is_null(commands_of(p))) {
-        write_command(Words(commands_of(p)), bucket, tiles_of(count, command_items_of(p)), args.max_groups_x);
-    }
-}
 
 void main() {
     uint p = linear_group();
@@ -60,7 +38,7 @@ void main() {
     // 2. Tell.
     for (uint j = 0; j < DIGITS; ++j) {
         uint bin = digit_of_thread(j);
-        if (bin < BUCKETS) write_bucket(p, bin, starts[j], counts[j]);
-        else if (bin < BINS && counts[j] != 0 && !is_null(problem_status(p))) Words(problem_status(p)).v[0] |= STATUS_NO_BUCKET;
+        if (bin < BUCKETS) tell_bucket(p, bin, starts[j], counts[j]);
+        else if (bin < BINS && counts[j] != 0) tell_strays(p);
     }
 }

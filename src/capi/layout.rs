@@ -76,7 +76,7 @@ structs! {
     }
     TrmSplitInfo {
         s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride, low, width,
-        offsets, counts, commands, command_items, scratch, status, timestamps
+        splitters, bucket_ids, user_address, user_words, offsets, counts, commands, command_items, scratch, status, timestamps
     }
     TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
 }
@@ -145,6 +145,12 @@ values! {
     "TRM_LAYOUT_STRIDED" = TrmLayout::Strided,
     "TRM_BUCKET_FUNCTION_BITS" = TrmBucketFunction::Bits,
     "TRM_BUCKET_FUNCTION_RANGE" = TrmBucketFunction::Range,
+    "TRM_BUCKET_FUNCTION_SPLITTERS" = TrmBucketFunction::Splitters,
+    "TRM_BUCKET_FUNCTION_IDS_U8" = TrmBucketFunction::IdsU8,
+    "TRM_BUCKET_FUNCTION_IDS_U16" = TrmBucketFunction::IdsU16,
+    "TRM_BUCKET_FUNCTION_IDS_U32" = TrmBucketFunction::IdsU32,
+    "TRM_BUCKET_FUNCTION_SIGNS" = TrmBucketFunction::Signs,
+    "TRM_BUCKET_FUNCTION_USER" = TrmBucketFunction::User,
     "TRM_STRATEGY_AUTO" = TrmStrategy::Auto,
     "TRM_STRATEGY_LOOKBACK" = TrmStrategy::Lookback,
     "TRM_STRATEGY_REDUCE_THEN_SCAN" = TrmStrategy::ReduceThenScan,

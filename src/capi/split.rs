@@ -2,12 +2,17 @@
 
 use super::border::{border, create, destroy, if_built, write};
 use super::types::*;
+#[cfg(feature = "runtime-shaders")]
+use std::ffi::CStr;
+use std::ffi::c_char;
 #[cfg(feature = "split")]
 use {
+    super::border::checked,
     super::border::object,
     super::convert::{check_bits, count, key_type, layout, range, scratch, strategy, timestamps, value_of, value_type},
     super::info::read,
-    crate::{BucketFunction, Error, Result, SplitInfo, Splitter, SplitterInfo},
+    crate::memory::check_multiple,
+    crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, Splitter, SplitterInfo},
 };
 
 /// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
@@ -26,6 +31,67 @@ pub unsafe extern "C" fn trmCreateSplitter(
                 if_built!("split", (device, info), {
                     let device = object("device", device)?;
                     Ok(TrmSplitter_T(Splitter::new(&device.0, &splitter_info(&read("info", info)?)?)?))
+                })
+            })
+        }
+    })
+}
+
+/// The same by a function of the caller: info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
+///
+/// The function is GLSL, `uint trm_bucket(KEY key, uint index, TrmUserData data)`: the bucket of the item `index`. KEY is uint, int or float for
+/// keys of 32 bits, uvec2, low word first, for those of 64, and uvec2, uvec3 or uvec4 for several words. data.address is a uvec2, for
+/// buffer references, data.words a uvec4: TrmSplitInfo::userAddress and userWords.
+///
+/// @param source The function, and whatever it calls; it asks for no feature that the device is without. Where it does not compile, trmGetLastError() has what the compiler says, with lines of source.
+/// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT from a library without the feature runtime-shaders.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateSplitterFromGlsl(
+    device: TrmDevice,
+    info: *const TrmSplitterCreateInfo,
+    source: *const c_char,
+    splitter: *mut TrmSplitter,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid; what has just been compiled is a valid kernel.
+        unsafe {
+            create("splitter", splitter, || {
+                if_built!("runtime-shaders", (device, info, source), {
+                    let (device, info) = (object("device", device)?, splitter_info(&read("info", info)?)?);
+                    let source = CStr::from_ptr(checked("source", source)?).to_str();
+                    let source = source.map_err(|error| Error::Malformed { argument: "source", why: error.to_string() })?;
+                    let kernel = BucketKernel::from_glsl(info.key, source)?;
+                    Ok(TrmSplitter_T(Splitter::with_kernel(&device.0, &info, &kernel)?))
+                })
+            })
+        }
+    })
+}
+
+/// The same out of SPIR-V, which the tool trommel-kernel has made of the function before, for this version of the library.
+///
+/// @param code A valid module, which asks for no feature that the device is without. Not kept.
+/// @param codeSize Its bytes.
+/// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateSplitterFromSpirv(
+    device: TrmDevice,
+    info: *const TrmSplitterCreateInfo,
+    code: *const u32,
+    code_size: usize,
+    splitter: *mut TrmSplitter,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid, and so is the module.
+        unsafe {
+            create("splitter", splitter, || {
+                if_built!("split", (device, info, code, code_size), {
+                    let (device, info) = (object("device", device)?, splitter_info(&read("info", info)?)?);
+                    check_multiple("codeSize", code_size as u64, 4)?;
+                    let code = std::slice::from_raw_parts(checked("code", code)?, code_size / 4);
+                    let kernel = BucketKernel::from_spirv(code)?;
+                    Ok(TrmSplitter_T(Splitter::with_kernel(&device.0, &info, &kernel)?))
                 })
             })
         }
@@ -72,9 +138,8 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: two to six dispatches, one of which moves the items (none where there is nothing to do or to tell), with the barriers
-/// between them, and timestamps and labels where
-/// they are wanted.
+/// Appended: one to eight dispatches, one or two of which move the items (none where there is nothing to do or to tell), with the barriers
+/// between them, and timestamps and labels where they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
 /// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
@@ -116,10 +181,16 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
     let functions = [
         (TrmBucketFunction::Bits as i32, BucketFunction::Bits { begin_bit: info.begin_bit }),
         (TrmBucketFunction::Range as i32, BucketFunction::Range),
+        (TrmBucketFunction::Splitters as i32, BucketFunction::Splitters),
+        (TrmBucketFunction::IdsU8 as i32, BucketFunction::Ids(IdType::U8)),
+        (TrmBucketFunction::IdsU16 as i32, BucketFunction::Ids(IdType::U16)),
+        (TrmBucketFunction::IdsU32 as i32, BucketFunction::Ids(IdType::U32)),
+        (TrmBucketFunction::Signs as i32, BucketFunction::Signs),
+        (TrmBucketFunction::User as i32, BucketFunction::User),
     ];
     let function = value_of("bucketFunction", info.bucket_function, &functions)?;
     // A bit without a field would look as if it were obeyed.
-    if info.begin_bit != 0 && function == BucketFunction::Range {
+    if info.begin_bit != 0 && !matches!(function, BucketFunction::Bits { .. }) {
         let why = format!("{} is not 0, and bucketFunction is not TRM_BUCKET_FUNCTION_BITS", info.begin_bit);
         return Err(Error::Malformed { argument: "beginBit", why });
     }
@@ -147,6 +218,10 @@ pub(super) fn split_info(info: &TrmSplitInfo) -> SplitInfo {
         value_stride: info.value_stride,
         low: info.low,
         width: info.width,
+        splitters: range(info.splitters),
+        bucket_ids: range(info.bucket_ids),
+        user_address: info.user_address,
+        user_words: info.user_words,
         offsets: range(info.offsets),
         counts: range(info.counts),
         commands: range(info.commands),

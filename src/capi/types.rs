@@ -151,8 +151,24 @@ pub enum TrmBucketFunction {
     /// key than the first. Keys whose value is no bucket lie behind those of the last one.
     Bits = 0,
     /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
-    /// one all above: two of them are split by a pivot, low + width. Keys are of TRM_KEY_TYPE_U32.
+    /// one all above: two of them are split by a pivot, low + width. Keys are integers of 32 or 64 bits.
     Range = 1,
+    /// As many as there are TrmSplitInfo::splitters that are not above the key: the first bucket has all keys below the first of them, the
+    /// last one those from the last on. Keys of 32 bits or more.
+    Splitters = 2,
+    /// What TrmSplitInfo::bucketIds say, one for each item, here uint8_t. Items whose id is no bucket lie behind those of the last one. Keys,
+    /// of 32 bits or more, are read only to be moved.
+    IdsU8 = 3,
+    /// The same of uint16_t.
+    IdsU16 = 4,
+    /// The same of uint32_t.
+    IdsU32 = 5,
+    /// The signs of the key's words, each a float: one bit a word, the first word's the lowest. So directions of TRM_KEY_TYPE_U32X3 go to
+    /// their octants. Keys are of TRM_KEY_TYPE_F32, U32, U32X2, U32X3 or U32X4, and buckets as many as there are combinations.
+    Signs = 6,
+    /// What a function of the caller says, in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items that it takes to no
+    /// bucket lie behind those of the last one. Keys of 32 bits or more.
+    User = 7,
 }
 
 /// How. All strategies give the same bytes.
@@ -160,6 +176,7 @@ pub enum TrmBucketFunction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmStrategy {
     /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
+    /// Of splits, reduce-then-scan.
     Auto = 0,
     /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
     Lookback = 1,
@@ -408,7 +425,7 @@ pub struct TrmSplitterCreateInfo {
     pub strategy: raw::TrmStrategy,
     /// TRM_SPLITTER_CREATE_..._BIT or 0.
     pub flags: u32,
-    /// How many buckets, 1 to 256.
+    /// How many buckets, 1 to 65536. Above 256 items move twice, and keys have 32 bits or more.
     pub bucket_count: u32,
     pub bucket_function: raw::TrmBucketFunction,
     /// For TRM_BUCKET_FUNCTION_BITS, the field's first bit, counted from the least significant bit of the key as it is ordered: a
@@ -418,8 +435,8 @@ pub struct TrmSplitterCreateInfo {
     pub value_size: u32,
     /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
     pub layout: raw::TrmLayout,
-    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
-    /// narrower than 4 bytes cannot be.
+    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
+    /// by bits or ranges of words, of keys of 4 bytes or more.
     pub max_count: u32,
 }
 
@@ -448,10 +465,19 @@ pub struct TrmSplitInfo {
     pub key_stride: u32,
     /// The same for values.
     pub value_stride: u32,
-    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket. Elsewhere 0.
-    pub low: u32,
-    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more. Elsewhere 0.
-    pub width: u32,
+    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket, as the key's bits. Elsewhere 0.
+    pub low: u64,
+    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more, a number that the key has bits for. Elsewhere 0.
+    pub width: u64,
+    /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 keys of the keys' type, dense, in ascending order. Elsewhere zeros.
+    pub splitters: TrmRange,
+    /// For TRM_BUCKET_FUNCTION_IDS_...: the bucket of each item, count.max of them, dense. Elsewhere zeros.
+    pub bucket_ids: TrmRange,
+    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.address, for what it reads besides the key; nothing that this split
+    /// writes. Elsewhere 0.
+    pub user_address: VkDeviceAddress,
+    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
+    pub user_words: [u32; 4],
     /// bucketCount + 1 words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no
     /// bucket. Zeros: not wanted.
     pub offsets: TrmRange,

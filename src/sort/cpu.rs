@@ -3,7 +3,8 @@
 //!
 //! Keys are planes of encoded words, least significant first, as the kernels have them between passes; values are planes too.
 
-use super::format::{Digit, KeyType, Order};
+use super::format::Digit;
+use super::info::{KeyType, Order};
 /// One word of every item.
 pub type Plane = Vec<u32>;
 

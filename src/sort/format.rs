@@ -1,227 +1,11 @@
-//! What a sorter sorts: the caller's words for it, and what kernels make of them.
+//! What kernels make of what a sorter or a splitter is asked for.
 
+use super::info::{Layout, Order, Placement, SorterInfo, ValueType};
 use crate::shared::{
-    ENCODING_BIG_END_FIRST, ENCODING_DESCENDING, ENCODING_FLOAT, ENCODING_SIGNED, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS,
-    LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, RADIX, RADIX_BITS,
+    ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
+    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, RADIX, RADIX_BITS,
 };
-use crate::{Error, Result, Strategy};
-
-/// What the keys are. Arrays of them are dense and aligned to the key's size, 4 bytes at most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeyType {
-    /// `u32`
-    #[default]
-    U32,
-    /// `u8`
-    U8,
-    /// `u16`
-    U16,
-    /// `u64`, low word first
-    U64,
-    /// `i8`
-    I8,
-    /// `i16`
-    I16,
-    /// `i32`
-    I32,
-    /// `i64`, low word first
-    I64,
-    /// IEEE 754 binary16. As all floats in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
-    F16,
-    /// bfloat16: the upper half of an `f32`
-    Bf16,
-    /// `f32`
-    F32,
-    /// `f64`, low word first
-    F64,
-    /// Two `u32`, the first the most significant
-    U32x2,
-    /// Three `u32`, the first the most significant
-    U32x3,
-    /// Four `u32`, the first the most significant
-    U32x4,
-}
-
-impl KeyType {
-    /// Every type of key.
-    pub const ALL: [Self; 15] = [
-        Self::U32,
-        Self::U8,
-        Self::U16,
-        Self::U64,
-        Self::I8,
-        Self::I16,
-        Self::I32,
-        Self::I64,
-        Self::F16,
-        Self::Bf16,
-        Self::F32,
-        Self::F64,
-        Self::U32x2,
-        Self::U32x3,
-        Self::U32x4,
-    ];
-
-    /// Bits of a key.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::U8 | Self::I8 => 8,
-            Self::U16 | Self::I16 | Self::F16 | Self::Bf16 => 16,
-            Self::U32 | Self::I32 | Self::F32 => 32,
-            Self::U64 | Self::I64 | Self::F64 | Self::U32x2 => 64,
-            Self::U32x3 => 96,
-            Self::U32x4 => 128,
-        }
-    }
-
-    /// Bytes of a key.
-    pub const fn size(self) -> u32 {
-        self.bits() / 8
-    }
-
-    const fn encoding(self) -> u32 {
-        match self {
-            Self::U8 | Self::U16 | Self::U32 | Self::U64 => 0,
-            Self::I8 | Self::I16 | Self::I32 | Self::I64 => ENCODING_SIGNED,
-            Self::F16 | Self::Bf16 | Self::F32 | Self::F64 => ENCODING_FLOAT,
-            Self::U32x2 | Self::U32x3 | Self::U32x4 => ENCODING_BIG_END_FIRST,
-        }
-    }
-}
-
-/// Which key comes first. Equal keys keep their order either way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// The smallest.
-    #[default]
-    Ascending,
-    /// The largest.
-    Descending,
-}
-
-/// What moves with each key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ValueType {
-    /// Nothing.
-    #[default]
-    None,
-    /// 4 bytes.
-    U32,
-    /// So many bytes, a multiple of 4. Up to 16 they move with the keys in every pass; larger values are fetched once, at the end, by the
-    /// place that their key came from.
-    Bytes(u32),
-    /// The place that the key came from, from 0 on: an argsort. No values are read.
-    Index,
-}
-
-impl ValueType {
-    /// Bytes of a value.
-    pub const fn size(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::U32 | Self::Index => 4,
-            Self::Bytes(bytes) => bytes,
-        }
-    }
-}
-
-/// Where the result lies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Placement {
-    /// Where the input was. Scratch holds arrays as long.
-    #[default]
-    InPlace,
-    /// In arrays of its own; the input is left as it was. Scratch holds arrays as long.
-    Preserve,
-    /// In the input's arrays or in the second ones that the caller gives, as [`crate::Sorter::result_side`] tells. Both are written;
-    /// scratch holds no arrays, but for keys narrower than a word, for values of more than 16 bytes, and for medium counts where these are sorted
-    /// by merging.
-    DoubleBuffer,
-}
-
-/// How items lie in the caller's arrays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// Keys in one array, values in another.
-    #[default]
-    Separate,
-    /// One array of items, each a key and, directly behind it, its value. Keys of 4 bytes or more.
-    Interleaved,
-    /// Keys and values that are read may lie further apart than they are long, as members of larger structs do: strides say how far.
-    /// The result is dense, in arrays of its own.
-    Strided,
-}
-
-/// What [`crate::Sorter::new`] makes. The default: `u32` keys alone, ascending, in place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SorterInfo {
-    /// The keys.
-    pub key: KeyType,
-    /// Which come first.
-    pub order: Order,
-    /// First bit that is sorted by, counted from the least significant bit of the key as it is ordered: a float's or a signed integer's
-    /// sign is turned before.
-    pub begin_bit: u32,
-    /// One past the last bit that is sorted by; 0: the key's last.
-    pub end_bit: u32,
-    /// The values.
-    pub value: ValueType,
-    /// Sorted keys are not wanted: they are not written by the last pass, and what their array holds afterwards means nothing.
-    pub drop_keys: bool,
-    /// Where the result lies.
-    pub placement: Placement,
-    /// How items lie.
-    pub layout: Layout,
-    /// The arrays are cut into segments, each of which is sorted by itself: [`crate::SortInfo::segments`].
-    pub segmented: bool,
-    /// The largest count of any sort. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower.
-    pub max_count: u32,
-    /// How. All give the same bytes.
-    pub strategy: Strategy,
-}
-
-impl SorterInfo {
-    /// `u32` keys alone.
-    pub const fn keys() -> Self {
-        Self {
-            key: KeyType::U32,
-            order: Order::Ascending,
-            begin_bit: 0,
-            end_bit: 0,
-            value: ValueType::None,
-            drop_keys: false,
-            placement: Placement::InPlace,
-            layout: Layout::Separate,
-            segmented: false,
-            max_count: 0,
-            strategy: Strategy::Auto,
-        }
-    }
-
-    /// Whether there can be such a sorter, on whatever device: for tests of all that there can be.
-    #[doc(hidden)]
-    #[allow(clippy::missing_errors_doc, reason = "what Sorter::new tells")]
-    pub fn check(&self) -> Result<()> {
-        Format::new(self).map(drop)
-    }
-
-    /// `u32` keys with 4-byte values.
-    pub const fn pairs() -> Self {
-        Self { value: ValueType::U32, ..Self::keys() }
-    }
-
-    /// The order of keys as indices into them, which are left as they were.
-    pub const fn argsort(key: KeyType) -> Self {
-        Self { key, value: ValueType::Index, drop_keys: true, placement: Placement::Preserve, ..Self::keys() }
-    }
-
-    /// The same by a given strategy.
-    pub const fn strategy(self, strategy: Strategy) -> Self {
-        Self { strategy, ..self }
-    }
-}
+use crate::{Error, Result};
 
 /// Most keys whose places 30 bits count and whose addresses 32 bits reach.
 pub(crate) const MAX_NARROW_COUNT: u32 = 1 << 30;
@@ -257,6 +41,44 @@ pub(crate) struct SplitBy {
     pub(crate) buckets: u32,
     /// As many, or one more, for keys of no bucket.
     pub(crate) bins: u32,
+    /// Where they are said by labels, what these are made from.
+    pub(crate) labels: Option<LabelBy>,
+}
+
+/// What the labels of a split are made from: keys or ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LabelBy {
+    /// A `FUNCTION_` constant.
+    pub(crate) function: u32,
+    /// The caller's module that says it, by its number; 0: none.
+    pub(crate) module: u32,
+    /// What the caller gives beside the keys: ids, or splitters.
+    pub(crate) given: Option<Given>,
+    pub(crate) words: u32,
+    /// Of the most significant word.
+    pub(crate) bits: u32,
+    /// `ENCODING_` bits.
+    pub(crate) encoding: u32,
+    /// Of a field.
+    pub(crate) begin_bit: u32,
+    pub(crate) end_bit: u32,
+}
+
+/// What tells buckets beside the keys, or in their place.
+#[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits are told"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Given {
+    /// Of so many bytes, one for each item.
+    Ids(u32),
+    /// One less than there are buckets.
+    Splitters,
+}
+
+impl LabelBy {
+    /// Whether keys are read.
+    pub(crate) const fn reads_keys(&self) -> bool {
+        !matches!(self.given, Some(Given::Ids(_)))
+    }
 }
 
 impl Format {
@@ -338,8 +160,45 @@ impl Format {
         self.layout & layout != 0
     }
 
+    /// Whether the caller's keys are narrower than a word.
     pub(crate) const fn narrow(&self) -> bool {
-        self.key_bits < 32
+        self.key_size < 4
+    }
+
+    /// Of a split by labels, what these are made from.
+    pub(crate) fn labels(&self) -> Option<LabelBy> {
+        self.split.and_then(|split| split.labels)
+    }
+
+    /// `LAYOUT_` bits as the passes move items. Labels lie in scratch and are kept where there are more than one digit tells; all that the
+    /// caller has lies behind them.
+    pub(crate) fn moved_layout(&self) -> u32 {
+        if self.labels().is_none() {
+            return self.layout;
+        }
+        let lead = match (self.has(LAYOUT_INTERLEAVED), self.has(LAYOUT_DROP_KEYS)) {
+            (true, _) => self.value_words,
+            (_, true) => 0,
+            _ => self.key_size / 4,
+        };
+        let labels_go = if self.digits() == 1 { LAYOUT_DROP_KEYS } else { 0 };
+        self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED) | labels_go | LAYOUT_KEYS_APART | LAYOUT_LABELS | lead << LAYOUT_LEAD_SHIFT
+    }
+
+    /// What the kernel that makes the labels knows: of whatever it reads.
+    pub(crate) fn of_labels(&self) -> Self {
+        let (Some(split), Some(labels)) = (self.split, self.labels()) else { return *self };
+        let layout = if labels.reads_keys() { self.layout & (LAYOUT_INTERLEAVED | LAYOUT_STRIDED) } else { 0 };
+        Self {
+            key_words: labels.words,
+            key_bits: labels.bits,
+            encoding: labels.encoding,
+            begin_bit: labels.begin_bit,
+            end_bit: labels.end_bit,
+            layout,
+            split: Some(SplitBy { function: labels.function, labels: None, ..split }),
+            ..*self
+        }
     }
 
     /// Bytes from one key to the next where keys are dense.
@@ -367,7 +226,7 @@ impl Format {
         compared + u32::from(self.value_words != 0 || compared != self.key_words)
     }
 
-    /// Digits that are sorted by: each of 8 bits or fewer, within one word of the key.
+    /// Digits that are sorted by: each of as many bits as [`Digit`] says, within one word of the key.
     pub(crate) fn digits(&self) -> u32 {
         let first_end = (self.begin_bit / 32 * 32 + 32).min(self.end_bit);
         (first_end - self.begin_bit).div_ceil(RADIX_BITS) + (self.end_bit - first_end).div_ceil(RADIX_BITS)
@@ -380,7 +239,11 @@ impl Format {
             None => (self.begin_bit / 32, self.begin_bit % 32 + index * RADIX_BITS),
             Some(index) => (self.begin_bit / 32 + 1 + index / 4, index % 4 * RADIX_BITS),
         };
-        Digit { word, shift, bits: (self.end_bit - word * 32).min(32).saturating_sub(shift).min(RADIX_BITS) }
+        let bits = (self.end_bit - word * 32).min(32).saturating_sub(shift).min(RADIX_BITS);
+        // More bins than a digit has values take a bit more of the last.
+        let one_more = self.labels().is_some() && self.bins() > RADIX;
+        let more = u32::from(one_more && index + 1 == self.digits());
+        Digit { word, shift, bits: bits + more }
     }
 
     /// Whether moves must be even or odd in number, as a `FLAG_`; 0 where they need not.
@@ -408,6 +271,7 @@ impl Format {
     /// Bins of a pass. Segments have rows of counts that are whole parts of scratch.
     pub(crate) fn bins(&self) -> u32 {
         match self.split {
+            Some(SplitBy { labels: Some(_), bins, .. }) if bins > RADIX + 1 => RADIX + u32::from(bins > RADIX * RADIX),
             Some(split) => split.bins,
             None if self.digits() == 1 && !self.segmented => 1 << self.digit(0).bits,
             None => RADIX,
@@ -435,13 +299,14 @@ pub struct Digit {
     pub word: u32,
     /// Its first bit there.
     pub shift: u32,
-    /// Its number of bits, 8 at most.
+    /// Its number of bits, 8 at most; 9 where a split has one bin more than they have values.
     pub bits: u32,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KeyType;
 
     fn format(begin_bit: u32, end_bit: u32) -> Format {
         Format::new(&SorterInfo { key: KeyType::U32x4, begin_bit, end_bit, ..SorterInfo::keys() }).unwrap()

@@ -1,10 +1,11 @@
 //! One problem, whichever primitive it comes from.
 
 use super::SortInfo;
-use super::format::Format;
+use super::format::{Format, Given};
 use super::table::INDIRECT_COMMAND;
 use crate::Range;
 use crate::memory::{Argument, Arguments};
+use crate::shared::LAYOUT_DROP_KEYS;
 
 /// One problem: items, and, of a split, what it is told of its buckets and tells.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +19,14 @@ pub(crate) struct Job {
 pub(crate) struct Buckets {
     /// How ranges of keys are found: see glsl/lib/bins.glsl.
     pub(crate) range: [u32; 4],
+    /// The same where they are said by labels: the first key as it is ordered, and keys of each.
+    pub(crate) low: u64,
+    pub(crate) width: u64,
+    /// Ids of buckets, or splitters.
+    pub(crate) given: Range,
+    /// What a function of the caller is given: an address, and words.
+    pub(crate) user_address: u64,
+    pub(crate) user_words: [u32; 4],
     pub(crate) offsets: Range,
     pub(crate) counts: Range,
     pub(crate) commands: Range,
@@ -36,6 +45,17 @@ impl Job {
     pub(crate) fn arguments(&self, format: &Format) -> Arguments {
         let mut arguments = self.items.arguments(format);
         let buckets = u64::from(format.split.map_or(0, |split| split.buckets));
+        if let Some(labels) = format.labels() {
+            if !labels.reads_keys() && format.has(LAYOUT_DROP_KEYS) {
+                arguments.iter_mut().filter(|argument| argument.name == "keys").for_each(|keys| keys.range = Range::NONE);
+            }
+            let given = labels.given.map(|given| match given {
+                Given::Ids(size) => ("bucketIds", u64::from(self.items.count.max) * u64::from(size)),
+                Given::Splitters => ("splitters", (buckets - 1) * u64::from(format.key_size)),
+            });
+            let range = |size| Range::new(self.buckets.given.address, size);
+            arguments.extend(given.map(|(name, size)| Argument { name, range: range(size), written: false }));
+        }
         let results = [
             ("offsets", self.buckets.offsets, (buckets + 1) * 4),
             ("counts", self.buckets.counts, buckets * 4),

@@ -68,7 +68,7 @@ impl Class {
             Self::Ranked(_) => format.rule() != FLAG_EVEN,
             Self::Small(_) | Self::Segments { tiles: None, .. } => true,
             Self::Merged(merging) => merging.levels == 0,
-            Self::Tiled(..) => format.split.is_some(),
+            Self::Tiled(..) => format.split.is_some() && format.digits() == 1,
             Self::Segments { .. } => false,
         }
     }
@@ -155,6 +155,15 @@ impl<'a> SortKind<'a> {
     /// Tiles by rising size. The last serves every size: see Profile::checked.
     pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
         let shapes = self.shapes();
+        let counted = self.format.split.filter(|_| self.scan().is_none()).map_or(&[][..], |_| &shapes.counted[..]);
+        let many_bins = shapes.tiles.last().copied().filter(|_| self.format.bins() > MOST_COUNTED_BINS);
+        let of_counted = move |sized: &SizedTile| if sized.up_to == u32::MAX { many_bins.unwrap_or(*sized) } else { *sized };
+        let others = self.tiles_of_sorts().filter(|_| counted.is_empty());
+        counted.iter().map(of_counted).chain(others)
+    }
+
+    fn tiles_of_sorts(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
+        let shapes = self.shapes();
         let ring = shapes.ring.filter(|_| self.in_ring());
         let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
         let direct_up_to = self.profile.direct_up_to;
@@ -177,7 +186,9 @@ impl<'a> SortKind<'a> {
     }
 
     fn tiled(&self, sized: SizedTile, max_count: u32) -> Class {
-        let start = if sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
+        // A split that is counted tile by tile has nothing cleared.
+        let needs_nothing = self.format.split.is_some() && self.scan().is_none();
+        let start = if needs_nothing || sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
         // An even number of moves, and fewer than there are digits.
         let prefixes = max_count <= self.profile.prefixes_up_to
             && start == Start::Prepared
@@ -198,7 +209,7 @@ impl<'a> SortKind<'a> {
             .small
             .iter()
             .map(|small| small.tile())
-            .chain(shapes.tiles.iter().map(|sized| sized.up_to))
+            .chain(self.tiles().map(|sized| sized.up_to))
             .chain(prefixes)
             .chain(merged)
             .chain(ranked)
@@ -254,7 +265,10 @@ impl<'a> SortKind<'a> {
                 Class::Tiled(.., Finish::Prefixes(shape)) => {
                     others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
                 }
-                Class::Tiled(.., Finish::Digits) if kind.format.split.is_some() => others.push((Kernel::SplitResults, PLAIN)),
+                Class::Tiled(.., Finish::Digits) if kind.format.split.is_some() => {
+                    others.push((kind.telling_kernel(), PLAIN));
+                    others.extend(kind.format.labels().map(|_| (Kernel::SplitLabel, PLAIN)));
+                }
                 Class::Tiled(.., Finish::Digits) => {}
             }
             let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
@@ -295,7 +309,7 @@ impl<'a> SortKind<'a> {
         if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
     }
 
-    /// Counters of each bin in a workgroup of the histogram, where it counts one digit: as many as fit, one for each of 32 lanes at most.
+    /// Counters of each bin in a workgroup that counts, where there is one digit: as many as fit, one for each of 32 lanes at most.
     fn counter_copies(&self) -> u32 {
         let most = if self.format.digits() == 1 { COUNTER_WORDS / self.format.bins() } else { 1 };
         1 << most.clamp(1, 32).ilog2()
@@ -335,6 +349,11 @@ impl<'a> SortKind<'a> {
         std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
     }
 
+    /// What tells of buckets: counts of a digit, or, where there are several, the labels as they lie in the end.
+    pub(super) fn telling_kernel(&self) -> Kernel {
+        if self.format.digits() == 1 { Kernel::SplitResults } else { Kernel::SplitBounds }
+    }
+
     pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {
         let tile = tile.into();
         let shape = tile.shape;
@@ -363,12 +382,13 @@ impl<'a> SortKind<'a> {
         let emulated = self.profile.emulated_subgroups;
         // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
         let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
-        let format = &self.format;
-        Variant::new(kernel.emulated(emulated), |constant| match constant {
+        let format = &if kernel == Kernel::SplitLabel { self.format.of_labels() } else { self.format };
+        let module = self.format.labels().filter(|_| kernel == Kernel::SplitLabel).map_or(0, |labels| labels.module);
+        let variant = Variant::new(kernel.emulated(emulated), |constant| match constant {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
             Constant::Items => shape.items,
-            Constant::Histograms if kernel == Kernel::SortHistogram => self.counter_copies(),
+            Constant::Histograms if matches!(kernel, Kernel::SortHistogram | Kernel::SortCount) => self.counter_copies(),
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => format.value_words,
             Constant::Tile if kernel == Kernel::SortRank => {
@@ -380,7 +400,7 @@ impl<'a> SortKind<'a> {
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => format.key_bits,
             Constant::Encoding => format.encoding,
-            Constant::Layout => format.layout,
+            Constant::Layout => format.moved_layout(),
             Constant::Wide => format.wide().into(),
             Constant::BeginBit => format.begin_bit,
             Constant::EndBit => format.end_bit,
@@ -402,7 +422,9 @@ impl<'a> SortKind<'a> {
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
             Constant::FullDigits => format.full_digits().into(),
             Constant::Ranking => self.ranking(kernel, tile),
-        })
+            Constant::Interface | Constant::InterfaceKey => 0,
+        });
+        variant.of_module(module)
     }
 }
 
@@ -433,6 +455,9 @@ impl SmallShape {
 
 /// Most bins that are few.
 const FEW_BINS: u32 = 32;
+
+/// Most bins that tiles for few of them are taken for where these are counted tile by tile.
+const MOST_COUNTED_BINS: u32 = 64;
 
 /// Counters of a histogram of one digit: what the least shared memory has room for.
 const COUNTER_WORDS: u32 = 4096;

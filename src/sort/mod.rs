@@ -8,6 +8,7 @@
 #[doc(hidden)]
 pub mod cpu;
 mod format;
+mod info;
 mod job;
 mod kind;
 mod merging;
@@ -19,8 +20,10 @@ mod table;
 pub(crate) use format::Digit;
 pub(crate) use format::Format;
 #[cfg(feature = "split")]
-pub(crate) use format::SplitBy;
-pub use format::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
+pub(crate) use format::{Given, LabelBy, MAX_NARROW_COUNT, SplitBy};
+#[cfg(feature = "split")]
+pub(crate) use info::PlainKey;
+pub use info::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
 #[cfg(feature = "split")]
 pub(crate) use job::Buckets;
 pub(crate) use job::Job;

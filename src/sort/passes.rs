@@ -1,6 +1,6 @@
 //! Problems of one kind on one device, whichever primitive they come from: the pipelines that serve them, and what is recorded.
 
-use super::format::Format;
+use super::format::{Format, Given};
 use super::job::{Buckets, Job};
 use super::kind::SortKind;
 use super::table::SortTable;
@@ -24,6 +24,8 @@ const fn range_names(name: &str) -> RangeNames {
         b"values" => RangeNames { address: "values.address", size: "values.size" },
         b"offsets" => RangeNames { address: "offsets.address", size: "offsets.size" },
         b"counts" => RangeNames { address: "counts.address", size: "counts.size" },
+        b"bucketIds" => RangeNames { address: "bucketIds.address", size: "bucketIds.size" },
+        b"splitters" => RangeNames { address: "splitters.address", size: "splitters.size" },
         b"commands" => RangeNames { address: "commands.address", size: "commands.size" },
         b"segments.offsets" => RangeNames { address: "segments.offsets.address", size: "segments.offsets.size" },
         b"keysOut" => RangeNames { address: "keysOut.address", size: "keysOut.size" },
@@ -45,6 +47,7 @@ impl Passes {
     /// Creates every pipeline that the problems may need.
     pub(crate) fn new(device: &Device, format: Format, strategy: Strategy) -> Result<Self> {
         let strategy = match strategy {
+            Strategy::Auto if format.split.is_some() => Strategy::ReduceThenScan,
             Strategy::Auto => device.profile().strategy,
             other => other,
         };
@@ -160,6 +163,10 @@ impl Passes {
         self.check_segments(info)?;
         let arguments = job.arguments(&self.format);
         let key_alignment = u64::from(self.format.key_size.min(4));
+        let given_alignment = match self.format.labels().and_then(|labels| labels.given) {
+            Some(Given::Ids(size)) => size.into(),
+            _ => 4,
+        };
         for argument in &arguments {
             let items = Some(info.count.max.into());
             let (range, alignment, max_count) = match argument.name {
@@ -167,6 +174,8 @@ impl Passes {
                 "values" => (info.values, 4, items),
                 "keysOut" => (info.keys_out, key_alignment, items),
                 "valuesOut" => (info.values_out, 4, items),
+                "bucketIds" => (job.buckets.given, given_alignment, items),
+                "splitters" => (job.buckets.given, 4, None),
                 "offsets" => (job.buckets.offsets, 4, None),
                 "counts" => (job.buckets.counts, 4, None),
                 "commands" => (job.buckets.commands, 4, None),

@@ -1,6 +1,7 @@
 //! From the table of problems to passes.
 
-use super::format::{Format, Placement};
+use super::format::{Format, Given};
+use super::info::Placement;
 use super::kind::{Class, PLAIN};
 use super::merging::Merging;
 use super::table::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, SortTable};
@@ -71,6 +72,10 @@ struct Builder<'a> {
     offsets: Id,
     /// Rows of what the results of splits go to.
     results: Id,
+    /// Rows of what labels are made from.
+    labels: Id,
+    /// Ids of buckets, or splitters.
+    given: Id,
     /// Where these lie: offsets, counts, commands.
     told: [Id; 3],
 }
@@ -122,9 +127,15 @@ impl<'a> Builder<'a> {
             add("commands", table.hulls.commands),
             add("results", table.results),
         ];
+        let given = match format.labels().and_then(|labels| labels.given) {
+            Some(Given::Ids(_)) => "bucket_ids",
+            _ => "splitters",
+        };
+        let labels = [add("label_rows", table.labels), add(given, table.hulls.given)];
         let segmented = format.segmented;
 
-        let groups = if table.prepared { table.kind.profile.histogram_groups } else { DIRECT_HISTOGRAMS };
+        let counts_apart = table.kind.counts_apart(table.prepared);
+        let groups = if counts_apart { DIRECT_HISTOGRAMS } else { table.kind.profile.histogram_groups };
         // Of segments, as if all were one: how many tiles their ends add is known to the device alone.
         let tiles = match table.class {
             Class::Segments { tiles: Some(shape), .. } => table.most_items.div_ceil(shape.tile()),
@@ -133,7 +144,7 @@ impl<'a> Builder<'a> {
         // As one range, they are within reach of an index.
         let most_tiles = MOST_CHUNK / table.class.tiles().map_or(1, TileShape::tile);
         let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
-        let rows_of_histogram = if table.kind.counts_apart(table.prepared) { table.tiles.div_ceil(chunk) } else { 1 };
+        let rows_of_histogram = if counts_apart { table.tiles.div_ceil(chunk) } else { 1 };
         let flags = [
             (table.passes_over || table.class.finish().is_some(), FLAG_PASSES_OVER),
             (table.passes_over, FLAG_SHARED_DIGITS),
@@ -158,9 +169,12 @@ impl<'a> Builder<'a> {
         }
         let mut uploads = ArrayVec::new();
         let [bucket_offsets, bucket_counts, commands, results] = told;
-        for (id, rows, range) in [(rows, Rows::Problems, table.table), (results, Rows::Results, table.results)] {
+        let [labels, given] = labels;
+        for (id, rows, range) in
+            [(rows, Rows::Problems, table.table), (results, Rows::Results, table.results), (labels, Rows::Labels, table.labels)]
+        {
             let upload = |resource| Upload { table, rows, offset: range.address - table.scratch, resource };
-            let wanted = !segmented && (rows == Rows::Problems || table.tells);
+            let wanted = !segmented && (rows != Rows::Results || table.tells) && (rows != Rows::Labels || table.most_items != 0);
             uploads.extend(id.0.filter(|_| wanted).map(upload));
         }
         let name = if format.split.is_some() { "split" } else { "sort" };
@@ -183,6 +197,8 @@ impl<'a> Builder<'a> {
             tile_words,
             offsets,
             results,
+            labels,
+            given,
             told: [bucket_offsets, bucket_counts, commands],
         }
     }
@@ -317,6 +333,7 @@ impl<'a> Builder<'a> {
     /// Indices are not read, they are counted.
     fn read_of_input(&self) -> Area {
         let [keys, values] = self.input;
+        let keys = if self.format().labels().is_some() && self.format().has(LAYOUT_DROP_KEYS) { Id(None) } else { keys };
         [keys, if self.format().has(LAYOUT_INDICES) { Id(None) } else { values }]
     }
 
@@ -341,6 +358,9 @@ impl<'a> Builder<'a> {
         let after = moves - 1 - pass;
         let (first, last) = (pass == 0, after == 0);
         let (out, alternate) = (set(&self.apart), set(&self.alternate));
+        // Labels come from scratch and, where they are moved twice, go there.
+        let labels = set(&[if format.labels().is_some() { self.alternate[0] } else { Id(None) }]);
+        let kept = if moves > 1 { labels } else { Resources::default() };
         let (input, written) = (set(&self.read_of_input()), set(&self.written_of(self.apart, last)));
         if self.decided_on_device() {
             let reads = if first { input } else { input.union(out).union(alternate) };
@@ -354,7 +374,33 @@ impl<'a> Builder<'a> {
         } else {
             out
         };
-        (reads, if to_output { written } else { alternate })
+        (reads.union(labels), if to_output { written } else { alternate }.union(kept))
+    }
+
+    /// What passes find digits in, before the first of them.
+    fn digits_source(&self) -> Id {
+        if self.format().labels().is_some() { self.alternate[0] } else { self.input[0] }
+    }
+
+    /// Before digits are counted.
+    fn label(&mut self) {
+        let Some(labels) = self.format().labels() else { return };
+        let push = self.push;
+        self.push.problems = self.table.part_of(self.table.labels);
+        if self.table.problems == 1 {
+            self.table.for_each_label(&mut |problem| self.push.problem = *problem);
+        }
+        let keys = if labels.reads_keys() { self.input[0] } else { Id(None) };
+        let reads = set(&[keys, self.given, self.labels]).union(self.counted_by());
+        let groups = self.shares(self.table.most_items.into());
+        self.pass(Kernel::SplitLabel, PLAIN, groups, reads, set(&[self.alternate[0]]));
+        self.push = push;
+    }
+
+    /// What tells how many items there are, besides rows.
+    fn counted_by(&self) -> Resources {
+        let states = if self.table.prepared && self.table.any_count_on_device { self.states } else { Id(None) };
+        set(&[states, if self.table.prepared { Id(None) } else { self.counts }])
     }
 
     /// The move behind the digits.
@@ -375,7 +421,7 @@ impl<'a> Builder<'a> {
 
     fn histogram(&mut self, tile: TileShape, cleared: &[Id]) {
         let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
-        let keys = set(&[self.input[0]]);
+        let keys = set(&[self.digits_source()]);
         let (mut reads, mut writes) = (keys.union(self.line()), set(&[self.histograms]).union(set(cleared)));
         if self.table.prepared {
             reads = reads.union(writes.intersection(set(&[self.histograms])));
@@ -395,6 +441,7 @@ impl<'a> Builder<'a> {
 
     fn digits_by_look_back(&mut self, tile: TileShape) {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
+        self.label();
         self.histogram(tile, &[tile_words]);
         self.choose();
         let (kernel, groups) = self.table.kind.onesweep(self.table.class, self.table.problems == 1);
@@ -445,7 +492,9 @@ impl<'a> Builder<'a> {
 
     fn digits_by_scan(&mut self, tile: TileShape) {
         let (histograms, tile_words) = (self.histograms, self.tile_words);
+        self.label();
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
+        let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
         let digits = match self.table.class {
             Class::Segments { .. } => self.groups(0, ARGUMENTS_DIGITS),
             _ => Groups::Fixed(self.table.problems * self.format().bins()),
@@ -459,8 +508,9 @@ impl<'a> Builder<'a> {
                 counted = counted.union(set(&[self.counts]));
                 told = told.union(set(&[self.statuses]));
             }
-            counted = counted.intersection(set(&[self.input[0], self.apart[0], self.alternate[0], self.counts]));
-            self.pass(Kernel::SortCount, tile, tiles, counted.union(line).union(shared), told);
+            let planes = if self.format().labels().is_some() { Id(None) } else { self.apart[0] };
+            counted = counted.intersection(set(&[self.digits_source(), planes, self.alternate[0], self.counts]));
+            self.pass(Kernel::SortCount, tile, chunks, counted.union(line).union(shared), told);
             let sums = set(&[tile_words, histograms]);
             self.pass(Kernel::SortSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
             let reads = reads.union(line).union(set(&[tile_words, histograms]));
@@ -523,13 +573,15 @@ impl<'a> Builder<'a> {
         if self.table.problems == 1 {
             self.table.for_each_result(&mut |problem| self.push.problem = *problem);
         }
-        let counted = if self.table.most_items == 0 { Id(None) } else { self.histograms };
+        let kernel = self.table.kind.telling_kernel();
+        let counted = if kernel == Kernel::SplitBounds { self.alternate[0] } else { self.histograms };
+        let counted = if self.table.most_items == 0 { Id(None) } else { counted };
         let strays = if self.format().strays() { self.statuses } else { Id(None) };
-        let states = if self.table.prepared && self.table.any_count_on_device { self.states } else { Id(None) };
-        let counts = if self.table.prepared { Id(None) } else { self.counts };
-        let reads = set(&[counted, states, counts, self.results, strays]);
-        let groups = Groups::Fixed(self.table.problems);
-        self.pass(Kernel::SplitResults, PLAIN, groups, reads, set(&self.told).union(set(&[strays])));
+        let reads = set(&[counted, self.results, strays]).union(self.counted_by());
+        let buckets = self.format().split.map_or(0, |split| split.buckets);
+        let groups = if kernel == Kernel::SplitBounds { buckets.div_ceil(self.table.kind.profile.plain_threads) } else { 1 };
+        let groups = Groups::Fixed(self.table.problems * groups);
+        self.pass(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays])));
         self.push = push;
     }
 

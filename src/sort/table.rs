@@ -1,7 +1,8 @@
 //! The problems of a plan, and where everything of theirs lies. Pure arithmetic: addresses go through untouched.
 
 use super::SortInfo;
-use super::format::{Format, Placement};
+use super::format::{Format, Given};
+use super::info::Placement;
 use super::job::{Buckets, Job};
 use super::kind::{Class, SortKind};
 use super::merging::Merging;
@@ -9,8 +10,8 @@ use crate::memory::{Arguments, Range};
 use crate::plan::{Rows, Table};
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
-    ARGUMENTS, Address, FLAG_ODD, FUNCTION_RANGE, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    MODE_DIRECT, PREFIX_BINS, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
+    ARGUMENTS, Address, FLAG_ODD, FUNCTION_RANGE, FUNCTION_USER, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
+    LAYOUT_VALUES_APART, MODE_DIRECT, PREFIX_BINS, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
 };
 use crate::{Error, Result};
 
@@ -91,10 +92,14 @@ impl Parts {
         let values_apart = format.has(LAYOUT_VALUES_APART);
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (mut keys, mut values) = (0, 0);
-        if own_planes || keys_apart {
+        if format.labels().is_some() {
+            // At first as narrow as they are; where they are moved twice, two planes of them, and one of each word that they take along.
+            keys = if moves_once { plane * u64::from(format.key_bits) / 32 } else { 2 * plane };
+            values = if moves_once { 0 } else { plane * u64::from(format.value_words) };
+        } else if own_planes || keys_apart {
             keys = plane * u64::from(format.key_words + together) * times(format.has(LAYOUT_KEYS_APART));
         }
-        if format.values_separate() && (own_planes || values_apart) {
+        if format.labels().is_none() && format.values_separate() && (own_planes || values_apart) {
             values = plane * u64::from(format.value_words) * times(values_apart);
         }
         if values_apart {
@@ -164,6 +169,8 @@ pub(crate) struct SortTable<'a> {
     pub(super) alternate_values: Range,
     /// Rows of what the results of splits go to.
     pub(super) results: Range,
+    /// Rows of what labels are made from.
+    pub(super) labels: Range,
 }
 
 /// The smallest ranges around what the problems name.
@@ -179,6 +186,8 @@ pub(super) struct Hulls {
     pub(super) bucket_offsets: Range,
     pub(super) bucket_counts: Range,
     pub(super) commands: Range,
+    /// Ids of buckets, or splitters.
+    pub(super) given: Range,
 }
 
 impl Hulls {
@@ -194,6 +203,7 @@ impl Hulls {
                 "offsets" => &mut self.bucket_offsets,
                 "counts" => &mut self.bucket_counts,
                 "commands" => &mut self.commands,
+                "bucketIds" | "splitters" => &mut self.given,
                 _ => &mut self.statuses,
             };
             *hull = hull.around(part.range);
@@ -316,6 +326,7 @@ impl<'a> SortTable<'a> {
             alternate_keys: part(parts.keys)?,
             alternate_values: part(parts.values)?,
             results: part(if kind.format.split.is_some() { rows } else { 0 })?,
+            labels: part(if kind.format.labels().is_some() { rows } else { 0 })?,
         })
     }
 
@@ -380,6 +391,32 @@ impl<'a> SortTable<'a> {
         });
     }
 
+    /// The same with what the function reads in place of items: see glsl/split/label.comp.
+    pub(super) fn for_each_label(&self, visit: &mut dyn FnMut(&SortProblem)) {
+        let Some(labels) = self.kind.format.labels() else { return };
+        self.for_each_job(&mut |problem, Buckets { low, width, given, user_address, user_words, .. }| {
+            let problem = *problem;
+            let reciprocal = 1.0 / (*width).max(1) as f32;
+            visit(&match labels.given {
+                // Dense, in words or, where narrower, in bytes.
+                Some(Given::Ids(size)) => {
+                    SortProblem { keys: given.address.into(), strides: if size == 4 { 1 } else { size }, ..problem }
+                }
+                Some(Given::Splitters) => SortProblem { values: given.address.into(), ..problem },
+                None if labels.function == FUNCTION_USER => {
+                    let [to_keys, to_values] = bytemuck::cast(*user_words);
+                    SortProblem { values: (*user_address).into(), to_keys, to_values, ..problem }
+                }
+                None => SortProblem {
+                    values: (*low).into(),
+                    to_keys: (*width).into(),
+                    to_values: u64::from(reciprocal.to_bits()).into(),
+                    ..problem
+                },
+            });
+        });
+    }
+
     /// How kernels name a part of scratch.
     pub(super) fn part_of(&self, range: Range) -> u32 {
         if range.size == 0 {
@@ -397,6 +434,7 @@ impl Table for SortTable<'_> {
         match rows {
             Rows::Problems => self.for_each_problem(row),
             Rows::Results => self.for_each_result(row),
+            Rows::Labels => self.for_each_label(row),
         }
     }
 }

@@ -2,17 +2,22 @@
 //! begins, and the dispatch that goes over it.
 //!
 //! A [`Splitter`] is made once; [`Splitter::cmd_split`] appends a split to a command buffer. What takes a key to its bucket is a
-//! [`BucketFunction`]; up to 256 buckets take one move. (Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016.)
+//! [`BucketFunction`]; up to 256 buckets take one move, up to 65,536 two. (Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016.)
 
+mod kernel;
 mod range;
 
 use crate::memory::Count;
-use crate::shared::{FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, RADIX};
-use crate::sort::{Buckets, Format, Job, MOST_GROUPS_Y, Passes, SplitBy};
+use crate::shared::{
+    ENCODING_SIGNED, FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, FUNCTION_SIGNS, FUNCTION_SPLITTERS, FUNCTION_USER, RADIX,
+    RADIX_BITS,
+};
+use crate::sort::{Buckets, Format, Given, Job, LabelBy, MAX_NARROW_COUNT, MOST_GROUPS_Y, Passes, SplitBy};
 use crate::{
     Device, Error, KeyType, Layout, Placement, Range, Result, Scratch, SortInfo, SorterInfo, Strategy, Timestamps, ValueType,
 };
 use ash::vk;
+pub use kernel::BucketKernel;
 pub(crate) use range::Ranges;
 
 /// What takes a key to its bucket.
@@ -27,8 +32,43 @@ pub enum BucketFunction {
         begin_bit: u32,
     },
     /// Ranges of equal width, one after the other, as [`SplitInfo::low`] and [`SplitInfo::width`] say. The first bucket also has all keys
-    /// below, the last one all above: so two of them are split by a pivot, `low + width`. Keys are `u32`.
+    /// below, the last one all above: so two of them are split by a pivot, `low + width`. Keys are `u32`, `i32`, `u64` or `i64`.
     Range,
+    /// As many as there are splitters that are not above the key: the first bucket has all keys below the first of
+    /// [`SplitInfo::splitters`], the last one those from the last on. Keys of 32 bits or more.
+    Splitters,
+    /// What [`SplitInfo::bucket_ids`] say, one for each item. Items whose id is no bucket lie behind those of the last one. Keys, of 32 bits or
+    /// more, are read only to be moved.
+    Ids(IdType),
+    /// The signs of the key's words, each a float (or an `i32`): one bit a word, set where the sign bit is, the first word's the lowest. So directions
+    /// of [`KeyType::U32x3`] go to their octants, numbers of [`KeyType::F32`] to those below zero and others: keys are one of these, `U32`, `U32x2` or
+    /// `U32x4`, and buckets as many as there are combinations.
+    Signs,
+    /// What a function of the caller says, in a kernel that [`Splitter::with_kernel`] is given. Items that it takes to no bucket lie behind those of the
+    /// last one. Keys of 32 bits or more.
+    User,
+}
+
+/// What ids of buckets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdType {
+    /// `u8`
+    U8,
+    /// `u16`
+    U16,
+    /// `u32`
+    U32,
+}
+
+impl IdType {
+    /// Bytes of an id.
+    pub const fn size(self) -> u32 {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 => 4,
+        }
+    }
 }
 
 impl Default for BucketFunction {
@@ -42,7 +82,7 @@ impl Default for BucketFunction {
 pub struct SplitterInfo {
     /// The keys.
     pub key: KeyType,
-    /// How many buckets, 1 to 256.
+    /// How many buckets, 1 to 65,536. Above 256 items move twice, and keys have 32 bits or more.
     pub buckets: u32,
     /// What takes a key to its bucket.
     pub function: BucketFunction,
@@ -52,7 +92,8 @@ pub struct SplitterInfo {
     pub drop_keys: bool,
     /// How items lie. Those that are written are dense.
     pub layout: Layout,
-    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower.
+    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets by
+    /// bits or ranges of words, of keys of 32 bits or more.
     pub max_count: u32,
     /// How. All give the same bytes.
     pub strategy: Strategy,
@@ -93,57 +134,166 @@ impl SplitterInfo {
     /// What no splitter can be: names the member and why.
     pub(crate) fn format(&self) -> Result<Format> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
-        let (bits, buckets) = (self.key.bits(), self.buckets);
-        if buckets == 0 || buckets > RADIX {
-            return malformed("bucketCount", &format!("{buckets} is not 1 to {RADIX}"));
+        let Self { key, buckets, function, value, drop_keys, layout, max_count, strategy } = *self;
+        if buckets == 0 || buckets > MOST_BUCKETS {
+            return malformed("bucketCount", &format!("{buckets} is not 1 to {MOST_BUCKETS}"));
         }
-        let (begin_bit, function) = match self.function {
-            BucketFunction::Range if self.key != KeyType::U32 => return malformed("bucketFunction", "ranges are of u32 keys"),
-            // Whatever the key is, the last bucket there is.
-            _ if buckets == 1 => (0, FUNCTION_FIELD),
-            BucketFunction::Range => (0, FUNCTION_RANGE),
-            BucketFunction::Bits { begin_bit } if buckets.is_power_of_two() => (begin_bit, FUNCTION_DIGIT),
-            BucketFunction::Bits { begin_bit } => (begin_bit, FUNCTION_FIELD),
-        };
-        let field = if function == FUNCTION_RANGE { 1 } else { buckets.next_power_of_two().ilog2().max(1) };
-        // Keys have 8 bits or more, and so many number 256 buckets.
-        let limit = bits - field;
-        if begin_bit > limit {
-            let (value, limit) = (begin_bit.into(), limit.into());
-            return Err(Error::TooLarge {
-                argument: "beginBit",
-                value,
-                limit,
-                why: "the last bit from which on the key has as many as number the buckets",
-            });
-        }
-        let end_bit = begin_bit + field;
-        if begin_bit / 32 != (end_bit - 1) / 32 {
-            return malformed("beginBit", &format!("{begin_bit} to {end_bit} are bits of two words"));
-        }
-        let placement = Placement::Preserve;
-        let Self { key, value, drop_keys, layout, max_count, strategy, .. } = *self;
         if value.size() > 16 {
             return malformed("valueSize", &format!("{} is more than 16: split the indices, and fetch by them", value.size()));
         }
-        let order = crate::Order::Ascending;
+        let begin_bit = if let BucketFunction::Bits { begin_bit } = function { begin_bit } else { 0 };
+        let end_bit = begin_bit.saturating_add(self.field_bits());
+        self.check_function(end_bit)?;
+        let by_labels = self.labels(begin_bit, end_bit);
+        if by_labels.is_some() && key.bits() < 32 {
+            return malformed("keyType", "keys narrower than a word go by their bits, and to no more than 256 buckets");
+        }
+        if by_labels.is_some() && max_count > MAX_NARROW_COUNT {
+            let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
+            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most items of such splits" });
+        }
+        // Whatever is no field is a digit all the same, of one bit for all it matters.
+        let by_field = matches!(function, BucketFunction::Bits { .. }) && by_labels.is_none();
+        let (begin_bit, end_bit) = if by_field { (begin_bit, end_bit) } else { (0, 1) };
         let moved = SorterInfo {
             key,
-            order,
+            order: crate::Order::Ascending,
             begin_bit,
             end_bit,
             value,
             drop_keys,
-            placement,
+            placement: Placement::Preserve,
             layout,
             segmented: false,
             max_count,
             strategy,
         };
-        let bins = if function == FUNCTION_FIELD && buckets > 1 { buckets + 1 } else { buckets };
-        Ok(Format { split: Some(SplitBy { function, buckets, bins }), ..Format::new(&moved)? })
+        let moved = Format::new(&moved)?;
+        let bins = buckets + u32::from(self.has_strays());
+        // Of one, whatever the key is.
+        let field = if bins.is_power_of_two() && bins != 1 { FUNCTION_DIGIT } else { FUNCTION_FIELD };
+        let Some(labels) = by_labels else {
+            let function = if function == BucketFunction::Range && buckets > 1 { FUNCTION_RANGE } else { field };
+            return Ok(Format { split: Some(SplitBy { function, buckets, bins, labels: None }), ..moved });
+        };
+        // What is sorted by is the label's own bits, of which the last digit takes one more where there is one bin too many for it.
+        let label_bits = if bins.is_power_of_two() { bins.ilog2() } else { (bins - 1).ilog2() + 1 }.max(1);
+        let one_more = bins == RADIX + 1 || bins == MOST_BUCKETS + 1;
+        Ok(Format {
+            key_words: 1,
+            key_bits: if bins <= RADIX { RADIX_BITS } else { bins.next_power_of_two().ilog2().next_multiple_of(16).max(16) },
+            encoding: 0,
+            begin_bit: 0,
+            end_bit: label_bits - u32::from(one_more),
+            value_words: value.size() / 4 + if drop_keys { 0 } else { key.size() / 4 },
+            split: Some(SplitBy { function: field, buckets, bins, labels: Some(labels) }),
+            ..moved
+        })
+    }
+
+    /// Bits that number all buckets.
+    fn field_bits(&self) -> u32 {
+        self.buckets.next_power_of_two().ilog2().max(1)
+    }
+
+    /// A key of 32 or 64 bits as it is ordered.
+    fn ordered(&self, key: u64) -> u64 {
+        let signed = self.key.plain().encoding & ENCODING_SIGNED != 0;
+        if signed { key ^ 1 << (self.key.bits() - 1) } else { key }
+    }
+
+    /// Whether there may be keys of no bucket.
+    fn has_strays(&self) -> bool {
+        match self.function {
+            BucketFunction::Bits { .. } => !self.buckets.is_power_of_two(),
+            BucketFunction::Ids(id) => u64::from(self.buckets) < 1 << (8 * id.size()),
+            BucketFunction::User => true,
+            BucketFunction::Range | BucketFunction::Splitters | BucketFunction::Signs => false,
+        }
+    }
+
+    /// That the function takes such keys to so many buckets. `end_bit`: of a field.
+    fn check_function(&self, end_bit: u32) -> Result<()> {
+        let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
+        let (key, buckets) = (self.key, self.buckets);
+        let words = key.size() / 4;
+        match self.function {
+            BucketFunction::Bits { begin_bit } => {
+                let limit = key.bits().saturating_sub(self.field_bits());
+                if begin_bit > limit {
+                    let (value, limit) = (begin_bit.into(), limit.into());
+                    return Err(Error::TooLarge {
+                        argument: "beginBit",
+                        value,
+                        limit,
+                        why: "the last bit from which on the key has as many as number the buckets",
+                    });
+                }
+                if begin_bit / 32 != (end_bit - 1) / 32 {
+                    return malformed("beginBit", &format!("{begin_bit} to {end_bit} are bits of two words"));
+                }
+            }
+            BucketFunction::Range if !matches!(key, KeyType::U32 | KeyType::I32 | KeyType::U64 | KeyType::I64) => {
+                return malformed("bucketFunction", "ranges are of integers of 32 or 64 bits");
+            }
+            BucketFunction::Signs => {
+                let of_words = matches!(key, KeyType::U32 | KeyType::F32 | KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4);
+                if !of_words {
+                    return malformed("bucketFunction", "signs are of u32, f32 and several u32");
+                }
+                if buckets != 1 << words {
+                    return malformed(
+                        "bucketCount",
+                        &format!("{buckets} is not {}, the combinations of {words} signs", 1 << words),
+                    );
+                }
+            }
+            BucketFunction::Range | BucketFunction::Splitters | BucketFunction::Ids(_) | BucketFunction::User => {}
+        }
+        Ok(())
+    }
+
+    /// What labels are made from, where the function is none that passes find by themselves.
+    fn labels(&self, begin_bit: u32, end_bit: u32) -> Option<LabelBy> {
+        let key = self.key.plain();
+        let of_keys = LabelBy {
+            function: FUNCTION_FIELD,
+            module: 0,
+            given: None,
+            words: key.words,
+            bits: 32,
+            encoding: key.encoding,
+            begin_bit,
+            end_bit,
+        };
+        let few = self.buckets <= RADIX;
+        match self.function {
+            BucketFunction::Bits { .. } if few => None,
+            BucketFunction::Range if few && key.words == 1 => None,
+            BucketFunction::Range | BucketFunction::Splitters if self.buckets == 1 => None,
+            BucketFunction::Bits { .. } => Some(of_keys),
+            BucketFunction::Range => Some(LabelBy { function: FUNCTION_RANGE, ..of_keys }),
+            BucketFunction::Splitters => Some(LabelBy { function: FUNCTION_SPLITTERS, given: Some(Given::Splitters), ..of_keys }),
+            BucketFunction::Signs => Some(LabelBy { function: FUNCTION_SIGNS, ..of_keys }),
+            BucketFunction::User => Some(LabelBy { function: FUNCTION_USER, ..of_keys }),
+            BucketFunction::Ids(id) => {
+                let bits = 8 * id.size();
+                Some(LabelBy {
+                    given: Some(Given::Ids(id.size())),
+                    words: 1,
+                    bits,
+                    encoding: 0,
+                    begin_bit: 0,
+                    end_bit: bits,
+                    ..of_keys
+                })
+            }
+        }
     }
 }
+
+/// Most buckets: two digits.
+const MOST_BUCKETS: u32 = RADIX * RADIX;
 
 /// One split to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,10 +313,19 @@ pub struct SplitInfo {
     pub key_stride: u32,
     /// The same for values.
     pub value_stride: u32,
-    /// For [`BucketFunction::Range`]: the first key of the first bucket.
-    pub low: u32,
-    /// For [`BucketFunction::Range`]: keys of each bucket, 1 or more.
-    pub width: u32,
+    /// For [`BucketFunction::Range`]: the first key of the first bucket, as the key's bits.
+    pub low: u64,
+    /// For [`BucketFunction::Range`]: keys of each bucket, 1 or more, a number that the key has bits for.
+    pub width: u64,
+    /// For [`BucketFunction::Splitters`]: one less than there are buckets, of the keys' type, dense, in ascending order. Where they are not, items still
+    /// all go to some bucket.
+    pub splitters: Range,
+    /// For [`BucketFunction::Ids`]: the bucket of each item, `count.max` of them, dense.
+    pub bucket_ids: Range,
+    /// For [`BucketFunction::User`]: an address that its function is given, for what it reads besides the key; nothing that this split writes.
+    pub user_address: vk::DeviceAddress,
+    /// For [`BucketFunction::User`]: words that its function is given.
+    pub user_words: [u32; 4],
     /// `buckets + 1` words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no bucket.
     /// [`Range::NONE`]: not wanted.
     pub offsets: Range,
@@ -212,7 +371,33 @@ impl Splitter {
     /// # Errors
     /// Names the member of `info` that cannot be, and why; [`Error::Vulkan`] where a pipeline cannot be created.
     pub fn new(device: &Device, info: &SplitterInfo) -> Result<Self> {
+        if info.function == BucketFunction::User {
+            return Err(Error::Malformed { argument: "bucketFunction", why: "it takes a kernel, and none is given".into() });
+        }
         Ok(Self { info: *info, passes: Passes::new(device, info.format()?, info.strategy)? })
+    }
+
+    /// The same by a function of the caller, [`BucketFunction::User`].
+    ///
+    /// # Errors
+    /// As [`Splitter::new`]; where the kernel is for other keys.
+    ///
+    /// # Safety
+    /// The kernel asks for no feature that the device is without, and for no more shared memory than it has; where it came as SPIR-V, it is a valid
+    /// module.
+    pub unsafe fn with_kernel(device: &Device, info: &SplitterInfo, kernel: &BucketKernel) -> Result<Self> {
+        let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
+        if info.function != BucketFunction::User {
+            return malformed("bucketFunction", "it takes no kernel, and one is given".into());
+        }
+        if kernel.key() != info.key.plain() {
+            return malformed("keyType", format!("{:?} are not the keys that the kernel is for", info.key));
+        }
+        let mut format = info.format()?;
+        if let Some(labels) = format.split.as_mut().and_then(|split| split.labels.as_mut()) {
+            labels.module = device.add_module(kernel.code());
+        }
+        Ok(Self { info: *info, passes: Passes::new(device, format, info.strategy)? })
     }
 
     /// The device it was made on.
@@ -294,21 +479,45 @@ impl Splitter {
             status,
             timestamps,
         };
-        let ranges = Ranges::new(info.low, info.width.max(1), self.info.buckets);
-        let SplitInfo { offsets, counts, commands, command_items, .. } = *info;
-        Job { items, buckets: Buckets { range: ranges.words(), offsets, counts, commands, command_items } }
+        let SplitInfo { width, user_address, user_words, offsets, counts, commands, command_items, .. } = *info;
+        let low = self.info.ordered(info.low);
+        // Only read where keys have one word, and so have these.
+        let word = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let range = Ranges::new(word(low), word(width).max(1), self.info.buckets.min(RADIX)).words();
+        let given = match self.info.function {
+            BucketFunction::Ids(_) => info.bucket_ids,
+            BucketFunction::Splitters => info.splitters,
+            _ => Range::NONE,
+        };
+        let told = Buckets { offsets, counts, commands, command_items, ..Buckets::default() };
+        Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..told } }
     }
 
     /// Everything about one split that needs no scratch.
     pub(crate) fn check(&self, info: &SplitInfo) -> Result<()> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
-        match self.info.function {
-            BucketFunction::Range if info.width == 0 => return malformed("width", "buckets of 0 keys have none"),
-            BucketFunction::Bits { .. } if (info.low, info.width) != (0, 0) => {
-                let argument = if info.low == 0 { "width" } else { "low" };
+        let by_ranges = self.info.function == BucketFunction::Range;
+        if by_ranges && info.width == 0 {
+            return malformed("width", "buckets of 0 keys have none");
+        }
+        for (argument, value) in [("low", info.low), ("width", info.width)] {
+            if !by_ranges && value != 0 {
                 return malformed(argument, "the splitter's buckets are no ranges");
             }
-            _ => {}
+            let limit = u64::MAX >> (64 - self.info.key.bits().min(64));
+            if value > limit {
+                return Err(Error::TooLarge { argument, value, limit, why: "the bits of the key" });
+            }
+        }
+        if self.info.function != BucketFunction::User && (info.user_address, info.user_words) != (0, [0; 4]) {
+            let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
+            return malformed(argument, "the splitter has no function of the caller");
+        }
+        if self.info.function != BucketFunction::Splitters && info.splitters != Range::NONE {
+            return malformed("splitters", "the splitter's buckets are not told by any");
+        }
+        if !matches!(self.info.function, BucketFunction::Ids(_)) && info.bucket_ids != Range::NONE {
+            return malformed("bucketIds", "the splitter's buckets are not told by ids");
         }
         if info.commands != Range::NONE {
             if info.command_items == 0 {

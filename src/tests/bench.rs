@@ -1,12 +1,13 @@
 //! A case: its problems, how they are sorted, and its memory before the first pass, which is all one buffer.
 
 use super::contexts::context;
+use super::labels;
 use super::problems::Sorts;
 use super::twins::{LOW, Twin, WIDTH, noise};
 use crate::host::{Buffer, Context};
 use crate::plan::{Plan, Rows, Table as _};
 use crate::scratch::Layout as ScratchLayout;
-use crate::shared::SortProblem;
+use crate::shared::{RADIX, SortProblem};
 use crate::sort::{Buckets, SortTable};
 use crate::split::Ranges;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank};
@@ -188,16 +189,25 @@ impl Bench {
             let values_out = array("valuesOut", &[], 4);
             sorts.infos.push(SortInfo { keys, values, keys_out, values_out, ..sort });
             if let Some(split) = format.split {
+                let given = if twin.given.is_empty() {
+                    Range::NONE
+                } else {
+                    Range::new(memory.add(&twin.given, 4) as u64, twin.given.len() as u64)
+                };
                 let mut words = |words: u32| {
                     let drawn = noise(u64::from(words) + 3, words as usize);
                     Range::new(memory.add(bytemuck::cast_slice(&drawn), 4) as u64, u64::from(words) * 4)
                 };
                 sorts.buckets.push(Buckets {
-                    range: Ranges::new(LOW, WIDTH, split.buckets).words(),
+                    range: Ranges::new(LOW, WIDTH, split.buckets.min(RADIX)).words(),
+                    low: labels::LOW ^ if format.labels().is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
+                    width: labels::WIDTH,
+                    given,
                     offsets: words(split.buckets + 1),
                     counts: words(split.buckets),
                     commands: words(3 * split.buckets),
                     command_items: 5,
+                    ..Buckets::default()
                 });
             }
             inputs.push(twin);
@@ -220,8 +230,8 @@ impl Bench {
                 .into_iter()
                 .for_each(|range| move_there(&mut range.address));
         }
-        for Buckets { offsets, counts, commands, .. } in &mut sorts.buckets {
-            [offsets, counts, commands].into_iter().for_each(|range| move_there(&mut range.address));
+        for Buckets { given, offsets, counts, commands, .. } in &mut sorts.buckets {
+            [given, offsets, counts, commands].into_iter().for_each(|range| move_there(&mut range.address));
         }
         let scratch = Scratch { buffer: buffer.handle(), offset: scratch, size: layout.size() };
         Self { context, profile, problems, inputs, sorts, buffer, scratch, initial: memory.0 }

@@ -12,6 +12,20 @@ use crate::shared::{
 };
 use crate::sort::{Buckets, Merging, cpu};
 
+/// What the kernels keep of the counts of a problem's tiles, digit by digit, in a row for each tile: the counts of those before it in its chunk
+/// of the line; and of the chunk's first tile those of all its tiles, or, once they are summed, of all before.
+fn by_chunks(counts: &[u32], bins: usize, chunk: usize, first_tile: usize, summed: bool) -> Vec<u32> {
+    let tiles = counts.len() / bins;
+    let begin = |t: usize| t - ((first_tile + t) % chunk).min(t);
+    let of = |t: usize| match begin(t) {
+        begun if begun != t => begun..t,
+        _ if summed => 0..t,
+        _ => t..(t + 1..tiles).find(|later| begin(*later) == *later).unwrap_or(tiles),
+    };
+    let sum = |digit: usize, of: std::ops::Range<usize>| counts[digit * tiles..][of].iter().sum::<u32>();
+    (0..tiles).flat_map(|t| (0..bins).map(move |digit| sum(digit, of(t)))).collect()
+}
+
 impl Bench {
     /// The twins before the first pass.
     pub(super) fn twins(&self) -> Vec<Twin> {
@@ -44,11 +58,14 @@ impl Bench {
         let prepared = is_prepared(plan);
         let name = pass.variant.kernel.name().trim_end_matches("_emulated");
         let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
-        if name == "split_results" {
+        if ["split_results", "split_bounds"].contains(&name) {
             twins.iter().zip(&self.sorts.buckets).for_each(|(twin, buckets)| self.check_results(memory, twin, buckets));
         }
+        let mut line = 0;
         for (row, (twin, problem)) in rows.iter().zip(twins.iter_mut().zip(&self.problems)) {
             let tiles = twin.len().div_ceil(tile);
+            let first_tile = line;
+            line += tiles;
             let compare_items = |twin: &mut Twin, to: Move| {
                 if self.proves_by_keys() && !to.last {
                     // All the same in the bits that are sorted by so far; the others may come in any order.
@@ -79,13 +96,15 @@ impl Bench {
                 "sort_count" => {
                     if to.is_some() {
                         twin.counts = cpu::count(&twin.keys, tile, twin.digit(index), bins);
-                        assert_eq!(self.part(memory, row.tile_words, tiles * bins), twin.counts, "{name}");
+                        let expected = by_chunks(&twin.counts, bins, push.chunk as usize, first_tile, false);
+                        assert_eq!(self.part(memory, row.tile_words, tiles * bins), expected, "{name}");
                     }
                 }
                 "sort_spine" => {
                     if to.is_some() {
+                        let expected = by_chunks(&twin.counts, bins, push.chunk as usize, first_tile, true);
                         twin.totals = cpu::spine(&mut twin.counts, bins);
-                        assert_eq!(self.part(memory, row.tile_words, tiles * bins), twin.counts, "{name}");
+                        assert_eq!(self.part(memory, row.tile_words, tiles * bins), expected, "{name}");
                         let histograms = self.part(memory, row.histogram, digits * bins);
                         assert_eq!(histograms[index as usize * bins..][..bins], twin.totals, "{name}");
                     }
@@ -145,8 +164,13 @@ impl Bench {
                     let target = if push.digit == PERMUTE_TO_SCRATCH { aside } else { address(row.to_values) };
                     assert_eq!(self.bytes(memory, target, values.len()), values, "{name}");
                 }
-                "split_results" => {
-                    let strays = twin.format.strays() && twin.histograms()[0].last().is_some_and(|count| *count != 0);
+                "split_label" => {
+                    let bytes = twin.format.key_bits as usize / 8;
+                    let expected: Vec<u8> = twin.keys[0].iter().flat_map(|label| label.to_le_bytes()[..bytes].to_vec()).collect();
+                    assert!(self.bytes(memory, address(row.alternate_keys), expected.len()) == expected, "{name}");
+                }
+                "split_results" | "split_bounds" => {
+                    let strays = twin.bucket_counts().last().is_some_and(|count| *count != 0);
                     let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                     let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];
                     let expected = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum::<u32>();
@@ -181,7 +205,7 @@ impl Bench {
 
     /// Offsets, counts and commands.
     fn check_results(&self, memory: &[u8], twin: &Twin, of: &Buckets) {
-        let mut offsets = twin.histograms().remove(0);
+        let mut offsets = twin.bucket_counts();
         offsets.truncate(twin.format.split.map_or(0, |split| split.buckets as usize));
         let counts = offsets.clone();
         let end = cpu::exclusive_sum(&mut offsets);

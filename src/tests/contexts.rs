@@ -45,6 +45,7 @@ pub(super) fn context(emulated: bool) -> Context {
         tiles: tiles.iter().copied().collect(),
         ring: None,
         few_bins: None,
+        counted: Default::default(),
         segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
     };
     let profile = Profile {

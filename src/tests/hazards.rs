@@ -274,7 +274,7 @@ fn splits_have_the_barriers_they_need_and_no_other() {
                     let mut addresses = Addresses::new();
                     let mut batch = vec![
                         of(info, i),
-                        of(splits()[(i + 1) % 6], i + 1),
+                        of(splits()[(i + 1) % splits().len()], i + 1),
                         Sorts::new(SorterInfo::pairs().strategy(Strategy::Lookback)),
                     ];
                     (0..problems).for_each(|_| batch[0].push(&mut addresses, problem));

@@ -14,6 +14,7 @@ mod hazards;
 #[cfg(feature = "host")]
 mod kernels;
 #[cfg(feature = "host")]
+mod labels;
 mod look_back;
 mod merges;
 mod plans;

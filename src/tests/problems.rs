@@ -3,7 +3,8 @@
 use crate::sort::{Buckets, Class, Format, Job, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
 use crate::{
-    BucketFunction, Count, DeviceFacts, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitterInfo, ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitterInfo,
+    ValueType,
 };
 
 /// Where made-up scratch lies.
@@ -72,6 +73,8 @@ pub(super) fn argument_of(resource: &str) -> Option<&'static str> {
         "bucket_offsets" => "offsets",
         "bucket_counts" => "counts",
         "commands" => "commands",
+        "bucket_ids" => "bucketIds",
+        "splitters" => "splitters",
         _ => return None,
     })
 }
@@ -109,6 +112,11 @@ impl Sorts {
         self.split.map(|split| split.function)
     }
 
+    /// The splitter, where labels say where items go.
+    pub(super) fn by_labels(&self) -> Option<SplitterInfo> {
+        self.split.filter(|_| self.format().labels().is_some())
+    }
+
     pub(super) fn format(&self) -> Format {
         self.split.map_or_else(|| Format::new(&self.info), |split| split.format()).unwrap()
     }
@@ -116,7 +124,7 @@ impl Sorts {
     pub(super) fn push(&mut self, addresses: &mut Addresses, problem: Problem) {
         let format = self.format();
         self.infos.push(addresses.info(problem, &format));
-        self.buckets.extend(format.split.map(|split| addresses.buckets(problem, split.buckets)));
+        self.buckets.extend(format.split.map(|_| addresses.buckets(problem, &format)));
     }
 
     pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
@@ -195,15 +203,25 @@ pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
 }
 
 /// Splits of each function, with a bucket more and without, of items that differ in where they lie.
-pub(super) fn splits() -> [SplitterInfo; 6] {
+pub(super) fn splits() -> [SplitterInfo; 12] {
+    use BucketFunction::{Ids, Range, Signs, Splitters};
     let bits = BucketFunction::Bits { begin_bit: 3 };
+    let strided = |split: SplitterInfo| SplitterInfo { layout: Layout::Strided, ..split };
+    let places = |split: SplitterInfo| SplitterInfo { value: ValueType::Index, drop_keys: true, ..split };
     [
         SplitterInfo::keys(2, bits),
         SplitterInfo::pairs(100, bits),
-        SplitterInfo::pairs(256, BucketFunction::Range),
+        SplitterInfo::pairs(256, Range),
         SplitterInfo { key: KeyType::U64, value: ValueType::Index, drop_keys: true, ..SplitterInfo::keys(32, bits) },
         SplitterInfo { key: KeyType::U8, ..SplitterInfo::pairs(5, bits) },
         SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(1, bits) },
+        // By labels, and in two moves.
+        SplitterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SplitterInfo::keys(100, Splitters) },
+        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(256, Ids(IdType::U16)) },
+        strided(places(SplitterInfo { key: KeyType::U32x3, ..SplitterInfo::keys(8, Signs) })),
+        strided(SplitterInfo { key: KeyType::I64, ..SplitterInfo::pairs(700, Range) }),
+        SplitterInfo::keys(1000, bits),
+        SplitterInfo { drop_keys: true, ..SplitterInfo::pairs(65_536, Ids(IdType::U32)) },
     ]
 }
 
@@ -231,10 +249,14 @@ impl Addresses {
     }
 
     /// What is asked of a split: with a status everything, with a count on the device offsets, of others counts, and of nothing nothing.
-    fn buckets(&mut self, problem: Problem, buckets: u32) -> Buckets {
+    fn buckets(&mut self, problem: Problem, format: &Format) -> Buckets {
+        let buckets = format.split.map_or(0, |split| split.buckets);
         let Problem { size, count_on_device, status } = problem;
         let mut array = |wanted: bool, words: u32| if wanted { self.array(u64::from(words) * 4) } else { Range::NONE };
+        // As long as the longest id or splitter.
+        let given = array(format.labels().is_some_and(|labels| labels.given.is_some()), size.max(4 * buckets));
         Buckets {
+            given,
             offsets: array(status || count_on_device, buckets + 1),
             counts: array(status || !count_on_device && size != 0, buckets),
             commands: array(status, 3 * buckets),

@@ -1,5 +1,6 @@
 //! What memory ought to hold after each pass: the twin of a problem, and where its words lie.
 
+use super::labels;
 use super::problems::Sorts;
 use crate::Placement;
 use crate::shared::{
@@ -7,8 +8,8 @@ use crate::shared::{
     LEAST_LOOK_BACK_ROW, MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
-use crate::sort::{Digit, Format, KeyType, SorterInfo};
-use crate::{BucketFunction, SortInfo, ValueType};
+use crate::sort::{Digit, Format, KeyType, SorterInfo, SplitBy};
+use crate::{BucketFunction, SortInfo, SplitterInfo, ValueType};
 
 pub(super) fn address(of: Address) -> u64 {
     u64::from_le_bytes(bytemuck::cast(of))
@@ -50,8 +51,12 @@ pub(super) const WIDTH: u32 = 0x00f5_0003;
 pub(super) struct Twin {
     info: SorterInfo,
     pub(super) format: Format,
-    /// Of a split.
+    /// Of a split that finds bins by itself.
     buckets: Option<BucketFunction>,
+    /// Of a split by labels: they are its keys then, and the caller's keys and values what moves along.
+    by_labels: Option<SplitterInfo>,
+    /// What it is given beside its items.
+    pub(super) given: Vec<u8>,
     /// Encoded words, least significant first; of a split, behind them each key's bin.
     pub(super) keys: Vec<Plane>,
     /// The same as the caller has them.
@@ -72,10 +77,12 @@ impl Twin {
     /// Keys are noise of few values in some places and many in others. `varied`: digits that not all keys share, as far as keys are told
     /// apart by their bits as they come.
     pub(super) fn new(sorts: &Sorts, seed: u64, size: usize, varied: u32) -> Self {
-        let (info, format, buckets) = (sorts.info, sorts.format(), sorts.function());
-        let (words, narrow) = (format.key_words as usize, format.key_bits);
+        let (info, format, by_labels) = (sorts.info, sorts.format(), sorts.by_labels());
+        let buckets = sorts.function().filter(|_| by_labels.is_none());
+        let (words, narrow) = (format.key_size.div_ceil(4) as usize, info.key.bits().min(32));
         let mut masks = vec![0xff03_ff1f; words];
-        for index in (0..format.digits()).filter(|index| varied >> index & 1 == 0) {
+        let digits = if by_labels.is_some() { 0 } else { format.digits() };
+        for index in (0..digits).filter(|index| varied >> index & 1 == 0) {
             let digit = format.digit(index);
             masks[digit.word as usize] &= !(u32::MAX >> (32 - digit.bits) << digit.shift);
         }
@@ -92,7 +99,8 @@ impl Twin {
         let value_words = if info.value == ValueType::Index { 0 } else { format.value_size / 4 };
         let values = (0..value_words).map(|w| (0..).take(size).map(|i: u32| i | w << 24).collect()).collect();
         let (keys, moved, counts, totals) = Default::default();
-        Self { info, format, buckets, keys, raw, moved, values, counts, totals, shared: 0, merged: false }
+        let given = by_labels.map_or_else(Vec::new, |split| labels::given(&split, seed, size));
+        Self { info, format, buckets, by_labels, given, keys, raw, moved, values, counts, totals, shared: 0, merged: false }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -131,23 +139,48 @@ impl Twin {
     pub(super) fn begun(&self, count: usize) -> Self {
         let mut twin = self.clone();
         twin.raw.iter_mut().for_each(|plane| plane.truncate(count));
-        twin.keys = vec![Plane::new(); twin.raw.len()];
-        for i in 0..count {
-            let mut words: Vec<u32> = twin.raw.iter().map(|plane| plane[i]).collect();
-            cpu::encode(self.info.key, self.info.order, &mut words);
-            twin.keys.iter_mut().zip(words).for_each(|(plane, word)| plane.push(word));
-        }
-        if let Some(function) = twin.buckets {
-            let bins = (0..count).map(|i| twin.bin_of(function, i)).collect();
-            twin.keys.push(bins);
-        }
         twin.moved = if twin.format.has(LAYOUT_INDICES) { vec![(0..).take(count).collect()] } else { twin.values.clone() };
         twin.moved.iter_mut().for_each(|plane| plane.truncate(count));
+        match twin.by_labels {
+            Some(split) => twin.label(&split),
+            None => twin.encode(),
+        }
         for (index, counts) in twin.histograms().iter().enumerate() {
             let shared = counts.iter().any(|n| *n != 0 && *n as usize == count);
             twin.shared |= u32::from(shared) << index;
         }
         twin
+    }
+
+    fn encode(&mut self) {
+        let count = self.len();
+        self.keys = vec![Plane::new(); self.raw.len()];
+        for i in 0..count {
+            let mut words: Vec<u32> = self.raw.iter().map(|plane| plane[i]).collect();
+            cpu::encode(self.info.key, self.info.order, &mut words);
+            self.keys.iter_mut().zip(words).for_each(|(plane, word)| plane.push(word));
+        }
+        if let Some(function) = self.buckets {
+            let bins = (0..count).map(|i| self.bin_of(function, i)).collect();
+            self.keys.push(bins);
+        }
+    }
+
+    fn label(&mut self, split: &SplitterInfo) {
+        self.keys = vec![labels::labels(split, &self.given, &self.raw)];
+        let keys = std::mem::replace(&mut self.raw, self.keys.clone());
+        self.moved.splice(0..0, keys.into_iter().filter(|_| !split.drop_keys));
+    }
+
+    /// Of a split, how many items each bucket has, and behind them those of none.
+    pub(super) fn bucket_counts(&self) -> Vec<u32> {
+        let of = |split: SplitBy| {
+            let bins = if self.by_labels.is_some() { &self.keys[0] } else { &self.keys[self.format.key_words as usize] };
+            let mut counts = vec![0; split.buckets as usize + 1];
+            bins.iter().for_each(|bin| counts[*bin as usize] += 1);
+            counts
+        };
+        self.format.split.map_or_else(Vec::new, of)
     }
 
     /// By the words of the key.
@@ -222,8 +255,9 @@ impl Twin {
 
     /// The part of a key that is sorted by, as one number.
     fn sorted_by(&self, i: usize) -> u128 {
-        if self.buckets.is_some() {
-            return self.keys[self.format.key_words as usize][i].into();
+        if self.buckets.is_some() || self.by_labels.is_some() {
+            let words = if self.by_labels.is_some() { 0 } else { self.format.key_words as usize };
+            return self.keys[words][i].into();
         }
         let key = self.keys.iter().rev().fold(0u128, |number, plane| number << 32 | u128::from(plane[i]));
         key >> self.format.begin_bit & u128::MAX >> (128 - (self.format.end_bit - self.format.begin_bit))
@@ -273,7 +307,7 @@ impl Twin {
             // Of ranges that reach beyond all keys, the last that has any.
             Some(BucketFunction::Range) => (self.bins() - 1).min(((u32::MAX - LOW) / WIDTH) as usize),
             Some(_) => self.bins() - 1,
-            None => (1 << digit.bits) - 1,
+            None => ((1 << digit.bits) - 1).min(self.bins() - 1),
         };
         let pads = |t: usize, value: usize| if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 };
         let of = |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
@@ -292,6 +326,15 @@ impl Twin {
     /// The items as the caller gets them: keys, values.
     pub(super) fn output(&self) -> [Vec<u8>; 2] {
         let unit = self.format.key_size.min(4) as usize;
+        if let Some(split) = self.by_labels {
+            let lead = match (self.format.has(LAYOUT_INTERLEAVED), split.drop_keys) {
+                (true, _) => self.moved.len(),
+                (_, true) => 0,
+                _ => (split.key.size() / 4) as usize,
+            };
+            let planes: Vec<&Plane> = self.moved.iter().collect();
+            return [laid_out(&planes[..lead], 4, 0), laid_out(&planes[lead..], 4, 0)];
+        }
         let mut items: Vec<&Plane> = self.raw.iter().collect();
         if self.format.has(LAYOUT_INTERLEAVED) {
             items.extend(&self.moved);
@@ -314,6 +357,24 @@ impl Twin {
         let format = &self.format;
         let mut written = Vec::new();
         let [keys, values] = self.output();
+        if self.by_labels.is_some() {
+            // Where there are two moves, the first leaves planes of labels behind those that come and those that are kept, which may be narrower.
+            let plane = u64::from(row.max_count.next_multiple_of(4)) * 4;
+            let area = address(row.alternate_keys) + if to.last { 0 } else { plane };
+            if format.digits() > 1 {
+                written.push((area, laid_out(&[&self.keys[0]], 4, 0)));
+            }
+            if to.last {
+                written.extend([(address(row.to_keys), keys), (address(row.to_values), values)]);
+            } else {
+                written.push((
+                    address(row.alternate_values),
+                    self.moved.iter().flatten().flat_map(|word| word.to_le_bytes()).collect(),
+                ));
+            }
+            written.retain(|(_, bytes)| !bytes.is_empty());
+            return written;
+        }
         let together = format.has(LAYOUT_INTERLEAVED);
         let keys_leave = to.last && !format.has(LAYOUT_KEYS_APART);
         let values_leave = to.last && !format.has(LAYOUT_VALUES_APART);

@@ -80,16 +80,24 @@ impl Profile {
         };
         // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
         let by_digits = |shape: Shape| with_counters(shape, shape.items.next_multiple_of(4) * shape.threads);
+        // The same where there is one bin more than a digit has values, and three places share a word: items with labels.
+        let by_labels = |Shape { threads, items }| {
+            let counters = (self.histogram_rows(threads, facts) * 4 * (RADIX + 1)).max(items.div_ceil(3) * threads * 4);
+            counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
+        };
         // Of the longest keys, those of two words: longer ones go without the shapes that they do not fit.
         for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, 3)] {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
             }
-            let tiles =
-                shapes.tiles.iter().map(|sized| sized.shape).chain(shapes.ring).chain(shapes.few_bins).map(|tile| tile.shape);
+            if shapes.counted.last().is_some_and(|last| last.up_to != u32::MAX) {
+                return refuse("the last tile shape of what is counted must serve every size".into());
+            }
+            let sized = shapes.tiles.iter().chain(&shapes.counted);
+            let tiles = sized.map(|sized| sized.shape).chain(shapes.ring).chain(shapes.few_bins).map(|tile| tile.shape);
             for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
                 group(shape)?;
-                fits(&shape, shape.items != 0, by_digits(shape))?;
+                fits(&shape, shape.items != 0, if words == 2 { by_labels(shape) } else { by_digits(shape) })?;
             }
             for small in shapes.small.iter().chain([&shapes.segments]) {
                 group(small.shape)?;

@@ -31,14 +31,14 @@ const PORTABLE_SHARED_MEMORY: u32 = 16 * 1024;
 const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
 /// Below this, a row of counters for each subgroup costs more than it saves.
 const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
-/// Fewest threads: each holds at most four of the 256 digits.
+/// Fewest threads: each holds at most four of 256 digits, or five of 257.
 pub(crate) const MIN_THREADS: u32 = 64;
 
 /// How a sort finds where each tile's keys go. All give the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// What the device's profile says.
+    /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`].
     #[default]
     Auto,
     /// One read and one write a digit: each tile waits for what the tiles before it publish (onesweep). Waiting is bounded;
@@ -123,7 +123,7 @@ pub struct Profile {
     pub lanes: u32,
     /// Subgroups of `lanes` lanes are made of shared memory: for devices whose own do not do.
     pub emulated_subgroups: bool,
-    /// What [`Strategy::Auto`] means.
+    /// What [`Strategy::Auto`] means for sorts. Splits count, scan and reorder then: that reads no more than any other way, and nothing waits.
     pub strategy: Strategy,
     /// Sorting keys alone.
     pub sort_keys: SortShapes,
@@ -178,10 +178,11 @@ impl Profile {
             // Measured where two workgroups or more run at a time.
             let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
             let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 16))];
-            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, segments);
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, NVIDIA_COUNTED, segments);
             let others = [Some(shape(384, 22).into()), few_bins(shape(256, 16))];
-            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, others, segments);
-            profile.sort_long = shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, [None; 2], SmallShape::merge(128, 8));
+            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, others, NVIDIA_COUNTED, segments);
+            profile.sort_long =
+                shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, [None; 2], &[], SmallShape::merge(128, 8));
             profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
             profile.small_ranking = Ranking::Proven;
@@ -209,8 +210,9 @@ impl Profile {
         let threads = (threads / widest * widest).max(MIN_THREADS);
         let available = PORTABLE_SHARED_MEMORY - SHARED_MEMORY_OVERHEAD;
         let counters = histogram_rows(threads, narrowest, PORTABLE_SHARED_MEMORY) * 1024;
-        // Keys need 4 bytes, and either the counters theirs or, later, each place a byte in the same memory.
-        let items = ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4);
+        // Keys need 4 bytes, and either the counters theirs or, later, each place a byte in the same memory; or three places a word, where labels do.
+        let items =
+            ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4).min(available / (16 * threads) * 3);
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
         let tiles = [sized(u32::MAX, threads, items)];
@@ -220,9 +222,9 @@ impl Profile {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&[], &small, &[], &tiles, [None; 2], segments),
-            sort_pairs: shapes(&[], &small, &[], &tiles, [None; 2], segments),
-            sort_long: shapes(&[], &small, &[], &tiles, [None; 2], segments),
+            sort_keys: shapes(&[], &small, &[], &tiles, [None; 2], &[], segments),
+            sort_pairs: shapes(&[], &small, &[], &tiles, [None; 2], &[], segments),
+            sort_long: shapes(&[], &small, &[], &tiles, [None; 2], &[], segments),
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
             merge_fan: 16,
@@ -317,6 +319,7 @@ fn shapes(
     merges: &[SizedMerge],
     tiles: &[SizedTile],
     [ring, few_bins]: [Option<TileShape>; 2],
+    counted: &[SizedTile],
     segments: SmallShape,
 ) -> SortShapes {
     SortShapes {
@@ -326,6 +329,7 @@ fn shapes(
         tiles: tiles.iter().copied().collect(),
         ring,
         few_bins,
+        counted: counted.iter().copied().collect(),
         segments,
     }
 }
@@ -348,6 +352,7 @@ const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
     &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), persistent(spread(proven(u32::MAX, 384, 23)))];
 const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
     &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 22))];
+const NVIDIA_COUNTED: &[SizedTile] = &[sized(1 << 20, 512, 8), sized(1 << 23, 256, 16), sized(u32::MAX, 256, 16)];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
@@ -369,6 +374,7 @@ impl fmt::Display for Profile {
             write_list(f, &format_args!("{name}.tiles"), &shapes.tiles)?;
             write_list(f, &format_args!("{name}.ring"), shapes.ring.as_slice())?;
             write_list(f, &format_args!("{name}.few_bins"), shapes.few_bins.as_slice())?;
+            write_list(f, &format_args!("{name}.counted"), &shapes.counted)?;
             writeln!(f, "{name}.segments = {}", shapes.segments)?;
         }
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
@@ -417,6 +423,7 @@ impl FromStr for Profile {
                 tiles: parse_list(name, line("tiles")?)?,
                 ring: one("ring")?,
                 few_bins: one("few_bins")?,
+                counted: parse_list(name, line("counted")?)?,
                 segments: line("segments")?.parse()?,
             })
         };

@@ -216,6 +216,9 @@ pub struct SortShapes {
     /// In place of all but the smallest, which are not prepared, where a pass has 32 bins or fewer: runs of one bin are long in small tiles
     /// too, and more workgroups run at once. Not in the ring.
     pub few_bins: Option<TileShape>,
+    /// Tiles of splits that are counted tile by tile ([`Strategy::ReduceThenScan`](super::Strategy)), by rising size, as `tiles`; where there are
+    /// many bins, all but the last, in place of which is the last of those. None: `tiles` serve them all.
+    pub counted: ArrayVec<SizedTile, 4>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
     pub segments: SmallShape,
 }

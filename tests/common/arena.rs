@@ -1,219 +1,15 @@
-//! Sorts and splits against the standard library's, in one buffer: guards around every array, poisoned scratch, every byte compared.
+//! Jobs in one buffer: guards around every array, poisoned scratch, every byte compared.
 
-use super::keys::{Bits, Keys, Random, number};
+pub(crate) use super::jobs::{Asked, Counted, Job, Mover};
+
+use super::keys::Random;
 use ash::vk;
 use std::ops::Range;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    BucketFunction, Count, Layout, Order, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments,
-    SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, ValueType,
+    BucketFunction, Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments, SortInfo,
+    SorterInfo, SplitInfo, ValueType,
 };
-
-/// Where a count comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
-    /// All keys, as the host says.
-    Host,
-    /// A word of its own.
-    Device(u32),
-    /// A word that several jobs read; those of one slot agree on the value.
-    Shared { slot: usize, value: u32 },
-}
-
-/// What moves items.
-#[derive(Clone, Copy)]
-pub(crate) enum Mover<'a> {
-    Sorter(&'a Sorter),
-    Splitter(&'a Splitter),
-}
-
-impl<'a> From<&'a Sorter> for Mover<'a> {
-    fn from(sorter: &'a Sorter) -> Self {
-        Self::Sorter(sorter)
-    }
-}
-
-impl<'a> From<&'a Splitter> for Mover<'a> {
-    fn from(splitter: &'a Splitter) -> Self {
-        Self::Splitter(splitter)
-    }
-}
-
-impl Mover<'_> {
-    /// What it moves. (Of a split, nothing is sorted by.)
-    fn items(self) -> SorterInfo {
-        match self {
-            Self::Sorter(sorter) => *sorter.info(),
-            Self::Splitter(splitter) => {
-                let trommel::SplitterInfo { key, value, drop_keys, layout, .. } = *splitter.info();
-                SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() }
-            }
-        }
-    }
-
-    fn result_side(self) -> u32 {
-        match self {
-            Self::Sorter(sorter) => sorter.result_side(),
-            Self::Splitter(_) => 1,
-        }
-    }
-
-    fn scratch_size(self, max_count: u32) -> u64 {
-        let size = match self {
-            Self::Sorter(sorter) => sorter.scratch_size(max_count),
-            Self::Splitter(splitter) => splitter.scratch_size(max_count),
-        };
-        size.expect("counts are small")
-    }
-
-    fn buckets(self) -> usize {
-        match self {
-            Self::Sorter(_) => 0,
-            Self::Splitter(splitter) => splitter.info().buckets as usize,
-        }
-    }
-}
-
-/// What a split is told, and what is asked of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) low: u32,
-    pub(crate) width: u32,
-    pub(crate) offsets: bool,
-    pub(crate) counts: bool,
-    /// Items of a workgroup of the commands; 0: none are wanted.
-    pub(crate) command_items: u32,
-}
-
-/// One sort, or one split.
-#[derive(Clone)]
-pub(crate) struct Job<'a> {
-    pub(crate) mover: Mover<'a>,
-    /// As many as the maximum count.
-    pub(crate) keys: Vec<Bits>,
-    /// Of keys; of a segmented sorter, of segments.
-    pub(crate) count: Counted,
-    pub(crate) status: bool,
-    /// One more than segments, of a segmented sorter.
-    pub(crate) offsets: Vec<u32>,
-    pub(crate) asked: Asked,
-}
-
-impl<'a> Job<'a> {
-    pub(crate) fn new(mover: impl Into<Mover<'a>>, keys: Vec<Bits>) -> Self {
-        let mover = mover.into();
-        Self { mover, keys, count: Counted::Host, status: false, offsets: Vec::new(), asked: Asked::default() }
-    }
-
-    pub(crate) fn draw(mover: impl Into<Mover<'a>>, keys: Keys, n: usize, seed: u64) -> Self {
-        let mover = mover.into();
-        Self::new(mover, keys.draw(mover.items().key, n, seed))
-    }
-
-    pub(crate) fn asked(self, asked: Asked) -> Self {
-        Self { asked, ..self }
-    }
-
-    /// Counted on the device, with a status word.
-    pub(crate) fn counted(self, count: Counted) -> Self {
-        Self { count, status: true, ..self }
-    }
-
-    fn max(&self) -> u32 {
-        u32::try_from(self.keys.len()).expect("tests are small")
-    }
-
-    fn device_count(&self) -> Option<u32> {
-        match self.count {
-            Counted::Host => None,
-            Counted::Device(value) | Counted::Shared { value, .. } => Some(value),
-        }
-    }
-
-    pub(crate) fn cut(self, offsets: Vec<u32>) -> Self {
-        Self { offsets, ..self }
-    }
-
-    /// The most that `count` may say.
-    fn most(&self) -> u32 {
-        if self.mover.items().segmented { self.offsets.len() as u32 - 1 } else { self.max() }
-    }
-
-    /// Runs of keys that are sorted; all others are left alone.
-    fn sorted(&self) -> Vec<Range<usize>> {
-        let count = self.device_count().unwrap_or(u32::MAX).min(self.most()) as usize;
-        if !self.mover.items().segmented {
-            return std::iter::once(0..count).collect();
-        }
-        let place = |offset: u32| offset.min(self.max()) as usize;
-        self.offsets[..=count].windows(2).map(|pair| place(pair[0])..place(pair[1])).collect()
-    }
-
-    /// Which item comes to each place, by the standard library.
-    fn order(&self) -> Vec<Option<usize>> {
-        if let Mover::Splitter(splitter) = self.mover {
-            let mut order: Vec<usize> = self.sorted().remove(0).collect();
-            order.sort_by_key(|i| self.bucket(splitter, *i));
-            return order.into_iter().map(Some).collect();
-        }
-        let info = self.mover.items();
-        let end = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
-        let width = end - info.begin_bit;
-        let range = if width == 128 { Bits::MAX } else { (1 << width) - 1 };
-        let mut all = Vec::new();
-        for run in self.sorted().into_iter().filter(|run| !run.is_empty()) {
-            all.resize(run.start, None);
-            let mut order: Vec<usize> = run.collect();
-            order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range);
-            all.extend(order.into_iter().map(Some));
-        }
-        all
-    }
-}
-
-impl Job<'_> {
-    /// The bucket of an item, or as many as there are.
-    fn bucket(&self, splitter: &Splitter, item: usize) -> usize {
-        let (info, Asked { low, width, .. }) = (splitter.info(), self.asked);
-        let number = number(info.key, Order::Ascending, self.keys[item]);
-        let bucket = match info.function {
-            _ if info.buckets == 1 => 0,
-            BucketFunction::Bits { begin_bit } => number >> begin_bit & Bits::from(info.buckets.next_power_of_two() - 1),
-            BucketFunction::Range => (number.saturating_sub(low.into()) / Bits::from(width)).min(Bits::from(info.buckets) - 1),
-            other => panic!("{other:?} is not tested"),
-        };
-        bucket.min(info.buckets.into()) as usize
-    }
-
-    /// Items of each bucket, and behind them those of none.
-    fn bucket_counts(&self) -> Vec<u32> {
-        let mut counts = vec![0; self.mover.buckets() + 1];
-        if let Mover::Splitter(splitter) = self.mover {
-            self.sorted().remove(0).for_each(|item| counts[self.bucket(splitter, item)] += 1);
-        }
-        counts
-    }
-
-    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted.
-    fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
-        let (counts, Asked { offsets, counts: told, command_items, .. }) = (self.bucket_counts(), self.asked);
-        let counts = &counts[..self.mover.buckets()];
-        let ends = counts.iter().scan(0, |end, count| {
-            *end += count;
-            Some(*end)
-        });
-        let command = |count: &u32| {
-            let groups = count.div_ceil(command_items);
-            let rows = groups.div_ceil(max_groups_x);
-            [if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows, 1]
-        };
-        [
-            if offsets { std::iter::once(0).chain(ends).collect() } else { Vec::new() },
-            if told { counts.to_vec() } else { Vec::new() },
-            if command_items != 0 { counts.iter().flat_map(command).collect() } else { Vec::new() },
-        ]
-    }
-}
 
 /// What scratch holds before.
 #[derive(Clone, Copy, Debug)]
@@ -241,6 +37,8 @@ pub(crate) struct Arena<'a> {
     pub(crate) infos: Vec<SortInfo>,
     /// Where what is asked of splits goes: offsets, counts, commands.
     results: Vec<[trommel::Range; 3]>,
+    /// What splits are given beside their items.
+    given: Vec<trommel::Range>,
     pub(crate) scratch: Scratch,
     regions: Vec<Region>,
     before: Vec<u8>,
@@ -399,6 +197,7 @@ struct Places {
     status: Option<usize>,
     offsets: Option<usize>,
     results: [Option<usize>; 3],
+    given: Option<usize>,
 }
 
 impl<'a> Arena<'a> {
@@ -415,7 +214,7 @@ impl<'a> Arena<'a> {
             }
         };
         let max_groups_x = context.device().profile().max_groups_x;
-        let mut steps: [Step<'_>; 8] = [
+        let mut steps: [Step<'_>; 9] = [
             &mut add_array(0),
             &mut add_array(1),
             &mut add_array(2),
@@ -423,6 +222,7 @@ impl<'a> Arena<'a> {
             &mut |builder, i, places| places.count = add_count(builder, i, &jobs[i], &mut slots),
             &mut |builder, i, places| places.status = add_status(builder, i, &jobs[i]),
             &mut |builder, i, places| places.offsets = add_offsets(builder, i, &jobs[i]),
+            &mut |builder, i, places| places.given = add_given(builder, i, &jobs[i]),
             &mut |builder, i, places| places.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words)),
         ];
         if jobs.len() >= MANY {
@@ -489,7 +289,12 @@ impl<'a> Arena<'a> {
             [of(0), of(1), of(2)]
         });
         let results = results.collect();
-        Self { context, jobs, infos, results, buffer, scratch, regions, before, expected }
+        let given = jobs.iter().zip(&places).map(|(job, places)| {
+            let bytes = (job.given.len() * job.mover.given_size()) as u64;
+            places.given.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
+        });
+        let given = given.collect();
+        Self { context, jobs, infos, results, given, buffer, scratch, regions, before, expected }
     }
 
     pub(crate) fn requests(&self) -> Vec<Request<'a>> {
@@ -506,7 +311,18 @@ impl<'a> Arena<'a> {
     pub(crate) fn split_info(&self, i: usize) -> SplitInfo {
         let Asked { low, width, command_items, .. } = self.jobs[i].asked;
         let ([offsets, counts, commands], info) = (self.results[i], self.infos[i]);
-        SplitInfo { offsets, counts, commands, command_items, ..split_info(&info, low, width) }
+        let split = SplitInfo { offsets, counts, commands, command_items, ..split_info(&info, low, width) };
+        match self.jobs[i].mover {
+            Mover::Splitter(splitter) => match splitter.info().function {
+                BucketFunction::Ids(_) => SplitInfo { bucket_ids: self.given[i], ..split },
+                BucketFunction::User => {
+                    let user_words = [self.jobs[i].given.len() as u32, 0, 0, 1];
+                    SplitInfo { user_address: self.given[i].address, user_words, ..split }
+                }
+                _ => SplitInfo { splitters: self.given[i], ..split },
+            },
+            Mover::Sorter(_) => split,
+        }
     }
 
     /// Records one of the jobs.
@@ -607,6 +423,16 @@ fn add_offsets(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> 
     Some(builder.add(format!("offsets of job {i}"), &bytes, &bytes, false))
 }
 
+fn add_given(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
+    let size = job.mover.given_size();
+    if job.given.is_empty() {
+        return None;
+    }
+    builder.guard(size.min(4));
+    let bytes: Vec<u8> = job.given.iter().flat_map(|given| given.to_le_bytes()[..size].to_vec()).collect();
+    Some(builder.add(format!("ids or splitters of job {i}"), &bytes, &bytes, false))
+}
+
 fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
     if words.is_empty() {
         return None;
@@ -618,7 +444,7 @@ fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
 }
 
 /// The split of what a sort would sort.
-fn split_info(info: &SortInfo, low: u32, width: u32) -> SplitInfo {
+fn split_info(info: &SortInfo, low: u64, width: u64) -> SplitInfo {
     let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, scratch, status, timestamps, .. } = *info;
     let items = SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, ..SplitInfo::default() };
     SplitInfo { low, width, scratch, status, timestamps, ..items }

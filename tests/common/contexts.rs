@@ -44,6 +44,7 @@ impl Setup {
                 tiles: tiles.iter().copied().collect(),
                 ring: None,
                 few_bins: None,
+                counted: Default::default(),
                 segments,
             };
             Profile {

@@ -6,6 +6,7 @@
 pub(crate) mod arena;
 pub(crate) mod contexts;
 pub(crate) mod fake;
+pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod stranger;
 pub(crate) mod ways;

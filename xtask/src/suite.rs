@@ -17,8 +17,6 @@ const INSTALL: &str = "install";
 const BUILD: &str = "build tests";
 /// What tells tests to be brief.
 const BRIEF: &str = "TROMMEL_TEST_BRIEF";
-/// The test that runs the example of the same name.
-const EXAMPLE: &str = "lbvh";
 
 pub(crate) fn run(full: bool, filter: Option<&str>) -> Result<ExitCode> {
     // This program, by its name of now: `shaders` puts another build of it in its place.
@@ -65,10 +63,13 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
         Step::new("doctests", 15, [on_lavapipe(cargo_test(&["--workspace", "--doc"], full))]).needs(&[INSTALL, BUILD]),
     ];
     steps.extend(gpu_steps(full)?);
-    steps.push(
-        Step::new("example", 20, [validated(&["--workspace", "--exclude", "ffi-tests", "--test", EXAMPLE], full)?])
-            .needs(&[INSTALL, BUILD]),
-    );
+    // The tests within the examples' own files, and those that run them.
+    let mut examples = vec!["--package".to_owned(), "trommel".to_owned()];
+    for name in workspace::examples()? {
+        examples.extend(["--example", &name, "--test", &name].map(str::to_owned));
+    }
+    let examples: Vec<_> = examples.iter().map(String::as_str).collect();
+    steps.push(Step::new("examples", 20, [validated(&examples, full)?]).needs(&[INSTALL, BUILD]));
     steps.push(
         Step::new("C, C++, Python and the package", 20, [validated(&["--package", "ffi-tests"], full)?]).needs(&[INSTALL, BUILD]),
     );
@@ -76,13 +77,17 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
         steps.push(Step::new("licences", 5, [cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"])]));
     }
     let with_compiler = ["--package", "xtask", "--features", "shaders"];
+    let of_callers = ["--package", "trommel", "--features", "host,runtime-shaders"];
     let shaders = [
         xtask(this, &["shaders", "--check"]),
         clippy(&[&with_compiler[..], &["--all-targets"]].concat()),
         cargo_test(&with_compiler, full),
+        clippy(&[&of_callers[..], &["--all-targets"]].concat()),
+        // Functions of the caller, compiled.
+        validated(&[&of_callers[..], &["--test", "user_functions"]].concat(), full)?,
     ];
     // Last, because the first time it builds the compiler.
-    steps.push(Step::new("shaders", 25, shaders).needs(&[INSTALL]));
+    steps.push(Step::new("shaders", 25, shaders).needs(&[INSTALL, BUILD]));
     Ok(steps)
 }
 
@@ -114,15 +119,16 @@ fn select(steps: &mut Vec<Step>, filter: &str) {
 
 /// The GPU suite, once a driver configuration.
 fn gpu_steps(full: bool) -> Result<Vec<Step>> {
-    let minutes = if full { 240 } else { 25 };
+    let minutes = if full { 240 } else { 40 };
+    let examples = workspace::examples()?;
     let mut steps = Vec::new();
     let mut step = |name: &str, validation: Validation, env: Env, skipped: &[&str], through_c: &[&str]| -> Result<()> {
         // With --lib, because the tests of single kernels are in the library.
         let mut command = cargo_test(&["--workspace", "--exclude", "ffi-tests", "--lib"], full);
         for test in workspace::files(&workspace::root().join("tests"), "rs")? {
             let name = test.file_stem().unwrap_or_default();
-            // The example has a step of its own.
-            if name != EXAMPLE {
+            // Examples have a step of their own.
+            if examples.iter().all(|example| name != example.as_str()) {
                 command.arg("--test").arg(name);
             }
         }
@@ -223,7 +229,8 @@ fn docs() -> Command {
 /// One command a module, because spirv-val takes one file.
 fn spirv_val() -> Result<Vec<Command>> {
     let mut commands = Vec::new();
-    for folder in ["spirv", "examples/lbvh/spirv"] {
+    let examples = workspace::examples()?.into_iter().map(|name| format!("examples/{name}/spirv"));
+    for folder in std::iter::once("spirv".to_owned()).chain(examples) {
         for module in workspace::files(&workspace::root().join(folder), "spv")? {
             let mut command = Command::new("spirv-val");
             command.args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(module);

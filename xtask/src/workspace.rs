@@ -41,7 +41,29 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The names of the Rust examples: those folders of `examples` that have a program in them. A test of the same name runs each.
+pub(crate) fn examples() -> Result<Vec<String>> {
+    let folder = root().join("examples");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let entry = entry?;
+        if entry.path().join("main.rs").is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
 /// A path as the workspace's users name it.
 pub(crate) fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn examples_in_other_languages_are_none_of_ours() {
+        assert_eq!(super::examples().unwrap(), ["lbvh", "sssp"]);
+    }
 }

@@ -37,7 +37,7 @@ fn splitters() -> Result<()> {
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
         ("strategy", TrmStrategy::RingInOrder as i32, |info, value| info.strategy = value),
-        ("bucketFunction", TrmBucketFunction::Range as i32, |info, value| info.bucket_function = value),
+        ("bucketFunction", TrmBucketFunction::User as i32, |info, value| info.bucket_function = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
     ];
     for (name, last, set) in enums {
@@ -53,11 +53,15 @@ fn splitters() -> Result<()> {
     let bytes = |value_size| TrmSplitterCreateInfo { value_type: TrmValueType::Bytes as i32, value_size, ..good };
     let malformed = [
         ("flags", TrmSplitterCreateInfo { flags: 2, ..good }, "flags is malformed: 0x2 has bits beyond 0x1"),
-        ("no buckets", buckets(0), "bucketCount is malformed: 0 is not 1 to 256"),
-        ("many buckets", buckets(257), "bucketCount is malformed: 257 is not 1 to 256"),
+        ("no buckets", buckets(0), "bucketCount is malformed: 0 is not 1 to 65536"),
+        ("many buckets", buckets(65_537), "bucketCount is malformed: 65537 is not 1 to 65536"),
         ("a bit of ranges", by_ranges(bits(2, 1)), "beginBit is malformed: 1 is not 0, and bucketFunction is not"),
-        ("ranges of floats", by_ranges(keyed(TrmKeyType::F32, good)), "bucketFunction is malformed: ranges are of u32 keys"),
-        ("ranges of long keys", by_ranges(keyed(TrmKeyType::U64, good)), "bucketFunction is malformed"),
+        (
+            "ranges of floats",
+            by_ranges(keyed(TrmKeyType::F32, good)),
+            "bucketFunction is malformed: ranges are of integers of 32 or 64 bits",
+        ),
+        ("ranges of longer keys", by_ranges(keyed(TrmKeyType::U32X3, good)), "bucketFunction is malformed"),
         ("two words", keyed(TrmKeyType::U64, bits(4, 31)), "beginBit is malformed: 31 to 33 are bits of two words"),
         ("no bytes", bytes(0), "valueSize is malformed: 0 is not a multiple of 4"),
         ("odd bytes", bytes(10), "valueSize is malformed: 10 is not a multiple of 4"),
@@ -98,6 +102,28 @@ fn splitters() -> Result<()> {
     ];
     for (what, info, reason) in too_large {
         bad(what, engine.device, &info, TOO_LARGE, reason);
+    }
+
+    // By functions of the caller: what is no kernel, and a library without a compiler.
+    let own = TrmSplitterCreateInfo { bucket_function: TrmBucketFunction::User as i32, ..good };
+    let words = [0x0723_0203u32, 0x0001_0600, 0, 1, 0];
+    let (code, size) = (words.as_ptr(), size_of_val(&words));
+    let cases = [
+        ("no code", &own, ptr::null(), size, NULL, "code is null"),
+        ("misaligned code", &own, code.wrapping_byte_add(1), size, MISALIGNED, "code"),
+        ("odd code", &own, code, size - 1, MISALIGNED, "codeSize 0x13 is not a multiple of 4"),
+        ("no words of code", &own, code, 0, MALFORMED, "code is malformed: it is no SPIR-V of this machine's byte order"),
+        ("an empty module", &own, code, size, MALFORMED, "code is malformed: it has no compute kernel called main"),
+    ];
+    for (what, info, code, size, error, reason) in cases {
+        let mut splitter = ptr::dangling_mut();
+        // SAFETY: pointers are valid, or such that the library finds out.
+        let result = unsafe { (api.trmCreateSplitterFromSpirv)(engine.device, info, code, size, &mut splitter) };
+        refusals.expect(what, result, error, reason);
+        assert!(splitter.is_null(), "{what}: there is a handle");
+        // SAFETY: as above.
+        let result = unsafe { (api.trmCreateSplitterFromGlsl)(engine.device, info, ptr::null(), &mut splitter) };
+        refusals.expect(what, result, TrmResult::TrmErrorNotBuilt as i32, "runtime-shaders");
     }
 
     let few = engine.splitter_of(&TrmSplitterCreateInfo { max_count: 1000, ..good })?;
@@ -181,6 +207,8 @@ fn splits() -> Result<()> {
         bad("status among the keys", &TrmSplitInfo { status: good.keys.address, ..good }, OVERLAP, "keys and status overlap");
         bad("a stride", &TrmSplitInfo { key_stride: 8, ..good }, MALFORMED, "keyStride is malformed: 8 is not 0");
         bad("a width", &TrmSplitInfo { width: 5, ..good }, MALFORMED, "width is malformed: the splitter's buckets are no ranges");
+        bad("ids", &TrmSplitInfo { bucket_ids: good.keys, ..good }, MALFORMED, "bucketIds is malformed");
+        bad("splitters", &TrmSplitInfo { splitters: good.keys, ..good }, MALFORMED, "splitters is malformed");
         bad("a first key", &TrmSplitInfo { low: 5, ..good }, MALFORMED, "the splitter's buckets are no ranges");
         bad("groups of nothing", &TrmSplitInfo { command_items: 0, ..good }, MALFORMED, "commandItems is malformed");
 

@@ -1,4 +1,4 @@
-//! What is compiled: the rows of glsl/VARIANTS, and each kernel of the example as it is.
+//! What is compiled: the rows of glsl/VARIANTS, and each kernel of an example as it is.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -30,19 +30,21 @@ impl fmt::Display for Variant {
     }
 }
 
-/// The library's set, then the example's.
+/// The library's set, then the examples'.
 pub(crate) fn sets() -> Result<Vec<Set>> {
     let root = workspace::root();
     let glsl = root.join("glsl");
     let table = glsl.join("VARIANTS");
     let text = fs::read_to_string(&table).with_context(|| format!("cannot read {}", table.display()))?;
-    let library = Set { variants: parse(&text)?, glsl, spirv: root.join("spirv") };
-
-    let folder = root.join("examples/lbvh");
-    let glsl = folder.join("glsl");
-    let variants = workspace::files(&glsl, "comp")?.iter().map(|path| of_file(path)).collect::<Result<_>>()?;
-    let example = Set { variants, glsl, spirv: folder.join("spirv") };
-    Ok([library, example].into_iter().filter(|set| !set.variants.is_empty()).collect())
+    let mut sets = vec![Set { variants: parse(&text)?, glsl, spirv: root.join("spirv") }];
+    for example in workspace::examples()? {
+        let folder = root.join("examples").join(example);
+        let glsl = folder.join("glsl");
+        let variants = workspace::files(&glsl, "comp")?.iter().map(|path| of_file(path)).collect::<Result<_>>()?;
+        sets.push(Set { variants, glsl, spirv: folder.join("spirv") });
+    }
+    sets.retain(|set| !set.variants.is_empty());
+    Ok(sets)
 }
 
 /// Rows `name file DEFINE=VALUE ...`; `#` begins a comment.

@@ -1,9 +1,11 @@
 //! The engine's side of Vulkan, by plain `ash`: instance, device, queue, buffers. It asks trommel only what to enable.
+//! The examples include it as a module of their own.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use ash::vk;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -13,6 +15,21 @@ static COMPLAINTS: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) fn complaints() -> u32 {
     COMPLAINTS.load(Ordering::Relaxed)
+}
+
+/// How a program ends: the validation layer's messages are failures, too.
+pub(crate) fn end(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) if complaints() > 0 => {
+            eprintln!("error: the validation layer had {} messages", complaints());
+            ExitCode::FAILURE
+        }
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// A buffer with memory of its own. [`Gpu`] frees it.
@@ -55,13 +72,13 @@ pub(crate) struct Gpu {
 }
 
 impl Gpu {
-    /// The device that TROMMEL_DEVICE names (its number or a part of its name), else the first discrete GPU, integrated
-    /// GPU or CPU. TROMMEL_VALIDATION=1 loads the Khronos validation layer.
-    pub(crate) fn new() -> Result<Self> {
+    /// For the application of this name: the device that TROMMEL_DEVICE names (its number or a part of its name), else the first
+    /// discrete GPU, integrated GPU or CPU. TROMMEL_VALIDATION=1 loads the Khronos validation layer.
+    pub(crate) fn new(application: &CStr) -> Result<Self> {
         // SAFETY: the loader is Vulkan's; its initialisation has no requirement of ours.
         let entry = unsafe { ash::Entry::load() }.context("no Vulkan loader (libvulkan) is installed")?;
         let validate = std::env::var_os("TROMMEL_VALIDATION").is_some_and(|value| value == "1");
-        let instance = create_instance(&entry, validate)?;
+        let instance = create_instance(&entry, application, validate)?;
         let mut gpu = Setup { entry, instance, messenger: None };
         if validate {
             let debug = ash::ext::debug_utils::Instance::new(&gpu.entry, &gpu.instance);
@@ -182,7 +199,7 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: nothing is pending: every submission was waited for, and `Job` waits again when it goes.
+        // SAFETY: nothing is pending: every submission was waited for, and `Commands` wait again when they go.
         unsafe {
             for buffer in self.buffers.borrow().iter() {
                 self.device.destroy_buffer(buffer.handle, None);
@@ -331,8 +348,8 @@ unsafe fn requirements(
     Ok(unsafe { trommel::Requirements::query(get_instance_proc_addr, instance.handle(), physical) }?)
 }
 
-fn create_instance(entry: &ash::Entry, validate: bool) -> Result<ash::Instance> {
-    let application = vk::ApplicationInfo::default().application_name(c"lbvh").api_version(vk::API_VERSION_1_3);
+fn create_instance(entry: &ash::Entry, application: &CStr, validate: bool) -> Result<ash::Instance> {
+    let application = vk::ApplicationInfo::default().application_name(application).api_version(vk::API_VERSION_1_3);
     let mut layers: Vec<*const c_char> = Vec::new();
     let mut extensions: Vec<*const c_char> = Vec::new();
     let mut info = vk::InstanceCreateInfo::default().application_info(&application);

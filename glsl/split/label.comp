@@ -1,0 +1,69 @@
+// Split by labels, step 1: which bucket each item goes to, said once, for functions that take more than a few instructions, read more than the
+// key or have more buckets than a digit has values.
+//
+// In:  keys, or ids of buckets; splitters.
+// Out: labels, as many to a word as fit. The last bin is of those that belong to no bucket.
+// Groups: as many for each problem.
+// Progress: none needed.
+//
+// The problems of this pass are those of the others, with what the function reads in place of items: see for_each_label() in
+// src/sort/table.rs.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lib/extensions.glsl"
+#ifdef USER_FUNCTION
+#include "split/user.glsl"
+#endif
+#include "lib/shared.glsl"
+#include "lib/bins.glsl"
+#include "lib/memory.glsl"
+#include "lib/subgroup.glsl"
+#include "lib/keys.glsl"
+#include "sort/problem.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
+
+layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
+layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
+layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
+
+const uint LABEL_BITS = BINS > 1u << 16 ? 32 : BINS > 1u << 8 ? 16 : 8;
+const uint LABELS_A_WORD = 32 / LABEL_BITS;
+// Items of a thread at a time, one after the other in memory.
+const uint RUN = 4;
+
+#include "split/functions.glsl"
+
+uint item(uint first, uint k, uint count) { return min(first + k, count - 1); }
+
+void main() {
+#ifdef USER_FUNCTION
+    if (!IS_OF_THIS_INTERFACE) return;
+#endif
+    Share share;
+    if (!find_share(share)) return;
+    uint p = share.problem;
+    begin_function(p);
+    barrier();
+    uint count = share.count;
+    Words labels = Words(problem_alternate_keys(p));
+    uint step = share.shares * THREADS * RUN;
+    for (uint first = (share.index * THREADS + thread_id()) * RUN; first < count; first += step) {
+        uint keys[RUN * KEY_WORDS];
+        // Past the last item, that again: its label lies where none is asked for, and no function sees an item that there is not.
+        [[unroll]] for (uint k = 0; k < RUN; ++k) {
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = load_key_word(p, w, count, item(first, k, count));
+        }
+        uint words[RUN] = uint[RUN](0, 0, 0, 0);
+        [[unroll]] for (uint k = 0; k < RUN; ++k) {
+            uint key[KEY_WORDS];
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
+            words[k / LABELS_A_WORD] |= bucket_of(p, item(first, k, count), key) << k % LABELS_A_WORD * LABEL_BITS;
+        }
+        [[unroll]] for (uint k = 0; k < RUN; k += LABELS_A_WORD) {
+            if (first + k < count) labels.v[(first + k) / LABELS_A_WORD] = words[k / LABELS_A_WORD];
+        }
+        // The next would begin beyond 2^32.
+        if (count - first <= step) break;
+    }
+}

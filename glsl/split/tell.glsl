@@ -1,0 +1,29 @@
+// What is told of the buckets of a split: offsets, counts and commands, each where it is wanted.
+//
+// The problems of passes that tell are those of the others, with addresses of results in place of items': see for_each_result() in
+// src/sort/table.rs.
+
+layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
+
+uvec2 offsets_of(uint p) { return problem_keys(p); }
+uvec2 counts_of(uint p) { return problem_values(p); }
+uvec2 commands_of(uint p) { return problem_to_keys(p); }
+// That a workgroup of the commands takes.
+uint command_items_of(uint p) { return problem_strides(p); }
+
+void tell_bucket(uint p, uint bucket, uint start, uint count) {
+    if (!is_null(offsets_of(p))) {
+        Words offsets = Words(offsets_of(p));
+        offsets.v[bucket] = start;
+        if (bucket == BUCKETS - 1) offsets.v[BUCKETS] = start + count;
+    }
+    if (!is_null(counts_of(p))) Words(counts_of(p)).v[bucket] = count;
+    if (!is_null(commands_of(p))) {
+        write_command(Words(commands_of(p)), bucket, tiles_of(count, command_items_of(p)), args.max_groups_x);
+    }
+}
+
+// One invocation a problem.
+void tell_strays(uint p) {
+    if (!is_null(problem_status(p))) Words(problem_status(p)).v[0] |= STATUS_NO_BUCKET;
+}

@@ -1,0 +1,75 @@
+//! From the GLSL of a function to a kernel around it.
+
+use super::malformed;
+use crate::{KeyType, Result};
+use shaderc::{
+    CompileOptions, Compiler, EnvVersion, IncludeCallbackResult, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
+    TargetEnv,
+};
+
+macro_rules! sources {
+    ($($name:literal)*) => {
+        /// What the kernel around a function is made of, by the names that it is included by.
+        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../glsl/", $name)))),*];
+    };
+}
+
+sources! {
+    "lib/bins.glsl" "lib/extensions.glsl" "lib/keys.glsl" "lib/memory.glsl" "lib/shared.glsl" "lib/subgroup.glsl"
+    "sort/moves.glsl" "sort/planes.glsl" "sort/problem.glsl"
+    "split/functions.glsl" "split/user.glsl"
+}
+
+const KERNEL: &str = include_str!("../../../glsl/split/label.comp");
+/// What split/user.glsl includes it as, and its name in messages.
+const FUNCTION: &str = "trm_bucket.glsl";
+
+/// What a function calls such a key, and how it is made of `words`.
+fn key_type(key: KeyType) -> Result<(&'static str, &'static str)> {
+    Ok(match key {
+        KeyType::U32 => ("uint", "words[0]"),
+        KeyType::I32 => ("int", "int(words[0])"),
+        KeyType::F32 => ("float", "uintBitsToFloat(words[0])"),
+        KeyType::U64 | KeyType::I64 | KeyType::F64 | KeyType::U32x2 => ("uvec2", "uvec2(words[0], words[1])"),
+        KeyType::U32x3 => ("uvec3", "uvec3(words[0], words[1], words[2])"),
+        KeyType::U32x4 => ("uvec4", "uvec4(words[0], words[1], words[2], words[3])"),
+        _ => return Err(malformed("keyType", format!("{key:?} are narrower than a word"))),
+    })
+}
+
+pub(super) fn compile(key: KeyType, source: &str) -> Result<Vec<u32>> {
+    let (name, of_words) = key_type(key)?;
+    if source.contains('\0') {
+        return Err(malformed("source", "there is a NUL in it"));
+    }
+    let plain = key.plain();
+    let macros = [
+        ("USER_FUNCTION", "1".to_owned()),
+        ("USER_KEY", format!("{}u", plain.words | plain.encoding << 8)),
+        ("USER_KEY_OF(words)", of_words.to_owned()),
+        ("KEY", name.to_owned()),
+    ];
+    let failed = |error: shaderc::Error| malformed("source", error.to_string());
+    let mut options = CompileOptions::new().map_err(failed)?;
+    options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_3 as u32);
+    options.set_target_spirv(SpirvVersion::V1_6);
+    options.set_optimization_level(OptimizationLevel::Performance);
+    options.set_include_callback(|requested, _, from, _| include(requested, from, source));
+    macros.iter().for_each(|(name, value)| options.add_macro_definition(name, Some(value)));
+    let compiler = Compiler::new().map_err(failed)?;
+    let artifact = compiler.compile_into_spirv(KERNEL, ShaderKind::Compute, "split/label.comp", "main", Some(&options));
+    Ok(artifact.map_err(failed)?.as_binary().to_vec())
+}
+
+/// The function itself includes nothing: not itself, and what the library is made of is not for it to know.
+fn include(requested: &str, from: &str, source: &str) -> IncludeCallbackResult {
+    let found = if from == FUNCTION {
+        None
+    } else if requested == FUNCTION {
+        Some(source)
+    } else {
+        SOURCES.iter().find(|(name, _)| *name == requested).map(|(_, content)| *content)
+    };
+    let content = found.ok_or_else(|| format!("{requested}: a function includes no files"))?.to_owned();
+    Ok(ResolvedInclude { resolved_name: requested.to_owned(), content })
+}

@@ -1,0 +1,265 @@
+//! What is sorted or split, and what must become of it, by the standard library.
+
+use super::keys::{Bits, Keys, Random, number};
+use std::ops::Range;
+use trommel::{BucketFunction, Order, Placement, Sorter, SorterInfo, Splitter};
+
+/// Where a count comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// All keys, as the host says.
+    Host,
+    /// A word of its own.
+    Device(u32),
+    /// A word that several jobs read; those of one slot agree on the value.
+    Shared { slot: usize, value: u32 },
+}
+
+/// What moves items.
+#[derive(Clone, Copy)]
+pub(crate) enum Mover<'a> {
+    Sorter(&'a Sorter),
+    Splitter(&'a Splitter),
+}
+
+impl<'a> From<&'a Sorter> for Mover<'a> {
+    fn from(sorter: &'a Sorter) -> Self {
+        Self::Sorter(sorter)
+    }
+}
+
+impl<'a> From<&'a Splitter> for Mover<'a> {
+    fn from(splitter: &'a Splitter) -> Self {
+        Self::Splitter(splitter)
+    }
+}
+
+impl Mover<'_> {
+    /// What it moves. (Of a split, nothing is sorted by.)
+    pub(super) fn items(self) -> SorterInfo {
+        match self {
+            Self::Sorter(sorter) => *sorter.info(),
+            Self::Splitter(splitter) => {
+                let trommel::SplitterInfo { key, value, drop_keys, layout, .. } = *splitter.info();
+                SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() }
+            }
+        }
+    }
+
+    pub(super) fn result_side(self) -> u32 {
+        match self {
+            Self::Sorter(sorter) => sorter.result_side(),
+            Self::Splitter(_) => 1,
+        }
+    }
+
+    pub(super) fn scratch_size(self, max_count: u32) -> u64 {
+        let size = match self {
+            Self::Sorter(sorter) => sorter.scratch_size(max_count),
+            Self::Splitter(splitter) => splitter.scratch_size(max_count),
+        };
+        size.expect("counts are small")
+    }
+
+    /// Ids, a few of no bucket, or splitters, a few of them alike.
+    pub(super) fn draw_given(self, n: usize) -> Vec<Bits> {
+        let Self::Splitter(splitter) = self else { return Vec::new() };
+        let info = splitter.info();
+        match info.function {
+            BucketFunction::Ids(id) => {
+                let (mut random, most) = (Random::new(n as u64 + 1), u64::from(info.buckets) + u64::from(info.buckets) / 16 + 1);
+                let ids = u32::try_from(most.min(1 << (8 * id.size()))).expect("few ids");
+                (0..n).map(|_| random.below(ids).into()).collect()
+            }
+            BucketFunction::Splitters => {
+                let few = Keys::Random.draw(info.key, (info.buckets - 1) as usize, 77);
+                let mut all: Vec<Bits> =
+                    few.iter().enumerate().map(|(i, key)| if i % 5 == 4 { few[i - 1] } else { *key }).collect();
+                all.sort_unstable_by_key(|bits| number(info.key, Order::Ascending, *bits));
+                all
+            }
+            // What the table of tests/kernels/spread.glsl says, now and then no bucket.
+            BucketFunction::User => {
+                let mut random = Random::new(u64::from(info.buckets));
+                (0..17).map(|_| random.below(info.buckets + info.buckets / 8 + 1).into()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Bytes of an id, or of a splitter.
+    pub(super) fn given_size(self) -> usize {
+        match self {
+            Self::Splitter(splitter) => match splitter.info().function {
+                BucketFunction::Ids(id) => id.size() as usize,
+                BucketFunction::User => 4,
+                _ => splitter.info().key.size() as usize,
+            },
+            Self::Sorter(_) => 0,
+        }
+    }
+
+    pub(super) fn buckets(self) -> usize {
+        match self {
+            Self::Sorter(_) => 0,
+            Self::Splitter(splitter) => splitter.info().buckets as usize,
+        }
+    }
+}
+
+/// What a split is told, and what is asked of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) low: u64,
+    pub(crate) width: u64,
+    pub(crate) offsets: bool,
+    pub(crate) counts: bool,
+    /// Items of a workgroup of the commands; 0: none are wanted.
+    pub(crate) command_items: u32,
+    /// Whether the function is tests/kernels/backwards.glsl.
+    pub(crate) backwards: bool,
+}
+
+/// One sort, or one split.
+#[derive(Clone)]
+pub(crate) struct Job<'a> {
+    pub(crate) mover: Mover<'a>,
+    /// As many as the maximum count.
+    pub(crate) keys: Vec<Bits>,
+    /// Of keys; of a segmented sorter, of segments.
+    pub(crate) count: Counted,
+    pub(crate) status: bool,
+    /// One more than segments, of a segmented sorter.
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) asked: Asked,
+    /// Ids of buckets, or splitters, where the splitter takes some.
+    pub(crate) given: Vec<Bits>,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(mover: impl Into<Mover<'a>>, keys: Vec<Bits>) -> Self {
+        let mover = mover.into();
+        let given = mover.draw_given(keys.len());
+        Self { mover, keys, count: Counted::Host, status: false, offsets: Vec::new(), asked: Asked::default(), given }
+    }
+
+    pub(crate) fn draw(mover: impl Into<Mover<'a>>, keys: Keys, n: usize, seed: u64) -> Self {
+        let mover = mover.into();
+        Self::new(mover, keys.draw(mover.items().key, n, seed))
+    }
+
+    pub(crate) fn asked(self, asked: Asked) -> Self {
+        Self { asked, ..self }
+    }
+
+    /// Counted on the device, with a status word.
+    pub(crate) fn counted(self, count: Counted) -> Self {
+        Self { count, status: true, ..self }
+    }
+
+    pub(super) fn max(&self) -> u32 {
+        u32::try_from(self.keys.len()).expect("tests are small")
+    }
+
+    pub(super) fn device_count(&self) -> Option<u32> {
+        match self.count {
+            Counted::Host => None,
+            Counted::Device(value) | Counted::Shared { value, .. } => Some(value),
+        }
+    }
+
+    pub(crate) fn cut(self, offsets: Vec<u32>) -> Self {
+        Self { offsets, ..self }
+    }
+
+    /// The most that `count` may say.
+    pub(super) fn most(&self) -> u32 {
+        if self.mover.items().segmented { self.offsets.len() as u32 - 1 } else { self.max() }
+    }
+
+    /// Runs of keys that are sorted; all others are left alone.
+    pub(super) fn sorted(&self) -> Vec<Range<usize>> {
+        let count = self.device_count().unwrap_or(u32::MAX).min(self.most()) as usize;
+        if !self.mover.items().segmented {
+            return std::iter::once(0..count).collect();
+        }
+        let place = |offset: u32| offset.min(self.max()) as usize;
+        self.offsets[..=count].windows(2).map(|pair| place(pair[0])..place(pair[1])).collect()
+    }
+
+    /// Which item comes to each place, by the standard library.
+    pub(super) fn order(&self) -> Vec<Option<usize>> {
+        if let Mover::Splitter(splitter) = self.mover {
+            let mut order: Vec<usize> = self.sorted().remove(0).collect();
+            order.sort_by_key(|i| self.bucket(splitter, *i));
+            return order.into_iter().map(Some).collect();
+        }
+        let info = self.mover.items();
+        let end = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
+        let width = end - info.begin_bit;
+        let range = if width == 128 { Bits::MAX } else { (1 << width) - 1 };
+        let mut all = Vec::new();
+        for run in self.sorted().into_iter().filter(|run| !run.is_empty()) {
+            all.resize(run.start, None);
+            let mut order: Vec<usize> = run.collect();
+            order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range);
+            all.extend(order.into_iter().map(Some));
+        }
+        all
+    }
+}
+
+impl Job<'_> {
+    /// The bucket of an item, or as many as there are.
+    pub(super) fn bucket(&self, splitter: &Splitter, item: usize) -> usize {
+        let (info, Asked { low, width, .. }, key) = (splitter.info(), self.asked, self.keys[item]);
+        let ordered = |key| number(info.key, Order::Ascending, key);
+        let bucket = match info.function {
+            BucketFunction::Ids(_) => self.given[item],
+            BucketFunction::User => {
+                let words = (0..4).map(|word| key >> (32 * word) & Bits::from(u32::MAX));
+                let number = words.fold(0, |all, word| all ^ word);
+                let (place, most) = (number as usize % self.given.len(), self.given.len() - 1);
+                self.given[if self.asked.backwards { most - place } else { place }] + (item & 1) as Bits
+            }
+            _ if info.buckets == 1 => 0,
+            BucketFunction::Bits { begin_bit } => ordered(key) >> begin_bit & Bits::from(info.buckets.next_power_of_two() - 1),
+            BucketFunction::Range => {
+                (ordered(key).saturating_sub(ordered(low.into())) / Bits::from(width)).min(Bits::from(info.buckets) - 1)
+            }
+            BucketFunction::Splitters => self.given.partition_point(|splitter| ordered(*splitter) <= ordered(key)) as Bits,
+            BucketFunction::Signs => (0..info.key.size() / 4).map(|word| (key >> (32 * word + 31) & 1) << word).sum(),
+            other => panic!("{other:?} is not tested"),
+        };
+        bucket.min(info.buckets.into()) as usize
+    }
+
+    /// Items of each bucket, and behind them those of none.
+    pub(super) fn bucket_counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.mover.buckets() + 1];
+        if let Mover::Splitter(splitter) = self.mover {
+            self.sorted().remove(0).for_each(|item| counts[self.bucket(splitter, item)] += 1);
+        }
+        counts
+    }
+
+    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted.
+    pub(super) fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
+        let (counts, Asked { offsets, counts: told, command_items, .. }) = (self.bucket_counts(), self.asked);
+        let counts = &counts[..self.mover.buckets()];
+        let ends = counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let command = |count: &u32| {
+            let groups = count.div_ceil(command_items);
+            let rows = groups.div_ceil(max_groups_x);
+            [if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows, 1]
+        };
+        [
+            if offsets { std::iter::once(0).chain(ends).collect() } else { Vec::new() },
+            if told { counts.to_vec() } else { Vec::new() },
+            if command_items != 0 { counts.iter().flat_map(command).collect() } else { Vec::new() },
+        ]
+    }
+}
