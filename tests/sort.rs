@@ -26,7 +26,7 @@ mod results;
 #[path = "sort/segments.rs"]
 mod segments;
 
-use common::contexts::{Setup, assert_silence, context};
+use common::contexts::{EMULATED, Setup, assert_silence, context};
 use std::cell::OnceCell;
 use trommel::host::Context;
 use trommel::tuning::{Profile, SortShapes};
@@ -142,29 +142,31 @@ pub(crate) const KINDS: [SorterInfo; 32] = {
 
 const SETUPS: [Setup; 5] = [Setup::Native, Setup::Folded, Setup::Emulated(32), Setup::Emulated(64), Setup::Emulated(128)];
 
-/// The kinds that a test runs with a setup. Every kind meets some test in one of three setups, the first four most tests in two of them and in
-/// two more: wider subgroups change how keys are ranked, not what they are. (combinations.rs has every choice with every other.)
-fn kinds(test: usize, setup: usize) -> Vec<usize> {
-    if common::full() {
-        return (0..KINDS.len()).collect();
-    }
-    // Where pipelines take longest, combinations.rs has whatever the first four are not.
-    if common::brief() { vec![(test + setup) % 4] } else { rotated(test, setup) }
+/// The kinds that a test runs with a setup: one of the first four, and another. Each test meets each of the setups on one of the drivers that share
+/// them; wider subgroups change how keys are ranked, not what they are. (combinations.rs has every choice with every other.)
+fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
+    let column = setup.min(EMULATED_FIRST);
+    let is_here = match share {
+        _ if common::full() => return (0..KINDS.len()).collect(),
+        // Where pipelines take longest, combinations.rs has whatever the first four are not.
+        _ if common::brief() => return if (test + setup).is_multiple_of(2) { vec![test % 4] } else { Vec::new() },
+        Some(share) => {
+            let emulated = setup >= EMULATED_FIRST && SETUPS[setup] != Setup::Emulated(EMULATED[share]);
+            (test + column + share).is_multiple_of(3) && !emulated
+        }
+        None => true,
+    };
+    // Steps that bring every kind, and every strategy to each of the setups: a test below says so.
+    if is_here { vec![(test + column) % 4, (test + 8 * column + 4) % KINDS.len()] } else { Vec::new() }
 }
 
-fn rotated(test: usize, setup: usize) -> Vec<usize> {
-    // Steps that bring every kind, and every strategy to each of the three: a test below says so.
-    let in_turn = (setup < IN_TURN).then_some((test + 8 * setup + 4) % KINDS.len());
-    in_turn.into_iter().chain((setup != IN_TURN - 1).then_some((test + setup) % 4)).collect()
-}
-
-/// Setups that meet every kind.
-const IN_TURN: usize = 3;
+/// From here on, setups are of emulated subgroups.
+const EMULATED_FIRST: usize = 2;
 
 fn run(test: &str, setup: Setup, body: fn(&Case)) {
     let test = TESTS.iter().position(|known| *known == test).expect("the macro lists it");
     let place = SETUPS.iter().position(|known| *known == setup).expect("the macro lists it");
-    for kind in kinds(test, place) {
+    for kind in kinds(test, place, common::contexts::share()) {
         let case = Case::new(setup, kind);
         println!("{} {:?} {:?}", case.context.name(), setup, case.sorter.info());
         body(&case);
@@ -211,12 +213,22 @@ suite! {
 fn every_axis_is_covered() {
     let cells: Vec<_> = (0..TESTS.len()).flat_map(|t| (0..SETUPS.len()).map(move |s| (t, s))).collect();
     // What is left out where pipelines take longest, the other drivers run.
-    let runs: Vec<_> = cells.iter().flat_map(|(t, s)| rotated(*t, *s).into_iter().map(|kind| (*t, *s, KINDS[kind]))).collect();
+    if common::brief() {
+        return;
+    }
+    let here =
+        |share| cells.iter().flat_map(move |(t, s)| kinds(*t, *s, Some(share)).into_iter().map(move |kind| (*t, *s, KINDS[kind])));
+    for (share, lanes) in EMULATED.into_iter().enumerate() {
+        for (test, name) in TESTS.iter().enumerate() {
+            assert!(here(share).any(|r| r.0 == test), "{name}, where emulated subgroups have {lanes} lanes");
+        }
+    }
+    let runs: Vec<_> = (0..EMULATED.len()).flat_map(here).map(|(t, s, info)| (t, s.min(EMULATED_FIRST), info)).collect();
     for info in KINDS {
         assert!(runs.iter().any(|r| r.2 == info), "{info:?}");
     }
     for strategy in Strategy::ALL {
-        for (place, setup) in SETUPS.iter().enumerate().take(IN_TURN) {
+        for (place, setup) in SETUPS.iter().enumerate().take(EMULATED_FIRST + 1) {
             assert!(runs.iter().any(|r| r.1 == place && r.2.strategy == strategy), "{setup:?} by {strategy:?}");
         }
     }

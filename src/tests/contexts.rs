@@ -4,7 +4,33 @@ use crate::host::{Context, ContextInfo};
 use crate::tuning::{Profile, Shape, SizedTile, SmallShape, SortShapes};
 use std::sync::{Mutex, PoisonError};
 
-static OPEN: Mutex<Vec<(bool, Context)>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<(usize, bool, Context)>> = Mutex::new(Vec::new());
+
+static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+
+/// The number of a thread among those that run, each with contexts of its own: CPU drivers compile what a queue runs one after the other.
+struct Lane(usize);
+
+impl Lane {
+    fn take() -> Self {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = taken.iter().position(|taken| !taken).unwrap_or(taken.len());
+        let lanes = taken.len().max(lane + 1);
+        taken.resize(lanes, false);
+        taken[lane] = true;
+        Self(lane)
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+    }
+}
+
+thread_local! {
+    static LANE: Lane = Lane::take();
+}
 
 unsafe extern "C" {
     safe fn atexit(function: extern "C" fn()) -> i32;
@@ -28,8 +54,9 @@ pub(super) const RING_REACH: u32 = 3;
 
 /// Small tiles, so that few keys make many; subgroups as they are, or emulated ones.
 pub(super) fn context(emulated: bool) -> Context {
+    let lane = LANE.with(|lane| lane.0);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, context)) = open.iter().find(|(known, _)| *known == emulated) {
+    if let Some((.., context)) = open.iter().find(|(of, known, _)| (*of, *known) == (lane, emulated)) {
         return context.clone();
     }
     let native = Context::new().unwrap();
@@ -65,7 +92,7 @@ pub(super) fn context(emulated: bool) -> Context {
         ..native.device().profile().clone()
     };
     let context = Context::with(&ContextInfo { profile: Some(profile), ..ContextInfo::default() }).unwrap();
-    open.push((emulated, context.clone()));
+    open.push((lane, emulated, context.clone()));
     context
 }
 
@@ -78,13 +105,19 @@ pub(super) fn in_full() -> bool {
     std::env::var_os("TROMMEL_TEST_FULL").is_some()
 }
 
-/// Whether the driver takes long to make pipelines: then only the first formats run, in two ways.
+/// Whether the driver takes long to make pipelines: then only the first formats run, and few ways.
 pub(super) fn in_brief() -> bool {
     std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
 }
 
-/// One place in three, others where subgroups are wider or narrower: the suite runs with three widths. Every place in full.
+/// The first format, with which every driver meets every kernel.
+pub(super) fn always(place: usize) -> bool {
+    place == 0
+}
+
+/// Of all the others one place in three, others where subgroups are wider or narrower: the suite runs with three widths. Every place in full,
+/// none where that takes long.
 pub(super) fn in_turn(place: usize) -> bool {
     let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
-    in_full() || (place + width).is_multiple_of(3)
+    in_full() || !in_brief() && (place + width).is_multiple_of(3)
 }

@@ -214,6 +214,9 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
         .zip(&plans)
         .map(|((sorts, class, _), plan)| {
             let kind = sorts.kind(facts, &profile);
+            let made: Vec<_> = kind.variants().collect();
+            let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
+            assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
             let jobs: Vec<_> = sorts.jobs().filter(|job| kind.class(job.items.count.max) == *class).collect();
             Truth::of(plan, &jobs, &sorts.format())
         })

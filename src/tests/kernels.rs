@@ -6,7 +6,7 @@ mod splits;
 mod tiles;
 
 use super::bench::{Bench, Problem, Way};
-use super::contexts::{assert_silence, context, in_brief, in_full, in_turn, tile_of};
+use super::contexts::{always, assert_silence, context, in_full, in_turn, tile_of};
 use super::problems::{Sorts, formats};
 use super::twins::noise;
 use crate::kernel::Kernel;
@@ -64,14 +64,14 @@ fn proven() -> Vec<SorterInfo> {
     all
 }
 
-/// The first formats in every way; the others, which differ in what they move and not in how, by one of the strategies with subgroups of
-/// one width in three.
+/// The first formats in every way with subgroups of one width in three; the others, which differ in what they move and not in how, by one of
+/// the strategies.
 fn kernels_of(strategy: Strategy, turn: usize) {
     for (i, info) in proven().into_iter().enumerate() {
         let info = info.strategy(strategy);
-        if in_full() || i < 3 && !in_brief() {
+        if in_full() || i < 3 && in_turn(i) {
             every_way(false, info);
-        } else if i < 3 || i % 3 == turn && in_turn(i / 3) && !in_brief() {
+        } else if always(i) || i % 3 == turn && in_turn(i / 3) {
             alone(false, Way::Direct, info);
             together(false, Way::PassingOver, info);
         }
@@ -119,7 +119,7 @@ fn ring_kernels_with_emulated_subgroups() {
 #[test]
 fn chained_and_orderly_kernels() {
     for strategy in [Strategy::ChainedScan, Strategy::RingInOrder] {
-        every_way(false, SorterInfo::pairs().strategy(strategy));
+        alone(false, Way::Direct, SorterInfo::pairs().strategy(strategy));
         together(true, Way::PassingOver, SorterInfo::keys().strategy(strategy));
     }
 }
@@ -171,7 +171,7 @@ fn prefix_kernels() {
         SorterInfo { begin_bit: 5, end_bit: 43, value: ValueType::Bytes(4), ..long },
     ];
     for (i, info) in all_bits.into_iter().enumerate() {
-        if i >= 2 && !in_full() && !in_turn(i) {
+        if !always(i) && !in_turn(i) {
             continue;
         }
         let chosen = by_prefixes(false, info.strategy(strategies[i % 3]));
@@ -275,7 +275,7 @@ fn windows_are_never_too_large() {
 #[test]
 fn merging_kernels() {
     for (i, info) in proven().into_iter().enumerate() {
-        if i < 3 || in_full() || in_turn(i) && !in_brief() {
+        if always(i) || in_turn(i) {
             merged(info.strategy(Strategy::ReduceThenScan));
         }
     }
@@ -315,7 +315,7 @@ fn rank_kernel() {
     let threads = context(false).device().profile().plain_threads;
     for (i, info) in proven().into_iter().enumerate() {
         for items in [8, 32] {
-            if i < 3 || in_full() || in_turn(i + items as usize / 8) && !in_brief() {
+            if always(i) || in_turn(i + items as usize / 8) {
                 let info = info.strategy(Strategy::ReduceThenScan);
                 ranked(SizedRank { above: 0, above_in_place: 0, up_to: 1000, threads, items }, info);
             }

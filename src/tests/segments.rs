@@ -1,7 +1,7 @@
 //! Segments, pass by pass: what each declares, and what they come to.
 
 use super::bench::{Bench, Problem, Way};
-use super::contexts::{assert_silence, context, in_brief, in_turn, tile_of};
+use super::contexts::{always, assert_silence, context, in_turn, tile_of};
 use super::problems::formats;
 use super::twins::{noise, result};
 use crate::sort::Class;
@@ -65,8 +65,7 @@ fn lengths(emulated: bool) -> Vec<usize> {
 fn segments_of_every_format() {
     for (i, (_, info)) in formats().into_iter().enumerate() {
         let strategy = Strategy::ALL[i % Strategy::ALL.len()];
-        // Where pipelines take long, the first formats and no more.
-        if i < 3 || in_turn(i) && !in_brief() {
+        if always(i) || in_turn(i) {
             prove(i % 4 == 3, info.strategy(strategy), problem(i as u64, &lengths(i % 4 == 3), None));
         }
     }

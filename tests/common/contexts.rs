@@ -122,6 +122,25 @@ impl Setup {
     }
 }
 
+/// Which third of a product runs on this driver: those of 4, 8 and 16 lanes share it. None: all of it does, since devices have the time.
+pub(crate) fn share() -> Option<usize> {
+    let lanes = context(Setup::Native).device().facts().max_lanes;
+    (lanes <= 16 && !super::full()).then_some((lanes / 8) as usize)
+}
+
+/// Of each share, lanes of the subgroups that are emulated: they are the same on every driver.
+pub(crate) const EMULATED: [u32; 3] = [64, 32, 128];
+
+/// What runs on this driver: subgroups as it has them, and emulated ones, but where pipelines take longest.
+pub(crate) fn setups() -> Vec<Setup> {
+    let emulated = match share() {
+        _ if super::brief() => &[][..],
+        Some(share) => &EMULATED[share..=share],
+        None => &EMULATED,
+    };
+    [Setup::Native, Setup::Folded].into_iter().chain(emulated.iter().map(|lanes| Setup::Emulated(*lanes))).collect()
+}
+
 static OPEN: Mutex<Vec<(Setup, Context)>> = Mutex::new(Vec::new());
 
 unsafe extern "C" {

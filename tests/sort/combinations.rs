@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::common::arena::{Counted, Job, Poison, Together, sort};
-use crate::common::contexts::{Setup, assert_silence};
+use crate::common::contexts::{Setup, assert_silence, share};
 use crate::common::keys::{Keys, Random};
 use crate::common::{brief, full};
 use std::collections::BTreeSet;
@@ -81,13 +81,9 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-fn share_of(lanes: u32) -> usize {
-    (lanes / 8).min(2) as usize
-}
-
-/// Drivers of 4, 8 and 16 lanes share all rows; those that take long to make pipelines meet every choice once.
-fn is_mine(place: usize, lanes: u32) -> bool {
-    full() || !brief() && (lanes > 16 || place % 3 == share_of(lanes))
+/// Drivers share all rows; those that take long to make pipelines meet every choice once.
+fn is_mine(place: usize) -> bool {
+    full() || !brief() && share().is_none_or(|share| place % 3 == share)
 }
 
 /// Of all rows those that run here, and as many more as it takes for every choice to be met.
@@ -106,8 +102,7 @@ fn rows_here(rows: &[Row], mine: impl Fn(usize) -> bool) -> Vec<Row> {
 #[test]
 fn any_two_choices_meet() {
     let rows = rows();
-    let lanes = crate::common::contexts::context(Setup::Native).device().facts().max_lanes;
-    for (place, row) in rows_here(&rows, |place| is_mine(place, lanes)).into_iter().enumerate() {
+    for (place, row) in rows_here(&rows, is_mine).into_iter().enumerate() {
         let info = info(row).expect("rows are valid");
         // With the tables of the device, and with tiny tiles and a tiny ring.
         let case = Case::of([Setup::Native, Setup::Folded][place % 2], &info);
@@ -130,7 +125,7 @@ fn drivers_share_all_combinations() {
     let all = |rows: &[Row]| rows.iter().flat_map(|row| pairs(*row)).collect::<BTreeSet<_>>();
     let valid = product().filter(|row| info(*row).is_some());
     assert_eq!(all(&rows), valid.flat_map(pairs).collect(), "every pair that there can be");
-    let shares = [4, 8, 16].map(|lanes| rows_here(&rows, |place| place % 3 == share_of(lanes)));
+    let shares = [0, 1, 2].map(|share| rows_here(&rows, |place| place % 3 == share));
     assert_eq!(all(&shares.concat()), all(&rows), "shared out");
     println!("{} {:?} {}", rows.len(), shares.each_ref().map(Vec::len), rows_here(&rows, |_| false).len());
     let choices = |rows: &[Row]| rows.iter().flat_map(|row| row.iter().copied().enumerate()).collect::<BTreeSet<_>>();

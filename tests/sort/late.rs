@@ -4,20 +4,22 @@
 
 use crate::common::arena::{Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence};
-use crate::common::full;
 use crate::common::keys::Keys;
+use crate::common::{brief, full};
 use crate::{Case, KINDS};
 use trommel::Strategy;
 
-/// Whether tiles of a kind wait; of those that do, one for each way of waiting is enough, and keys as well as pairs.
-fn waits(kind: usize) -> bool {
+/// Whether tiles of a kind wait; of those that do, one for each way of waiting is enough, where that is for two turns; otherwise keys and pairs by
+/// look-back, or keys alone where pipelines take long.
+fn waits(kind: usize, spin_limit: u32) -> bool {
     let strategy = KINDS[kind].strategy;
     let first = KINDS.iter().position(|info| info.strategy == strategy) == Some(kind);
-    strategy != Strategy::ReduceThenScan && (first || kind == 2 || full())
+    let enough = kind == 0 || kind == 2 && !brief() || first && spin_limit == 2;
+    strategy != Strategy::ReduceThenScan && (enough || full())
 }
 
 fn late_tiles(spin_limit: u32) {
-    for kind in (0..KINDS.len()).filter(|kind| waits(*kind)) {
+    for kind in (0..KINDS.len()).filter(|kind| waits(*kind, spin_limit)) {
         let case = Case::new(Setup::Late(spin_limit), kind);
         for (round, keys) in [Keys::Random, Keys::Constant].into_iter().enumerate() {
             let draw = |tiles: usize| Job::draw(&case.sorter, keys, case.tiles(tiles), round as u64);

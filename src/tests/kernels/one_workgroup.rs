@@ -1,7 +1,7 @@
 //! What one workgroup sorts by itself: by digits, by merging, by buckets.
 
 use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{context, in_full, in_turn};
+use crate::tests::contexts::{always, context, in_brief, in_full, in_turn};
 use crate::tests::kernels::proven;
 use crate::tuning::{Profile, Ranking, SmallShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
@@ -32,7 +32,7 @@ fn emulated_small_kernels_prove_their_order() {
 #[test]
 fn small_kernel() {
     let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
-    for emulated in [false, true] {
+    for emulated in [false, true].into_iter().filter(|emulated| !(*emulated && in_brief())) {
         let threads = context(emulated).device().profile().plain_threads as usize;
         let of_size = |size: usize| {
             let count = |count: usize| Some(count as u32);
@@ -44,11 +44,12 @@ fn small_kernel() {
             ]
         };
         let formats = proven();
-        for (i, info) in if emulated { &formats[..3] } else { &formats[..] }.iter().enumerate() {
+        let formats = if emulated { &formats[..3] } else { &formats[..] };
+        for (i, info) in formats.iter().enumerate().filter(|(i, _)| always(*i) || !in_brief()) {
             let single = vec![Problem::new(5, 3 * threads, Some(70))];
             // By merging, by buckets, by digits.
             let of_sizes = [of_size(3 * threads), of_size(2 * threads), of_size(threads), single];
-            let all = i < 3 || in_full();
+            let all = always(i) || in_full();
             // Others by merging or by buckets in turn: the suite runs with subgroups of three widths.
             let turn = (i + width) % 2;
             for problems in of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == turn).map(|(_, problems)| problems) {
@@ -61,7 +62,7 @@ fn small_kernel() {
 /// Keys spread well and badly, in which one word tells or another, few of them the same or all.
 #[test]
 fn buckets_kernel() {
-    for emulated in [false, true] {
+    for emulated in [false, true].into_iter().filter(|emulated| !(*emulated && in_brief())) {
         let threads = context(emulated).device().profile().plain_threads;
         let size = 2 * threads;
         let of = |key: &dyn Fn(u32) -> u32| Problem::of_keys((0..size).map(key).collect());
@@ -98,7 +99,7 @@ fn buckets_kernel() {
             SorterInfo { key: KeyType::U32x4, begin_bit: 5, end_bit: 120, order: Order::Descending, ..SorterInfo::pairs() },
             SorterInfo { layout: Layout::Interleaved, ..both },
         ];
-        for (i, info) in infos.into_iter().enumerate().filter(|(i, _)| *i < 3 || in_full() || !emulated && in_turn(*i)) {
+        for (i, info) in infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_turn(*i)) {
             // In whichever way keys are ranked that are spread badly.
             let small_ranking = [Ranking::Proven, Ranking::Disproven, Ranking::Ballots][i % 3];
             for problems in problems.chunks(4) {

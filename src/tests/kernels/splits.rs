@@ -2,7 +2,7 @@
 
 use crate::Strategy;
 use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{in_brief, in_full, in_turn, tile_of};
+use crate::tests::contexts::{always, in_brief, in_full, in_turn, tile_of};
 use crate::tests::problems::{Sorts, splits};
 
 /// One problem and several, counted by host and device, of one bucket and of all, with strays and without.
@@ -24,9 +24,10 @@ fn split(emulated: bool, sorts: &Sorts) {
 
 #[test]
 fn split_kernels() {
-    for (i, info) in splits().into_iter().enumerate().filter(|(i, _)| in_full() || in_turn(*i) || !in_brief() && *i == 1) {
-        for strategy in [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring] {
-            if in_full() || !in_brief() || strategy == [Strategy::Lookback, Strategy::ReduceThenScan][i % 2] {
+    // The first kind by each strategy, the others by one of them.
+    for (i, info) in splits().into_iter().enumerate().filter(|(i, _)| always(*i) || in_turn(*i)) {
+        for (turn, strategy) in [Strategy::ReduceThenScan, Strategy::Lookback, Strategy::Ring].into_iter().enumerate() {
+            if in_full() || i / 3 % 3 == turn || always(i) && !in_brief() {
                 split(false, &Sorts::splits(info.strategy(strategy)));
             }
         }
