@@ -318,6 +318,33 @@ typedef int32_t TrmBucketFunction;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// What becomes of the items of a split.
+enum TrmSplitOutput
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// They go bucket by bucket, one bucket behind the other.
+    TRM_SPLIT_OUTPUT_BUCKETS = 0,
+    /// Those of outputBucket alone are written, from the beginning on, and all others left out: a compaction. How many they are,
+    /// TrmSplitInfo::counts tell.
+    TRM_SPLIT_OUTPUT_BUCKET = 1,
+    /// They go bucket by bucket, and TrmSplitInfo::starts say where each begins: a scatter.
+    TRM_SPLIT_OUTPUT_PLACED = 2,
+    /// They stay; what is told of the buckets is all that there is: a histogram.
+    TRM_SPLIT_OUTPUT_COUNTS = 3,
+    /// They stay; to TrmSplitInfo::valuesOut goes for each item, a uint32_t in the order of the input, how many of its bucket come before
+    /// it: a prefix sum for each bucket. Of items of no bucket, they are counted alike.
+    TRM_SPLIT_OUTPUT_RANKS = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmSplitOutput TrmSplitOutput;
+#else
+typedef int32_t TrmSplitOutput;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
 
 typedef struct TrmSorter_T TrmSorter_T;
@@ -508,6 +535,11 @@ typedef struct TrmSplitterCreateInfo {
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
     /// by bits or ranges of words, of keys of 4 bytes or more.
     uint32_t maxCount;
+    /// What becomes of the items. Of more than 256 buckets, TRM_SPLIT_OUTPUT_BUCKETS or _COUNTS; by any strategy the first, by
+    /// TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others.
+    TrmSplitOutput output;
+    /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
+    uint32_t outputBucket;
 } TrmSplitterCreateInfo;
 
 /// Splits of one kind. Immutable, so any number of threads may use it at once.
@@ -566,6 +598,9 @@ typedef struct TrmSplitInfo {
     VkDeviceAddress status;
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
+    /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
+    /// belong to no bucket, for these. Buckets have room there, apart from one another. Elsewhere zeros.
+    struct TrmRange starts;
 } TrmSplitInfo;
 
 /// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.

@@ -117,6 +117,7 @@ kernels! {
         /// One digit, to the places that the sums tell.
         SortReorder = "sort_reorder", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+            Output,
         ];
         /// A whole problem by all workgroups, each of which compares its items with all of them.
         SortRank = "sort_rank", [
@@ -166,7 +167,7 @@ kernels! {
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit,
         ];
         /// What is known of the buckets of a split.
-        SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets];
+        SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output];
         /// The same of more buckets than a digit has values.
         SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets];
     }

@@ -108,7 +108,7 @@ pub(crate) struct Argument {
 }
 
 /// Most arguments of a request that name memory.
-pub(crate) const MAX_ARGUMENTS: usize = 11;
+pub(crate) const MAX_ARGUMENTS: usize = 12;
 
 /// All memory that a request names, scratch aside: of requests of one kind the same names in the same order.
 pub(crate) type Arguments = ArrayVec<Argument, MAX_ARGUMENTS>;

@@ -9,7 +9,7 @@ use std::fmt;
 /// Most passes of one plan: three for each of sixteen digits, and what comes before and after.
 pub(crate) const MAX_PASSES: usize = 56;
 /// Most resources of one plan; sets of them are the bits of a `u32`.
-pub(crate) const MAX_RESOURCES: usize = 22;
+pub(crate) const MAX_RESOURCES: usize = 23;
 
 /// Most tables of one plan.
 const MAX_UPLOADS: usize = 3;

@@ -135,6 +135,8 @@ specialisation_constants! {
     Function = 26 as "SPEC_FUNCTION",
     /// Bins that are buckets of a split.
     Buckets = 27 as "SPEC_BUCKETS",
+    /// An `OUTPUT_` constant in the low byte: what becomes of the items of a split. Behind it, of one bucket alone, that.
+    Output = 30 as "SPEC_OUTPUT",
     /// Of kernels of the caller alone: what they were compiled for, and the keys.
     Interface = 28 as "SPEC_INTERFACE",
     /// The words of a key in the low byte, then `ENCODING_` bits.
@@ -190,6 +192,16 @@ shared_constants! {
     const FUNCTION_SIGNS = 4;
     /// Of labels alone: what a kernel of the caller says.
     const FUNCTION_USER = 5;
+    /// Items go bin by bin, one bin behind the other.
+    const OUTPUT_BUCKETS = 0;
+    /// Those of one bucket alone are written, from the beginning on.
+    const OUTPUT_ONE = 1;
+    /// Items go bin by bin, and where each begins the caller says.
+    const OUTPUT_PLACED = 2;
+    /// Items stay; where each would be among those of its bin is written for it.
+    const OUTPUT_RANKS = 3;
+    /// Items stay, and nothing is written for them. (Which plans know, and no kernel.)
+    const OUTPUT_NONE = 4;
     /// The most words of splitters that a workgroup keeps.
     const SPLITTERS_KEPT = 3072;
     /// Index of the indirect command with one group a tile.
@@ -293,7 +305,8 @@ shared_structs! {
         /// Values as they come.
         values: Address,
         /// Sorted keys; planes before. Of the pass that tells the results of a split, this and the two above are where these go: offsets,
-        /// counts, commands; and `strides` is how many items a workgroup of the commands takes. Of the pass that makes labels, `keys` are keys or ids,
+        /// counts, commands; `to_values` is where the caller says that buckets begin, if it does; and `strides` is how many items a workgroup of the
+        /// commands takes. Of the pass that makes labels, `keys` are keys or ids,
         /// and behind them lies what its function is told: splitters, where ranges begin, how wide they are and the reciprocal of that, or what
         /// the caller's own is given (glsl/split/functions.glsl).
         to_keys: Address,

@@ -6,7 +6,7 @@ mod common;
 
 use ash::vk;
 use common::arena::{Arena, Asked, Counted, Job, Poison, Together, sort};
-use common::contexts::{Setup, assert_silence, context};
+use common::contexts::{Setup, assert_silence, context, setups, share};
 use common::keys::{Bits, Keys, Random};
 use common::ways::{run_between_strangers, run_twice_from_secondary};
 use common::{brief, full};
@@ -14,14 +14,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use trommel::host::Context;
 use trommel::{
-    BucketFunction, Count, IdType, KeyType, Layout, Range, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy,
-    Timestamps, ValueType,
+    BucketFunction, Count, IdType, KeyType, Layout, Range, Sorter, SorterInfo, SplitInfo, SplitOutput, Splitter, SplitterInfo,
+    Strategy, Timestamps, ValueType,
 };
 
 /// How many buckets: one, powers of two, their neighbours, and what is neither.
 const BUCKETS: [u32; 13] = [1, 2, 3, 5, 8, 17, 31, 32, 33, 64, 100, 255, 256];
-
-const SETUPS: [Setup; 5] = [Setup::Native, Setup::Folded, Setup::Emulated(32), Setup::Emulated(64), Setup::Emulated(128)];
 
 const fn items(key: KeyType, value: ValueType) -> SplitterInfo {
     SplitterInfo { key, value, ..SplitterInfo::keys(2, BITS) }
@@ -101,45 +99,56 @@ impl Case {
     }
 }
 
-/// Whether what runs takes its turn here: drivers of 4, 8 and 16 lanes share all, and those that take long to make pipelines run a few.
+/// Whether what runs takes its turn here: drivers share all, and those that take long to make pipelines run a few.
 fn in_turn(place: usize) -> bool {
-    let lanes = context(Setup::Native).device().facts().max_lanes;
-    full() || if brief() { place % 7 == 3 } else { lanes > 16 || place % 3 == (lanes / 8).min(2) as usize }
+    if brief() { full() || place % 7 == 3 } else { share().is_none_or(|share| place % 3 == share) }
 }
 
-/// Every number of buckets, by bits and by ranges, with each strategy, all items and in all setups: each with several of the others.
-fn every_bucket(ranges: bool) {
+/// Every number of buckets with each strategy, by bits and by ranges in turn; and all items, in all setups: each with several of the others.
+#[test]
+fn every_number_of_buckets() {
+    let setups = setups();
     for (place, buckets) in BUCKETS.into_iter().enumerate() {
         for (turn, strategy) in Strategy::ALL.into_iter().enumerate() {
             let at = place * Strategy::ALL.len() + turn;
-            if !in_turn(at + usize::from(ranges)) {
-                continue;
+            for ranges in [false, true] {
+                if !(full() || in_turn(at) && ranges == (at / 3).is_multiple_of(2)) {
+                    continue;
+                }
+                let of_words = [0, 1, 4, 5];
+                let items = if ranges {
+                    ITEMS[of_words[(at + place) % of_words.len()]]
+                } else {
+                    ITEMS[(7 * place + 5 * turn) % ITEMS.len()]
+                };
+                let case = by_field_or_range(setups[(place + turn) % setups.len()], buckets, ranges, items, strategy, at);
+                let n = case.tiles(5);
+                let jobs = [
+                    case.draw(Keys::Random, n, at as u64),
+                    case.draw(Keys::Special, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
+                    case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
+                    case.draw(Keys::LowEntropy, case.tiles(2), 3),
+                    case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
+                ];
+                case.split(&jobs, [Together::Singles, Together::Batch][at / 2 % 2], at as u64);
+                assert_silence(&case.context);
             }
-            let of_words = [0, 1, 4, 5];
-            let items =
-                if ranges { ITEMS[of_words[(at + place) % of_words.len()]] } else { ITEMS[(7 * place + 5 * turn) % ITEMS.len()] };
-            // The lowest bits, the highest of a word, some between; of long keys, in the upper word too.
-            let free = items.key.bits().min(32) - buckets.next_power_of_two().ilog2().max(1);
-            let upper = if items.key.bits() > 32 && (place + turn).is_multiple_of(2) { 32 } else { 0 };
-            let begin_bit = upper + [0, free, free / 2][(place + turn) % 3];
-            let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit } };
-            let info = SplitterInfo { buckets, function, ..items }.strategy(strategy);
-            let case = Case::new(SETUPS[(place + turn) % SETUPS.len()], &info);
-            let all = (1u64 << items.key.bits().min(32)).div_ceil(buckets.into());
-            let width = [all.min(u32::MAX.into()), 1, 7, 1 << 20][at % 4];
-            let case = if ranges { case.ranges([0, 9, 1 << 30, u64::from(u32::MAX - 5)][turn % 4], width) } else { case };
-            let n = case.tiles(5);
-            let jobs = [
-                case.draw(Keys::Random, n, at as u64),
-                case.draw(Keys::Special, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
-                case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
-                case.draw(Keys::LowEntropy, case.tiles(2), 3),
-                case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
-            ];
-            case.split(&jobs, [Together::Singles, Together::Batch][at / 2 % 2], at as u64);
-            assert_silence(&case.context);
         }
     }
+}
+
+/// One of a numbered line of fields or ranges.
+fn by_field_or_range(setup: Setup, buckets: u32, ranges: bool, items: SplitterInfo, strategy: Strategy, at: usize) -> Case {
+    let by = |function| Case::new(setup, &SplitterInfo { buckets, function, ..items }.strategy(strategy));
+    if ranges {
+        let all = (1u64 << items.key.bits().min(32)).div_ceil(buckets.into());
+        let width = [all.min(u32::MAX.into()), 1, 7, 1 << 20][at % 4];
+        return by(BucketFunction::Range).ranges([0, 9, 1 << 30, u64::from(u32::MAX - 5)][at / 4 % 4], width);
+    }
+    // The lowest bits, the highest of a word, some between; of long keys, in the upper word too. (A field is one bit at least.)
+    let free = items.key.bits().min(32) - buckets.next_power_of_two().ilog2().max(1);
+    let upper = if items.key.bits() > 32 && at.is_multiple_of(2) { 32 } else { 0 };
+    by(BucketFunction::Bits { begin_bit: upper + [0, free, free / 2][at % 3] })
 }
 
 /// Every other function, and more buckets than a digit has values: they go by labels.
@@ -182,15 +191,73 @@ const BY_LABELS: [(SplitterInfo, Keys); 24] = {
     ]
 };
 
+/// What becomes of items besides: of one bucket, of none, of all where buckets begin elsewhere, and the ranks of those that stay.
+const OUTPUTS: [(SplitterInfo, SplitOutput); 20] = {
+    use BucketFunction::{Ids, Range, Signs, Splitters};
+    use KeyType::{F32, I64, U8, U16, U32, U32x3, U64};
+    use SplitOutput::{Bucket, Counts, Placed, Ranks};
+    use ValueType::{Bytes, Index, None};
+    const fn with(buckets: u32, function: BucketFunction, items: SplitterInfo) -> SplitterInfo {
+        SplitterInfo { buckets, function, ..items }
+    }
+    const INTERLEAVED: SplitterInfo = SplitterInfo { layout: Layout::Interleaved, ..items(U32, Bytes(16)) };
+    const PLACES: SplitterInfo = SplitterInfo { drop_keys: true, ..items(U8, Index) };
+    const LARGE: SplitterInfo = SplitterInfo { max_count: u32::MAX, ..items(U32, ValueType::U32) };
+    [
+        (with(2, Range, items(U32, None)), Bucket(1)),
+        (with(2, Range, items(U32, ValueType::U32)), Bucket(0)),
+        (with(100, BITS, items(U64, Bytes(8))), Bucket(99)),
+        (with(5, BITS, INTERLEAVED), Bucket(3)),
+        (with(256, BITS, PLACES), Bucket(17)),
+        (with(33, Splitters, SplitterInfo { layout: Layout::Strided, ..items(F32, ValueType::U32) }), Bucket(7)),
+        (with(255, Ids(IdType::U16), items(I64, None)), Bucket(254)),
+        (with(33, BITS, items(U32, ValueType::U32)), Placed),
+        (with(256, Range, LARGE), Placed),
+        (with(100, BITS, INTERLEAVED), Placed),
+        (with(200, Ids(IdType::U8), SplitterInfo { drop_keys: true, ..items(U32, Bytes(4)) }), Placed),
+        (with(8, Signs, items(U32x3, Index)), Placed),
+        (with(1, BITS, items(U32, None)), Counts),
+        (with(256, BITS, items(U8, None)), Counts),
+        (with(1000, Splitters, items(I64, None)), Counts),
+        (with(65536, Ids(IdType::U32), SplitterInfo { layout: Layout::Strided, ..items(U32, None) }), Counts),
+        (with(3, Range, items(U32, None)), Ranks),
+        (with(256, BITS, items(U16, None)), Ranks),
+        (with(256, Ids(IdType::U32), SplitterInfo { layout: Layout::Strided, ..items(U64, None) }), Ranks),
+        (with(100, BITS, SplitterInfo { max_count: u32::MAX, ..items(U32, None) }), Ranks),
+    ]
+};
+
+#[test]
+fn other_outputs() {
+    let setups = setups();
+    for (place, (info, output)) in OUTPUTS.into_iter().enumerate().filter(|(place, _)| in_turn(*place)) {
+        let case = Case::new(setups[place / 3 % setups.len()], &info.output(output));
+        let case = if info.function == BucketFunction::Range { case.ranges(1 << 30, 1 << (28 + place % 3)) } else { case };
+        let n = case.tiles(5);
+        let jobs = [
+            case.draw(Keys::Random, n, place as u64),
+            case.draw(Keys::LowEntropy, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
+            case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
+            case.draw(Keys::Random, 700, 3).asked(Asked { low: case.asked.low, width: case.asked.width, ..Asked::default() }),
+            case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
+        ];
+        for together in [Together::Singles, Together::Batch] {
+            case.split(&jobs, together, place as u64);
+        }
+        assert_silence(&case.context);
+    }
+}
+
 #[test]
 fn every_function_by_labels() {
+    let setups = setups();
     for (place, (info, keys)) in BY_LABELS.into_iter().enumerate() {
         for (turn, strategy) in Strategy::ALL.into_iter().enumerate() {
             let at = place * Strategy::ALL.len() + turn;
             if !full() && (turn != place % 5 || !in_turn(place)) {
                 continue;
             }
-            let case = Case::new(SETUPS[(place + turn) % SETUPS.len()], &info.strategy(strategy));
+            let case = Case::new(setups[(place + turn) % setups.len()], &info.strategy(strategy));
             let width = (u64::MAX >> (64 - info.key.bits().min(64))) / u64::from(info.buckets) - at as u64;
             let by_ranges = info.function == BucketFunction::Range;
             let case = if by_ranges { case.ranges([0, 12_345, 1 << 30][turn % 3], [width, 1 << 20][at % 2]) } else { case };
@@ -207,27 +274,17 @@ fn every_function_by_labels() {
     }
 }
 
-#[test]
-fn every_number_of_buckets_by_bits() {
-    every_bucket(false);
-}
-
-#[test]
-fn every_number_of_buckets_by_ranges() {
-    every_bucket(true);
-}
-
 /// Pairs with each of these in turn: what does not depend on the number of buckets.
 fn cases(turn: usize) -> Vec<Case> {
     let strategies = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring];
-    let setups = (0..SETUPS.len()).filter(|i| full() || *i == turn % 2 || !brief() && *i == 2 + turn % 3);
-    let case = |i: usize| {
+    let case = |(i, setup)| {
         let (buckets, function) = [(5, BITS), (32, BITS), (100, BucketFunction::Range)][(turn + i) % 3];
         let info = SplitterInfo::pairs(buckets, function).strategy(strategies[(turn + i / 2) % 3]);
-        let case = Case::new(SETUPS[i], &info);
+        let case = Case::new(setup, &info);
         if function == BITS { case } else { case.ranges(77, 1 << 25) }
     };
-    setups.map(case).collect()
+    // Of subgroups as the device has them one of two, and emulated ones.
+    setups().into_iter().enumerate().filter(|(i, _)| full() || *i == turn % 2 || *i == 2).map(case).collect()
 }
 
 #[test]
@@ -307,7 +364,7 @@ fn counts_on_the_device() {
 /// Keys whose bits say no bucket lie behind those of the last, in their order; whether there are any is flagged, and nowhere else told.
 #[test]
 fn keys_of_no_bucket() {
-    for (i, setup) in SETUPS.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
+    for (i, setup) in setups().into_iter().enumerate().filter(|(i, _)| full() || brief() == (*i == 0)) {
         let strategy = [Strategy::ReduceThenScan, Strategy::Lookback][i % 2];
         let case = Case::new(setup, &SplitterInfo::pairs(100, BITS).strategy(strategy));
         let n = case.tiles(3);
@@ -438,17 +495,18 @@ fn random_splits() {
     } else if brief() {
         2
     } else {
-        10
+        5
     };
+    let setups = setups();
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
-    let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..3usize, 0..Keys::ALL.len(), any::<u64>());
+    let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..setups.len(), 0..Keys::ALL.len(), any::<u64>());
     let ran = runner.run(&drawn, |(buckets, ranges, [low, width, bit, n], setup, keys, seed)| {
         let free = 32 - buckets.next_power_of_two().ilog2().max(1);
         let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit: bit % (free + 1) } };
         let info =
             SplitterInfo::pairs(buckets, function).strategy([Strategy::Lookback, Strategy::ReduceThenScan][bit as usize % 2]);
-        let case = Case::new(SETUPS[setup], &info);
+        let case = Case::new(setups[setup], &info);
         let case = if ranges { case.ranges(low.into(), (width >> (bit % 32)).max(1).into()) } else { case };
         let n = n as usize % case.tiles(4);
         case.split(&[Job { status: true, ..case.draw(Keys::ALL[keys], n, seed) }], Together::Singles, seed);
@@ -491,14 +549,34 @@ fn refusals() {
     for (info, why) in expected {
         assert_eq!(made(info), Err(why.to_owned()), "{info:?}");
     }
+    let outputs = [
+        (keys(4, BITS).output(SplitOutput::Bucket(4)), "outputBucket is malformed: 4 is none of 4 buckets"),
+        (
+            SplitterInfo::pairs(4, BITS).output(SplitOutput::Ranks),
+            "output is malformed: items stay where they are: there is nothing to say of values, or of keys where they go",
+        ),
+        (
+            keys(257, BITS).output(SplitOutput::Placed),
+            "output is malformed: of more than 256 buckets, items go one bucket behind the other, or are counted",
+        ),
+        (
+            keys(4, BITS).output(SplitOutput::Counts).strategy(Strategy::Ring),
+            "strategy is malformed: what does not go bucket by bucket, one behind the other, goes by reduce-then-scan",
+        ),
+    ];
+    for (info, why) in outputs {
+        assert_eq!(made(info), Err(why.to_owned()), "{info:?}");
+    }
 
     let by_range = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Range)).ranges(1, 2);
     let by_bits = Case::new(Setup::Native, &SplitterInfo::pairs(4, BITS));
     let by_ids = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Ids(IdType::U16)));
     let by_splitters = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Splitters));
-    let jobs = [&by_range, &by_bits, &by_ids, &by_splitters].map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host));
+    let placed = Case::new(Setup::Native, &SplitterInfo::pairs(5, BITS).output(SplitOutput::Placed));
+    let jobs =
+        [&by_range, &by_bits, &by_ids, &by_splitters, &placed].map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host));
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
-    let [range, bits, ids, splitters] = [0, 1, 2, 3].map(|job| arena.split_info(job));
+    let [range, bits, ids, splitters, told] = [0, 1, 2, 3, 4].map(|job| arena.split_info(job));
     let required = by_range.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
@@ -535,6 +613,15 @@ fn refusals() {
             &by_splitters,
             SplitInfo { splitters: Range { size: 11, ..splitters.splitters }, ..splitters },
             "splitters.size 11 < 12 required".into(),
+        ),
+        (&placed, SplitInfo { starts: Range::NONE, ..told }, "starts.address is null".into()),
+        // One for items of no bucket, too.
+        (&placed, SplitInfo { starts: Range { size: 20, ..told.starts }, ..told }, "starts.size 20 < 24 required".into()),
+        (&placed, SplitInfo { starts: told.keys_out, ..told }, "keysOut and starts overlap".into()),
+        (
+            &by_bits,
+            SplitInfo { starts: bits.keys, ..bits },
+            "starts is malformed: the splitter's buckets lie one behind the other".into(),
         ),
         (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: the splitter's buckets are no ranges".into()),
         (

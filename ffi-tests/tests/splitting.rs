@@ -223,6 +223,63 @@ fn functions_values_and_counts_from_host_and_device() -> Result<()> {
     engine.finish()
 }
 
+/// What becomes of items besides, each against the split of all.
+#[test]
+fn other_outputs() -> Result<()> {
+    const COUNT: u32 = 20_000;
+    let engine = engine()?;
+    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(10, 4) };
+    let bucket = function(&pairs, &split_info());
+    let of = |wanted: u32| (0..COUNT).filter(move |place| key(*place) >> 4 & 15 == wanted);
+    // Buckets one behind the other, the last ones first; behind them those of none.
+    let counts: Vec<u32> = (0..=10).map(|wanted| (0..COUNT).map(|place| u32::from(bucket(place) == wanted)).sum()).collect();
+    let starts: Vec<u32> = (0..10).map(|bucket| counts[bucket + 1..10].iter().sum()).chain([COUNT - counts[10]]).collect();
+    let mut placed: Vec<u32> = (0..COUNT).collect();
+    placed.sort_by_key(|place| starts[bucket(*place) as usize]);
+    let mut next = [0; 11];
+    let rank = |place| {
+        let next: &mut u32 = &mut next[bucket(place) as usize];
+        *next += 1;
+        *next - 1
+    };
+    let ranks: Vec<u32> = (0..COUNT).map(rank).collect();
+    let starts = engine.context.upload(&starts)?;
+
+    for (output, output_bucket, expected) in [
+        (TrmSplitOutput::Bucket, 3, of(3).collect()),
+        (TrmSplitOutput::Placed, 0, placed),
+        (TrmSplitOutput::Counts, 0, Vec::new()),
+        (TrmSplitOutput::Ranks, 0, ranks),
+    ] {
+        let moves = matches!(output, TrmSplitOutput::Bucket | TrmSplitOutput::Placed);
+        let value_type = if moves { pairs.value_type } else { TrmValueType::None as i32 };
+        let kind = TrmSplitterCreateInfo { output: output as i32, output_bucket, value_type, ..pairs };
+        let splitter = engine.splitter_of(&kind)?;
+        let problem = Problem::new(&engine, &pairs, &split_info(), COUNT, None)?;
+        let work = engine.split_scratch(splitter, COUNT)?;
+        let told = TrmSplitInfo { scratch: scratch(&work), ..problem.info() };
+        let info = TrmSplitInfo { starts: if output == TrmSplitOutput::Placed { range(&starts) } else { told.starts }, ..told };
+        engine.context.run(|commands| {
+            record(&engine, commands, splitter, &info);
+            Ok(())
+        })?;
+        let [keys, values] = [0, 1].map(|which| engine.context.download::<u32>(&problem.output[which], (COUNT + GUARD) as usize));
+        let (keys, values) = (keys?, values?);
+        let rest = |of: &[u32], written: usize| of[written..].iter().all(|word| *word == UNTOUCHED);
+        ensure!(values[..expected.len()] == expected && rest(&values, expected.len()), "values of {output:?}");
+        let places = if moves { &expected[..] } else { &[] };
+        ensure!(
+            keys.iter().zip(places).all(|(found, place)| *found == key(*place)) && rest(&keys, places.len()),
+            "keys of {output:?}"
+        );
+        let told = engine.context.download::<u32>(&problem.told[1], 10)?;
+        ensure!(told == counts[..10], "counts of {output:?}");
+        // SAFETY: nobody uses it any more.
+        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    }
+    engine.finish()
+}
+
 #[test]
 fn strategies_and_infos_of_an_earlier_version() -> Result<()> {
     const COUNT: u32 = 20_000;

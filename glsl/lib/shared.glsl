@@ -25,6 +25,7 @@
 #define SPEC_BINS 23
 #define SPEC_FUNCTION 26
 #define SPEC_BUCKETS 27
+#define SPEC_OUTPUT 30
 #define SPEC_INTERFACE 28
 #define SPEC_INTERFACE_KEY 29
 #define SPEC_FAN 24
@@ -52,6 +53,11 @@ const uint FUNCTION_RANGE = 2;
 const uint FUNCTION_SPLITTERS = 3;
 const uint FUNCTION_SIGNS = 4;
 const uint FUNCTION_USER = 5;
+const uint OUTPUT_BUCKETS = 0;
+const uint OUTPUT_ONE = 1;
+const uint OUTPUT_PLACED = 2;
+const uint OUTPUT_RANKS = 3;
+const uint OUTPUT_NONE = 4;
 const uint SPLITTERS_KEPT = 3072;
 const uint ARGUMENTS_TILES = 0;
 const uint ARGUMENTS_CHUNKS = 1;
@@ -94,7 +100,7 @@ const uint RANKING_PROVEN = 1;
 const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
-const uint KERNEL_INTERFACE = 3875288;
+const uint KERNEL_INTERFACE = 367036670;
 
 struct SortProblem {
     uvec2 keys;

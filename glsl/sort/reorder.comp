@@ -1,7 +1,8 @@
 // Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
 //
 // In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS].
-// Out: keys (and values) stably sorted by the digit, in the other planes.
+// Out: keys (and values) stably sorted by the digit, in the other planes. Of a split, as OUTPUT has it: those of one bucket alone; all, where
+//      the caller says that buckets begin; or, in place of values, each item's place among those of its bin.
 // Groups: one a tile.
 // Progress: none needed.
 #version 460
@@ -22,8 +23,25 @@
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
 #include "sort/prove.glsl"
+
+layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
+const uint OUTPUT_KIND = OUTPUT & 0xff;
+// Bins begin one behind the other, or where the caller says; otherwise all at the beginning.
+const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PLACED;
+#define CHOOSES
+bool is_wanted(uint bin) { return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 8; }
 #include "sort/scatter.glsl"
 #include "sort/chunks.glsl"
+
+// For each item where it came from.
+void write_ranks(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {
+    Plane target = target_plane(tile.problem, TRAIL, move, tile.count);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint i = tile.index * TILE + striped(k);
+        uint digit = digit_of(keys[k], digit_shift(), digit_mask());
+        if (i < tile.count) store_word(target, i, target_of(digit, place_of(places, k)));
+    }
+}
 
 void sort_tile(Tile tile, Move move) {
     // 1. Load and count. What is known of the digits is on its way together with the keys.
@@ -35,7 +53,7 @@ void sort_tile(Tile tile, Move move) {
     uint of_tile[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        bases[j] = digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
+        bases[j] = HAS_BASES && digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
         of_chunk[j] = digit < BINS ? rows.v[chunk * BINS + digit] : 0;
         of_tile[j] = digit < BINS ? rows.v[tile.index * BINS + digit] : 0;
     }
@@ -53,7 +71,7 @@ void sort_tile(Tile tile, Move move) {
     if (is_full(tile)) find_hot_digit(totals);
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
-    scan_digits(bases);
+    if (OUTPUT_KIND == OUTPUT_BUCKETS) scan_digits(bases);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         uint before = of_chunk[j] + (tile.index == chunk ? 0 : of_tile[j]);
@@ -66,6 +84,10 @@ void sort_tile(Tile tile, Move move) {
     uint places[PLACE_WORDS];
     rank_keys(keys, digit_mask(), !PROVES, places);
     barrier();
+    if (OUTPUT_KIND == OUTPUT_RANKS) {
+        write_ranks(tile, move, keys, places);
+        return;
+    }
     uint follower[ITEMS];
     if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);
     if (PROVES) {

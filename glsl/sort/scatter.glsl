@@ -19,6 +19,11 @@ uint group_word(uint first, uint k) {
 
 uint target_of(uint digit, uint place) { return sh_offsets[digit] + place; }
 
+// Whether items of a bin are wanted.
+#ifndef CHOOSES
+bool is_wanted(uint bin) { return true; }
+#endif
+
 // Groups that are full, which all are but the last, have nothing to ask of each place. Not where a digit has all its bits: it takes registers,
 // and pairs take longer (1907 instead of 1881 us at 2^26 on an H200).
 const bool FULL_GROUPS = BINS < RADIX;
@@ -38,7 +43,7 @@ void scatter_keys_group(Plane target, bool stores, bool decodes, uint first, boo
         uint digit = digit_of(keys[k], digit_shift(), mask);
         uint key = keys[k];
         if (ENCODES && decodes) key = is_top ? decode_top(key) : turn_low(key, false);
-        if ((all || place < valid) && stores) store_word(target, target_of(digit, place), key);
+        if ((all || place < valid) && stores && is_wanted(digit)) store_word(target, target_of(digit, place), key);
         digits |= digit << k * BIN_BITS;
     }
     if (ITEM_WORDS > 1) sh_counts[first / GROUP + thread_id()] = digits;
@@ -58,7 +63,7 @@ void scatter_words_group(Plane target, uint first, bool all, uint valid) {
     [[unroll]] for (uint k = 0; k < GROUP; ++k) {
         uint place = first + k * THREADS + thread_id();
         uint digit = digits >> k * BIN_BITS & BIN_MASK;
-        if (all || place < valid) store_word(target, target_of(digit, place), sh_keys[group_word(first, k)]);
+        if ((all || place < valid) && is_wanted(digit)) store_word(target, target_of(digit, place), sh_keys[group_word(first, k)]);
     }
 }
 

@@ -1,8 +1,8 @@
 // Split, beside its move: what is known of the buckets, for whoever comes next.
 //
-// In:  histogram[rows][BINS] of each problem.
+// In:  histogram[rows][BINS] of each problem; where the caller says that bins begin, starts[BINS].
 // Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, where they are wanted; in the status, whether
-//      there are items of no bucket.
+//      there are items of no bucket. histogram[BINS], where the caller says that bins begin: what it says.
 // Groups: one a problem.
 // Progress: none needed.
 #version 460
@@ -16,6 +16,8 @@
 #include "lib/commands.glsl"
 #include "sort/problem.glsl"
 #include "split/tell.glsl"
+
+layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
 const uint MAX_ROWS = 16;
 #include "sort/totals.glsl"
@@ -40,5 +42,6 @@ void main() {
         uint bin = digit_of_thread(j);
         if (bin < BUCKETS) tell_bucket(p, bin, starts[j], counts[j]);
         else if (bin < BINS && counts[j] != 0) tell_strays(p);
+        if (OUTPUT == OUTPUT_PLACED && bin < BINS && counted) histogram.v[bin] = Words(starts_of(p)).v[bin];
     }
 }

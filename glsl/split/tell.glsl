@@ -8,6 +8,8 @@ layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 uvec2 offsets_of(uint p) { return problem_keys(p); }
 uvec2 counts_of(uint p) { return problem_values(p); }
 uvec2 commands_of(uint p) { return problem_to_keys(p); }
+// Where the caller says that bins begin.
+uvec2 starts_of(uint p) { return problem_to_values(p); }
 // That a workgroup of the commands takes.
 uint command_items_of(uint p) { return problem_strides(p); }
 

@@ -72,11 +72,12 @@ structs! {
     }
     TrmSplitterCreateInfo {
         s_type, struct_size, p_next, key_type, value_type, strategy, flags, bucket_count, bucket_function, begin_bit, value_size,
-        layout, max_count
+        layout, max_count, output, output_bucket
     }
     TrmSplitInfo {
         s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride, low, width,
-        splitters, bucket_ids, user_address, user_words, offsets, counts, commands, command_items, scratch, status, timestamps
+        splitters, bucket_ids, user_address, user_words, offsets, counts, commands, command_items, scratch, status, timestamps,
+        starts
     }
     TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
 }
@@ -151,6 +152,11 @@ values! {
     "TRM_BUCKET_FUNCTION_IDS_U32" = TrmBucketFunction::IdsU32,
     "TRM_BUCKET_FUNCTION_SIGNS" = TrmBucketFunction::Signs,
     "TRM_BUCKET_FUNCTION_USER" = TrmBucketFunction::User,
+    "TRM_SPLIT_OUTPUT_BUCKETS" = TrmSplitOutput::Buckets,
+    "TRM_SPLIT_OUTPUT_BUCKET" = TrmSplitOutput::Bucket,
+    "TRM_SPLIT_OUTPUT_PLACED" = TrmSplitOutput::Placed,
+    "TRM_SPLIT_OUTPUT_COUNTS" = TrmSplitOutput::Counts,
+    "TRM_SPLIT_OUTPUT_RANKS" = TrmSplitOutput::Ranks,
     "TRM_STRATEGY_AUTO" = TrmStrategy::Auto,
     "TRM_STRATEGY_LOOKBACK" = TrmStrategy::Lookback,
     "TRM_STRATEGY_REDUCE_THEN_SCAN" = TrmStrategy::ReduceThenScan,

@@ -12,7 +12,7 @@ use {
     super::convert::{check_bits, count, key_type, layout, range, scratch, strategy, timestamps, value_of, value_type},
     super::info::read,
     crate::memory::check_multiple,
-    crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, Splitter, SplitterInfo},
+    crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, SplitOutput, Splitter, SplitterInfo},
 };
 
 /// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
@@ -194,6 +194,18 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         let why = format!("{} is not 0, and bucketFunction is not TRM_BUCKET_FUNCTION_BITS", info.begin_bit);
         return Err(Error::Malformed { argument: "beginBit", why });
     }
+    let outputs = [
+        (TrmSplitOutput::Buckets as i32, SplitOutput::Buckets),
+        (TrmSplitOutput::Bucket as i32, SplitOutput::Bucket(info.output_bucket)),
+        (TrmSplitOutput::Placed as i32, SplitOutput::Placed),
+        (TrmSplitOutput::Counts as i32, SplitOutput::Counts),
+        (TrmSplitOutput::Ranks as i32, SplitOutput::Ranks),
+    ];
+    let output = value_of("output", info.output, &outputs)?;
+    if info.output_bucket != 0 && !matches!(output, SplitOutput::Bucket(_)) {
+        let why = format!("{} is not 0, and output is not TRM_SPLIT_OUTPUT_BUCKET", info.output_bucket);
+        return Err(Error::Malformed { argument: "outputBucket", why });
+    }
     Ok(SplitterInfo {
         key: key_type(info.key_type)?,
         buckets: info.bucket_count,
@@ -203,6 +215,7 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         layout: layout(info.layout)?,
         max_count: info.max_count,
         strategy: strategy(info.strategy)?,
+        output,
     })
 }
 
@@ -220,6 +233,7 @@ pub(super) fn split_info(info: &TrmSplitInfo) -> SplitInfo {
         width: info.width,
         splitters: range(info.splitters),
         bucket_ids: range(info.bucket_ids),
+        starts: range(info.starts),
         user_address: info.user_address,
         user_words: info.user_words,
         offsets: range(info.offsets),

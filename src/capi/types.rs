@@ -31,6 +31,7 @@ pub mod raw {
     pub type TrmPlacement = i32;
     pub type TrmLayout = i32;
     pub type TrmBucketFunction = i32;
+    pub type TrmSplitOutput = i32;
 }
 
 /// What an info struct is.
@@ -169,6 +170,24 @@ pub enum TrmBucketFunction {
     /// What a function of the caller says, in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items that it takes to no
     /// bucket lie behind those of the last one. Keys of 32 bits or more.
     User = 7,
+}
+
+/// What becomes of the items of a split.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmSplitOutput {
+    /// They go bucket by bucket, one bucket behind the other.
+    Buckets = 0,
+    /// Those of outputBucket alone are written, from the beginning on, and all others left out: a compaction. How many they are,
+    /// TrmSplitInfo::counts tell.
+    Bucket = 1,
+    /// They go bucket by bucket, and TrmSplitInfo::starts say where each begins: a scatter.
+    Placed = 2,
+    /// They stay; what is told of the buckets is all that there is: a histogram.
+    Counts = 3,
+    /// They stay; to TrmSplitInfo::valuesOut goes for each item, a uint32_t in the order of the input, how many of its bucket come before
+    /// it: a prefix sum for each bucket. Of items of no bucket, they are counted alike.
+    Ranks = 4,
 }
 
 /// How. All strategies give the same bytes.
@@ -438,6 +457,11 @@ pub struct TrmSplitterCreateInfo {
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
     /// by bits or ranges of words, of keys of 4 bytes or more.
     pub max_count: u32,
+    /// What becomes of the items. Of more than 256 buckets, TRM_SPLIT_OUTPUT_BUCKETS or _COUNTS; by any strategy the first, by
+    /// TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others.
+    pub output: raw::TrmSplitOutput,
+    /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
+    pub output_bucket: u32,
 }
 
 /// One split.
@@ -495,6 +519,9 @@ pub struct TrmSplitInfo {
     pub status: VkDeviceAddress,
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
+    /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
+    /// belong to no bucket, for these. Buckets have room there, apart from one another. Elsewhere zeros.
+    pub starts: TrmRange,
 }
 
 /// Many problems to record together.

@@ -3,7 +3,7 @@
 use super::info::{Layout, Order, Placement, SorterInfo, ValueType};
 use crate::shared::{
     ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, RADIX, RADIX_BITS,
+    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, RADIX, RADIX_BITS,
 };
 use crate::{Error, Result};
 
@@ -41,6 +41,8 @@ pub(crate) struct SplitBy {
     pub(crate) buckets: u32,
     /// As many, or one more, for keys of no bucket.
     pub(crate) bins: u32,
+    /// An `OUTPUT_` constant, and behind it the bucket that alone is wanted.
+    pub(crate) output: u32,
     /// Where they are said by labels, what these are made from.
     pub(crate) labels: Option<LabelBy>,
 }
@@ -281,6 +283,11 @@ impl Format {
     /// Whether keys may belong to no bucket.
     pub(crate) fn strays(&self) -> bool {
         self.split.is_some_and(|split| split.bins > split.buckets)
+    }
+
+    /// An `OUTPUT_` constant: what becomes of the items.
+    pub(crate) fn output(&self) -> u32 {
+        self.split.map_or(OUTPUT_BUCKETS, |split| split.output & 0xff)
     }
 
     /// Whether every digit has all its bits.

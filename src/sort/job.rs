@@ -5,7 +5,7 @@ use super::format::{Format, Given};
 use super::table::INDIRECT_COMMAND;
 use crate::Range;
 use crate::memory::{Argument, Arguments};
-use crate::shared::LAYOUT_DROP_KEYS;
+use crate::shared::{LAYOUT_DROP_KEYS, OUTPUT_PLACED};
 
 /// One problem: items, and, of a split, what it is told of its buckets and tells.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,8 @@ pub(crate) struct Buckets {
     pub(crate) width: u64,
     /// Ids of buckets, or splitters.
     pub(crate) given: Range,
+    /// Where they begin, if they are told so.
+    pub(crate) starts: Range,
     /// What a function of the caller is given: an address, and words.
     pub(crate) user_address: u64,
     pub(crate) user_words: [u32; 4],
@@ -56,6 +58,15 @@ impl Job {
             let range = |size| Range::new(self.buckets.given.address, size);
             arguments.extend(given.map(|(name, size)| Argument { name, range: range(size), written: false }));
         }
+        if format.output() == OUTPUT_PLACED {
+            // Anywhere in what is written, which may be longer than it is elsewhere.
+            for (name, given) in [("keysOut", self.items.keys_out), ("valuesOut", self.items.values_out)] {
+                let out = arguments.iter_mut().find(|argument| argument.name == name && argument.range.size != 0);
+                out.into_iter().for_each(|out| out.range.size = out.range.size.max(given.size));
+            }
+            let range = Range::new(self.buckets.starts.address, u64::from(format.bins()) * 4);
+            arguments.push(Argument { name: "starts", range, written: false });
+        }
         let results = [
             ("offsets", self.buckets.offsets, (buckets + 1) * 4),
             ("counts", self.buckets.counts, buckets * 4),
@@ -74,6 +85,7 @@ impl Job {
     /// Whether anything is to be told of the buckets.
     pub(crate) fn tells(&self, format: &Format) -> bool {
         let Buckets { offsets, counts, commands, .. } = self.buckets;
-        format.strays() && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
+        let placed = format.output() == OUTPUT_PLACED;
+        placed || format.strays() && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
     }
 }

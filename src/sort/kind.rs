@@ -6,8 +6,8 @@ use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
-    MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD,
-    SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_RANKS, PREFIX_DIGITS,
+    RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
@@ -275,12 +275,31 @@ impl<'a> SortKind<'a> {
             modes.iter().flat_map(move |single| {
                 let mode = kind.mode(class, *single);
                 let of = move |kernel| if kernel == Kernel::SortOnesweep { kind.onesweep(class, *single).0 } else { kernel };
-                let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.iter().map(move |kernel| (of(*kernel), tile)));
-                let last = kind.finishing_kernels().map(move |kernel| (kernel, kind.finishing_shape(class)));
+                let needed = move |kernel: &Kernel| kind.may_need(*kernel, class, mode);
+                let tiled = tiled.iter().copied().filter(needed);
+                let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.clone().map(move |kernel| (of(kernel), tile)));
+                let last = kind.finishing_kernels().filter(needed).map(move |kernel| (kernel, kind.finishing_shape(class)));
                 let others = others.clone().into_iter().chain(last).map(|(kernel, shape)| (kernel, shape.into()));
                 others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
             })
         })
+    }
+
+    /// Of the kernels that most problems of a class need, whether any does in this mode: pipelines take long to make.
+    fn may_need(&self, kernel: Kernel, class: Class, mode: u32) -> bool {
+        // Of sorts that are prepared the device may find digits that all keys share: they are counted first, and may end in the wrong place.
+        let passes_over = mode & MODE_DIRECT == 0 && !self.format.segmented && self.format.split.is_none();
+        match (kernel, class) {
+            // Of nothing, there is a status to write.
+            (Kernel::SortPrepare, _) => mode & MODE_DIRECT == 0 || class == self.class(0),
+            (Kernel::SortHistogram, _) => self.scan().is_some() || passes_over,
+            (Kernel::SortReorder, _) => self.format.output() != OUTPUT_NONE || self.format.digits() > 1,
+            (Kernel::SortCopy, Class::Ranked(_)) => !class.moves_once(&self.format),
+            (Kernel::SortCopy, Class::Tiled(..)) => passes_over || !self.format.ends_right(),
+            (Kernel::SortCopy, Class::Segments { tiles: Some(_), .. }) => !self.format.ends_right(),
+            (Kernel::SortCopy, _) => false,
+            _ => true,
+        }
     }
 
     /// Kernels behind the passes hold no tile; segments are copied tile by tile.
@@ -326,6 +345,8 @@ impl<'a> SortKind<'a> {
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
+            // Which asks for the digits of keys that stay in their registers once more.
+            Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
             Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
                 // What tiles prove takes a row of counters for each subgroup.
                 let rows = self.profile.histogram_rows(threads, self.facts);
@@ -413,6 +434,9 @@ impl<'a> SortKind<'a> {
             Constant::Window => self.profile.window,
             Constant::Bins => format.bins(),
             Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
+            // What is moved all the same, labels of two digits, goes bin by bin.
+            Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
+            Constant::Output => format.split.map_or(OUTPUT_BUCKETS, |split| split.output),
             Constant::Buckets => format.split.map_or(0, |split| split.buckets),
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),

@@ -10,8 +10,8 @@ use crate::memory::Range;
 use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Rows, Upload};
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
-    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
+    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, OUTPUT_NONE,
+    OUTPUT_PLACED, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
 use arrayvec::ArrayVec;
@@ -78,6 +78,10 @@ struct Builder<'a> {
     given: Id,
     /// Where these lie: offsets, counts, commands.
     told: [Id; 3],
+    /// Where buckets begin, if they are told so.
+    starts: Id,
+    /// Whether there is anything left to tell.
+    tells: bool,
 }
 
 fn set(ids: &[Id]) -> Resources {
@@ -132,6 +136,7 @@ impl<'a> Builder<'a> {
             _ => "splitters",
         };
         let labels = [add("label_rows", table.labels), add(given, table.hulls.given)];
+        let starts = add("starts", table.hulls.starts);
         let segmented = format.segmented;
 
         let counts_apart = table.kind.counts_apart(table.prepared);
@@ -200,6 +205,8 @@ impl<'a> Builder<'a> {
             labels,
             given,
             told: [bucket_offsets, bucket_counts, commands],
+            starts,
+            tells: table.tells,
         }
     }
 
@@ -513,6 +520,13 @@ impl<'a> Builder<'a> {
             self.pass(Kernel::SortCount, tile, chunks, counted.union(line).union(shared), told);
             let sums = set(&[tile_words, histograms]);
             self.pass(Kernel::SortSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
+            match self.format().output() {
+                // All is known of one digit's bins; of two, once labels are in order.
+                OUTPUT_NONE if self.format().digits() == 1 => continue,
+                // It takes what the caller says to where sums are.
+                OUTPUT_PLACED => self.results(),
+                _ => {}
+            }
             let reads = reads.union(line).union(set(&[tile_words, histograms]));
             self.pass(Kernel::SortReorder, tile, tiles, reads, writes);
         }
@@ -565,7 +579,7 @@ impl<'a> Builder<'a> {
 
     /// Beside the move, with which it shares what has been counted.
     fn results(&mut self) {
-        if !self.table.tells {
+        if !std::mem::take(&mut self.tells) {
             return;
         }
         let push = self.push;
@@ -577,11 +591,12 @@ impl<'a> Builder<'a> {
         let counted = if kernel == Kernel::SplitBounds { self.alternate[0] } else { self.histograms };
         let counted = if self.table.most_items == 0 { Id(None) } else { counted };
         let strays = if self.format().strays() { self.statuses } else { Id(None) };
-        let reads = set(&[counted, self.results, strays]).union(self.counted_by());
+        let reads = set(&[counted, self.results, strays, self.starts]).union(self.counted_by());
+        let placed = if self.starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
         let groups = if kernel == Kernel::SplitBounds { buckets.div_ceil(self.table.kind.profile.plain_threads) } else { 1 };
         let groups = Groups::Fixed(self.table.problems * groups);
-        self.pass(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays])));
+        self.pass(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays, placed])));
         self.push = push;
     }
 

@@ -188,6 +188,8 @@ pub(super) struct Hulls {
     pub(super) commands: Range,
     /// Ids of buckets, or splitters.
     pub(super) given: Range,
+    /// Where buckets begin.
+    pub(super) starts: Range,
 }
 
 impl Hulls {
@@ -204,6 +206,7 @@ impl Hulls {
                 "counts" => &mut self.bucket_counts,
                 "commands" => &mut self.commands,
                 "bucketIds" | "splitters" => &mut self.given,
+                "starts" => &mut self.starts,
                 _ => &mut self.statuses,
             };
             *hull = hull.around(part.range);
@@ -385,9 +388,9 @@ impl<'a> SortTable<'a> {
 
     /// The same with addresses of results in place of items': see glsl/split/results.comp.
     pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
-        self.for_each_job(&mut |problem, Buckets { offsets, counts, commands, command_items, .. }| {
-            let [keys, values, to_keys] = [offsets, counts, commands].map(|range| range.address.into());
-            visit(&SortProblem { keys, values, to_keys, strides: *command_items, ..*problem });
+        self.for_each_job(&mut |problem, Buckets { offsets, counts, commands, starts, command_items, .. }| {
+            let [keys, values, to_keys, to_values] = [offsets, counts, commands, starts].map(|range| range.address.into());
+            visit(&SortProblem { keys, values, to_keys, to_values, strides: *command_items, ..*problem });
         });
     }
 

@@ -9,8 +9,8 @@ mod range;
 
 use crate::memory::Count;
 use crate::shared::{
-    ENCODING_SIGNED, FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, FUNCTION_SIGNS, FUNCTION_SPLITTERS, FUNCTION_USER, RADIX,
-    RADIX_BITS,
+    ENCODING_SIGNED, FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, FUNCTION_SIGNS, FUNCTION_SPLITTERS, FUNCTION_USER,
+    LAYOUT_DROP_KEYS, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
 };
 use crate::sort::{Buckets, Format, Given, Job, LabelBy, MAX_NARROW_COUNT, MOST_GROUPS_Y, Passes, SplitBy};
 use crate::{
@@ -77,6 +77,25 @@ impl Default for BucketFunction {
     }
 }
 
+/// What becomes of the items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SplitOutput {
+    /// They go bucket by bucket, one bucket behind the other.
+    #[default]
+    Buckets,
+    /// Those of one bucket alone are written, from the beginning on, and all others left out: a compaction. How many they are,
+    /// [`SplitInfo::counts`] tell.
+    Bucket(u32),
+    /// They go bucket by bucket, and [`SplitInfo::starts`] say where each begins: a scatter.
+    Placed,
+    /// They stay; what is told of the buckets is all that there is: a histogram.
+    Counts,
+    /// They stay; to [`SplitInfo::values_out`] goes for each item, a `u32` in the order of the input, how many of its bucket come before it: a prefix sum
+    /// for each bucket. Of items of no bucket, they are counted alike.
+    Ranks,
+}
+
 /// What [`Splitter::new`] makes. The default: `u32` keys alone, by the lowest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SplitterInfo {
@@ -97,6 +116,9 @@ pub struct SplitterInfo {
     pub max_count: u32,
     /// How. All give the same bytes.
     pub strategy: Strategy,
+    /// What becomes of the items. Of more than 256 buckets, [`SplitOutput::Buckets`] or [`SplitOutput::Counts`]; by any strategy the first, by
+    /// [`Strategy::ReduceThenScan`] the others.
+    pub output: SplitOutput,
 }
 
 impl Default for SplitterInfo {
@@ -117,6 +139,7 @@ impl SplitterInfo {
             layout: Layout::Separate,
             max_count: 0,
             strategy: Strategy::Auto,
+            output: SplitOutput::Buckets,
         }
     }
 
@@ -130,14 +153,23 @@ impl SplitterInfo {
         Self { strategy, ..self }
     }
 
+    /// The same with other output.
+    pub const fn output(self, output: SplitOutput) -> Self {
+        Self { output, ..self }
+    }
+
     /// # Errors
     /// What no splitter can be: names the member and why.
     pub(crate) fn format(&self) -> Result<Format> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
-        let Self { key, buckets, function, value, drop_keys, layout, max_count, strategy } = *self;
+        let Self { key, buckets, function, layout, max_count, strategy, .. } = *self;
         if buckets == 0 || buckets > MOST_BUCKETS {
             return malformed("bucketCount", &format!("{buckets} is not 1 to {MOST_BUCKETS}"));
         }
+        self.check_output()?;
+        // What is written beside keys: of ranks, a word as of places.
+        let (value, drop_keys) =
+            if self.output == SplitOutput::Ranks { (ValueType::Index, true) } else { (self.value, self.drop_keys) };
         if value.size() > 16 {
             return malformed("valueSize", &format!("{} is more than 16: split the indices, and fetch by them", value.size()));
         }
@@ -169,12 +201,21 @@ impl SplitterInfo {
             strategy,
         };
         let moved = Format::new(&moved)?;
+        let stay = self.output == SplitOutput::Counts;
+        let moved = Format { layout: moved.layout | if stay { LAYOUT_DROP_KEYS } else { 0 }, ..moved };
+        let output = match self.output {
+            SplitOutput::Buckets => OUTPUT_BUCKETS,
+            SplitOutput::Bucket(bucket) => OUTPUT_ONE | bucket << 8,
+            SplitOutput::Placed => OUTPUT_PLACED,
+            SplitOutput::Counts => OUTPUT_NONE,
+            SplitOutput::Ranks => OUTPUT_RANKS,
+        };
         let bins = buckets + u32::from(self.has_strays());
         // Of one, whatever the key is.
         let field = if bins.is_power_of_two() && bins != 1 { FUNCTION_DIGIT } else { FUNCTION_FIELD };
         let Some(labels) = by_labels else {
             let function = if function == BucketFunction::Range && buckets > 1 { FUNCTION_RANGE } else { field };
-            return Ok(Format { split: Some(SplitBy { function, buckets, bins, labels: None }), ..moved });
+            return Ok(Format { split: Some(SplitBy { function, buckets, bins, output, labels: None }), ..moved });
         };
         // What is sorted by is the label's own bits, of which the last digit takes one more where there is one bin too many for it.
         let label_bits = if bins.is_power_of_two() { bins.ilog2() } else { (bins - 1).ilog2() + 1 }.max(1);
@@ -185,10 +226,39 @@ impl SplitterInfo {
             encoding: 0,
             begin_bit: 0,
             end_bit: label_bits - u32::from(one_more),
-            value_words: value.size() / 4 + if drop_keys { 0 } else { key.size() / 4 },
-            split: Some(SplitBy { function: field, buckets, bins, labels: Some(labels) }),
+            value_words: value.size() / 4 + if drop_keys || stay { 0 } else { key.size() / 4 },
+            split: Some(SplitBy { function: field, buckets, bins, output, labels: Some(labels) }),
             ..moved
         })
+    }
+
+    /// That the output goes with everything else.
+    fn check_output(&self) -> Result<()> {
+        let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
+        let stay = matches!(self.output, SplitOutput::Counts | SplitOutput::Ranks);
+        match self.output {
+            SplitOutput::Buckets => return Ok(()),
+            SplitOutput::Bucket(bucket) if bucket >= self.buckets => {
+                return malformed("outputBucket", &format!("{bucket} is none of {} buckets", self.buckets));
+            }
+            _ if stay && (self.value != ValueType::None || self.drop_keys || self.layout == Layout::Interleaved) => {
+                return malformed(
+                    "output",
+                    "items stay where they are: there is nothing to say of values, or of keys where they go",
+                );
+            }
+            _ if !stay && self.key.bits() < 32 && !self.drop_keys => {
+                return malformed("output", "keys narrower than a word go bucket by bucket, one behind the other, or stay");
+            }
+            _ => {}
+        }
+        if self.buckets > RADIX && self.output != SplitOutput::Counts {
+            return malformed("output", "of more than 256 buckets, items go one bucket behind the other, or are counted");
+        }
+        if !matches!(self.strategy, Strategy::Auto | Strategy::ReduceThenScan) {
+            return malformed("strategy", "what does not go bucket by bucket, one behind the other, goes by reduce-then-scan");
+        }
+        Ok(())
     }
 
     /// Bits that number all buckets.
@@ -326,6 +396,9 @@ pub struct SplitInfo {
     pub user_address: vk::DeviceAddress,
     /// For [`BucketFunction::User`]: words that its function is given.
     pub user_words: [u32; 4],
+    /// For [`SplitOutput::Placed`]: `buckets` words, where each bucket begins in what is written, in items; and one more, where items may belong to no
+    /// bucket, for these. Buckets have room there, apart from one another.
+    pub starts: Range,
     /// `buckets + 1` words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no bucket.
     /// [`Range::NONE`]: not wanted.
     pub offsets: Range,
@@ -479,7 +552,7 @@ impl Splitter {
             status,
             timestamps,
         };
-        let SplitInfo { width, user_address, user_words, offsets, counts, commands, command_items, .. } = *info;
+        let SplitInfo { width, user_address, user_words, starts, offsets, counts, commands, command_items, .. } = *info;
         let low = self.info.ordered(info.low);
         // Only read where keys have one word, and so have these.
         let word = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
@@ -489,7 +562,7 @@ impl Splitter {
             BucketFunction::Splitters => info.splitters,
             _ => Range::NONE,
         };
-        let told = Buckets { offsets, counts, commands, command_items, ..Buckets::default() };
+        let told = Buckets { starts, offsets, counts, commands, command_items, ..Buckets::default() };
         Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..told } }
     }
 
@@ -518,6 +591,9 @@ impl Splitter {
         }
         if !matches!(self.info.function, BucketFunction::Ids(_)) && info.bucket_ids != Range::NONE {
             return malformed("bucketIds", "the splitter's buckets are not told by ids");
+        }
+        if self.info.output != SplitOutput::Placed && info.starts != Range::NONE {
+            return malformed("starts", "the splitter's buckets lie one behind the other");
         }
         if info.commands != Range::NONE {
             if info.command_items == 0 {

@@ -7,7 +7,7 @@ use super::twins::{LOW, Twin, WIDTH, noise};
 use crate::host::{Buffer, Context};
 use crate::plan::{Plan, Rows, Table as _};
 use crate::scratch::Layout as ScratchLayout;
-use crate::shared::{RADIX, SortProblem};
+use crate::shared::{OUTPUT_PLACED, RADIX, SortProblem};
 use crate::sort::{Buckets, SortTable};
 use crate::split::Ranges;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank};
@@ -194,11 +194,17 @@ impl Bench {
                 } else {
                     Range::new(memory.add(&twin.given, 4) as u64, twin.given.len() as u64)
                 };
+                let starts = if format.output() == OUTPUT_PLACED { twin.starts(problem.count()) } else { Vec::new() };
+                let starts = match starts.len() as u64 * 4 {
+                    0 => Range::NONE,
+                    size => Range::new(memory.add(bytemuck::cast_slice(&starts), 4) as u64, size),
+                };
                 let mut words = |words: u32| {
                     let drawn = noise(u64::from(words) + 3, words as usize);
                     Range::new(memory.add(bytemuck::cast_slice(&drawn), 4) as u64, u64::from(words) * 4)
                 };
                 sorts.buckets.push(Buckets {
+                    starts,
                     range: Ranges::new(LOW, WIDTH, split.buckets.min(RADIX)).words(),
                     low: labels::LOW ^ if format.labels().is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
                     width: labels::WIDTH,
@@ -230,8 +236,8 @@ impl Bench {
                 .into_iter()
                 .for_each(|range| move_there(&mut range.address));
         }
-        for Buckets { given, offsets, counts, commands, .. } in &mut sorts.buckets {
-            [given, offsets, counts, commands].into_iter().for_each(|range| move_there(&mut range.address));
+        for Buckets { given, starts, offsets, counts, commands, .. } in &mut sorts.buckets {
+            [given, starts, offsets, counts, commands].into_iter().for_each(|range| move_there(&mut range.address));
         }
         let scratch = Scratch { buffer: buffer.handle(), offset: scratch, size: layout.size() };
         Self { context, profile, problems, inputs, sorts, buffer, scratch, initial: memory.0 }

@@ -1,10 +1,11 @@
 //! Devices and problems that exist in numbers only.
 
+use crate::shared::OUTPUT_PLACED;
 use crate::sort::{Buckets, Class, Format, Job, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
 use crate::{
-    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitterInfo,
-    ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitOutput,
+    SplitterInfo, Strategy, ValueType,
 };
 
 /// Where made-up scratch lies.
@@ -75,6 +76,7 @@ pub(super) fn argument_of(resource: &str) -> Option<&'static str> {
         "commands" => "commands",
         "bucket_ids" => "bucketIds",
         "splitters" => "splitters",
+        "starts" => "starts",
         _ => return None,
     })
 }
@@ -102,8 +104,15 @@ impl Sorts {
         Self { info, split: None, infos: Vec::new(), buckets: Vec::new() }
     }
 
+    /// Where not all items go bucket by bucket, they go by the strategy that they can.
     pub(super) fn splits(split: SplitterInfo) -> Self {
-        let SplitterInfo { key, value, drop_keys, layout, strategy, .. } = split;
+        let split = if split.output == SplitOutput::Buckets { split } else { split.strategy(Strategy::ReduceThenScan) };
+        let SplitterInfo { key, value, drop_keys, layout, strategy, output, .. } = split;
+        // Ranks are words as places are.
+        let (value, drop_keys) = match output {
+            SplitOutput::Ranks => (ValueType::Index, true),
+            _ => (value, drop_keys || output == SplitOutput::Counts),
+        };
         let info = SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() };
         Self { split: Some(split), ..Self::new(info.strategy(strategy)) }
     }
@@ -203,7 +212,7 @@ pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
 }
 
 /// Splits of each function, with a bucket more and without, of items that differ in where they lie.
-pub(super) fn splits() -> [SplitterInfo; 12] {
+pub(super) fn splits() -> [SplitterInfo; 18] {
     use BucketFunction::{Ids, Range, Signs, Splitters};
     let bits = BucketFunction::Bits { begin_bit: 3 };
     let strided = |split: SplitterInfo| SplitterInfo { layout: Layout::Strided, ..split };
@@ -222,6 +231,14 @@ pub(super) fn splits() -> [SplitterInfo; 12] {
         strided(SplitterInfo { key: KeyType::I64, ..SplitterInfo::pairs(700, Range) }),
         SplitterInfo::keys(1000, bits),
         SplitterInfo { drop_keys: true, ..SplitterInfo::pairs(65_536, Ids(IdType::U32)) },
+        // All by count, scan and reorder, whatever else is wanted.
+        SplitterInfo::pairs(9, BucketFunction::Bits { begin_bit: 20 }).output(SplitOutput::Bucket(4)),
+        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(255, Ids(IdType::U8)) }.output(SplitOutput::Placed),
+        SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(100, BucketFunction::Bits { begin_bit: 25 }) }
+            .output(SplitOutput::Ranks),
+        SplitterInfo::keys(1000, Splitters).output(SplitOutput::Counts),
+        SplitterInfo::pairs(17, Range).output(SplitOutput::Placed),
+        SplitterInfo { key: KeyType::U8, ..SplitterInfo::keys(256, BucketFunction::default()) }.output(SplitOutput::Counts),
     ]
 }
 
@@ -257,6 +274,7 @@ impl Addresses {
         let given = array(format.labels().is_some_and(|labels| labels.given.is_some()), size.max(4 * buckets));
         Buckets {
             given,
+            starts: array(format.output() == OUTPUT_PLACED, format.bins()),
             offsets: array(status || count_on_device, buckets + 1),
             counts: array(status || !count_on_device && size != 0, buckets),
             commands: array(status, 3 * buckets),

@@ -5,7 +5,7 @@ use super::problems::Sorts;
 use crate::Placement;
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    LEAST_LOOK_BACK_ROW, MOST_STEPS, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
+    LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
 };
 use crate::sort::cpu::{self, Plane};
 use crate::sort::{Digit, Format, KeyType, SorterInfo, SplitBy};
@@ -169,7 +169,7 @@ impl Twin {
     fn label(&mut self, split: &SplitterInfo) {
         self.keys = vec![labels::labels(split, &self.given, &self.raw)];
         let keys = std::mem::replace(&mut self.raw, self.keys.clone());
-        self.moved.splice(0..0, keys.into_iter().filter(|_| !split.drop_keys));
+        self.moved.splice(0..0, keys.into_iter().filter(|_| !self.info.drop_keys));
     }
 
     /// Of a split, how many items each bucket has, and behind them those of none.
@@ -181,6 +181,49 @@ impl Twin {
             counts
         };
         self.format.split.map_or_else(Vec::new, of)
+    }
+
+    /// Where buckets begin that a split is told to place: the last ones first, as far behind as all have room.
+    pub(super) fn starts(&self, count: usize) -> Vec<u32> {
+        let counts = self.begun(count).bucket_counts();
+        let mut end = (self.len() - count) as u32;
+        let start = |count: &u32| {
+            end += count;
+            end - count
+        };
+        let mut starts: Vec<u32> = counts.iter().rev().map(start).collect();
+        starts.reverse();
+        starts.truncate(self.bins());
+        starts
+    }
+
+    /// How many items of its bin come before each.
+    pub(super) fn ranks(&self) -> Vec<u32> {
+        let mut next = vec![0; self.bins()];
+        let rank = |i| {
+            let next: &mut u32 = &mut next[self.sorted_by(i) as usize];
+            *next += 1;
+            *next - 1
+        };
+        (0..self.len()).map(rank).collect()
+    }
+
+    /// Where a split leaves its items that has moved them, where each bucket begins said by `starts`: those of one bucket, or of all.
+    pub(super) fn placed(&self, row: &SortProblem, to: Move, starts: &[u32]) -> Vec<(u64, Vec<u8>)> {
+        let split = self.format.split.map_or(0, |split| split.output);
+        let (mut parts, mut first) = (Vec::new(), 0);
+        for (bucket, count) in self.bucket_counts().into_iter().enumerate() {
+            let items = first..first + count as usize;
+            first = items.end;
+            let start =
+                if split & 0xff == OUTPUT_ONE { (split >> 8 == bucket as u32).then_some(0) } else { starts.get(bucket).copied() };
+            let Some(start) = start.filter(|_| count != 0) else { continue };
+            let written = self.cut(items).written(row, to).into_iter();
+            parts.extend(
+                written.map(|(address, bytes)| (address + u64::from(start) * (bytes.len() as u64 / u64::from(count)), bytes)),
+            );
+        }
+        parts
     }
 
     /// By the words of the key.
@@ -327,7 +370,7 @@ impl Twin {
     pub(super) fn output(&self) -> [Vec<u8>; 2] {
         let unit = self.format.key_size.min(4) as usize;
         if let Some(split) = self.by_labels {
-            let lead = match (self.format.has(LAYOUT_INTERLEAVED), split.drop_keys) {
+            let lead = match (self.format.has(LAYOUT_INTERLEAVED), self.info.drop_keys) {
                 (true, _) => self.moved.len(),
                 (_, true) => 0,
                 _ => (split.key.size() / 4) as usize,

@@ -39,6 +39,8 @@ pub(crate) struct Arena<'a> {
     results: Vec<[trommel::Range; 3]>,
     /// What splits are given beside their items.
     given: Vec<trommel::Range>,
+    /// Where buckets begin, of those that are told.
+    starts: Vec<trommel::Range>,
     pub(crate) scratch: Scratch,
     regions: Vec<Region>,
     before: Vec<u8>,
@@ -123,7 +125,11 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
     let n = job.keys.len();
     let keys: Vec<Vec<u8>> = job.keys.iter().map(|bits| bits.to_le_bytes()[..key_size].to_vec()).collect();
     // Rising, so that a swap of equal keys shows, and different from every other job's and word's.
+    let ranks = if job.mover.ranks() { job.ranks() } else { Vec::new() };
     let value = |item: usize| -> Vec<u8> {
+        if let Some(rank) = ranks.get(item) {
+            return rank.to_le_bytes().to_vec();
+        }
         if info.value == ValueType::Index {
             return (item as u32).to_le_bytes().to_vec();
         }
@@ -198,6 +204,7 @@ struct Places {
     offsets: Option<usize>,
     results: [Option<usize>; 3],
     given: Option<usize>,
+    starts: Option<usize>,
 }
 
 impl<'a> Arena<'a> {
@@ -214,7 +221,7 @@ impl<'a> Arena<'a> {
             }
         };
         let max_groups_x = context.device().profile().max_groups_x;
-        let mut steps: [Step<'_>; 9] = [
+        let mut steps: [Step<'_>; 10] = [
             &mut add_array(0),
             &mut add_array(1),
             &mut add_array(2),
@@ -223,6 +230,7 @@ impl<'a> Arena<'a> {
             &mut |builder, i, places| places.status = add_status(builder, i, &jobs[i]),
             &mut |builder, i, places| places.offsets = add_offsets(builder, i, &jobs[i]),
             &mut |builder, i, places| places.given = add_given(builder, i, &jobs[i]),
+            &mut |builder, i, places| places.starts = add_starts(builder, i, &jobs[i]),
             &mut |builder, i, places| places.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words)),
         ];
         if jobs.len() >= MANY {
@@ -294,7 +302,12 @@ impl<'a> Arena<'a> {
             places.given.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
         });
         let given = given.collect();
-        Self { context, jobs, infos, results, given, buffer, scratch, regions, before, expected }
+        let starts = jobs.iter().zip(&places).map(|(job, places)| {
+            let bytes = job.starts().len() as u64 * 4;
+            places.starts.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
+        });
+        let starts = starts.collect();
+        Self { context, jobs, infos, results, given, starts, buffer, scratch, regions, before, expected }
     }
 
     pub(crate) fn requests(&self) -> Vec<Request<'a>> {
@@ -311,7 +324,8 @@ impl<'a> Arena<'a> {
     pub(crate) fn split_info(&self, i: usize) -> SplitInfo {
         let Asked { low, width, command_items, .. } = self.jobs[i].asked;
         let ([offsets, counts, commands], info) = (self.results[i], self.infos[i]);
-        let split = SplitInfo { offsets, counts, commands, command_items, ..split_info(&info, low, width) };
+        let starts = self.starts[i];
+        let split = SplitInfo { starts, offsets, counts, commands, command_items, ..split_info(&info, low, width) };
         match self.jobs[i].mover {
             Mover::Splitter(splitter) => match splitter.info().function {
                 BucketFunction::Ids(_) => SplitInfo { bucket_ids: self.given[i], ..split },
@@ -431,6 +445,15 @@ fn add_given(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     builder.guard(size.min(4));
     let bytes: Vec<u8> = job.given.iter().flat_map(|given| given.to_le_bytes()[..size].to_vec()).collect();
     Some(builder.add(format!("ids or splitters of job {i}"), &bytes, &bytes, false))
+}
+
+fn add_starts(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
+    let starts: Vec<u8> = job.starts().iter().flat_map(|start| start.to_le_bytes()).collect();
+    if starts.is_empty() {
+        return None;
+    }
+    builder.guard(4);
+    Some(builder.add(format!("where buckets of job {i} begin"), &starts, &starts, false))
 }
 
 fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {

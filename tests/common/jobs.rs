@@ -2,7 +2,7 @@
 
 use super::keys::{Bits, Keys, Random, number};
 use std::ops::Range;
-use trommel::{BucketFunction, Order, Placement, Sorter, SorterInfo, Splitter};
+use trommel::{BucketFunction, Order, Placement, Sorter, SorterInfo, SplitOutput, Splitter, ValueType};
 
 /// Where a count comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,12 @@ impl Mover<'_> {
         match self {
             Self::Sorter(sorter) => *sorter.info(),
             Self::Splitter(splitter) => {
-                let trommel::SplitterInfo { key, value, drop_keys, layout, .. } = *splitter.info();
+                let trommel::SplitterInfo { key, value, drop_keys, layout, output, .. } = *splitter.info();
+                // Ranks are words as places are, and what is counted is only read.
+                let (value, drop_keys) = match output {
+                    SplitOutput::Ranks => (ValueType::Index, true),
+                    _ => (value, drop_keys || output == SplitOutput::Counts),
+                };
                 SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() }
             }
         }
@@ -97,6 +102,11 @@ impl Mover<'_> {
             },
             Self::Sorter(_) => 0,
         }
+    }
+
+    /// Whether it tells ranks.
+    pub(super) fn ranks(self) -> bool {
+        matches!(self, Self::Splitter(splitter) if splitter.info().output == SplitOutput::Ranks)
     }
 
     pub(super) fn buckets(self) -> usize {
@@ -191,8 +201,22 @@ impl<'a> Job<'a> {
     pub(super) fn order(&self) -> Vec<Option<usize>> {
         if let Mover::Splitter(splitter) = self.mover {
             let mut order: Vec<usize> = self.sorted().remove(0).collect();
+            // Ranks stay where items are.
+            if splitter.info().output == SplitOutput::Ranks {
+                return order.into_iter().map(Some).collect();
+            }
             order.sort_by_key(|i| self.bucket(splitter, *i));
-            return order.into_iter().map(Some).collect();
+            if let SplitOutput::Bucket(bucket) = splitter.info().output {
+                order.retain(|i| self.bucket(splitter, *i) == bucket as usize);
+            }
+            let starts = self.starts();
+            let mut places = vec![None; if starts.is_empty() { 0 } else { self.keys.len() }];
+            for run in order.chunk_by(|a, b| self.bucket(splitter, *a) == self.bucket(splitter, *b)).filter(|_| !starts.is_empty())
+            {
+                let start = starts[self.bucket(splitter, run[0])] as usize;
+                places[start..start + run.len()].iter_mut().zip(run).for_each(|(place, item)| *place = Some(*item));
+            }
+            return if starts.is_empty() { order.into_iter().map(Some).collect() } else { places };
         }
         let info = self.mover.items();
         let end = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
@@ -232,6 +256,35 @@ impl Job<'_> {
             other => panic!("{other:?} is not tested"),
         };
         bucket.min(info.buckets.into()) as usize
+    }
+
+    /// Where buckets begin that a splitter is told to place, and items of none: the last ones first, as far behind as all have room.
+    pub(super) fn starts(&self) -> Vec<u32> {
+        let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
+        if splitter.info().output != SplitOutput::Placed {
+            return Vec::new();
+        }
+        let counts = self.bucket_counts();
+        let mut end = self.max() - counts.iter().sum::<u32>();
+        let start = |count: &u32| {
+            end += count;
+            end - count
+        };
+        let mut starts: Vec<u32> = counts.iter().rev().map(start).collect();
+        starts.reverse();
+        starts
+    }
+
+    /// How many items of its bucket come before each.
+    pub(super) fn ranks(&self) -> Vec<u32> {
+        let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
+        let mut next = vec![0; self.mover.buckets() + 1];
+        let mut rank = |item| {
+            let next: &mut u32 = &mut next[self.bucket(splitter, item)];
+            *next += 1;
+            *next - 1
+        };
+        (0..self.keys.len()).map(&mut rank).collect()
     }
 
     /// Items of each bucket, and behind them those of none.

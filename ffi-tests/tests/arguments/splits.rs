@@ -33,12 +33,13 @@ fn splitters() -> Result<()> {
         bad(what, engine.device, &with_header(&good, header), code, reason);
     }
     type Set = fn(&mut TrmSplitterCreateInfo, i32);
-    let enums: [(&str, i32, Set); 5] = [
+    let enums: [(&str, i32, Set); 6] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
         ("strategy", TrmStrategy::RingInOrder as i32, |info, value| info.strategy = value),
         ("bucketFunction", TrmBucketFunction::User as i32, |info, value| info.bucket_function = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
+        ("output", TrmSplitOutput::Ranks as i32, |info, value| info.output = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -79,6 +80,32 @@ fn splitters() -> Result<()> {
         ),
     ];
     for (what, info, reason) in &malformed {
+        bad(what, engine.device, info, MALFORMED, reason);
+    }
+    let output = |output: TrmSplitOutput, info| TrmSplitterCreateInfo { output: output as i32, ..info };
+    let (bucket, stays) = (output(TrmSplitOutput::Bucket, good), "output is malformed: items stay where they are");
+    let outputs = [
+        (
+            "no such bucket",
+            TrmSplitterCreateInfo { output_bucket: 2, ..bucket },
+            "outputBucket is malformed: 2 is none of 2 buckets",
+        ),
+        ("a bucket of all", TrmSplitterCreateInfo { output_bucket: 1, ..good }, "outputBucket is malformed: 1 is not 0"),
+        ("values of ranks", output(TrmSplitOutput::Ranks, bytes(8)), stays),
+        ("counts of pairs", output(TrmSplitOutput::Counts, bytes(8)), stays),
+        (
+            "narrow keys",
+            output(TrmSplitOutput::Placed, keyed(TrmKeyType::U8, good)),
+            "output is malformed: keys narrower than a word",
+        ),
+        ("many ranks", output(TrmSplitOutput::Ranks, buckets(257)), "output is malformed: of more than 256 buckets"),
+        (
+            "by look-back",
+            TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..bucket },
+            "strategy is malformed: what does not go bucket by bucket, one behind the other, goes by reduce-then-scan",
+        ),
+    ];
+    for (what, info, reason) in &outputs {
         bad(what, engine.device, info, MALFORMED, reason);
     }
     let too_large = [
@@ -207,6 +234,7 @@ fn splits() -> Result<()> {
         bad("status among the keys", &TrmSplitInfo { status: good.keys.address, ..good }, OVERLAP, "keys and status overlap");
         bad("a stride", &TrmSplitInfo { key_stride: 8, ..good }, MALFORMED, "keyStride is malformed: 8 is not 0");
         bad("a width", &TrmSplitInfo { width: 5, ..good }, MALFORMED, "width is malformed: the splitter's buckets are no ranges");
+        bad("starts", &TrmSplitInfo { starts: good.keys, ..good }, MALFORMED, "starts is malformed");
         bad("ids", &TrmSplitInfo { bucket_ids: good.keys, ..good }, MALFORMED, "bucketIds is malformed");
         bad("splitters", &TrmSplitInfo { splitters: good.keys, ..good }, MALFORMED, "splitters is malformed");
         bad("a first key", &TrmSplitInfo { low: 5, ..good }, MALFORMED, "the splitter's buckets are no ranges");
