@@ -1,4 +1,9 @@
-# Target trommel_cargo, which leaves both libraries in TROMMEL_LIBRARY_DIR; trommel::trommel and trommel::static on top.
+# Target trommel_cargo, which leaves both libraries in TROMMEL_LIBRARY_DIR; trommel::trommel and trommel::static on top. With
+# TROMMEL_RUNTIME_SHADERS, the tool trommel::kernel as well.
+
+option(TROMMEL_RUNTIME_SHADERS "Compile functions of the caller: in the library, and by trommel-kernel. Builds shaderc, which takes minutes" OFF)
+set(TROMMEL_CARGO_PROFILE release CACHE STRING "Cargo's profile")
+mark_as_advanced(TROMMEL_CARGO_PROFILE)
 
 find_program(CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
 find_program(RUSTC rustc HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
@@ -19,17 +24,28 @@ endif()
 set(TROMMEL_SHARED "libtrommel.so.${PROJECT_VERSION}")
 set(TROMMEL_STATIC "libtrommel.a")
 
+set(TROMMEL_CARGO_OPTIONS --profile "${TROMMEL_CARGO_PROFILE}" --locked --package trommel)
+if(TROMMEL_RUNTIME_SHADERS)
+    list(APPEND TROMMEL_CARGO_OPTIONS --features runtime-shaders)
+endif()
+# The folder of the profile for development has a name of its own.
+if(TROMMEL_CARGO_PROFILE STREQUAL "dev")
+    set(TROMMEL_CARGO_OUTPUT "${TROMMEL_CARGO_DIR}/debug")
+else()
+    set(TROMMEL_CARGO_OUTPUT "${TROMMEL_CARGO_DIR}/${TROMMEL_CARGO_PROFILE}")
+endif()
+
 # Cargo knows what is fresh, so it is asked every time. The libraries are taken out of its folder at once: another
 # build there may put one without the SONAME in their place.
 add_custom_target(trommel_cargo ALL
     COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${TROMMEL_CARGO_DIR}"
-        "${CARGO}" rustc --release --locked --package trommel --lib --crate-type cdylib,staticlib
+        "${CARGO}" rustc ${TROMMEL_CARGO_OPTIONS} --lib --crate-type cdylib,staticlib
         -- -C "link-arg=-Wl,-soname,${TROMMEL_SONAME}"
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${TROMMEL_LIBRARY_DIR}"
     COMMAND "${CMAKE_COMMAND}" -E copy_if_different
-        "${TROMMEL_CARGO_DIR}/release/libtrommel.so" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}"
+        "${TROMMEL_CARGO_OUTPUT}/libtrommel.so" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}"
     COMMAND "${CMAKE_COMMAND}" -E copy_if_different
-        "${TROMMEL_CARGO_DIR}/release/libtrommel.a" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
+        "${TROMMEL_CARGO_OUTPUT}/libtrommel.a" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
     COMMAND "${CMAKE_COMMAND}" -E create_symlink "${TROMMEL_SHARED}" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SONAME}"
     COMMAND "${CMAKE_COMMAND}" -E create_symlink "${TROMMEL_SONAME}" "${TROMMEL_LIBRARY_DIR}/libtrommel.so"
     BYPRODUCTS "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}" "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
@@ -46,6 +62,10 @@ if(NOT native MATCHES "native-static-libs: ([^\n]*)")
     message(FATAL_ERROR "rustc names no native libraries: ${native}")
 endif()
 string(STRIP "${CMAKE_MATCH_1}" TROMMEL_NATIVE_FLAGS)
+if(TROMMEL_RUNTIME_SHADERS)
+    # What shaderc is written with.
+    string(PREPEND TROMMEL_NATIVE_FLAGS "-lstdc++ ")
+endif()
 string(REPLACE " " ";" TROMMEL_NATIVE_LIBRARIES "${TROMMEL_NATIVE_FLAGS}")
 
 # For add_subdirectory.
@@ -61,3 +81,22 @@ set_target_properties(trommel::static PROPERTIES
     INTERFACE_LINK_LIBRARIES "${TROMMEL_NATIVE_LIBRARIES}")
 add_dependencies(trommel::trommel trommel_cargo)
 add_dependencies(trommel::static trommel_cargo)
+
+if(TROMMEL_RUNTIME_SHADERS)
+    set(TROMMEL_KERNEL_TOOL "${PROJECT_BINARY_DIR}/bin/trommel-kernel")
+    add_custom_target(trommel_kernel_tool ALL
+        COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${TROMMEL_CARGO_DIR}"
+            "${CARGO}" build ${TROMMEL_CARGO_OPTIONS} --bin trommel-kernel
+        COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/bin"
+        COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${TROMMEL_CARGO_OUTPUT}/trommel-kernel" "${TROMMEL_KERNEL_TOOL}"
+        BYPRODUCTS "${TROMMEL_KERNEL_TOOL}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+        COMMENT "Building trommel-kernel with cargo"
+        USES_TERMINAL VERBATIM)
+    # One cargo after the other.
+    add_dependencies(trommel_kernel_tool trommel_cargo)
+    add_executable(trommel::kernel IMPORTED GLOBAL)
+    set_target_properties(trommel::kernel PROPERTIES IMPORTED_LOCATION "${TROMMEL_KERNEL_TOOL}")
+    add_dependencies(trommel::kernel trommel_kernel_tool)
+endif()
+include("${CMAKE_CURRENT_LIST_DIR}/trommelKernel.cmake")

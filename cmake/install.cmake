@@ -9,16 +9,20 @@ install(FILES
     "${TROMMEL_LIBRARY_DIR}/libtrommel.so"
     "${TROMMEL_LIBRARY_DIR}/${TROMMEL_STATIC}"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(TROMMEL_RUNTIME_SHADERS)
+    install(PROGRAMS "${TROMMEL_KERNEL_TOOL}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/trommel")
 configure_package_config_file(cmake/trommelConfig.cmake.in trommelConfig.cmake
-    INSTALL_DESTINATION "${config_dir}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+    INSTALL_DESTINATION "${config_dir}" PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 # Before 1.0 a minor version may break what the last one promised.
 write_basic_package_version_file(trommelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
     "${CMAKE_CURRENT_BINARY_DIR}/trommelConfig.cmake"
     "${CMAKE_CURRENT_BINARY_DIR}/trommelConfigVersion.cmake"
+    cmake/trommelKernel.cmake
     DESTINATION "${config_dir}")
 
 set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")

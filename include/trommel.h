@@ -535,8 +535,9 @@ typedef struct TrmSplitterCreateInfo {
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
     /// by bits or ranges of words, of keys of 4 bytes or more.
     uint32_t maxCount;
-    /// What becomes of the items. Of more than 256 buckets, TRM_SPLIT_OUTPUT_BUCKETS or _COUNTS; by any strategy the first, by
-    /// TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others.
+    /// What becomes of the items: by any strategy TRM_SPLIT_OUTPUT_BUCKETS, by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others. Of more
+    /// than 256 buckets, that or TRM_SPLIT_OUTPUT_COUNTS. Items that stay have no values here, and keys narrower than a word are either
+    /// dropped, or stay, or go to TRM_SPLIT_OUTPUT_BUCKETS.
     TrmSplitOutput output;
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
     uint32_t outputBucket;
@@ -559,9 +560,10 @@ typedef struct TrmSplitInfo {
     struct TrmRange keys;
     /// count.max values; indices are not read. Ignored by a splitter of keys alone, of interleaved items or of indices.
     struct TrmRange values;
-    /// count.max keys or interleaved items: where they go, bucket by bucket. Ignored where keys are dropped.
+    /// count.max keys or interleaved items: where they go, bucket by bucket. Of TRM_SPLIT_OUTPUT_PLACED, as many or more, and apart from
+    /// everything else in all its length. Ignored where keys are dropped, or stay.
     struct TrmRange keysOut;
-    /// The same for values.
+    /// The same for values; of TRM_SPLIT_OUTPUT_RANKS, count.max words for these.
     struct TrmRange valuesOut;
     /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
     /// keys narrower than a word). 0: dense, as keys are everywhere else.
@@ -581,8 +583,8 @@ typedef struct TrmSplitInfo {
     VkDeviceAddress userAddress;
     /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
     uint32_t userWords[4];
-    /// bucketCount + 1 words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no
-    /// bucket. Zeros: not wanted.
+    /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
+    /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Zeros: not wanted.
     struct TrmRange offsets;
     /// bucketCount words: how many items each bucket has. Zeros: not wanted.
     struct TrmRange counts;
@@ -599,7 +601,8 @@ typedef struct TrmSplitInfo {
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
     /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
-    /// belong to no bucket, for these. Buckets have room there, apart from one another. Elsewhere zeros.
+    /// belong to no bucket, for these. Nothing checks them: each bucket must have room for its items within what is written, apart from the
+    /// others. Elsewhere zeros.
     struct TrmRange starts;
 } TrmSplitInfo;
 
@@ -767,9 +770,9 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: one to eight dispatches, one or two of which move the items (none where there is nothing to do or to tell), with the barriers
-/// between them, and timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
+/// Appended: one to eight dispatches, of which one or two move the items, unless they stay (none where there is nothing to do or to tell), with
+/// the barriers between them, and timestamps and labels where they are wanted.
+/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
 /// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
 /// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.

@@ -1,5 +1,5 @@
 /* Splits from C, each against one on the host: keys alone, pairs with what is told of the buckets, a count on the device, and a
- * batch of a sort and a split. */
+ * batch of a sort and a split; and, where there is an argument, by tests/kernels/spread.glsl, out of that file or compiled. */
 #include "../../examples/c/engine.h"
 
 #define COUNT 20000u
@@ -61,18 +61,18 @@ static int same(const uint32_t *words, const uint32_t *expected, uint32_t count)
     return memcmp(words, expected, count * sizeof *words) == 0;
 }
 
-/* A file's bytes, to be freed. */
-static uint32_t *read_file(const char *name, size_t *size)
+/* A file's bytes and a zero behind them, to be freed. */
+static char *read_file(const char *name, size_t *size)
 {
     FILE *file = fopen(name, "rb");
     expect(file != NULL, name);
     expect(fseek(file, 0, SEEK_END) == 0, name);
     *size = (size_t)ftell(file);
     rewind(file);
-    uint32_t *words = malloc(*size);
-    expect(words != NULL && fread(words, 1, *size, file) == *size, name);
+    char *bytes = calloc(*size + 1, 1);
+    expect(bytes != NULL && fread(bytes, 1, *size, file) == *size, name);
     fclose(file);
-    return words;
+    return bytes;
 }
 
 /* A bucket for each remainder of tests/kernels/spread.glsl. */
@@ -84,7 +84,7 @@ static uint32_t remainder_bucket(uint32_t key)
     return table[key % REMAINDERS];
 }
 
-/* By a function of the caller, out of SPIR-V. */
+/* By a function of the caller, out of SPIR-V or GLSL. */
 static void split_by_own_function(const Engine *engine, TrmDevice device, const Buffer *keys, const char *name)
 {
     const TrmSplitterCreateInfo info = {
@@ -94,10 +94,14 @@ static void split_by_own_function(const Engine *engine, TrmDevice device, const 
         .bucketFunction = TRM_BUCKET_FUNCTION_USER,
     };
     size_t size;
-    uint32_t *code = read_file(name, &size);
+    char *file = read_file(name, &size);
     TrmSplitter splitter;
-    CHECK(trmCreateSplitterFromSpirv(device, &info, code, size, &splitter));
-    free(code);
+    if (strstr(name, ".glsl") != NULL) {
+        CHECK(trmCreateSplitterFromGlsl(device, &info, file, &splitter));
+    } else {
+        CHECK(trmCreateSplitterFromSpirv(device, &info, (const uint32_t *)(const void *)file, size, &splitter));
+    }
+    free(file);
     /* Whether or not the library compiles, there is no such function. */
     TrmSplitter none;
     const TrmResult result = trmCreateSplitterFromGlsl(device, &info, "uint other() { return 0; }", &none);

@@ -1,5 +1,5 @@
 // Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch with a sort; and, where there
-// is an argument, by tests/kernels/spread.glsl out of that file.
+// is an argument, by tests/kernels/spread.glsl, out of that file or compiled.
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <trommel.hpp>
@@ -146,12 +147,27 @@ void run(const Engine &engine) {
     std::cout << COUNT << " items split, 0 wrong\n";
 }
 
-Words read(const char *name) {
+std::string read(const std::string &name) {
     std::ifstream file(name, std::ios::binary);
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    Words words(bytes.size() / 4);
-    std::memcpy(words.data(), bytes.data(), words.size() * 4);
-    return words;
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Out of GLSL, of which a mistake is told by its line, or SPIR-V.
+trommel::Splitter own_splitter(const trommel::Device &device, const std::string &name) {
+    const std::string file = read(name);
+    const bool compiles = name.find(".glsl") != std::string::npos;
+    try {
+        // As long as the library may compile, this may not succeed.
+        trommel::Splitter::fromGlsl(device, trommel::userInfo(5), "\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }");
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == (compiles ? TRM_ERROR_MALFORMED : TRM_ERROR_NOT_BUILT));
+        EXPECT(!compiles || std::string(error.what()).find("trm_bucket.glsl:2: error: 'colour'") != std::string::npos);
+    }
+    if (compiles) return trommel::Splitter::fromGlsl(device, trommel::userInfo(5), file.c_str());
+    Words words(file.size() / 4);
+    std::memcpy(words.data(), file.data(), words.size() * 4);
+    return trommel::Splitter::fromSpirv(device, trommel::userInfo(5), words);
 }
 
 /// A bucket for each remainder, without the step for every other item.
@@ -159,14 +175,7 @@ void run_own_function(const Engine &engine, const char *name) {
     const Words table{3, 0, 4, 1, 1, 2, 0};
     const auto remainders = static_cast<std::uint32_t>(table.size());
     const trommel::Device device(library_info(&engine));
-    const auto splitter = trommel::Splitter::fromSpirv(device, trommel::userInfo(5), read(name));
-    try {
-        // As long as the library may compile, this may not succeed.
-        trommel::Splitter::fromGlsl(device, trommel::userInfo(5), "uint trm_bucket(KEY key) { return 0; }");
-        EXPECT(!"no error");
-    } catch (const trommel::Error &error) {
-        EXPECT(error.result() == TRM_ERROR_NOT_BUILT || error.result() == TRM_ERROR_MALFORMED);
-    }
+    const auto splitter = own_splitter(device, name);
     Words unsplit(COUNT);
     for (std::uint32_t place = 0; place < COUNT; ++place) unsplit[place] = key_of(place);
     const Memory keys(engine, unsplit), buckets(engine, table), scratch(engine, splitter.scratchSize(COUNT) / 4);

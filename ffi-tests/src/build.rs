@@ -37,6 +37,14 @@ pub fn target() -> Result<PathBuf> {
     scratch_folder("cargo")
 }
 
+/// The target folder of the tests themselves, for what takes minutes to build once more. The library's files there are another's then.
+///
+/// # Errors
+/// This is no test.
+pub fn own_target() -> Result<PathBuf> {
+    Ok(folders()?.0)
+}
+
 /// A folder of that name for what tests make, empty.
 ///
 /// # Errors

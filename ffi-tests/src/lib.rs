@@ -3,9 +3,11 @@
 mod api;
 mod build;
 mod engine;
+mod package;
 
 pub use api::Api;
 pub use build::{
-    empty_folder, header, library, library_of_sorts, library_without_primitives, run, scratch_folder, target, workspace,
+    empty_folder, header, library, library_of_sorts, library_without_primitives, own_target, run, scratch_folder, target, workspace,
 };
 pub use engine::{Engine, batch_info, range, scratch, sort_info, sorter_info, split_info, splitter_info};
+pub use package::{Package, run_quietly};

@@ -1,63 +1,19 @@
 //! The installed package, as its users meet it: CMake, pkg-config, C, C++, Python.
 
 use anyhow::{Result, ensure};
-use ffi_tests::{empty_folder, library, run, scratch_folder, target, workspace};
-use std::env;
+use ffi_tests::{Package, empty_folder, library, run, run_quietly, scratch_folder, target, workspace};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 use trommel::{BucketFunction, Count, SplitInfo, Splitter, SplitterInfo};
 
-/// Where the package is, once it has been installed and moved away from there.
-fn package() -> Result<&'static Path> {
-    static PACKAGE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+/// The package, once it has been installed.
+fn package() -> Result<&'static Package> {
+    static PACKAGE: OnceLock<Result<Package, String>> = OnceLock::new();
+    let install = || Package::install("package", &target()?, &[]);
     let package = PACKAGE.get_or_init(|| install().map_err(|error| format!("{error:#}")));
-    package.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
-}
-
-fn install() -> Result<PathBuf> {
-    let folder = empty_folder("package")?;
-    let (build, installed, moved) = (folder.join("build"), folder.join("installed"), folder.join("moved"));
-    let cmake = || {
-        let mut command = Command::new("cmake");
-        command.env("CARGO_TARGET_DIR", target().unwrap_or_default());
-        command
-    };
-    run(cmake().arg("-S").arg(workspace()).arg("-B").arg(&build))?;
-    run(cmake().arg("--build").arg(&build))?;
-    run(cmake().arg("--install").arg(&build).arg("--prefix").arg(&installed))?;
-    fs::rename(installed, &moved)?;
-    Ok(moved)
-}
-
-/// The first file of that name in the package.
-fn find(name: &str) -> Result<PathBuf> {
-    let mut folders = vec![package()?.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name() == name {
-                return Ok(entry.path());
-            }
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    anyhow::bail!("the package has no {name}")
-}
-
-/// A program that must succeed and, where the tests are validated, without a word of the validation layer.
-fn run_quietly(command: &mut Command) -> Result<String> {
-    if env::var("TROMMEL_VALIDATION").is_ok_and(|value| !value.is_empty() && value != "0") {
-        command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
-    }
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?}: {}\n{text}", output.status);
-    ensure!(!text.contains("Validation"), "{text}");
-    Ok(text)
+    package.as_ref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
 /// Builds an example against the package and runs it, shared and static.
@@ -65,7 +21,7 @@ fn example(folder: &str, name: &str) -> Result<()> {
     let build = empty_folder(&format!("example-{folder}"))?;
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(workspace().join("examples").join(folder)).arg("-B").arg(&build);
-    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.display())))?;
+    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.folder().display())))?;
     run(Command::new("cmake").arg("--build").arg(&build))?;
     for kind in ["shared", "static"] {
         let program = build.join(format!("{name}_{kind}"));
@@ -85,17 +41,6 @@ fn a_c_program_finds_both_libraries() -> Result<()> {
 #[test]
 fn a_cpp_program_finds_both_libraries() -> Result<()> {
     example("cpp", "batch")
-}
-
-/// A program of one file and the package's static library.
-fn compiled(compiler: &str, standard: &str, source: &str) -> Result<PathBuf> {
-    let program = scratch_folder("programs")?.join(standard);
-    let mut compile = Command::new(compiler);
-    compile.arg(format!("-std={standard}")).args(["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
-    compile.args(pkg_config(&["--cflags"])?.split_whitespace());
-    compile.arg(workspace().join("ffi-tests").join(source)).arg("-o").arg(&program);
-    run(compile.args(static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
-    Ok(program)
 }
 
 /// What each digest is of: keys and values, sorted, these split, and where buckets begin.
@@ -128,8 +73,8 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     ensure!(digest_of_rust(keys, places)? == expected, "Rust");
 
     let expected = format!("{expected:016x}");
-    let c = compiled("cc", "c11", "c/digest.c")?;
-    let cpp = compiled("c++", "c++17", "cpp/wrapper.cpp")?;
+    let c = package()?.compiled("cc", "c11", "c/digest.c")?;
+    let cpp = package()?.compiled("c++", "c++17", "cpp/wrapper.cpp")?;
     for command in [&mut Command::new(c), &mut Command::new(cpp), &mut python()?] {
         let text = run_quietly(command)?;
         ensure!(text.contains(&expected), "{command:?}: {text} instead of {expected}");
@@ -165,7 +110,7 @@ fn digest_of_rust(mut keys: Vec<u32>, mut places: Vec<u32>) -> Result<u64> {
 
 #[test]
 fn c_and_cpp_programs_split() -> Result<()> {
-    for program in [compiled("cc", "c99", "c/split.c")?, compiled("c++", "c++20", "cpp/split.cpp")?] {
+    for program in [package()?.compiled("cc", "c99", "c/split.c")?, package()?.compiled("c++", "c++20", "cpp/split.cpp")?] {
         let function = workspace().join("tests/kernels/spread_u32.spv");
         let text = run_quietly(Command::new(&program).arg(function))?;
         ensure!(text.contains("items split, 0 wrong") && text.contains("by a function of the caller, 0 wrong"), "{text}");
@@ -189,42 +134,32 @@ fn cmake_compares_versions() -> Result<()> {
     )?;
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(&folder).arg("-B").arg(folder.join("build"));
-    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.display())))?;
+    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.folder().display())))?;
     Ok(())
-}
-
-fn pkg_config(arguments: &[&str]) -> Result<String> {
-    let description = find("trommel.pc")?;
-    let mut command = Command::new("pkg-config");
-    command.env("PKG_CONFIG_PATH", description.parent().unwrap_or(Path::new(""))).args(arguments).arg("trommel");
-    run(&mut command)
-}
-
-/// What to link to for the static library.
-fn static_libraries() -> Result<String> {
-    Ok(pkg_config(&["--libs", "--static"])?.replace("-ltrommel", "-l:libtrommel.a"))
 }
 
 #[test]
 fn pkg_config_finds_both_libraries() -> Result<()> {
     let folder = scratch_folder("pkg-config")?;
-    ensure!(pkg_config(&["--modversion"])?.trim() == env!("CARGO_PKG_VERSION"));
+    ensure!(package()?.pkg_config(&["--modversion"])?.trim() == env!("CARGO_PKG_VERSION"));
     let compile = |name: &str, libraries: &str| -> Result<()> {
         let program = folder.join(name);
         let mut cc = Command::new("cc");
-        cc.arg("-std=c99").args(pkg_config(&["--cflags"])?.split_whitespace());
+        cc.arg("-std=c99").args(package()?.pkg_config(&["--cflags"])?.split_whitespace());
         cc.arg(workspace().join("examples/c/sort.c")).arg("-o").arg(&program);
         run(cc.args(libraries.split_whitespace()).arg("-lvulkan"))?;
-        run_quietly(Command::new(&program).env("LD_LIBRARY_PATH", find("libtrommel.so")?.parent().unwrap_or(Path::new(""))))?;
+        run_quietly(
+            Command::new(&program).env("LD_LIBRARY_PATH", package()?.find("libtrommel.so")?.parent().unwrap_or(Path::new(""))),
+        )?;
         Ok(())
     };
-    compile("shared", &pkg_config(&["--libs"])?)?;
-    compile("static", &static_libraries()?)
+    compile("shared", &package()?.pkg_config(&["--libs"])?)?;
+    compile("static", &package()?.static_libraries()?)
 }
 
 #[test]
 fn the_shared_library_has_a_soname_needs_no_loader_and_keeps_to_itself() -> Result<()> {
-    let dynamic = run(Command::new("readelf").arg("--dynamic").arg(find("libtrommel.so")?))?;
+    let dynamic = run(Command::new("readelf").arg("--dynamic").arg(package()?.find("libtrommel.so")?))?;
     ensure!(
         dynamic.contains(concat!(
             "soname: [libtrommel.so.",
@@ -238,7 +173,7 @@ fn the_shared_library_has_a_soname_needs_no_loader_and_keeps_to_itself() -> Resu
     ensure!(!dynamic.contains("libvulkan"), "{dynamic}");
     // Threads that have been in it end in it.
     ensure!(dynamic.contains("NODELETE"), "{dynamic}");
-    let symbols = run(Command::new("nm").args(["--dynamic", "--defined-only"]).arg(find("libtrommel.so")?))?;
+    let symbols = run(Command::new("nm").args(["--dynamic", "--defined-only"]).arg(package()?.find("libtrommel.so")?))?;
     ensure!(symbols.lines().all(|line| line.contains(" T trm")), "{symbols}");
     Ok(())
 }
@@ -254,9 +189,9 @@ fn the_c_program_is_clean_under_sanitizers() -> Result<()> {
     }
     let program = folder.join("sort");
     let mut cc = Command::new("cc");
-    cc.args(flags).args(pkg_config(&["--cflags"])?.split_whitespace());
+    cc.args(flags).args(package()?.pkg_config(&["--cflags"])?.split_whitespace());
     cc.arg(workspace().join("examples/c/sort.c")).arg("-o").arg(&program);
-    run(cc.args(static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
+    run(cc.args(package()?.static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
     ensure!(run(Command::new("nm").arg(&program))?.contains("__asan_init"), "the program is not sanitized");
     // Drivers and the loader keep memory until the end.
     run(Command::new(&program).env("ASAN_OPTIONS", "detect_leaks=0"))?;

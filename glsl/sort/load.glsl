@@ -50,10 +50,11 @@ void load_keys(Tile tile, uint w, Move move, out uint keys[ITEMS]) {
     bool encodes = ENCODES && move.first;
     load_raw(tile, w, move, KEY_WORDS == 1 && encodes ? decode_top(PAD) : PAD, keys);
     if (!encodes) return;
+    // Of less than 2^32 items the last tile may end beyond.
+    uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint i = tile.index * TILE + striped(k);
         if (KEY_WORDS == 1) keys[k] = encode_top(keys[k]);
-        else if (i < tile.count) keys[k] = turn_word(tile.problem, w, move, true, tile.count, i, keys[k]);
+        else if (striped(k) < tile.count - first) keys[k] = turn_word(tile.problem, w, move, true, tile.count, first + striped(k), keys[k]);
     }
 }
 
@@ -61,8 +62,8 @@ void load_keys(Tile tile, uint w, Move move, out uint keys[ITEMS]) {
 void load_moving(Tile tile, uint w, Move move, out uint words[ITEMS]) {
     load_raw(tile, w, move, PAD, words);
     if (!ENCODES || KEY_WORDS == 1 || w >= KEY_WORDS) return;
+    uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint i = tile.index * TILE + striped(k);
-        if (i < tile.count) words[k] = turn_moving(tile.problem, w, move, tile.count, i, words[k]);
+        if (striped(k) < tile.count - first) words[k] = turn_moving(tile.problem, w, move, tile.count, first + striped(k), words[k]);
     }
 }

@@ -33,13 +33,13 @@ bool is_wanted(uint bin) { return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 
 #include "sort/scatter.glsl"
 #include "sort/chunks.glsl"
 
-// For each item where it came from.
+// Each item's place among those of its bin, where the item lies in the input.
 void write_ranks(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {
     Plane target = target_plane(tile.problem, TRAIL, move, tile.count);
+    uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint i = tile.index * TILE + striped(k);
         uint digit = digit_of(keys[k], digit_shift(), digit_mask());
-        if (i < tile.count) store_word(target, i, target_of(digit, place_of(places, k)));
+        if (striped(k) < tile.count - first) store_word(target, first + striped(k), target_of(digit, place_of(places, k)));
     }
 }
 

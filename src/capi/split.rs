@@ -138,9 +138,9 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: one to eight dispatches, one or two of which move the items (none where there is nothing to do or to tell), with the barriers
-/// between them, and timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values and the count, SHADER_STORAGE_WRITE on what is written,
+/// Appended: one to eight dispatches, of which one or two move the items, unless they stay (none where there is nothing to do or to tell), with
+/// the barriers between them, and timestamps and labels where they are wanted.
+/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
 /// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
 /// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.

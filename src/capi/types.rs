@@ -457,8 +457,9 @@ pub struct TrmSplitterCreateInfo {
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
     /// by bits or ranges of words, of keys of 4 bytes or more.
     pub max_count: u32,
-    /// What becomes of the items. Of more than 256 buckets, TRM_SPLIT_OUTPUT_BUCKETS or _COUNTS; by any strategy the first, by
-    /// TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others.
+    /// What becomes of the items: by any strategy TRM_SPLIT_OUTPUT_BUCKETS, by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others. Of more
+    /// than 256 buckets, that or TRM_SPLIT_OUTPUT_COUNTS. Items that stay have no values here, and keys narrower than a word are either
+    /// dropped, or stay, or go to TRM_SPLIT_OUTPUT_BUCKETS.
     pub output: raw::TrmSplitOutput,
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
     pub output_bucket: u32,
@@ -480,9 +481,10 @@ pub struct TrmSplitInfo {
     pub keys: TrmRange,
     /// count.max values; indices are not read. Ignored by a splitter of keys alone, of interleaved items or of indices.
     pub values: TrmRange,
-    /// count.max keys or interleaved items: where they go, bucket by bucket. Ignored where keys are dropped.
+    /// count.max keys or interleaved items: where they go, bucket by bucket. Of TRM_SPLIT_OUTPUT_PLACED, as many or more, and apart from
+    /// everything else in all its length. Ignored where keys are dropped, or stay.
     pub keys_out: TrmRange,
-    /// The same for values.
+    /// The same for values; of TRM_SPLIT_OUTPUT_RANKS, count.max words for these.
     pub values_out: TrmRange,
     /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
     /// keys narrower than a word). 0: dense, as keys are everywhere else.
@@ -502,8 +504,8 @@ pub struct TrmSplitInfo {
     pub user_address: VkDeviceAddress,
     /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
     pub user_words: [u32; 4],
-    /// bucketCount + 1 words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no
-    /// bucket. Zeros: not wanted.
+    /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
+    /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Zeros: not wanted.
     pub offsets: TrmRange,
     /// bucketCount words: how many items each bucket has. Zeros: not wanted.
     pub counts: TrmRange,
@@ -520,7 +522,8 @@ pub struct TrmSplitInfo {
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
     /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
-    /// belong to no bucket, for these. Buckets have room there, apart from one another. Elsewhere zeros.
+    /// belong to no bucket, for these. Nothing checks them: each bucket must have room for its items within what is written, apart from the
+    /// others. Elsewhere zeros.
     pub starts: TrmRange,
 }
 

@@ -6,8 +6,8 @@ use crate::device::DeviceFacts;
 use crate::kernel::{Kernel, Variant};
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
-    MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_RANKS, PREFIX_DIGITS,
-    RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS,
+    PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
@@ -247,48 +247,53 @@ impl<'a> SortKind<'a> {
     /// Every kernel that any problem may need.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + use<'a> {
         let recordings = [true, false].map(|alone| Self { alone, ..*self });
-        recordings.into_iter().flat_map(|kind| kind.shape_ends().map(move |size| (kind, size))).flat_map(|(kind, size)| {
-            let class = kind.class(size);
-            let tiled: &[Kernel] = match kind.scan() {
-                _ if class.tiles().is_none() => &[],
-                None => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder],
-                Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
-            };
-            let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
-            match class {
-                Class::Ranked(ranked) => others.push((Kernel::SortRank, ranked.shape())),
-                Class::Small(small) => others.push((small.kernel(), small.shape)),
-                Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
-                    others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
+        recordings.into_iter().flat_map(|kind| kind.shape_ends().map(move |size| (kind, size.min(kind.format.max_count)))).flat_map(
+            |(kind, size)| {
+                let class = kind.class(size);
+                let tiled: &[Kernel] = match kind.scan() {
+                    _ if class.tiles().is_none() => &[],
+                    None => {
+                        &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder]
+                    }
+                    Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
+                };
+                let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
+                match class {
+                    Class::Ranked(ranked) => others.push((Kernel::SortRank, ranked.shape())),
+                    Class::Small(small) => others.push((small.kernel(), small.shape)),
+                    Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
+                        others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
+                    }
+                    Class::Segments { whole, .. } => others.push((whole.segments_kernel(), whole.shape)),
+                    Class::Tiled(.., Finish::Prefixes(shape)) => {
+                        others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
+                    }
+                    Class::Tiled(.., Finish::Digits) if kind.format.split.is_some() => {
+                        others.push((kind.telling_kernel(), PLAIN));
+                        others.extend(kind.format.labels().map(|_| (Kernel::SplitLabel, PLAIN)));
+                    }
+                    Class::Tiled(.., Finish::Digits) => {}
                 }
-                Class::Segments { whole, .. } => others.push((whole.segments_kernel(), whole.shape)),
-                Class::Tiled(.., Finish::Prefixes(shape)) => {
-                    others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
-                }
-                Class::Tiled(.., Finish::Digits) if kind.format.split.is_some() => {
-                    others.push((kind.telling_kernel(), PLAIN));
-                    others.extend(kind.format.labels().map(|_| (Kernel::SplitLabel, PLAIN)));
-                }
-                Class::Tiled(.., Finish::Digits) => {}
-            }
-            let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
-            modes.iter().flat_map(move |single| {
-                let mode = kind.mode(class, *single);
-                let of = move |kernel| if kernel == Kernel::SortOnesweep { kind.onesweep(class, *single).0 } else { kernel };
-                let needed = move |kernel: &Kernel| kind.may_need(*kernel, class, mode);
-                let tiled = tiled.iter().copied().filter(needed);
-                let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.clone().map(move |kernel| (of(kernel), tile)));
-                let last = kind.finishing_kernels().filter(needed).map(move |kernel| (kernel, kind.finishing_shape(class)));
-                let others = others.clone().into_iter().chain(last).map(|(kernel, shape)| (kernel, shape.into()));
-                others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
-            })
-        })
+                let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
+                modes.iter().flat_map(move |single| {
+                    let mode = kind.mode(class, *single);
+                    let of = move |kernel| if kernel == Kernel::SortOnesweep { kind.onesweep(class, *single).0 } else { kernel };
+                    let needed = move |kernel: &Kernel| kind.may_need(*kernel, class, size, mode);
+                    let tiled = tiled.iter().copied().filter(needed);
+                    let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.clone().map(move |kernel| (of(kernel), tile)));
+                    let last = kind.finishing_kernels().filter(needed).map(move |kernel| (kernel, kind.finishing_shape(class)));
+                    let others = others.clone().into_iter().chain(last).map(|(kernel, shape)| (kernel, shape.into()));
+                    others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
+                })
+            },
+        )
     }
 
-    /// Of the kernels that most problems of a class need, whether any does in this mode: pipelines take long to make.
-    fn may_need(&self, kernel: Kernel, class: Class, mode: u32) -> bool {
+    /// Of the kernels that most problems of a class need, whether any of so many items does in this mode: pipelines take long to make.
+    fn may_need(&self, kernel: Kernel, class: Class, size: u32, mode: u32) -> bool {
         // Of sorts that are prepared the device may find digits that all keys share: they are counted first, and may end in the wrong place.
-        let passes_over = mode & MODE_DIRECT == 0 && !self.format.segmented && self.format.split.is_none();
+        let prepared = mode & MODE_DIRECT == 0 && !self.format.segmented && self.format.split.is_none();
+        let passes_over = prepared && size > self.profile.all_digits_up_to;
         match (kernel, class) {
             // Of nothing, there is a status to write.
             (Kernel::SortPrepare, _) => mode & MODE_DIRECT == 0 || class == self.class(0),
@@ -345,7 +350,7 @@ impl<'a> SortKind<'a> {
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
-            // Which asks for the digits of keys that stay in their registers once more.
+            // Ranks are told of keys as they are, and none of their places is proven later.
             Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
             Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
                 // What tiles prove takes a row of counters for each subgroup.
@@ -422,7 +427,8 @@ impl<'a> SortKind<'a> {
             Constant::KeyBits => format.key_bits,
             Constant::Encoding => format.encoding,
             Constant::Layout => format.moved_layout(),
-            Constant::Wide => format.wide().into(),
+            // Where buckets begin that the caller places, no count tells.
+            Constant::Wide => (format.wide() || kernel == Kernel::SortReorder && format.output() == OUTPUT_PLACED).into(),
             Constant::BeginBit => format.begin_bit,
             Constant::EndBit => format.end_bit,
             Constant::Scan => self.scan().unwrap_or(SCAN_LOOK_BACK),
@@ -434,8 +440,9 @@ impl<'a> SortKind<'a> {
             Constant::Window => self.profile.window,
             Constant::Bins => format.bins(),
             Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
-            // What is moved all the same, labels of two digits, goes bin by bin.
+            // What is moved all the same, labels of two digits, goes bin by bin; and what tells of buckets, tells of all.
             Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
+            Constant::Output if kernel == Kernel::SplitResults && format.output() != OUTPUT_PLACED => OUTPUT_BUCKETS,
             Constant::Output => format.split.map_or(OUTPUT_BUCKETS, |split| split.output),
             Constant::Buckets => format.split.map_or(0, |split| split.buckets),
             Constant::Mode => mode,

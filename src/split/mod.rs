@@ -116,8 +116,9 @@ pub struct SplitterInfo {
     pub max_count: u32,
     /// How. All give the same bytes.
     pub strategy: Strategy,
-    /// What becomes of the items. Of more than 256 buckets, [`SplitOutput::Buckets`] or [`SplitOutput::Counts`]; by any strategy the first, by
-    /// [`Strategy::ReduceThenScan`] the others.
+    /// What becomes of the items: by any strategy [`SplitOutput::Buckets`], by [`Strategy::ReduceThenScan`] the others. Of more than 256 buckets,
+    /// that or [`SplitOutput::Counts`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
+    /// [`SplitOutput::Buckets`].
     pub output: SplitOutput,
 }
 
@@ -201,8 +202,8 @@ impl SplitterInfo {
             strategy,
         };
         let moved = Format::new(&moved)?;
-        let stay = self.output == SplitOutput::Counts;
-        let moved = Format { layout: moved.layout | if stay { LAYOUT_DROP_KEYS } else { 0 }, ..moved };
+        let only_counts = self.output == SplitOutput::Counts;
+        let moved = Format { layout: moved.layout | if only_counts { LAYOUT_DROP_KEYS } else { 0 }, ..moved };
         let output = match self.output {
             SplitOutput::Buckets => OUTPUT_BUCKETS,
             SplitOutput::Bucket(bucket) => OUTPUT_ONE | bucket << 8,
@@ -226,7 +227,7 @@ impl SplitterInfo {
             encoding: 0,
             begin_bit: 0,
             end_bit: label_bits - u32::from(one_more),
-            value_words: value.size() / 4 + if drop_keys || stay { 0 } else { key.size() / 4 },
+            value_words: value.size() / 4 + if drop_keys || only_counts { 0 } else { key.size() / 4 },
             split: Some(SplitBy { function: field, buckets, bins, output, labels: Some(labels) }),
             ..moved
         })
@@ -374,9 +375,10 @@ pub struct SplitInfo {
     pub keys: Range,
     /// `count.max` values; indices are not read. Left alone where there are no values.
     pub values: Range,
-    /// Where keys go, bucket by bucket, as long as `keys`. Left alone where keys are dropped.
+    /// Where keys go, bucket by bucket, as long as `keys`. Of [`SplitOutput::Placed`], as long or longer, and apart from everything else in all its
+    /// length. Left alone where keys are dropped, or stay.
     pub keys_out: Range,
-    /// The same for values.
+    /// The same for values; of [`SplitOutput::Ranks`], `count.max` words for these.
     pub values_out: Range,
     /// Bytes from one key to the next, for [`Layout::Strided`]; a multiple of the alignment, less than 2^16 words (bytes, where
     /// keys are narrower than a word). 0: keys are dense.
@@ -397,10 +399,10 @@ pub struct SplitInfo {
     /// For [`BucketFunction::User`]: words that its function is given.
     pub user_words: [u32; 4],
     /// For [`SplitOutput::Placed`]: `buckets` words, where each bucket begins in what is written, in items; and one more, where items may belong to no
-    /// bucket, for these. Buckets have room there, apart from one another.
+    /// bucket, for these. Nothing checks them: see [`Splitter::cmd_split`].
     pub starts: Range,
-    /// `buckets + 1` words: where each bucket begins in what is written, and where the last one ends. Behind it lie keys of no bucket.
-    /// [`Range::NONE`]: not wanted.
+    /// `buckets + 1` words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and where the
+    /// last one ends, if they go bucket by bucket; behind it lie keys of no bucket. [`Range::NONE`]: not wanted.
     pub offsets: Range,
     /// `buckets` words: how many items each bucket has. [`Range::NONE`]: not wanted.
     pub counts: Range,
@@ -515,8 +517,8 @@ impl Splitter {
 
     /// Appends a split to `command_buffer`: compute dispatches with the barriers between them.
     ///
-    /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, values and the count, `SHADER_STORAGE_WRITE` on what is written,
-    /// `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a
+    /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, values, the count and whatever else is read, `SHADER_STORAGE_WRITE` on what is
+    /// written, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a
     /// barrier from what wrote the inputs, and one to what reads the outputs (to `DRAW_INDIRECT`, `INDIRECT_COMMAND_READ` for the commands);
     /// scratch used before needs one like any output. Disturbed: the compute pipeline and the push constants. Stable and deterministic.
     /// A count of zero moves no item, but still writes offsets, counts, commands and the status. With every strategy but
@@ -528,7 +530,8 @@ impl Splitter {
     /// # Safety
     /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the splitter's device, and
     /// used by this thread alone. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
-    /// that [`Range`] and [`Scratch`] name.
+    /// that [`Range`] and [`Scratch`] name. Where [`SplitInfo::starts`] say that buckets begin, each has room for its items within what is written, apart
+    /// from the others.
     pub unsafe fn cmd_split(&self, command_buffer: vk::CommandBuffer, info: &SplitInfo) -> Result<()> {
         self.check(info)?;
         // SAFETY: the caller's promises are the same.

@@ -85,6 +85,8 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
         clippy(&[&of_callers[..], &["--all-targets"]].concat()),
         // Functions of the caller, compiled.
         validated(&[&of_callers[..], &["--test", "user_functions"]].concat(), full)?,
+        clippy(&["--package", "ffi-tests", "--features", "compiler", "--all-targets"]),
+        validated(&["--package", "ffi-tests", "--features", "compiler", "--test", "compiler"], full)?,
     ];
     // Last, because the first time it builds the compiler.
     steps.push(Step::new("shaders", 25, shaders).needs(&[INSTALL, BUILD]));

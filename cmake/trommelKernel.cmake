@@ -1,0 +1,34 @@
+# trommel_add_kernel(TARGET FUNCTION.glsl [KEY u32] [OUTPUT KERNEL.spv])
+#
+# Compiles a function that takes keys to buckets, each time it has changed, to the kernel that trmCreateSplitterFromSpirv() takes,
+# for keys of type u32 (the default), i32, f32, u64, i64, f64, u32x2, u32x3 or u32x4. The kernel lies in the build folder, as TARGET.spv where
+# OUTPUT says nothing else; the target's property TROMMEL_KERNEL is its path.
+#
+# Takes a package that was built with TROMMEL_RUNTIME_SHADERS, which has the tool. The kernel is for libraries of the same version, whatever they
+# were built with.
+function(trommel_add_kernel target function)
+    cmake_parse_arguments(PARSE_ARGV 2 kernel "" "KEY;OUTPUT" "")
+    if(kernel_UNPARSED_ARGUMENTS OR kernel_KEYWORDS_MISSING_VALUES)
+        message(FATAL_ERROR "trommel_add_kernel(TARGET FUNCTION.glsl [KEY u32] [OUTPUT KERNEL.spv])")
+    endif()
+    if(NOT TARGET trommel::kernel)
+        message(FATAL_ERROR "trommel was built without TROMMEL_RUNTIME_SHADERS: it has no trommel-kernel")
+    endif()
+    if(NOT kernel_KEY)
+        set(kernel_KEY u32)
+    endif()
+    if(NOT kernel_OUTPUT)
+        set(kernel_OUTPUT "${target}.spv")
+    endif()
+    get_filename_component(function "${function}" ABSOLUTE)
+    get_filename_component(output "${kernel_OUTPUT}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+    get_filename_component(folder "${output}" DIRECTORY)
+    file(MAKE_DIRECTORY "${folder}")
+    add_custom_command(OUTPUT "${output}"
+        COMMAND trommel::kernel "${function}" -o "${output}" --key "${kernel_KEY}"
+        DEPENDS "${function}" trommel::kernel
+        COMMENT "Compiling ${target}"
+        VERBATIM)
+    add_custom_target("${target}" ALL DEPENDS "${output}")
+    set_target_properties("${target}" PROPERTIES TROMMEL_KERNEL "${output}")
+endfunction()

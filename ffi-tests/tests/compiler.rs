@@ -1,0 +1,65 @@
+//! The package with a compiler of functions of the caller: the tool and its CMake function, and what C and C++ make of GLSL.
+
+use anyhow::{Result, ensure};
+use ffi_tests::{Package, empty_folder, own_target, run, run_quietly, workspace};
+use std::fs;
+use std::process::Command;
+
+/// By the profile of these tests, whose target folder has the compiler already.
+fn package() -> Result<Package> {
+    Package::install("package-with-compiler", &own_target()?, &["-DTROMMEL_RUNTIME_SHADERS=ON", "-DTROMMEL_CARGO_PROFILE=dev"])
+}
+
+/// What tests/kernels has of a function for keys of a type.
+fn committed(name: &str) -> Result<Vec<u8>> {
+    Ok(fs::read(workspace().join("tests/kernels").join(name))?)
+}
+
+#[test]
+fn functions_are_compiled_by_the_package() -> Result<()> {
+    let package = package()?;
+    by_cmake(&package)?;
+    let function = workspace().join("tests/kernels/spread.glsl");
+    for (compiler, standard, source) in [("cc", "c99", "c/split.c"), ("c++", "c++20", "cpp/split.cpp")] {
+        let program = package.compiled(compiler, standard, source)?;
+        let text = run_quietly(Command::new(&program).arg(&function))?;
+        ensure!(text.contains("by a function of the caller, 0 wrong"), "{text}");
+    }
+    Ok(())
+}
+
+/// Kernels of two types of keys, compiled as CMake's users do; and once more where the function has changed.
+fn by_cmake(package: &Package) -> Result<()> {
+    let folder = empty_folder("kernels")?;
+    let function = folder.join("function.glsl");
+    for copy in [&function, &folder.join("other.glsl")] {
+        fs::copy(workspace().join("tests/kernels/spread.glsl"), copy)?;
+    }
+    fs::write(
+        folder.join("CMakeLists.txt"),
+        "cmake_minimum_required(VERSION 3.22)\n\
+         project(kernels LANGUAGES C)\n\
+         find_package(trommel REQUIRED)\n\
+         trommel_add_kernel(words function.glsl)\n\
+         trommel_add_kernel(doubles other.glsl KEY f64 OUTPUT kernels/of_doubles.spv)\n\
+         get_target_property(kernel words TROMMEL_KERNEL)\n\
+         file(WRITE \"${CMAKE_BINARY_DIR}/path\" \"${kernel}\")\n",
+    )?;
+    let build = folder.join("build");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(&folder).arg("-B").arg(&build);
+    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package.folder().display())))?;
+    let make = || run(Command::new("cmake").arg("--build").arg(&build));
+    make()?;
+    let words = fs::read_to_string(build.join("path"))?;
+    ensure!(fs::read(&words)? == committed("spread_u32.spv")?, "another kernel than the tests'");
+    ensure!(fs::read(build.join("kernels/of_doubles.spv"))? == committed("spread_f64.spv")?, "another kernel than the tests'");
+
+    fs::copy(workspace().join("tests/kernels/backwards.glsl"), &function)?;
+    make()?;
+    ensure!(fs::read(&words)? == committed("backwards_u32.spv")?, "the kernel has not been compiled again");
+    fs::write(&function, "uint trm_bucket(KEY key, uint index, TrmUserData data) {\n    return colour;\n}\n")?;
+    let why = make().err().map(|error| error.to_string()).unwrap_or_default();
+    ensure!(why.contains("trm_bucket.glsl:2: error: 'colour'"), "{why}");
+    Ok(())
+}
