@@ -163,9 +163,10 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
         step(&format!("lavapipe, {lanes} lanes"), Validation::CoreSyncBest, lavapipe(lanes), skipped, through_c)?;
     }
     if let Some(swiftshader) = drivers::swiftshader() {
-        // Tiles that are lost take a pipeline more each.
-        let skipped = [EMULATED, RECORDING, "lost_tiles", "a_prefix_that_many"];
-        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &skipped, &["sorting"])?;
+        // Tiles that are lost take a pipeline more each, and so does each limit of waits.
+        let waits = ["late::no_waiting_at_all", "late::waiting_for_long"];
+        let skipped = [EMULATED, RECORDING, "lost_tiles", "a_prefix_that_many", waits[0], waits[1]];
+        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &skipped, &[])?;
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
     // as well: so nothing waits here, with one thread and without the test of long waits.
