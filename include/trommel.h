@@ -349,6 +349,29 @@ typedef int32_t TrmSplitOutput;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// Which neighbouring items of a split are ranked together, and whether they are put in order before they leave: the three forms of "GPU
+/// multisplit". All of them count, sum and move, and give the same bytes.
+enum TrmSplitMethod
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Those of a workgroup, put in order in shared memory, so that those of one bucket leave together. (Block-level multisplit.)
+    TRM_SPLIT_METHOD_WORKGROUP = 0,
+    /// Those of a subgroup - of 32 lanes at least, otherwise of as many subgroups as have them -, put in order in shared memory. (Warp-level
+    /// multisplit.)
+    TRM_SPLIT_METHOD_SUBGROUP = 1,
+    /// The same, in the order that they come in. (Direct multisplit.)
+    TRM_SPLIT_METHOD_DIRECT = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmSplitMethod TrmSplitMethod;
+#else
+typedef int32_t TrmSplitMethod;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
 
 typedef struct TrmSorter_T TrmSorter_T;
@@ -545,6 +568,11 @@ typedef struct TrmSplitterCreateInfo {
     TrmSplitOutput output;
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
     uint32_t outputBucket;
+    /// Which items are ranked together: by any strategy TRM_SPLIT_METHOD_WORKGROUP, which is the fastest on every device that has been measured;
+    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it. Not of segments.
+    TrmSplitMethod method;
+    /// 0
+    uint32_t reserved;
 } TrmSplitterCreateInfo;
 
 /// Splits of one kind. Immutable, so any number of threads may use it at once.

@@ -54,5 +54,5 @@ pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET};
 #[cfg(feature = "sort")]
 pub use sort::{KeyType, Layout, Order, Placement, Segments, SortInfo, Sorter, SorterInfo, ValueType};
 #[cfg(feature = "split")]
-pub use split::{BucketFunction, BucketKernel, IdType, SplitInfo, SplitOutput, Splitter, SplitterInfo};
+pub use split::{BucketFunction, BucketKernel, IdType, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo};
 pub use tuning::{Profile, Strategy};

@@ -294,6 +294,8 @@ shared_constants! {
     const RANKING_BY_PLACES = 4;
     /// And counters of digits that are multiples of 32 apart lie in different banks of shared memory.
     const RANKING_SPREAD = 8;
+    /// Beside ballots: items leave for where they belong as they lie in the tile, which is not put in order before.
+    const RANKING_UNORDERED = 16;
 }
 
 shared_structs! {

@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use trommel::host::Context;
 use trommel::{
-    BucketFunction, Count, IdType, KeyType, Layout, Range, Segments, Sorter, SorterInfo, SplitInfo, SplitOutput, Splitter,
-    SplitterInfo, Strategy, Timestamps, ValueType,
+    BucketFunction, Count, IdType, KeyType, Layout, Range, Segments, Sorter, SorterInfo, SplitInfo, SplitMethod, SplitOutput,
+    Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
 /// How many buckets: one, powers of two, their neighbours, and what is neither.
@@ -247,6 +247,46 @@ fn other_outputs() {
             case.split(&jobs, together, place as u64);
         }
         assert_silence(&case.context);
+    }
+}
+
+/// Ranked by subgroups, in order and as items come: of one bucket and of many, of none and where the caller says, in two moves.
+#[test]
+fn other_methods() {
+    use KeyType::{F64, I16, U32x3, U64};
+    let setups = setups();
+    let placed = SplitterInfo::pairs(100, BITS).output(SplitOutput::Placed);
+    let kinds = [
+        SplitterInfo::keys(2, BITS),
+        SplitterInfo::pairs(256, BITS),
+        SplitterInfo { layout: Layout::Interleaved, buckets: 33, ..items(U64, ValueType::Bytes(8)) },
+        SplitterInfo { layout: Layout::Strided, drop_keys: true, buckets: 17, ..items(I16, ValueType::Index) },
+        SplitterInfo { buckets: 255, ..items(I16, ValueType::None) },
+        SplitterInfo { buckets: 3, max_count: u32::MAX, ..items(F64, ValueType::U32) },
+        SplitterInfo { buckets: 256, function: BucketFunction::Ids(IdType::U16), ..items(U32x3, ValueType::U32) },
+        SplitterInfo { function: BucketFunction::Splitters, ..SplitterInfo::pairs(1000, BITS) },
+        SplitterInfo { function: BucketFunction::Ids(IdType::U32), ..SplitterInfo::keys(65_536, BITS) },
+        SplitterInfo::pairs(5, BITS).output(SplitOutput::Bucket(3)),
+        placed,
+        SplitterInfo::keys(256, BITS).output(SplitOutput::Ranks),
+    ];
+    for (place, info) in kinds.into_iter().enumerate() {
+        for (turn, method) in [SplitMethod::Subgroup, SplitMethod::Direct].into_iter().enumerate() {
+            let at = 2 * place + turn;
+            if !full() && (turn != place / 3 % 2 || !in_turn(place)) {
+                continue;
+            }
+            let case = Case::new(setups[at % setups.len()], &info.method(method));
+            let n = case.tiles(3);
+            let jobs = [
+                case.draw(Keys::Random, n, at as u64),
+                case.draw(Keys::LowEntropy, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
+                case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
+                case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
+            ];
+            case.split(&jobs, [Together::Singles, Together::Batch][at / 2 % 2], at as u64);
+            assert_silence(&case.context);
+        }
     }
 }
 
@@ -568,6 +608,14 @@ fn refusals() {
         (
             SplitterInfo { segmented: true, ..keys(65_536, BucketFunction::Ids(IdType::U32)) },
             "bucketCount is malformed: of segments, 65536 buckets leave no place for items of none",
+        ),
+        (
+            keys(4, BITS).method(SplitMethod::Direct).strategy(Strategy::Lookback),
+            "method is malformed: items of a subgroup are ranked together by reduce-then-scan, and not of segments",
+        ),
+        (
+            SplitterInfo { segmented: true, ..keys(4, BITS) }.method(SplitMethod::Subgroup),
+            "method is malformed: items of a subgroup are ranked together by reduce-then-scan, and not of segments",
         ),
         (
             keys(257, BITS).output(SplitOutput::Placed),

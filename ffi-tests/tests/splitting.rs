@@ -329,26 +329,29 @@ fn segments() -> Result<()> {
 }
 
 #[test]
-fn strategies_and_infos_of_an_earlier_version() -> Result<()> {
+fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
     const COUNT: u32 = 20_000;
     let engine = engine()?;
-    for strategy in [
+    let earlier_size = u32::try_from(offset_of!(TrmSplitterCreateInfo, value_size))?;
+    let earlier = [
         TrmStrategy::Auto,
         TrmStrategy::Lookback,
         TrmStrategy::ReduceThenScan,
         TrmStrategy::ChainedScan,
         TrmStrategy::Ring,
         TrmStrategy::RingInOrder,
-    ] {
-        let kind = TrmSplitterCreateInfo {
-            strategy: strategy as i32,
-            struct_size: u32::try_from(offset_of!(TrmSplitterCreateInfo, value_size))?,
-            // Past the size: not read, and none of them could be.
-            value_size: 77,
-            layout: 77,
-            max_count: 77,
-            ..bits(16, 8)
-        };
+    ]
+    .map(|strategy| TrmSplitterCreateInfo {
+        strategy: strategy as i32,
+        struct_size: earlier_size,
+        // Past the size: not read, and none of them could be.
+        value_size: 77,
+        layout: 77,
+        max_count: 77,
+        ..bits(16, 8)
+    });
+    let methods = [TrmSplitMethod::Workgroup, TrmSplitMethod::Subgroup, TrmSplitMethod::Direct];
+    for kind in earlier.into_iter().chain(methods.map(|method| TrmSplitterCreateInfo { method: method as i32, ..bits(16, 8) })) {
         let splitter = engine.splitter_of(&kind)?;
         let problem = Problem::new(&engine, &kind, &split_info(), COUNT, None)?;
         let work = engine.split_scratch(splitter, COUNT)?;

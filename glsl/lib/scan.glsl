@@ -1,7 +1,7 @@
 // Exclusive sum over BINS values, one for each digit, held by the workgroup as DIGITS values a thread: thread t holds the
-// digits t, t + THREADS, ... below BINS. Threads past BINS take part with nothing. There are 64 threads or more, and BINS may be one more than a digit has values.
+// digits t, t + THREADS, ... below BINS. Threads past BINS take part with nothing. There are 32 threads or more, and BINS may be one more than a digit has values.
 
-const uint MAX_DIGITS = 5;
+const uint MAX_DIGITS = 9;
 const uint DIGITS = (BINS - 1) / THREADS + 1;
 
 // One partial sum for each subgroup's worth of digits; 4 lanes make 64 of them.

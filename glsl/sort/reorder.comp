@@ -43,6 +43,28 @@ void write_ranks(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS
     }
 }
 
+// Items to where they belong, as they lie in the tile.
+void scatter_unordered(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {
+    uint first = tile.index * TILE;
+    uint targets[ITEMS];
+    uint leaving = 0;
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint digit = digit_of(keys[k], digit_shift(), digit_mask());
+        targets[k] = target_of(digit, place_of(places, k));
+        if (striped(k) < tile.count - first && is_wanted(digit)) leaving |= 1u << k;
+    }
+    bool decodes = ENCODES && move.last && !KEYS_APART;
+    for (uint w = DROPS_KEYS && move.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
+        Plane target = target_plane(tile.problem, w, move, tile.count);
+        uint words[ITEMS];
+        if (KEY_WORDS > 1 || w != 0) load_moving(tile, w, move, words);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (KEY_WORDS == 1 && w == 0) words[k] = decodes ? decode_top(keys[k]) : keys[k];
+            if ((leaving >> k & 1) != 0) store_word(target, targets[k], words[k]);
+        }
+    }
+}
+
 void sort_tile(Tile tile, Move move) {
     // 1. Load and count. What is known of the digits is on its way together with the keys.
     uint chunk = first_of_chunk(tile, linear_group());
@@ -86,6 +108,10 @@ void sort_tile(Tile tile, Move move) {
     barrier();
     if (OUTPUT_KIND == OUTPUT_RANKS) {
         write_ranks(tile, move, keys, places);
+        return;
+    }
+    if (UNORDERED) {
+        scatter_unordered(tile, move, keys, places);
         return;
     }
     uint follower[ITEMS];

@@ -29,8 +29,10 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 // By the order of shared memory, which is proven, or by ballots.
 const bool PROVES = (RANKING & (RANKING_PROVEN | RANKING_DISPROVEN)) != 0;
 const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
+// Items are told their places and stay where they are.
+const bool UNORDERED = (RANKING & RANKING_UNORDERED) != 0;
 #ifndef CARRIES
-#define CARRIES (ITEM_WORDS != 1 || BY_PLACES)
+#define CARRIES (ITEM_WORDS != 1 || BY_PLACES || UNORDERED)
 #endif
 
 // Whether places that are a multiple of 128 apart lie in different banks of shared memory: see key_word.
@@ -197,7 +199,7 @@ void set_place(inout uint places[PLACE_WORDS], uint k, uint place) {
 
 // A key goes to its place as it was, and the place is told for what it carries.
 void tell_place(uint turned_key, uint shift, uint mask, uint k, uint place, inout uint places[PLACE_WORDS]) {
-    sh_keys[key_word(place)] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
+    if (!UNORDERED) sh_keys[key_word(place)] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
     if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
 }
 

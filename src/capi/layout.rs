@@ -72,7 +72,7 @@ structs! {
     }
     TrmSplitterCreateInfo {
         s_type, struct_size, p_next, key_type, value_type, strategy, flags, bucket_count, bucket_function, begin_bit, value_size,
-        layout, max_count, output, output_bucket
+        layout, max_count, output, output_bucket, method, reserved
     }
     TrmSplitInfo {
         s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride, low, width,
@@ -158,6 +158,9 @@ values! {
     "TRM_SPLIT_OUTPUT_PLACED" = TrmSplitOutput::Placed,
     "TRM_SPLIT_OUTPUT_COUNTS" = TrmSplitOutput::Counts,
     "TRM_SPLIT_OUTPUT_RANKS" = TrmSplitOutput::Ranks,
+    "TRM_SPLIT_METHOD_WORKGROUP" = TrmSplitMethod::Workgroup,
+    "TRM_SPLIT_METHOD_SUBGROUP" = TrmSplitMethod::Subgroup,
+    "TRM_SPLIT_METHOD_DIRECT" = TrmSplitMethod::Direct,
     "TRM_STRATEGY_AUTO" = TrmStrategy::Auto,
     "TRM_STRATEGY_LOOKBACK" = TrmStrategy::Lookback,
     "TRM_STRATEGY_REDUCE_THEN_SCAN" = TrmStrategy::ReduceThenScan,

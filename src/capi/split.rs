@@ -12,7 +12,7 @@ use {
     super::convert::{check_bits, count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
     super::info::read,
     crate::memory::check_multiple,
-    crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, SplitOutput, Splitter, SplitterInfo},
+    crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo},
 };
 
 /// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
@@ -177,6 +177,7 @@ pub unsafe extern "C" fn trmCmdSplit(
 
 #[cfg(feature = "split")]
 fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
+    check_bits("reserved", info.reserved, 0)?;
     check_bits("flags", info.flags, TRM_SPLITTER_CREATE_DROP_KEYS_BIT | TRM_SPLITTER_CREATE_SEGMENTED_BIT)?;
     let functions = [
         (TrmBucketFunction::Bits as i32, BucketFunction::Bits { begin_bit: info.begin_bit }),
@@ -206,6 +207,11 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         let why = format!("{} is not 0, and output is not TRM_SPLIT_OUTPUT_BUCKET", info.output_bucket);
         return Err(Error::Malformed { argument: "outputBucket", why });
     }
+    let methods = [
+        (TrmSplitMethod::Workgroup as i32, SplitMethod::Workgroup),
+        (TrmSplitMethod::Subgroup as i32, SplitMethod::Subgroup),
+        (TrmSplitMethod::Direct as i32, SplitMethod::Direct),
+    ];
     Ok(SplitterInfo {
         key: key_type(info.key_type)?,
         buckets: info.bucket_count,
@@ -217,6 +223,7 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         max_count: info.max_count,
         strategy: strategy(info.strategy)?,
         output,
+        method: value_of("method", info.method, &methods)?,
     })
 }
 

@@ -32,6 +32,7 @@ pub mod raw {
     pub type TrmLayout = i32;
     pub type TrmBucketFunction = i32;
     pub type TrmSplitOutput = i32;
+    pub type TrmSplitMethod = i32;
 }
 
 /// What an info struct is.
@@ -188,6 +189,20 @@ pub enum TrmSplitOutput {
     /// They stay; to TrmSplitInfo::valuesOut goes for each item, a uint32_t in the order of the input, how many of its bucket come before
     /// it: a prefix sum for each bucket. Of items of no bucket, they are counted alike.
     Ranks = 4,
+}
+
+/// Which neighbouring items of a split are ranked together, and whether they are put in order before they leave: the three forms of "GPU
+/// multisplit". All of them count, sum and move, and give the same bytes.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmSplitMethod {
+    /// Those of a workgroup, put in order in shared memory, so that those of one bucket leave together. (Block-level multisplit.)
+    Workgroup = 0,
+    /// Those of a subgroup - of 32 lanes at least, otherwise of as many subgroups as have them -, put in order in shared memory. (Warp-level
+    /// multisplit.)
+    Subgroup = 1,
+    /// The same, in the order that they come in. (Direct multisplit.)
+    Direct = 2,
 }
 
 /// How. All strategies give the same bytes.
@@ -467,6 +482,11 @@ pub struct TrmSplitterCreateInfo {
     pub output: raw::TrmSplitOutput,
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
     pub output_bucket: u32,
+    /// Which items are ranked together: by any strategy TRM_SPLIT_METHOD_WORKGROUP, which is the fastest on every device that has been measured;
+    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it. Not of segments.
+    pub method: raw::TrmSplitMethod,
+    /// 0
+    pub reserved: u32,
 }
 
 /// One split.

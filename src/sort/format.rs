@@ -43,6 +43,9 @@ pub(crate) struct SplitBy {
     pub(crate) bins: u32,
     /// An `OUTPUT_` constant, and behind it the bucket that alone is wanted.
     pub(crate) output: u32,
+    /// Whether subgroups rank their items by themselves, not workgroups, and whether these leave as they come.
+    pub(crate) by_subgroups: bool,
+    pub(crate) unordered: bool,
     /// Where they are said by labels, what these are made from.
     pub(crate) labels: Option<LabelBy>,
 }

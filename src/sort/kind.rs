@@ -7,7 +7,8 @@ use crate::kernel::{Kernel, Variant};
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
     MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS,
-    PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+    PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, RANKING_UNORDERED, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING,
+    SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
@@ -154,11 +155,29 @@ impl<'a> SortKind<'a> {
     /// Tiles by rising size. The last serves every size: see Profile::checked.
     pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
         let shapes = self.shapes();
+        let of_subgroups = self.of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape: shape.into() });
         let counted = self.format.split.filter(|_| self.scan().is_none()).map_or(&[][..], |_| &shapes.counted[..]);
         let many_bins = shapes.tiles.last().copied().filter(|_| self.format.bins() > MOST_COUNTED_BINS);
         let of_counted = move |sized: &SizedTile| if sized.up_to == u32::MAX { many_bins.unwrap_or(*sized) } else { *sized };
         let others = self.tiles_of_sorts().filter(|_| counted.is_empty());
-        counted.iter().map(of_counted).chain(others)
+        of_subgroups.into_iter().chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
+    }
+
+    /// The tile of a split whose items are ranked by subgroups.
+    fn of_subgroups(&self) -> Option<Shape> {
+        let lanes = if self.profile.lanes == 0 { self.facts.max_lanes } else { self.profile.lanes };
+        let by = self.format.split.is_some_and(|split| split.by_subgroups);
+        by.then_some(Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS })
+    }
+
+    /// Threads of a workgroup that counts tile by tile: as many as take a tile, where these are few.
+    fn counting_threads(&self) -> u32 {
+        self.of_subgroups().map_or(self.profile.plain_threads, |shape| shape.threads)
+    }
+
+    /// Workgroups that count: as many threads in all, whatever each has.
+    pub(super) fn counting_groups(&self) -> u32 {
+        self.profile.histogram_groups * self.profile.plain_threads.div_ceil(self.counting_threads())
     }
 
     fn tiles_of_sorts(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
@@ -333,7 +352,9 @@ impl<'a> SortKind<'a> {
 
     /// Counters of each bin in a workgroup that counts, where there is one digit: as many as fit, one for each of 32 lanes at most.
     fn counter_copies(&self) -> u32 {
-        let most = if self.format.digits() == 1 { COUNTER_WORDS / self.format.bins() } else { 1 };
+        // Small workgroups have their share of it.
+        let words = COUNTER_WORDS * self.counting_threads() / self.profile.plain_threads.max(self.counting_threads());
+        let most = if self.format.digits() == 1 { words / self.format.bins() } else { 1 };
         1 << most.clamp(1, 32).ilog2()
     }
 
@@ -361,7 +382,9 @@ impl<'a> SortKind<'a> {
                 // Keys that stay in registers until their order is proven leave none for it.
                 // And counters can lie elsewhere only where digits are what keys are counted by.
                 let spread = tile.spread && ranking & RANKING_BY_PLACES == 0 && digits;
-                if spread { ranking | RANKING_SPREAD } else { ranking }
+                let unordered = format.split.is_some_and(|split| split.unordered);
+                let others = [(spread, RANKING_SPREAD), (unordered, RANKING_UNORDERED)];
+                others.iter().filter(|(set, _)| *set).fold(ranking, |all, (_, bit)| all | bit)
             }
             _ => RANKING_BALLOTS,
         }
@@ -402,7 +425,11 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortOnesweepPersistent
                 | Kernel::SortReorder
         );
-        let threads = if holds_tile { shape.threads } else { self.profile.plain_threads };
+        let threads = match kernel {
+            _ if holds_tile => shape.threads,
+            Kernel::SortCount => self.counting_threads(),
+            _ => self.profile.plain_threads,
+        };
         let mode = match kernel {
             // Nothing is direct about what prepares.
             Kernel::SortPrepare => mode & !MODE_DIRECT,
@@ -488,6 +515,12 @@ impl SmallShape {
         }
     }
 }
+
+/// Fewest threads of a workgroup that scans digits: see glsl/lib/scan.glsl.
+const LEAST_THREADS: u32 = 32;
+
+/// Items of a thread where subgroups rank.
+const SUBGROUP_ITEMS: u32 = 16;
 
 /// Most bins that are few.
 const FEW_BINS: u32 = 32;

@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
         let segmented = format.segmented;
 
         let counts_apart = table.kind.counts_apart(table.prepared);
-        let groups = if counts_apart { DIRECT_HISTOGRAMS } else { table.kind.profile.histogram_groups };
+        let groups = if counts_apart { DIRECT_HISTOGRAMS } else { table.kind.counting_groups() };
         // Of segments, as if all were one: how many tiles their ends add is known to the device alone.
         let tiles = match table.class {
             Class::Segments { tiles: Some(shape), .. } => table.most_items.div_ceil(shape.tile()),

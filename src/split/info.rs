@@ -83,6 +83,20 @@ pub enum SplitOutput {
     Ranks,
 }
 
+/// Which neighbouring items are ranked together, and whether they are put in order before they leave: the three forms of "GPU multisplit". All of them
+/// count, sum and move, and give the same bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SplitMethod {
+    /// Those of a workgroup, put in order in shared memory, so that those of one bucket leave together. (Block-level multisplit.)
+    #[default]
+    Workgroup,
+    /// Those of a subgroup - of 32 lanes at least, otherwise of as many subgroups as have them -, put in order in shared memory. (Warp-level multisplit.)
+    Subgroup,
+    /// The same, in the order that they come in. (Direct multisplit.)
+    Direct,
+}
+
 /// What [`crate::Splitter::new`] makes. The default: `u32` keys alone, by the lowest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SplitterInfo {
@@ -110,6 +124,9 @@ pub struct SplitterInfo {
     /// that or [`SplitOutput::Counts`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
     /// [`SplitOutput::Buckets`].
     pub output: SplitOutput,
+    /// Which items are ranked together: by any strategy [`SplitMethod::Workgroup`], which is the fastest on every device that has been measured; by
+    /// [`Strategy::ReduceThenScan`] the others, to compare with it. Not of segments.
+    pub method: SplitMethod,
 }
 
 impl Default for SplitterInfo {
@@ -132,6 +149,7 @@ impl SplitterInfo {
             max_count: 0,
             strategy: Strategy::Auto,
             output: SplitOutput::Buckets,
+            method: SplitMethod::Workgroup,
         }
     }
 
@@ -150,15 +168,23 @@ impl SplitterInfo {
         Self { output, ..self }
     }
 
+    /// The same by another method.
+    pub const fn method(self, method: SplitMethod) -> Self {
+        Self { method, ..self }
+    }
+
     /// # Errors
     /// What no splitter can be: names the member and why.
     pub(crate) fn format(&self) -> Result<Format> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
-        let Self { key, buckets, function, layout, max_count, strategy, .. } = *self;
+        let Self { key, buckets, function, layout, max_count, strategy, method, .. } = *self;
         if buckets == 0 || buckets > MOST_BUCKETS {
             return malformed("bucketCount", &format!("{buckets} is not 1 to {MOST_BUCKETS}"));
         }
         self.check_output()?;
+        if self.method != SplitMethod::Workgroup && (self.segmented || !self.counts_before()) {
+            return malformed("method", "items of a subgroup are ranked together by reduce-then-scan, and not of segments");
+        }
         // What is written beside keys: of ranks, a word as of places.
         let (value, drop_keys) =
             if self.output == SplitOutput::Ranks { (ValueType::Index, true) } else { (self.value, self.drop_keys) };
@@ -203,12 +229,16 @@ impl SplitterInfo {
             SplitOutput::Counts => OUTPUT_NONE,
             SplitOutput::Ranks => OUTPUT_RANKS,
         };
+        let (by_subgroups, unordered) = (method != SplitMethod::Workgroup, method == SplitMethod::Direct);
         let bins = buckets + u32::from(self.has_strays());
         // Of one, whatever the key is.
         let field = if bins.is_power_of_two() && bins != 1 { FUNCTION_DIGIT } else { FUNCTION_FIELD };
         let Some(labels) = by_labels else {
             let function = if function == BucketFunction::Range && buckets > 1 { FUNCTION_RANGE } else { field };
-            return Ok(Format { split: Some(SplitBy { function, buckets, bins, output, labels: None }), ..moved });
+            return Ok(Format {
+                split: Some(SplitBy { function, buckets, bins, output, by_subgroups, unordered, labels: None }),
+                ..moved
+            });
         };
         if self.segmented && bins > MOST_BUCKETS {
             return malformed("bucketCount", "of segments, 65536 buckets leave no place for items of none");
@@ -229,7 +259,7 @@ impl SplitterInfo {
             begin_bit: 0,
             end_bit: label_bits - u32::from(one_more),
             value_words: value.size() / 4 + if drop_keys || only_counts { 0 } else { key.size() / 4 },
-            split: Some(SplitBy { function: field, buckets, bins, output, labels: Some(labels) }),
+            split: Some(SplitBy { function: field, buckets, bins, output, by_subgroups, unordered, labels: Some(labels) }),
             ..moved
         })
     }
@@ -260,10 +290,15 @@ impl SplitterInfo {
         if self.buckets > RADIX && self.output != SplitOutput::Counts {
             return malformed("output", "of more than 256 buckets, items go one bucket behind the other, or are counted");
         }
-        if !matches!(self.strategy, Strategy::Auto | Strategy::ReduceThenScan) {
+        if !self.counts_before() {
             return malformed("strategy", "what does not go bucket by bucket, one behind the other, goes by reduce-then-scan");
         }
         Ok(())
+    }
+
+    /// Whether keys are counted before any item moves.
+    fn counts_before(&self) -> bool {
+        matches!(self.strategy, Strategy::Auto | Strategy::ReduceThenScan)
     }
 
     /// Bits that number all buckets.

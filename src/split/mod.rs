@@ -13,7 +13,7 @@ use crate::shared::RADIX;
 use crate::sort::{Buckets, INDIRECT_COMMAND, Job, MOST_GROUPS_Y, Passes};
 use crate::{Device, Error, Range, Result, Scratch, Segments, SortInfo, Strategy, Timestamps};
 use ash::vk;
-pub use info::{BucketFunction, IdType, SplitOutput, SplitterInfo};
+pub use info::{BucketFunction, IdType, SplitMethod, SplitOutput, SplitterInfo};
 pub use kernel::BucketKernel;
 pub(crate) use range::Ranges;
 

@@ -289,7 +289,9 @@ impl Bench {
     }
 
     pub(super) fn tile(&self) -> usize {
-        self.profile.sort_keys.tiles[0].shape.tile() as usize
+        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
+        let tiles = kind.class(self.sorts.infos[0].count.max).tiles();
+        tiles.unwrap_or(self.profile.sort_keys.tiles[0].shape).tile() as usize
     }
 
     /// Whether tiles may hold keys of the same sorted bits in any order until the last pass.

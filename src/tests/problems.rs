@@ -4,8 +4,8 @@ use crate::shared::OUTPUT_PLACED;
 use crate::sort::{Buckets, Class, Format, Job, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
 use crate::{
-    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitOutput,
-    SplitterInfo, Strategy, ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitMethod,
+    SplitOutput, SplitterInfo, Strategy, ValueType,
 };
 
 /// Where made-up scratch lies.
@@ -106,7 +106,8 @@ impl Sorts {
 
     /// Where not all items go bucket by bucket, they go by the strategy that they can.
     pub(super) fn splits(split: SplitterInfo) -> Self {
-        let split = if split.output == SplitOutput::Buckets { split } else { split.strategy(Strategy::ReduceThenScan) };
+        let any = split.output == SplitOutput::Buckets && split.method == SplitMethod::Workgroup;
+        let split = if any { split } else { split.strategy(Strategy::ReduceThenScan) };
         let SplitterInfo { key, value, drop_keys, layout, segmented, strategy, output, .. } = split;
         // Ranks are words as places are.
         let (value, drop_keys) = match output {
@@ -217,7 +218,7 @@ pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
 }
 
 /// Splits of each function, with a bucket more and without, of items that differ in where they lie.
-pub(super) fn splits() -> [SplitterInfo; 18] {
+pub(super) fn splits() -> [SplitterInfo; 22] {
     use BucketFunction::{Ids, Range, Signs, Splitters};
     let bits = BucketFunction::Bits { begin_bit: 3 };
     let strided = |split: SplitterInfo| SplitterInfo { layout: Layout::Strided, ..split };
@@ -244,6 +245,10 @@ pub(super) fn splits() -> [SplitterInfo; 18] {
         SplitterInfo::keys(1000, Splitters).output(SplitOutput::Counts),
         SplitterInfo::pairs(17, Range).output(SplitOutput::Placed),
         SplitterInfo { key: KeyType::U8, ..SplitterInfo::keys(256, BucketFunction::default()) }.output(SplitOutput::Counts),
+        SplitterInfo::keys(256, bits).method(SplitMethod::Subgroup),
+        SplitterInfo { key: KeyType::F64, ..SplitterInfo::pairs(33, bits) }.method(SplitMethod::Direct),
+        SplitterInfo { key: KeyType::I16, ..SplitterInfo::keys(2, bits) }.method(SplitMethod::Direct),
+        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(300, Splitters) }.method(SplitMethod::Direct),
     ]
 }
 

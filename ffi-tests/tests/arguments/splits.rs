@@ -99,6 +99,12 @@ fn splitters() -> Result<()> {
             "output is malformed: keys narrower than a word",
         ),
         ("many ranks", output(TrmSplitOutput::Ranks, buckets(257)), "output is malformed: of more than 256 buckets"),
+        ("reserved", TrmSplitterCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
+        (
+            "subgroups by look-back",
+            TrmSplitterCreateInfo { method: TrmSplitMethod::Subgroup as i32, strategy: TrmStrategy::Lookback as i32, ..good },
+            "method is malformed: items of a subgroup are ranked together by reduce-then-scan",
+        ),
         (
             "one bucket of segments",
             TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_SEGMENTED_BIT, ..bucket },
