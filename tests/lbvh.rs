@@ -58,6 +58,7 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
         // Null where the queue has no timestamps.
         assert!(numbers[time].is_null() || numbers[time].as_f64().is_some_and(|ms| ms >= 0.0), "{numbers}");
     }
+    check_secondary(&numbers["secondary"], 1, [96, 72], &printed);
 
     for file in ["p.png", "h.png"] {
         let (extent, pixels, _) = survey(&folder.join(file), |_| true);
@@ -71,6 +72,46 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
     // The meshes without colours are of clay, and nothing else is: far more red than blue.
     let (_, pixels, covered) = survey(&folder.join("p.png"), |p| i32::from(p[0]) - i32::from(p[2]) > 24);
     (numbers, pixels, covered)
+}
+
+/// What is told of secondary rays, `rays_a_pixel` where a pixel shows the mesh. The example itself compares the split with one on the CPU and
+/// both traversals with each other, and rays with a walk on the CPU; it fails where anything differs.
+fn check_secondary(secondary: &Value, rays_a_pixel: u64, [width, height]: [u64; 2], printed: &str) {
+    for heading in ["secondary rays", "hits", "split ms", "as they lie ms", "by octants ms", "change", "with split"] {
+        assert!(printed.contains(heading), "{heading} is missing from the table:\n{printed}");
+    }
+    assert_eq!(secondary["valid"], true, "{secondary}");
+    let [rays, hits] = ["rays", "hits"].map(|name| secondary[name].as_u64().expect("a count"));
+    assert!(rays % rays_a_pixel == 0 && rays <= width * height * rays_a_pixel && hits <= rays, "{secondary}");
+    assert_eq!(octants(secondary).iter().sum::<u64>(), rays, "{secondary}");
+    let times = ["split_ms", "as_they_lie_ms", "by_octants_ms"].map(|name| secondary[name].as_f64());
+    // All are null where the queue has no timestamps.
+    let [Some(split), Some(as_they_lie), Some(by_octants)] = times else {
+        return assert_eq!(times, [None; 3], "{secondary}");
+    };
+    assert!(split >= 0.0 && as_they_lie >= 0.0 && by_octants >= 0.0, "{secondary}");
+    if as_they_lie > 0.0 {
+        for (name, ms) in [("change", by_octants), ("change_with_split", split + by_octants)] {
+            let told = secondary[name].as_f64().expect("a change");
+            assert!((told - (ms / as_they_lie - 1.0)).abs() < 1e-6 * (1.0 + told.abs()), "{name} of {secondary}");
+        }
+    }
+}
+
+fn octants(secondary: &Value) -> Vec<u64> {
+    let octants = secondary["octants"].as_array().expect("octants");
+    assert_eq!(octants.len(), 8, "{secondary}");
+    octants.iter().map(|count| count.as_u64().expect("a count")).collect()
+}
+
+/// The example's numbers of secondary rays, and what it printed.
+fn bounce(arguments: &[&str], folder: &Path) -> (Value, String) {
+    let output = LBVH.run(&[&["--samples", "1", "--json", "n.json"], arguments].concat(), folder);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {printed}");
+    let numbers = std::fs::read_to_string(folder.join("n.json")).expect("the numbers were written");
+    let mut numbers: Value = serde_json::from_str(&numbers).expect("JSON");
+    (numbers["secondary"].take(), printed)
 }
 
 const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0.5 0 1\nv 0.5 1 0.5\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
@@ -139,6 +180,85 @@ fn the_deepest_tree_is_built_and_seen() {
     assert!(differing * 100 <= narrow.len(), "{differing} of {} bytes differ", narrow.len());
 }
 
+/// What leaves a convex body does not meet it, and what leaves a wall goes to its side of it, whichever the axis; of the four octants
+/// there, none is left out.
+#[test]
+fn bounced_rays_go_where_surfaces_face() {
+    let wall = |axis: usize| {
+        let corner = |[a, b]: [i32; 2]| {
+            let mut at = [0; 3];
+            (at[(axis + 1) % 3], at[(axis + 2) % 3]) = (a, b);
+            format!("v {} {} {}\n", at[0], at[1], at[2])
+        };
+        [[0, 0], [1, 0], [1, 1], [0, 1]].map(corner).concat() + "f 1 2 3 4\n"
+    };
+    let folder = folder_with(&[("tetrahedron.obj", TETRAHEDRON), ("x.obj", &wall(0)), ("y.obj", &wall(1)), ("z.obj", &wall(2))]);
+    let (body, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "48x40", "--secondary", "4"], folder.path());
+    check_secondary(&body, 4, [48, 40], &printed);
+    assert_eq!(body["hits"], 0, "{body}");
+    // Of any size: squares of such normals leave the range of floats.
+    for exponent in ["e11", "e-12"] {
+        let corners: String = [[0, 0, 0], [2, 0, 0], [1, 0, 2], [1, 2, 1]]
+            .iter()
+            .map(|[x, y, z]| format!("v {x}{exponent} {y}{exponent} {z}{exponent}\n"))
+            .collect();
+        let folder = folder_with(&[("scaled.obj", &(corners + "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"))]);
+        let (scaled, _) = bounce(&["--mesh", "scaled.obj", "--size", "48x40", "--secondary", "4"], folder.path());
+        assert_eq!((&scaled["rays"], &scaled["hits"]), (&body["rays"], &0.into()), "{exponent}: {scaled}");
+    }
+    // The eye sees each from above, from the front or from its left or right side, as it is turned.
+    for (axis, turn, negative) in [("x", "90", false), ("x", "-90", true), ("y", "0", false), ("z", "0", false), ("z", "180", true)]
+    {
+        let mesh = format!("{axis}.obj");
+        let arguments = ["--mesh", &mesh, "--up", "y", "--turn", turn, "--size", "33x21", "--secondary", "3", "--builds", "2"];
+        let (rays, printed) = bounce(&arguments, folder.path());
+        check_secondary(&rays, 3, [33, 21], &printed);
+        assert_eq!(rays["hits"], 0, "{axis} {turn}: {rays}");
+        let bit = ["x", "y", "z"].iter().position(|name| *name == axis).expect("an axis");
+        for (octant, count) in octants(&rays).into_iter().enumerate() {
+            assert_eq!(count > 0, (octant >> bit & 1 == 1) == negative, "{axis} {turn}: {rays}");
+        }
+    }
+}
+
+/// Two walls that face each other across an edge: about every fifth ray that leaves one meets the other. However wide the codes, they are
+/// the same rays.
+#[test]
+fn bounced_rays_meet_what_they_face() {
+    let folder = folder_with(&[("corner.obj", "v 0 0 0\nv 0 1 0\nv 1 0 1\nv 1 1 1\nv -1 0 1\nv -1 1 1\nf 1 3 4 2\nf 1 2 6 5\n")]);
+    let [narrow, wide] = ["30", "63"].map(|bits| {
+        let arguments =
+            ["--mesh", "corner.obj", "--up", "y", "--turn", "24", "--size", "64x64", "--secondary", "16", "--morton", bits];
+        let (rays, printed) = bounce(&arguments, folder.path());
+        check_secondary(&rays, 16, [64, 64], &printed);
+        rays
+    });
+    let [rays, hits] = ["rays", "hits"].map(|name| narrow[name].as_f64().expect("a count"));
+    assert!(rays > 10_000.0 && (0.1..0.3).contains(&(hits / rays)), "{narrow}");
+    assert_eq!(narrow["rays"], wide["rays"], "{wide}");
+    // An edge that a ray meets belongs to two triangles.
+    for (few, many) in octants(&narrow).into_iter().zip(octants(&wide)) {
+        assert!(few.abs_diff(many) as f64 <= 0.001 * rays, "{narrow} {wide}");
+    }
+}
+
+#[test]
+fn secondary_rays_are_as_many_as_are_asked_for() {
+    let folder = folder_with(&[("tetrahedron.obj", TETRAHEDRON), ("point.obj", "v 1 2 3\nf 1 1 1\n")]);
+    let (none, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "16x16", "--secondary", "0"], folder.path());
+    assert!(none.is_null() && !printed.contains("secondary"), "{none} {printed}");
+    let [one, seven] = ["1", "7"].map(|count| {
+        let (rays, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "16x16", "--secondary", count], folder.path());
+        check_secondary(&rays, count.parse().expect("a number"), [16, 16], &printed);
+        rays["rays"].as_u64().expect("a count")
+    });
+    assert!(one > 0 && seven == 7 * one, "{one} {seven}");
+    // Nothing is hit, and nothing leaves.
+    let (empty, printed) = bounce(&["--mesh", "point.obj", "--size", "16x16"], folder.path());
+    check_secondary(&empty, 1, [16, 16], &printed);
+    assert_eq!(empty["rays"], 0, "{empty}");
+}
+
 #[test]
 fn real_meshes_are_built_and_seen() {
     let Some(meshes) = data("meshes") else { return };
@@ -179,7 +299,7 @@ fn bad_input_is_refused_in_one_line() {
         ("tetrahedron.obj", TETRAHEDRON),
     ]);
     std::fs::write(folder.path().join("bytes.obj"), [0xff, 0xfe, 0x00, 0x80]).expect("a file");
-    let refused: [(&[&str], &str); 15] = [
+    let refused: [(&[&str], &str); 16] = [
         (&["--mesh", "missing.obj"], "cannot open missing.obj"),
         (&["--mesh", "."], "cannot read ."),
         (&["--mesh", "empty.obj"], "empty"),
@@ -195,6 +315,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["--mesh", "words.obj"], "cannot read words.obj"),
         (&["--mesh", "bytes.obj"], "bytes.obj"),
         (&["--mesh", "tetrahedron.obj", "--size", "8x8", "--out", "no/such/folder.png"], "cannot write"),
+        (&["--mesh", "tetrahedron.obj", "--size", "2048x2048", "--secondary", "3"], "more than the 2 that"),
     ];
     LBVH.assert_refused(&refused, folder.path());
 }

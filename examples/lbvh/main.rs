@@ -1,7 +1,8 @@
 //! A renderer's BVH builder on top of trommel: from a triangle mesh to a ray-traced picture in one command buffer.
 //!
 //! The program stands for an engine that the library knows nothing of: instance, device, memory, barriers and kernels are
-//! its own, by plain `ash`, and `Sorter::cmd_sort` is recorded between its dispatches.
+//! its own, by plain `ash`, and `Sorter::cmd_sort` is recorded between its dispatches. Rays that leave the surfaces it shows
+//! are grouped by `Splitter::cmd_split` then, and traced with and without that: see `secondary`.
 //!
 //! `cargo run --release --example lbvh -- --mesh bunny.obj --out bunny.png --heat heat.png --json bunny.json`
 
@@ -14,10 +15,12 @@ mod mesh;
 mod morton;
 mod pebbles;
 mod picture;
+mod rays;
 mod record;
+mod secondary;
 mod tree;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, ValueEnum};
 use mesh::{Mesh, Up};
 use morton::Morton;
@@ -54,10 +57,14 @@ struct Options {
     /// Rays from the eye a pixel, rounded up to a power of two [default: 64, on a CPU 8].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     samples: Option<u32>,
-    /// How often the tree is built, one build after the other in the same command buffer; times are medians
-    /// [default: 9, on a CPU 1].
+    /// How often the tree is built, one build after the other in the same command buffer, and the secondary rays are split and
+    /// traced; times are medians [default: 9, on a CPU 1].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     builds: Option<u32>,
+    /// Secondary rays that leave the mesh where a pixel shows it: split by the octants of their directions, and traced as they lie and by
+    /// octants; 0: none [default: 4, on a CPU 1, fewer of large pictures].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1024))]
+    secondary: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -93,11 +100,22 @@ fn run(options: &Options) -> Result<()> {
     let builds = options.builds.unwrap_or(if gpu.is_cpu { 1 } else { 9 });
     let size = options.size.unwrap_or(if gpu.is_cpu { [960, 600] } else { [1280, 800] });
     let [width, height] = size;
+    let most = u32::try_from(secondary::MOST_RAYS / (u64::from(width) * u64::from(height)))?;
+    let rays_a_pixel = options.secondary.unwrap_or(most.min(if gpu.is_cpu { 1 } else { 4 }));
+    ensure!(
+        rays_a_pixel <= most,
+        "{rays_a_pixel} secondary rays a pixel are more than the {most} that a picture of this size may have"
+    );
     let elevation = if options.mesh.is_some() { 14.0 } else { 36.0 };
     let view = camera::frame(&mesh, up, options.turn, elevation, size, samples);
 
-    let result = record::Job::new(&gpu, &mesh, &view, options.morton, builds)?.run().context("cannot build the tree")?;
+    let job = record::Job::new(&gpu, &mesh, &view, options.morton, builds, rays_a_pixel)?;
+    let result = job.run().context("cannot build the tree")?;
     let stats = tree::check(&mesh, &result.tree);
+    // Through a wrong tree no ray finds its way.
+    let secondary = result.secondary.as_ref().filter(|_| stats.is_ok());
+    let facts = secondary.map(|rays| rays::check(&mesh, &result.tree, rays, rays_a_pixel)).transpose();
+    let known_rays = facts.as_ref().ok().copied().flatten();
 
     picture::write(&options.out, width, height, &result.picture)?;
     picture::write(&options.heat, width, height, &result.heat)?;
@@ -112,17 +130,42 @@ fn run(options: &Options) -> Result<()> {
             "depth": known.map(|s| s.depth),
             "ties": known.map(|s| s.ties),
             "valid": stats.is_ok(),
+            "secondary": secondary.map(|rays| secondary_json(rays, known_rays)),
             "device": gpu.name,
         });
         std::fs::write(path, format!("{json:#}\n")).with_context(|| format!("cannot write {}", path.display()))?;
     }
     print_table(&gpu.name, mesh.triangles.len(), options.morton, &result, known);
+    if let Some(rays) = secondary {
+        print_secondary(rays, known_rays);
+    }
     println!("{}  {}", options.out.display(), options.heat.display());
-    stats.map(|_| ()).map_err(|fault| anyhow::anyhow!("the tree is wrong: {fault}"))
+    stats.map_err(|fault| anyhow::anyhow!("the tree is wrong: {fault}"))?;
+    facts.map_err(|fault| anyhow::anyhow!("the secondary rays are wrong: {fault}"))?;
+    Ok(())
+}
+
+/// Nothing is told of rays that are wrong but that they are, and their times.
+fn secondary_json(outcome: &secondary::Outcome, facts: Option<rays::Facts>) -> serde_json::Value {
+    let times = outcome.times;
+    serde_json::json!({
+        "rays": outcome.rays.len(),
+        "hits": facts.map(|f| f.hits),
+        "octants": facts.map(|f| f.octants),
+        "split_ms": times.map(|t| t.split),
+        "as_they_lie_ms": times.map(|t| t.as_they_lie),
+        "by_octants_ms": times.map(|t| t.by_octants),
+        "change": times.and_then(|t| t.change()),
+        "change_with_split": times.and_then(|t| t.change_with_split()),
+        "valid": facts.is_some(),
+    })
+}
+
+fn or_dash(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("-".into(), |v| format!("{v:.decimals$}"))
 }
 
 fn print_table(device: &str, triangles: usize, morton: Morton, result: &record::Outcome, stats: Option<&tree::Stats>) {
-    let or_dash = |value: Option<f64>, decimals: usize| value.map_or("-".into(), |v| format!("{v:.decimals$}"));
     let total = result.sort_ms.zip(result.build_ms).map(|(sort, build)| sort + build);
     let rate = total.filter(|ms| *ms > 0.0).map(|ms| triangles as f64 / ms / 1e3);
     let sah_cost = or_dash(stats.map(|s| s.sah_cost), 1);
@@ -141,5 +184,26 @@ fn print_table(device: &str, triangles: usize, morton: Morton, result: &record::
         or_dash(total, 3),
         or_dash(rate, 1),
         if stats.is_some() { "yes" } else { "NO" },
+    );
+}
+
+/// The change is that of the traversal, from the rays' own order to that by octants, and the same with the split.
+fn print_secondary(outcome: &secondary::Outcome, facts: Option<rays::Facts>) {
+    let times = outcome.times;
+    let percent = |change: Option<f64>| change.map_or("-".into(), |c| format!("{:+.1} %", 100.0 * c));
+    println!(
+        "{:>14} {:>9} {:>9} {:>15} {:>14} {:>9} {:>11} {:>6}",
+        "secondary rays", "hits", "split ms", "as they lie ms", "by octants ms", "change", "with split", "valid"
+    );
+    println!(
+        "{:>14} {:>9} {:>9} {:>15} {:>14} {:>9} {:>11} {:>6}",
+        outcome.rays.len(),
+        facts.map_or("-".into(), |f| f.hits.to_string()),
+        or_dash(times.map(|t| t.split), 3),
+        or_dash(times.map(|t| t.as_they_lie), 3),
+        or_dash(times.map(|t| t.by_octants), 3),
+        percent(times.and_then(|t| t.change())),
+        percent(times.and_then(|t| t.change_with_split())),
+        if facts.is_some() { "yes" } else { "NO" },
     );
 }

@@ -1,4 +1,4 @@
-//! The whole job as one command buffer: upload, build, picture, download; one submission and one wait.
+//! The whole job as one command buffer: upload, build, picture, secondary rays, download; one submission and one wait.
 
 use crate::camera::View;
 use crate::compute::{
@@ -7,6 +7,7 @@ use crate::compute::{
 use crate::gpu::{Buffer, Gpu, Place};
 use crate::mesh::Mesh;
 use crate::morton::Morton;
+use crate::secondary::{self, Secondary};
 use crate::tree::{Node, Tree};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -55,6 +56,8 @@ pub(crate) struct Outcome {
     pub(crate) sort_ms: Option<f64>,
     /// All of the build but the sort.
     pub(crate) build_ms: Option<f64>,
+    /// Where any were asked for.
+    pub(crate) secondary: Option<secondary::Outcome>,
 }
 
 /// The kernels, in the order in which they run.
@@ -135,11 +138,19 @@ pub(crate) struct Job<'a> {
     stamps: Stamps<'a>,
     sorter: Sorter,
     buffers: Buffers,
+    secondary: Option<Secondary<'a>>,
 }
 
 impl<'a> Job<'a> {
-    /// The tree is built so often, one build after the other.
-    pub(crate) fn new(gpu: &'a Gpu, mesh: &'a Mesh, view: &'a View, morton: Morton, builds: u32) -> Result<Self> {
+    /// The tree is built so often, one build after the other, and as often the secondary rays are split and traced.
+    pub(crate) fn new(
+        gpu: &'a Gpu,
+        mesh: &'a Mesh,
+        view: &'a View,
+        morton: Morton,
+        builds: u32,
+        rays_a_pixel: u32,
+    ) -> Result<Self> {
         let triangle_count = u32::try_from(mesh.triangles.len())?;
         let limit = u64::from(gpu.max_groups) * u64::from(WORKGROUP);
         // Node indices and byte offsets of 32-byte nodes stay within 32 bits.
@@ -148,7 +159,13 @@ impl<'a> Job<'a> {
         ensure!(mesh.points.len() <= 1 << 28, "{} vertices are more than the 2^28 that are supported", mesh.points.len());
 
         let info = SorterInfo { key: morton.key(), value: ValueType::U32, ..SorterInfo::keys() };
-        let sorter = Sorter::new(&gpu.trommel()?, &info)?;
+        let device = gpu.trommel()?;
+        let sorter = Sorter::new(&device, &info)?;
+        let buffers = Buffers::new(gpu, mesh, view, morton, sorter.scratch_size(triangle_count)?)?;
+        let Buffers { points, triangles, nodes, view: seen, .. } = buffers;
+        let scene = secondary::Scene { points, triangles, nodes, view: seen, triangle_count, extent: view.extent };
+        let secondary =
+            (rays_a_pixel > 0).then(|| Secondary::new(gpu, &device, morton.bits(), scene, rays_a_pixel, builds)).transpose()?;
         Ok(Self {
             gpu,
             mesh,
@@ -160,8 +177,9 @@ impl<'a> Job<'a> {
             // The one constant is MORTON_BITS.
             kernels: Kernels::new(gpu, size_of::<Args>(), &MODULES, morton.bits())?,
             stamps: Stamps::new(gpu, STAMPS * builds)?,
-            buffers: Buffers::new(gpu, mesh, view, morton, sorter.scratch_size(triangle_count)?)?,
+            buffers,
             sorter,
+            secondary,
         })
     }
 
@@ -187,13 +205,22 @@ impl<'a> Job<'a> {
                 copy(gpu, cmd, from, to, *size as u64);
             }
             gpu.device.cmd_fill_buffer(cmd, self.buffers.histogram.handle, 0, 4 * HISTOGRAM_BINS, 0);
+            if let Some(secondary) = &self.secondary {
+                secondary.record_start(cmd);
+            }
             for build in 0..self.builds {
                 self.record_build(cmd, build)?;
             }
             self.record_picture(cmd);
+            if let Some(secondary) = &self.secondary {
+                secondary.record(cmd)?;
+            }
             barrier(gpu, cmd, COMPUTE_WRITES, COPY_READS);
             for (from, to) in &downloads {
                 copy(gpu, cmd, from, to, from.size);
+            }
+            if let Some(secondary) = &self.secondary {
+                secondary.record_downloads(cmd);
             }
             barrier(gpu, cmd, COPY_WRITES, HOST_READS);
             gpu.device.end_command_buffer(cmd)?;
@@ -216,6 +243,7 @@ impl<'a> Job<'a> {
             heat: gpu.read(&heat, pixels)?,
             sort_ms: times.map(|[sort, _]| sort),
             build_ms: times.map(|[_, build]| build),
+            secondary: self.secondary.as_ref().map(Secondary::read).transpose()?,
         })
     }
 

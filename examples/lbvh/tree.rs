@@ -3,8 +3,8 @@
 use crate::mesh::{Mesh, Vec3, add, scale, sub, zip};
 use crate::morton::Morton;
 
-/// No node.
-const NONE: u32 = u32::MAX;
+/// No node, no triangle.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The twin of `Node` in glsl/args.glsl. In a leaf `left` is the triangle and `right` is `NONE`.
 #[repr(C)]

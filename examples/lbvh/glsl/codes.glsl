@@ -1,8 +1,6 @@
 // Morton codes: x in the highest bit of each group of three. Of 30 bits they are words, of 63 bits pairs of words, the low
 // one first: in memory the keys that the sort takes, here never 64-bit integers, which not every device has.
 
-layout(constant_id = 0) const uint MORTON_BITS = 30; // 30 or 63; the host's twin is `Morton` in morton.rs
-
 const uint AXIS_BITS = MORTON_BITS / 3;
 const bool TWO_WORDS = MORTON_BITS > 32;
 

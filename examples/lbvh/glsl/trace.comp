@@ -12,7 +12,6 @@
 #extension GL_EXT_scalar_block_layout : require
 
 #include "args.glsl"
-#include "codes.glsl"
 #include "traverse.glsl"
 #include "sampling.glsl"
 
