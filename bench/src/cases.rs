@@ -581,16 +581,33 @@ mod tests {
 
     #[test]
     fn every_approach_is_there_for_every_power_of_two() {
-        for (approach, sort) in [("binary", false), ("reduced_bit", true), ("insertion", false)] {
+        let names = [
+            ("split", Approach::Split),
+            ("split_by_binary", Approach::Binary),
+            ("split_by_reduced_bit", Approach::ReducedBitSort),
+            ("split_by_insertion", Approach::Insertion),
+        ];
+        for (name, expected) in names {
             for (items, bits) in ["keys", "pairs"].into_iter().flat_map(|items| (1..=8).map(move |bits| (items, bits))) {
-                let cases = select(&[format!("split_by_{approach}_{items}_m{}", 1 << bits)], &[1 << 20], false);
-                let [case] = cases[..] else { panic!("{} cases of {approach}, {items}, {bits} bits", cases.len()) };
-                let Work::Split { info, .. } = case.work else { panic!("{} is no split", case.name) };
-                assert_eq!(info.function, BucketFunction::Bits { begin_bit: 32 - bits });
-                let sorts = |info: &PrimitiveInfo| matches!(info, PrimitiveInfo::Sort(info) if info.end_bit == bits);
-                assert_eq!(case.primitives().iter().any(sorts), sort, "{}", case.name);
+                let cases = select(&[format!("{name}_{items}_m{}", 1 << bits)], &[], false);
+                assert!(cases.iter().any(|case| case.n == 1 << 25), "{name}_{items} of {bits} bits");
+                let Work::Split { info, approach, .. } = cases[0].work else { panic!("{name} is no split") };
+                assert_eq!((approach, info.function), (expected, BucketFunction::Bits { begin_bit: 32 - bits }));
+                assert_eq!(info.value == ValueType::U32, items == "pairs");
             }
         }
+    }
+
+    #[test]
+    fn approaches_are_steps() {
+        let made = |name: &str| select(&[name.into()], &[1 << 20], false)[0].primitives();
+        let kernel = |task, pairs| PrimitiveInfo::Kernel(KernelInfo { task, pairs });
+        let ids = SorterInfo { value: ValueType::U32, drop_keys: true, end_bit: 3, placement: Placement::Preserve, ..KEYS };
+        assert_eq!(made("split_by_reduced_bit_keys_m8"), [kernel(Task::Label, false), PrimitiveInfo::Sort(ids)]);
+        let ids = PrimitiveInfo::Sort(SorterInfo { value: ValueType::Bytes(8), ..ids });
+        assert_eq!(made("split_by_reduced_bit_pairs_m8"), [kernel(Task::Label, true), ids, kernel(Task::Unpack, true)]);
+        let full = PrimitiveInfo::Split(split_pairs(2).output(SplitOutput::Bucket(0)));
+        assert_eq!(made("split_by_insertion_pairs_m8"), [kernel(Task::Clear, true), kernel(Task::Insert, true), full]);
     }
 
     #[test]
@@ -608,7 +625,7 @@ mod tests {
     #[test]
     fn splits_of_the_peers_have_their_names_and_sizes() {
         let keys = (1..=8).map(|bits| format!("split_keys_m{}", 1 << bits));
-        let pairs = (1..=8).map(|bits| format!("split_pairs_m{}", 1 << bits));
+        let pairs = [2, 8, 32, 256].map(|buckets| format!("split_pairs_m{buckets}"));
         for name in keys.chain(pairs).chain(["partition_2".into()]) {
             let sizes = select(std::slice::from_ref(&name), &[], false).into_iter().map(|case| case.n);
             assert!(sizes.eq([1 << 20, 1 << 24, 1 << 25, 1 << 28]), "{name}");
