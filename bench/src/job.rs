@@ -385,7 +385,7 @@ impl Job {
         }
     }
 
-    /// What each of the kernels is given. Of two approaches, one has each number.
+    /// What each of the kernels is given: the arrays between steps that the approach has, by their numbers.
     fn args(&self) -> Args {
         let Work::Split { info, approach, .. } = self.case.work else { return Args::default() };
         let inserts = approach == Approach::Insertion;

@@ -33,7 +33,11 @@ impl Primitive {
     fn new(context: &Context, library: &Device, info: &PrimitiveInfo, strategy: Strategy) -> trommel::Result<Self> {
         match info {
             PrimitiveInfo::Sort(info) => Sorter::new(library, &info.strategy(strategy)).map(Self::Sort),
-            PrimitiveInfo::Split(info) => Splitter::new(library, &info.strategy(strategy)).map(Self::Split),
+            PrimitiveInfo::Split(info) => {
+                // Other outputs have one strategy each, whatever is asked for.
+                let strategy = if info.output == SplitOutput::Buckets { strategy } else { Strategy::Auto };
+                Splitter::new(library, &info.strategy(strategy)).map(Self::Split)
+            }
             PrimitiveInfo::Kernel(info) => Kernel::new(context, *info).map(Self::Kernel),
         }
     }
