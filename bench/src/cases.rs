@@ -1,7 +1,8 @@
 //! What is measured, as data.
 
+use crate::kernels::{KernelInfo, Task};
 use crate::primitives::PrimitiveInfo;
-use trommel::{BucketFunction, KeyType, Layout, Placement, SorterInfo, SplitterInfo, ValueType};
+use trommel::{BucketFunction, Count, KeyType, Layout, Placement, SorterInfo, SplitOutput, SplitterInfo, ValueType};
 
 /// How keys are distributed, as unsigned numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,26 +37,53 @@ pub(crate) enum Fill {
     Alternate,
 }
 
+/// Where a count lies, and what is said of it when commands are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountAt {
+    /// It is known.
+    Host,
+    /// The device alone knows it; so many times as many are the most that there may be.
+    Device { most: u32 },
+}
+
+/// What groups items by buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Approach {
+    /// The library's split, with what it tells.
+    Split,
+    /// As many splits in two as the bucket has bits, from the least significant one on. They overwrite their input, and leave no offsets.
+    Binary,
+    /// A sort by the bits of the bucket alone: of ids of buckets, which are written first, with keys, or keys and values packed, beside them.
+    ReducedBitSort,
+    /// Each item goes to a random place in the area of its bucket, which has more than are needed; a compaction leaves out those that stay empty.
+    /// Not stable.
+    Insertion,
+}
+
 /// What a case does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// `vkCmdCopyBuffer`. Not the ceiling: a compute kernel may copy several times as fast.
     Copy,
     /// One sort.
-    Sort { info: SorterInfo, keys: Keys, count_on_device: bool },
+    Sort { info: SorterInfo, keys: Keys, count: CountAt },
     /// One sort of segments, whose lengths these are, over and over again.
     Segments { info: SorterInfo, lengths: &'static [u32] },
     /// Sorts of keys recorded together: how many problems, of how many keys each.
     Batch(&'static [(u32, u32)]),
-    /// One split with its offsets or, where it goes bit by bit, as many splits in two as the bucket has bits, from the least significant
-    /// one on. Those that go bit by bit overwrite their input, and leave no offsets.
-    Split { info: SplitterInfo, keys: Keys, bit_by_bit: bool },
+    /// One split, or what one would do without.
+    Split { info: SplitterInfo, keys: Keys, count: CountAt, approach: Approach },
 }
 
 impl Work {
     /// How the keys are distributed.
     pub(crate) fn keys(self) -> Keys {
         if let Self::Sort { keys, .. } | Self::Split { keys, .. } = self { keys } else { Keys::Random }
+    }
+
+    /// Where the count is.
+    pub(crate) fn count(self) -> CountAt {
+        if let Self::Sort { count, .. } | Self::Split { count, .. } = self { count } else { CountAt::Host }
     }
 
     /// Bytes an item that the operation moves at least.
@@ -66,7 +94,7 @@ impl Work {
             // What fits a workgroup is read once and written once.
             Self::Segments { info, .. } => 2 * (info.key.size() + info.value.size()),
             Self::Batch(_) => sort_bytes(&KEYS),
-            Self::Split { info, bit_by_bit, .. } => split_bytes(&info) * if bit_by_bit { info.buckets.ilog2() } else { 1 },
+            Self::Split { info, approach, .. } => approach_bytes(&info, approach),
         }
     }
 }
@@ -85,18 +113,66 @@ fn sort_bytes(info: &SorterInfo) -> u32 {
     key + 2 * digits * (key + moved) + 2 * fetched - unread - unwritten
 }
 
-/// A split reads keys once to count them, then reads and writes everything once, into more buckets than 256 twice. Labels are not counted.
+/// A split reads keys once to count them, then reads and writes everything once, into more buckets than 256 twice. Labels are not counted. Of one
+/// bucket alone, an m-th is written.
 fn split_bytes(info: &SplitterInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
     let unread = if info.value == ValueType::Index { PLACE } else { 0 };
     let unwritten = if info.drop_keys { key } else { 0 };
     let moves = if info.buckets > 256 { 2 } else { 1 };
-    key + 2 * moves * (key + value) - unread - unwritten
+    match info.output {
+        SplitOutput::Counts => key,
+        SplitOutput::Ranks => 2 * key + PLACE,
+        SplitOutput::Bucket(_) => 2 * key + value - unread + (key + value - unwritten) / info.buckets,
+        _ => key + 2 * moves * (key + value) - unread - unwritten,
+    }
+}
+
+/// The same with what an approach does besides, or instead.
+fn approach_bytes(info: &SplitterInfo, approach: Approach) -> u32 {
+    let (key, value) = (info.key.size(), info.value.size());
+    match approach {
+        Approach::Split => split_bytes(info),
+        Approach::Binary => info.buckets.ilog2() * split_bytes(info),
+        Approach::ReducedBitSort => {
+            // Pairs are packed beside the ids, and taken apart at last.
+            let packed = if value != 0 { key + value } else { 0 };
+            let labelled = key + value + PLACE + packed;
+            labelled + sort_bytes(&sort_of_ids(info)) + 2 * packed
+        }
+        Approach::Insertion => {
+            // Places are emptied, and read by the compaction: their keys twice, to count them first.
+            let places = RELAXATION * (key + 2 * key + value);
+            let inserted = 2 * (key + value);
+            places + inserted + key + value
+        }
+    }
 }
 
 /// Keys of each bucket, where ranges of equal width cover all of the key: `low` is 0 then.
 pub(crate) fn range_width(info: &SplitterInfo) -> u32 {
     u32::try_from((1u64 << info.key.bits().min(32)).div_ceil(info.buckets.into())).unwrap_or(u32::MAX)
+}
+
+/// Places that the areas of randomized insertion have for each item. With fewer it is drawn more often, with more there is more to leave out.
+const RELAXATION: u32 = 2;
+/// Items that an area is made for at least: fewer are too often twice as many as are to be expected.
+const LEAST_EXPECTED: u32 = 32;
+
+/// Places of each bucket's area. That buckets are about as large as each other is taken as known, or their sizes would have to be found first.
+pub(crate) fn area(info: &SplitterInfo, n: u32) -> u32 {
+    n.div_ceil(info.buckets).max(LEAST_EXPECTED).saturating_mul(RELAXATION)
+}
+
+/// The sort that is a split, of ids of buckets.
+fn sort_of_ids(info: &SplitterInfo) -> SorterInfo {
+    let value = if info.value == ValueType::None { ValueType::U32 } else { ValueType::Bytes(info.key.size() + info.value.size()) };
+    SorterInfo { value, drop_keys: true, end_bit: info.buckets.ilog2(), placement: Placement::Preserve, ..KEYS }
+}
+
+/// The split that leaves out empty places, by their key.
+fn compaction(info: &SplitterInfo) -> SplitterInfo {
+    SplitterInfo { buckets: 2, function: BucketFunction::Range, output: SplitOutput::Bucket(0), ..*info }
 }
 
 /// Longest value that moves with its key in every pass.
@@ -117,16 +193,41 @@ impl Case {
     /// What serves the case, in the order of use.
     pub(crate) fn primitives(&self) -> Vec<PrimitiveInfo> {
         // Kernels that reach further are others.
-        let max_count = if self.n > 1 << 30 { u32::MAX } else { 0 };
-        let sort = |info| vec![PrimitiveInfo::Sort(SorterInfo { max_count, ..info })];
+        let max_count = if self.most() > 1 << 30 { u32::MAX } else { 0 };
+        let sort = |info| PrimitiveInfo::Sort(SorterInfo { max_count, ..info });
         let split = |info| PrimitiveInfo::Split(SplitterInfo { max_count, ..info });
         match self.work {
             Work::Copy => Vec::new(),
-            Work::Sort { info, .. } | Work::Segments { info, .. } => sort(info),
-            Work::Batch(_) => sort(KEYS),
-            Work::Split { info, bit_by_bit: true, .. } => bits(&info).map(split).collect(),
-            Work::Split { info, .. } => vec![split(info)],
+            Work::Sort { info, .. } | Work::Segments { info, .. } => vec![sort(info)],
+            Work::Batch(_) => vec![sort(KEYS)],
+            Work::Split { info, approach, .. } => {
+                let pairs = info.value != ValueType::None;
+                let kernel = |task| PrimitiveInfo::Kernel(KernelInfo { task, pairs });
+                match approach {
+                    Approach::Split => vec![split(info)],
+                    Approach::Binary => bits(&info).map(split).collect(),
+                    Approach::ReducedBitSort => {
+                        let steps = [kernel(Task::Label), sort(sort_of_ids(&info))];
+                        steps.into_iter().chain(pairs.then(|| kernel(Task::Unpack))).collect()
+                    }
+                    Approach::Insertion => vec![kernel(Task::Clear), kernel(Task::Insert), split(compaction(&info))],
+                }
+            }
         }
+    }
+
+    /// Items that primitives are told of at most.
+    pub(crate) fn most(&self) -> u32 {
+        match (self.work, self.work.count()) {
+            (Work::Split { info, approach: Approach::Insertion, .. }, _) => area(&info, self.n).saturating_mul(info.buckets),
+            (_, CountAt::Device { most }) => self.n.saturating_mul(most),
+            (_, CountAt::Host) => self.n,
+        }
+    }
+
+    /// The count, as it is told to a primitive that takes all items at once; `address`: where it lies, if on the device.
+    pub(crate) fn count(&self, address: Option<u64>) -> Count {
+        address.map_or(Count::host(self.most()), |address| Count::device(address, self.most()))
     }
 
     /// What its arrays hold.
@@ -136,7 +237,12 @@ impl Case {
                 let SorterInfo { key, value, drop_keys, layout, placement, .. } = info;
                 Items { key, value, drop_keys, layout, placement }
             }
-            Work::Split { info: SplitterInfo { key, value, drop_keys, layout, .. }, .. } => {
+            Work::Split { info: SplitterInfo { key, value, drop_keys, layout, output, .. }, .. } => {
+                let (value, drop_keys) = match output {
+                    SplitOutput::Counts => (ValueType::None, true),
+                    SplitOutput::Ranks => (ValueType::Index, true),
+                    _ => (value, drop_keys),
+                };
                 Items { key, value, drop_keys, layout, placement: Placement::Preserve }
             }
             Work::Copy | Work::Batch(_) => Items::default(),
@@ -172,26 +278,28 @@ impl Family {
     /// The same with keys distributed otherwise.
     const fn of(self, distribution: Keys) -> Self {
         match self.work {
-            Work::Sort { info, count_on_device, .. } => {
-                Self { work: Work::Sort { info, keys: distribution, count_on_device }, ..self }
+            Work::Sort { info, count, .. } => Self { work: Work::Sort { info, keys: distribution, count }, ..self },
+            Work::Split { info, count, approach, .. } => {
+                Self { work: Work::Split { info, keys: distribution, count, approach }, ..self }
             }
-            Work::Split { info, bit_by_bit, .. } => Self { work: Work::Split { info, keys: distribution, bit_by_bit }, ..self },
             _ => self,
         }
     }
 
-    /// The same split in two by one bit after the other.
-    const fn bit_by_bit(self) -> Self {
+    /// The same split otherwise.
+    const fn by(self, approach: Approach) -> Self {
         match self.work {
-            Work::Split { info, keys, .. } => Self { work: Work::Split { info, keys, bit_by_bit: true }, ..self },
+            Work::Split { info, keys, count, .. } => Self { work: Work::Split { info, keys, count, approach }, ..self },
             _ => self,
         }
     }
 
-    /// The same with its count on the device.
-    const fn indirect(self) -> Self {
+    /// The same with its count on the device, and `most` times as many the most that there may be.
+    const fn indirect(self, most: u32) -> Self {
+        let count = CountAt::Device { most };
         match self.work {
-            Work::Sort { info, keys, .. } => Self { work: Work::Sort { info, keys, count_on_device: true }, ..self },
+            Work::Sort { info, keys, .. } => Self { work: Work::Sort { info, keys, count }, ..self },
+            Work::Split { info, keys, approach, .. } => Self { work: Work::Split { info, keys, count, approach }, ..self },
             _ => self,
         }
     }
@@ -210,6 +318,9 @@ const PRESERVED: &[u32] = &[1 << 10, 1 << 12, 1 << 20, 1 << 24];
 /// As the peers have them.
 const SPLIT_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 25, 1 << 28];
 const SPLIT_COMPARED: &[u32] = &[1 << 20, 1 << 24, 1 << 25];
+/// Counts on the device, so many times as many being the most that there may be.
+const FEW: &[u32] = &[1 << 20];
+const MANY: u32 = 32;
 const TINY: &[(u32, u32)] = &[(1024, 1000)];
 const MEDIUM: &[(u32, u32)] = &[(64, 1 << 16)];
 const MIXED: &[(u32, u32)] = &[(512, 1000), (32, 1 << 14), (8, 1 << 17), (1, 1 << 20)];
@@ -222,7 +333,7 @@ const fn keys(key: KeyType) -> SorterInfo {
 }
 
 const fn sort(name: &'static str, info: SorterInfo, sizes: &'static [u32]) -> Family {
-    Family { name, work: Work::Sort { info, keys: Keys::Random, count_on_device: false }, sizes }
+    Family { name, work: Work::Sort { info, keys: Keys::Random, count: CountAt::Host }, sizes }
 }
 
 /// As the peers have them: into an array of its own.
@@ -261,21 +372,46 @@ const fn long_keys(info: SplitterInfo) -> SplitterInfo {
 }
 
 const fn split(name: &'static str, info: SplitterInfo, sizes: &'static [u32]) -> Family {
-    Family { name, work: Work::Split { info, keys: Keys::Random, bit_by_bit: false }, sizes }
+    Family { name, work: Work::Split { info, keys: Keys::Random, count: CountAt::Host, approach: Approach::Split }, sizes }
 }
 
 const fn batch(name: &'static str, problems: &'static [(u32, u32)], size: &'static [u32; 1]) -> Family {
     Family { name, work: Work::Batch(problems), sizes: size }
 }
 
+/// A family for each power of two of buckets that one move goes to: by the highest bits of the key, and the number ends the name.
+macro_rules! powers_of_two {
+    ($name:literal, $info:expr, $sizes:expr, $approach:expr) => {
+        powers_of_two!($name, $info, $sizes, $approach, 2 4 8 16 32 64 128 256)
+    };
+    ($name:literal, $info:expr, $sizes:expr, $approach:expr, $($buckets:literal)*) => {
+        &[$(split(concat!($name, $buckets), by_bits(SplitterInfo { buckets: $buckets, ..$info }), $sizes).by($approach)),*]
+    };
+}
+
 // Names and inputs that the CUDA peers have too are theirs.
-const FAMILIES: &[Family] = &[
+const FAMILIES: &[&[Family]] = &[
+    PLAIN,
+    powers_of_two!("split_keys_m", split_keys(0), SPLIT_SIZES, Approach::Split),
+    powers_of_two!("split_pairs_m", split_pairs(0), SPLIT_SIZES, Approach::Split),
+    SPLITS,
+    // What is done without a split, and a sort by all bits, which groups by any buckets that rise with the key. None tells offsets.
+    powers_of_two!("split_by_binary_keys_m", split_keys(0), SPLIT_COMPARED, Approach::Binary),
+    powers_of_two!("split_by_binary_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::Binary),
+    powers_of_two!("split_by_reduced_bit_keys_m", split_keys(0), SPLIT_COMPARED, Approach::ReducedBitSort),
+    powers_of_two!("split_by_reduced_bit_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::ReducedBitSort),
+    powers_of_two!("split_by_insertion_keys_m", split_keys(0), SPLIT_COMPARED, Approach::Insertion),
+    powers_of_two!("split_by_insertion_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::Insertion),
+];
+
+const PLAIN: &[Family] = &[
     Family { name: "copy_buffer", work: Work::Copy, sizes: &[1 << 20, 1 << 24, 1 << 28] },
     sort("sort_keys_u32", KEYS, SIZES),
     sort("sort_pairs_u32_u32", PAIRS, SIZES),
     sort("sort_keys_u64", keys(KeyType::U64), SIZES),
     sort("sort_pairs_u64_u32", SorterInfo { key: KeyType::U64, ..PAIRS }, SIZES),
-    sort("sort_keys_u32_indirect", KEYS, SOME_SIZES).indirect(),
+    sort("sort_keys_u32_indirect", KEYS, SOME_SIZES).indirect(1),
+    sort("sort_keys_u32_indirect_few", KEYS, FEW).indirect(MANY),
     sort("sort_keys_u32_16bit_range", SorterInfo { end_bit: 16, ..KEYS }, &[1 << 26]),
     sort("sort_keys_u32_constant", KEYS, LARGER).of(Keys::Constant),
     sort("sort_keys_u32_sorted", KEYS, LARGER).of(Keys::Sorted),
@@ -310,18 +446,9 @@ const FAMILIES: &[Family] = &[
     batch("sort_batch_tiny", TINY, &[batch_size(TINY)]),
     batch("sort_batch_medium", MEDIUM, &[batch_size(MEDIUM)]),
     batch("sort_batch_mixed", MIXED, &[batch_size(MIXED)]),
-    split("split_keys_m2", by_bits(split_keys(2)), SPLIT_SIZES),
-    split("split_keys_m4", by_bits(split_keys(4)), SPLIT_SIZES),
-    split("split_keys_m8", by_bits(split_keys(8)), SPLIT_SIZES),
-    split("split_keys_m16", by_bits(split_keys(16)), SPLIT_SIZES),
-    split("split_keys_m32", by_bits(split_keys(32)), SPLIT_SIZES),
-    split("split_keys_m64", by_bits(split_keys(64)), SPLIT_SIZES),
-    split("split_keys_m128", by_bits(split_keys(128)), SPLIT_SIZES),
-    split("split_keys_m256", by_bits(split_keys(256)), SPLIT_SIZES),
-    split("split_pairs_m2", by_bits(split_pairs(2)), SPLIT_SIZES),
-    split("split_pairs_m8", by_bits(split_pairs(8)), SPLIT_SIZES),
-    split("split_pairs_m32", by_bits(split_pairs(32)), SPLIT_SIZES),
-    split("split_pairs_m256", by_bits(split_pairs(256)), SPLIT_SIZES),
+];
+
+const SPLITS: &[Family] = &[
     // The peer's pivot is the middle of the range, and its order within the second part the reverse.
     split("partition_2", split_keys(2), SPLIT_SIZES),
     split("split_keys_m3", split_keys(3), LARGE),
@@ -366,15 +493,18 @@ const FAMILIES: &[Family] = &[
     split("split_keys_u64_m32", by_bits(long_keys(split_keys(32))), LARGE),
     split("split_keys_u64_m256", by_bits(long_keys(split_keys(256))), LARGE),
     split("split_pairs_u64_u32_m32", by_bits(long_keys(split_pairs(32))), LARGE),
-    // What is done without a split. A sort by all bits groups by any buckets that rise with the key, and tells no offsets.
     sort("split_by_sort_keys", SorterInfo { placement: Placement::Preserve, ..KEYS }, SPLIT_COMPARED),
     sort("split_by_sort_pairs", SorterInfo { placement: Placement::Preserve, ..PAIRS }, SPLIT_COMPARED),
-    split("split_by_binary_keys_m8", by_bits(split_keys(8)), SPLIT_COMPARED).bit_by_bit(),
-    split("split_by_binary_keys_m32", by_bits(split_keys(32)), SPLIT_COMPARED).bit_by_bit(),
-    split("split_by_binary_keys_m256", by_bits(split_keys(256)), SPLIT_COMPARED).bit_by_bit(),
-    split("split_by_binary_pairs_m8", by_bits(split_pairs(8)), SPLIT_COMPARED).bit_by_bit(),
-    split("split_by_binary_pairs_m32", by_bits(split_pairs(32)), SPLIT_COMPARED).bit_by_bit(),
-    split("split_by_binary_pairs_m256", by_bits(split_pairs(256)), SPLIT_COMPARED).bit_by_bit(),
+    split("split_one_keys_m2", by_bits(split_keys(2)).output(SplitOutput::Bucket(1)), SPLIT_COMPARED),
+    split("split_one_pairs_m2", by_bits(split_pairs(2)).output(SplitOutput::Bucket(1)), SPLIT_COMPARED),
+    split("split_one_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Bucket(1)), SPLIT_COMPARED),
+    split("split_placed_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Placed), SPLIT_COMPARED),
+    split("split_placed_pairs_m32", by_bits(split_pairs(32)).output(SplitOutput::Placed), SPLIT_COMPARED),
+    split("split_counts_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Counts), SPLIT_COMPARED),
+    split("split_counts_keys_m256", by_bits(split_keys(256)).output(SplitOutput::Counts), SPLIT_COMPARED),
+    split("split_ranks_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Ranks), SPLIT_COMPARED),
+    split("split_keys_m32_indirect", by_bits(split_keys(32)), SPLIT_COMPARED).indirect(1),
+    split("split_keys_m32_indirect_few", by_bits(split_keys(32)), FEW).indirect(MANY),
 ];
 
 const fn batch_size(problems: &[(u32, u32)]) -> u32 {
@@ -389,11 +519,12 @@ const fn batch_size(problems: &[(u32, u32)]) -> u32 {
 /// The cases that `filter` names, or whose names contain what names none (all, where it is empty), at the sizes `n` (their own,
 /// where it is empty). The size of a batch is fixed.
 pub(crate) fn select(filter: &[String], n: &[u32], is_cpu: bool) -> Vec<Case> {
-    let is_name = |part: &str| FAMILIES.iter().any(|family| family.name == part);
+    let families = || FAMILIES.iter().copied().flatten();
+    let is_name = |part: &str| families().any(|family| family.name == part);
     let matches = |name: &str, part: &str| if is_name(part) { name == part } else { name.contains(part) };
     let wanted = |name: &str| filter.is_empty() || filter.iter().any(|part| matches(name, part));
     let mut cases = Vec::new();
-    for family in FAMILIES.iter().filter(|family| wanted(family.name)) {
+    for family in families().filter(|family| wanted(family.name)) {
         let sizes = if n.is_empty() { family.sizes } else { n };
         let fits = |n: &&u32| match family.work {
             Work::Batch(_) => family.sizes.contains(n),
@@ -412,9 +543,9 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for (index, family) in FAMILIES.iter().enumerate() {
-            assert!(FAMILIES[..index].iter().all(|other| other.name != family.name), "{} appears twice", family.name);
-        }
+        let mut names: Vec<_> = FAMILIES.iter().copied().flatten().map(|family| family.name).collect();
+        names.sort_unstable();
+        names.windows(2).for_each(|pair| assert_ne!(pair[0], pair[1], "appears twice"));
     }
 
     #[test]
@@ -446,6 +577,49 @@ mod tests {
         let case = select(&["split_by_binary_pairs_m8".into()], &[1], false)[0];
         let two = |begin_bit| PrimitiveInfo::Split(SplitterInfo::pairs(2, BucketFunction::Bits { begin_bit }));
         assert_eq!(case.primitives(), [29, 30, 31].map(two));
+    }
+
+    #[test]
+    fn every_approach_is_there_for_every_power_of_two() {
+        let names = [
+            ("split", Approach::Split),
+            ("split_by_binary", Approach::Binary),
+            ("split_by_reduced_bit", Approach::ReducedBitSort),
+            ("split_by_insertion", Approach::Insertion),
+        ];
+        for (name, expected) in names {
+            for (items, bits) in ["keys", "pairs"].into_iter().flat_map(|items| (1..=8).map(move |bits| (items, bits))) {
+                let cases = select(&[format!("{name}_{items}_m{}", 1 << bits)], &[], false);
+                assert!(cases.iter().any(|case| case.n == 1 << 25), "{name}_{items} of {bits} bits");
+                let Work::Split { info, approach, .. } = cases[0].work else { panic!("{name} is no split") };
+                assert_eq!((approach, info.function), (expected, BucketFunction::Bits { begin_bit: 32 - bits }));
+                assert_eq!(info.value == ValueType::U32, items == "pairs");
+            }
+        }
+    }
+
+    #[test]
+    fn approaches_are_steps() {
+        let made = |name: &str| select(&[name.into()], &[1 << 20], false)[0].primitives();
+        let kernel = |task, pairs| PrimitiveInfo::Kernel(KernelInfo { task, pairs });
+        let ids = SorterInfo { value: ValueType::U32, drop_keys: true, end_bit: 3, placement: Placement::Preserve, ..KEYS };
+        assert_eq!(made("split_by_reduced_bit_keys_m8"), [kernel(Task::Label, false), PrimitiveInfo::Sort(ids)]);
+        let ids = PrimitiveInfo::Sort(SorterInfo { value: ValueType::Bytes(8), ..ids });
+        assert_eq!(made("split_by_reduced_bit_pairs_m8"), [kernel(Task::Label, true), ids, kernel(Task::Unpack, true)]);
+        let full = PrimitiveInfo::Split(split_pairs(2).output(SplitOutput::Bucket(0)));
+        assert_eq!(made("split_by_insertion_pairs_m8"), [kernel(Task::Clear, true), kernel(Task::Insert, true), full]);
+    }
+
+    #[test]
+    fn primitives_are_told_of_what_there_is_room_for() {
+        let most = |name: &str, n| select(&[name.into()], &[n], false)[0].most();
+        assert_eq!(most("split_keys_m32", 1000), 1000);
+        assert_eq!(most("split_keys_m32_indirect", 1000), 1000);
+        assert_eq!(most("split_keys_m32_indirect_few", 1000), 32_000);
+        assert_eq!(most("sort_keys_u32_indirect_few", u32::MAX), u32::MAX, "never more than a count can say");
+        assert_eq!(most("split_by_insertion_keys_m8", 8000), 2 * 8000);
+        assert_eq!(most("split_by_insertion_keys_m8", 8001), 2 * 8008, "areas are as large as each other");
+        assert_eq!(most("split_by_insertion_pairs_m256", 256), 256 * 2 * 32);
     }
 
     #[test]
@@ -481,7 +655,13 @@ mod tests {
         assert_eq!(bytes("sort_pairs_u32_16b"), 4 + 4 * (20 + 20));
         assert_eq!(["split_keys_m32", "split_pairs_m32", "split_index_m32"].map(bytes), [12, 20, 12]);
         assert_eq!(["partition_2", "split_keys_u64_m32"].map(bytes), [12, 24]);
+        assert_eq!(["split_one_keys_m2", "split_one_pairs_m2", "split_one_keys_m32"].map(bytes), [8 + 2, 12 + 4, 8]);
+        assert_eq!(["split_placed_keys_m32", "split_counts_keys_m256", "split_ranks_keys_m32"].map(bytes), [12, 4, 12]);
         assert_eq!(bytes("split_by_binary_keys_m256"), 8 * 12);
+        assert_eq!(bytes("split_by_reduced_bit_keys_m8"), (4 + 4) + (4 + 8 + 4), "ids written, and sorted by");
+        assert_eq!(bytes("split_by_reduced_bit_pairs_m8"), (8 + 12) + (4 + 12 + 8) + (8 + 8), "packed and unpacked besides");
+        assert_eq!(bytes("split_by_insertion_keys_m8"), 8 + 8 + (2 * 8 + 4), "emptied, inserted, compacted");
+        assert_eq!(bytes("split_by_insertion_pairs_m8"), 8 + 16 + (2 * 12 + 8));
         assert_eq!(
             bytes("sort_pairs_u32_64b"),
             4 + (4 + 8) + 3 * (8 + 8) + (4 + 64 + 64),

@@ -1,16 +1,17 @@
 //! A case with its memory: what is restored before each run, what is timed, what comes out.
 
-use crate::cases::{Case, Items, Work, range_width};
+use crate::cases::{Approach, Case, CountAt, Items, Work, area, range_width};
 use crate::inputs::{Content, Field, Source, Sources};
+use crate::kernels::{self, Args, Kernel};
 use crate::primitives::Primitive;
-use crate::verify::{Arrangement, Column, Columns, Output};
+use crate::verify::{Arrangement, Column, Columns, Output, Told, bucket_counts};
 use ash::vk;
 use std::ops::Range;
 use std::sync::Arc;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    BucketFunction, Count, Layout, Placement, Request, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, Timestamps,
-    ValueType, batch_scratch_size, cmd_batch,
+    BucketFunction, Count, Error, Layout, Placement, Request, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, SplitOutput,
+    Splitter, SplitterInfo, Timestamps, ValueType, batch_scratch_size, cmd_batch,
 };
 
 /// A case, ready to run any number of times.
@@ -25,17 +26,50 @@ pub(crate) struct Job {
     count: Option<Buffer>,
     /// Where segments begin and the last ends.
     segments: Option<Buffer>,
-    /// Where a split says that buckets begin, and the last ends.
-    offsets: Option<Buffer>,
+    /// What a split says of its buckets: where they begin, and the last ends, or how many items each has.
+    told: Option<Buffer>,
     /// Where ranges of equal width begin, for splits that are told so.
     splitters: Option<Buffer>,
+    /// Where buckets are to begin, for splits that are told so.
+    starts: Option<Buffer>,
+    /// What an approach keeps from one step to the next, by the numbers below.
+    between: Vec<Buffer>,
     scratch: Buffer,
+}
+
+/// In a reduced-bit sort: ids of buckets; and pairs packed, as they come and as they are sorted.
+const IDS: usize = 0;
+const PACKED: usize = 1;
+const SORTED: usize = 2;
+/// In randomized insertion: the areas of buckets; and their values.
+const AREAS: usize = 0;
+const AREA_VALUES: usize = 1;
+
+/// Bytes of each array that an approach keeps between its steps.
+fn between(case: &Case) -> trommel::Result<Vec<u64>> {
+    let Work::Split { info, approach, .. } = case.work else { return Ok(Vec::new()) };
+    let (key, value) = (u64::from(info.key.size()), u64::from(info.value.size()));
+    let items = |bytes: u64| bytes * u64::from(case.most());
+    let (first, others) = match approach {
+        Approach::Split | Approach::Binary => return Ok(Vec::new()),
+        Approach::ReducedBitSort => (items(4), [items(key + value); 2].to_vec()),
+        Approach::Insertion => (items(key), vec![items(value)]),
+    };
+    let sizes: Vec<_> = std::iter::once(first).chain(others.into_iter().filter(|_| value != 0)).collect();
+    // Kernels of the bench's own know words by 32 bits.
+    match sizes.iter().map(|size| size / 4).find(|words| *words > kernels::MOST_WORDS) {
+        Some(value) => {
+            Err(Error::TooLarge { argument: "n", value, limit: kernels::MOST_WORDS, why: "the words that kernels reach" })
+        }
+        None => Ok(sizes),
+    }
 }
 
 /// A primitive with its arguments.
 enum Call<'a> {
     Sort(&'a Sorter, SortInfo),
     Split(&'a Splitter, SplitInfo),
+    Kernel(&'a Kernel, Args),
 }
 
 impl<'a> Call<'a> {
@@ -47,6 +81,10 @@ impl<'a> Call<'a> {
             match self {
                 Self::Sort(sorter, info) => sorter.cmd_sort(commands, &SortInfo { timestamps, ..*info }),
                 Self::Split(splitter, info) => splitter.cmd_split(commands, &SplitInfo { timestamps, ..*info }),
+                Self::Kernel(kernel, args) => {
+                    kernel.record(commands, args, timestamps);
+                    Ok(())
+                }
             }
         }
     }
@@ -55,14 +93,7 @@ impl<'a> Call<'a> {
         match self {
             Self::Sort(sorter, info) => sorter.describe(info),
             Self::Split(splitter, info) => splitter.describe(info),
-        }
-    }
-
-    /// As part of a batch.
-    fn request(self) -> Request<'a> {
-        match self {
-            Self::Sort(sorter, info) => Request::Sort(sorter, info),
-            Self::Split(splitter, info) => Request::Split(splitter, info),
+            Self::Kernel(kernel, args) => Ok(kernel.describe(args)),
         }
     }
 }
@@ -75,6 +106,8 @@ struct ArrayInfo {
     step: u32,
     /// Which of the two that may be named it has: where the input lies, and the output's or alternate one.
     sides: [bool; 2],
+    /// Items that there is room for in each, where there is one: as many as primitives are told of.
+    room: u32,
 }
 
 impl ArrayInfo {
@@ -90,7 +123,7 @@ impl ArrayInfo {
             Placement::Preserve => !items.drop_keys,
             Placement::DoubleBuffer => true,
         };
-        Self { fields, step, sides: [true, second] }
+        Self { fields, step, sides: [true, second], room: case.most() }
     }
 
     fn values(case: &Case) -> Option<Self> {
@@ -101,7 +134,8 @@ impl ArrayInfo {
         let step = items.value.size();
         let read = items.value != ValueType::Index;
         let fields = if read { vec![Field { content: Content::Values, size: step }] } else { Vec::new() };
-        Some(Self { fields, step, sides: [read || items.placement != Placement::Preserve, items.placement != Placement::InPlace] })
+        let sides = [read || items.placement != Placement::Preserve, items.placement != Placement::InPlace];
+        Some(Self { fields, step, sides, room: case.most() })
     }
 
     /// Bytes of `n` items, in whole words.
@@ -113,6 +147,7 @@ impl ArrayInfo {
 /// An array with its memory.
 struct Array {
     step: u32,
+    /// Bytes of the items that there are.
     size: u64,
     source: Option<Arc<Source>>,
     sides: [Option<Buffer>; 2],
@@ -120,8 +155,8 @@ struct Array {
 
 impl Array {
     fn new(context: &Context, sources: &mut Sources, info: &ArrayInfo, n: u32) -> trommel::Result<Self> {
-        let size = info.size(n);
-        let side = |wanted: bool| wanted.then(|| spoiled(context, size)).transpose();
+        let (size, room) = (info.size(n), info.size(info.room));
+        let side = |wanted: bool| wanted.then(|| spoiled(context, room)).transpose();
         let has_source = !info.fields.is_empty();
         Ok(Self {
             step: info.step,
@@ -129,6 +164,11 @@ impl Array {
             source: has_source.then(|| sources.get(context, &info.fields, n)).transpose()?,
             sides: [side(info.sides[0])?, side(info.sides[1])?],
         })
+    }
+
+    /// All that there is room for.
+    fn whole(&self, side: usize) -> trommel::Range {
+        self.sides[side].as_ref().map(Buffer::range).unwrap_or_default()
     }
 
     /// The part that one problem has.
@@ -155,10 +195,11 @@ fn spoiled(context: &Context, size: u64) -> trommel::Result<Buffer> {
 pub(crate) fn memory(case: &Case, primitives: &[Primitive]) -> trommel::Result<u64> {
     let arrays = [Some(ArrayInfo::keys(case)), ArrayInfo::values(case)];
     let buffers = |array: &ArrayInfo| {
-        let buffers = [!array.fields.is_empty(), array.sides[0], array.sides[1]];
-        array.size(case.n) * buffers.iter().map(|there| u64::from(*there)).sum::<u64>()
+        let sides = array.sides.iter().map(|there| u64::from(*there)).sum::<u64>();
+        array.size(case.n) * u64::from(!array.fields.is_empty()) + array.size(array.room) * sides
     };
-    Ok(arrays.iter().flatten().map(buffers).sum::<u64>() + scratch_size(case, primitives)?)
+    let arrays = arrays.iter().flatten().map(buffers).sum::<u64>();
+    Ok(arrays + between(case)?.iter().sum::<u64>() + scratch_size(case, primitives)?)
 }
 
 /// Bytes that serve each of the primitives.
@@ -171,7 +212,7 @@ fn scratch_size(case: &Case, primitives: &[Primitive]) -> trommel::Result<u64> {
                 let sort = |problem| Request::Sort(sorter, SortInfo { count: count(problem), ..SortInfo::default() });
                 batch_scratch_size(&problems(case).iter().map(sort).collect::<Vec<_>>())
             }
-            _ => primitive.scratch_size(case.n),
+            _ => primitive.scratch_size(case.most()),
         }?;
         most = most.max(size);
     }
@@ -203,24 +244,31 @@ fn segments(case: &Case) -> Vec<u32> {
 
 impl Job {
     pub(crate) fn new(context: &Context, primitives: Vec<Primitive>, sources: &mut Sources, case: Case) -> trommel::Result<Self> {
-        let count_on_device = matches!(case.work, Work::Sort { count_on_device: true, .. });
-        let values = ArrayInfo::values(&case);
-        let splitters = match case.work {
-            Work::Split { info, .. } if info.function == BucketFunction::Splitters => {
-                Some((1..info.buckets).map(|i| i * range_width(&info)).collect::<Vec<u32>>())
+        let keys = Array::new(context, sources, &ArrayInfo::keys(&case), case.n)?;
+        let (mut splitters, mut starts, mut told) = (None, None, None);
+        if let Work::Split { info, approach: Approach::Split, .. } = case.work {
+            if info.function == BucketFunction::Splitters {
+                splitters = Some((1..info.buckets).map(|i| i * range_width(&info)).collect::<Vec<u32>>());
             }
-            _ => None,
-        };
-        let offsets = if let Work::Split { info, bit_by_bit: false, .. } = case.work { Some(info.buckets + 1) } else { None };
+            if info.output == SplitOutput::Placed {
+                starts = keys.source.as_ref().map(|source| last_bucket_first(&case, &info, source));
+            }
+            // As many words as there are buckets, and one more; of counts, that stays as it is.
+            told = Some(spoiled(context, u64::from(info.buckets + 1) * 4)?);
+        }
+        let upload = |words: Option<Vec<u32>>| words.map(|words| context.upload(&words)).transpose();
+        let on_device = matches!(case.work.count(), CountAt::Device { .. });
         Ok(Self {
             case,
             context: context.clone(),
-            keys: Array::new(context, sources, &ArrayInfo::keys(&case), case.n)?,
-            values: values.map(|values| Array::new(context, sources, &values, case.n)).transpose()?,
-            count: count_on_device.then(|| context.upload(&[case.n])).transpose()?,
-            segments: matches!(case.work, Work::Segments { .. }).then(|| context.upload(&segments(&case))).transpose()?,
-            splitters: splitters.map(|words| context.upload(&words)).transpose()?,
-            offsets: offsets.map(|words| spoiled(context, u64::from(words) * 4)).transpose()?,
+            keys,
+            values: ArrayInfo::values(&case).map(|values| Array::new(context, sources, &values, case.n)).transpose()?,
+            count: upload(on_device.then(|| vec![case.n]))?,
+            segments: upload(matches!(case.work, Work::Segments { .. }).then(|| segments(&case)))?,
+            splitters: upload(splitters)?,
+            starts: upload(starts)?,
+            told,
+            between: between(&case)?.into_iter().map(|size| spoiled(context, size)).collect::<trommel::Result<_>>()?,
             scratch: context.buffer(scratch_size(&case, &primitives)?)?,
             primitives,
         })
@@ -228,9 +276,14 @@ impl Job {
 
     /// One of the primitives on one problem.
     fn call(&self, step: usize, problem: &Range<u32>) -> Call<'_> {
-        match &self.primitives[step] {
-            Primitive::Sort(sorter) => Call::Sort(sorter, self.sort_info(problem)),
-            Primitive::Split(splitter) => Call::Split(splitter, self.split_info(splitter, step)),
+        match (&self.primitives[step], self.case.work) {
+            (Primitive::Sort(sorter), Work::Split { .. }) => Call::Sort(sorter, self.sort_of_ids()),
+            (Primitive::Sort(sorter), _) => Call::Sort(sorter, self.sort_info(problem)),
+            (Primitive::Split(splitter), Work::Split { approach: Approach::Insertion, .. }) => {
+                Call::Split(splitter, self.compaction())
+            }
+            (Primitive::Split(splitter), _) => Call::Split(splitter, self.split_info(splitter, step)),
+            (Primitive::Kernel(kernel), _) => Call::Kernel(kernel, self.args()),
         }
     }
 
@@ -238,39 +291,120 @@ impl Job {
         self.values.as_ref().map(|values| values.range(side, problem)).unwrap_or_default()
     }
 
+    /// All values that there is room for.
+    fn all_values(&self, side: usize) -> trommel::Range {
+        self.values.as_ref().map(|values| values.whole(side)).unwrap_or_default()
+    }
+
+    fn between(&self, number: usize) -> trommel::Range {
+        self.between.get(number).map(Buffer::range).unwrap_or_default()
+    }
+
+    /// The count of a case of one problem.
+    fn count(&self) -> Count {
+        self.case.count(self.count.as_ref().map(Buffer::address))
+    }
+
     /// The sort of one problem.
     fn sort_info(&self, problem: &Range<u32>) -> SortInfo {
-        let n = problem.end - problem.start;
-        SortInfo {
-            count: self.count.as_ref().map_or(Count::host(n), |count| Count::device(count.address(), n)),
+        let info = SortInfo {
             segments: self.segments.as_ref().map_or(Segments::default(), |buffer| Segments {
                 offsets: buffer.range(),
                 count: Count::host(u32::try_from(buffer.size() / 4 - 1).unwrap_or(u32::MAX)),
             }),
+            scratch: self.scratch.scratch(),
+            ..SortInfo::default()
+        };
+        if self.count.is_some() {
+            return SortInfo {
+                count: self.count(),
+                keys: self.keys.whole(0),
+                values: self.all_values(0),
+                keys_out: self.keys.whole(1),
+                values_out: self.all_values(1),
+                ..info
+            };
+        }
+        SortInfo {
+            count: Count::host(problem.end - problem.start),
             keys: self.keys.range(0, problem),
             values: self.values(0, problem),
             keys_out: self.keys.range(1, problem),
             values_out: self.values(1, problem),
-            scratch: self.scratch.scratch(),
-            ..SortInfo::default()
+            ..info
         }
     }
 
     /// A split of all items; one after the other takes them there and back.
     fn split_info(&self, splitter: &Splitter, step: usize) -> SplitInfo {
-        let ((from, to), whole) = ((step % 2, (step + 1) % 2), self.whole());
+        let (from, to) = (step % 2, (step + 1) % 2);
         let info = splitter.info();
+        let told = self.told.as_ref().map(Buffer::range).unwrap_or_default();
+        let (offsets, counts) = match Told::by(info) {
+            Told::Offsets => (told, trommel::Range::NONE),
+            Told::Counts => (trommel::Range::NONE, told),
+        };
         SplitInfo {
-            count: Count::host(self.case.n),
-            keys: self.keys.range(from, &whole),
-            values: self.values(from, &whole),
-            keys_out: self.keys.range(to, &whole),
-            values_out: self.values(to, &whole),
+            count: self.count(),
+            keys: self.keys.whole(from),
+            values: self.all_values(from),
+            keys_out: self.keys.whole(to),
+            values_out: self.all_values(to),
             width: if info.function == BucketFunction::Range { range_width(info).into() } else { 0 },
             splitters: self.splitters.as_ref().map(Buffer::range).unwrap_or_default(),
-            offsets: self.offsets.as_ref().map(Buffer::range).unwrap_or_default(),
+            starts: self.starts.as_ref().map(Buffer::range).unwrap_or_default(),
+            offsets,
+            counts,
             scratch: self.scratch.scratch(),
             ..SplitInfo::default()
+        }
+    }
+
+    /// The sort of ids of buckets, with what they belong to.
+    fn sort_of_ids(&self) -> SortInfo {
+        let (values, values_out) = if self.values.is_some() {
+            (self.between(PACKED), self.between(SORTED))
+        } else {
+            (self.keys.whole(0), self.keys.whole(1))
+        };
+        let (count, keys, scratch) = (self.count(), self.between(IDS), self.scratch.scratch());
+        SortInfo { count, keys, values, values_out, scratch, ..SortInfo::default() }
+    }
+
+    /// The split that leaves out empty places: those whose key is not below what an empty one holds.
+    fn compaction(&self) -> SplitInfo {
+        SplitInfo {
+            count: self.count(),
+            keys: self.between(AREAS),
+            values: self.between(AREA_VALUES),
+            keys_out: self.keys.whole(1),
+            values_out: self.all_values(1),
+            width: kernels::EMPTY.into(),
+            scratch: self.scratch.scratch(),
+            ..SplitInfo::default()
+        }
+    }
+
+    /// What each of the kernels is given: the arrays between steps that the approach has, by their numbers.
+    fn args(&self) -> Args {
+        let Work::Split { info, approach, .. } = self.case.work else { return Args::default() };
+        let inserts = approach == Approach::Insertion;
+        let of_sort = |number| if inserts { 0 } else { self.between(number).address };
+        let of_insertion = |number| if inserts { self.between(number).address } else { 0 };
+        Args {
+            keys: self.keys.whole(0).address,
+            values: self.all_values(0).address,
+            keys_out: self.keys.whole(1).address,
+            values_out: self.all_values(1).address,
+            ids: of_sort(IDS),
+            pairs: of_sort(PACKED),
+            pairs_out: of_sort(SORTED),
+            areas: of_insertion(AREAS),
+            area_values: of_insertion(AREA_VALUES),
+            count: self.case.n,
+            shift: if let BucketFunction::Bits { begin_bit } = info.function { begin_bit } else { 0 },
+            area: area(&info, self.case.n),
+            places: self.case.most(),
         }
     }
 
@@ -301,7 +435,12 @@ impl Job {
                 }
             }
             Work::Batch(_) => {
-                let requests: Vec<_> = problems(&self.case).iter().map(|problem| self.call(0, problem).request()).collect();
+                let request = |problem: &Range<u32>| match self.call(0, problem) {
+                    Call::Sort(sorter, info) => Some(Request::Sort(sorter, info)),
+                    Call::Split(splitter, info) => Some(Request::Split(splitter, info)),
+                    Call::Kernel(..) => None,
+                };
+                let requests: Vec<_> = problems(&self.case).iter().filter_map(request).collect();
                 // SAFETY: as above.
                 unsafe { cmd_batch(commands, &requests, self.scratch.scratch())? }
             }
@@ -326,7 +465,7 @@ impl Job {
     fn first_timestamps(&self) -> trommel::Result<Vec<u32>> {
         let mut firsts = vec![0];
         for primitive in &self.primitives {
-            firsts.push(firsts[firsts.len() - 1] + primitive.timestamp_count(self.case.n)?);
+            firsts.push(firsts[firsts.len() - 1] + primitive.timestamp_count(self.case.most())?);
         }
         Ok(firsts)
     }
@@ -353,10 +492,11 @@ impl Job {
 
     /// Which array of two the last run has left the output in.
     fn result_side(&self) -> usize {
-        match self.primitives.last() {
-            None => 0,
-            Some(Primitive::Sort(sorter)) => usize::from(sorter.result_side() != 0),
-            Some(Primitive::Split(_)) => self.primitives.len() % 2,
+        match (self.case.work, self.primitives.last()) {
+            (Work::Split { approach: Approach::Binary, .. }, _) => self.primitives.len() % 2,
+            (_, Some(Primitive::Sort(sorter))) => usize::from(sorter.result_side() != 0),
+            (_, Some(Primitive::Split(_) | Primitive::Kernel(_))) => 1,
+            (_, None) => 0,
         }
     }
 
@@ -372,20 +512,21 @@ impl Job {
         let values = self.values.as_ref();
         let input = columns(&items, source(&self.keys), values.and_then(source));
         let found = columns(&items, download(&self.keys)?, values.map(download).transpose()?.flatten());
-        let offsets = self.offsets.as_ref().map(|buffer| self.context.download(buffer, words(buffer.size()))).transpose()?;
+        let told = self.told.as_ref().map(|buffer| self.context.download(buffer, words(buffer.size()))).transpose()?;
         Ok(Output {
             what: format!("{} {}", self.case.name, self.case.n),
             problems: problems(&self.case),
             items,
             arrangement: match self.case.work {
                 Work::Copy => Arrangement::Copied,
+                Work::Split { info, approach: Approach::Insertion, .. } => Arrangement::Grouped(info),
                 Work::Split { info, .. } => Arrangement::Split(info),
                 Work::Sort { info, .. } | Work::Segments { info, .. } => Arrangement::Sorted(info),
                 Work::Batch(_) => Arrangement::Sorted(SorterInfo::keys()),
             },
             input,
             found: Columns { keys: found.keys.filter(|_| !items.drop_keys), ..found },
-            offsets,
+            told,
         })
     }
 
@@ -395,6 +536,20 @@ impl Job {
         // SAFETY: both buffers hold so many bytes and outlive the run.
         unsafe { self.context.vk().cmd_copy_buffer(commands, from.device.handle(), to.handle(), &region) };
     }
+}
+
+/// Where each bucket begins where the last one comes first: as far from where they lie anyway as there is room for.
+fn last_bucket_first(case: &Case, info: &SplitterInfo, source: &Source) -> Vec<u32> {
+    let size = info.key.size() as usize;
+    let keys = Column { words: source.host.clone(), first: 0, step: size, size };
+    let mut starts = bucket_counts(info, &keys, case.n);
+    starts.truncate(info.buckets as usize);
+    let mut next = 0;
+    for start in starts.iter_mut().rev() {
+        let count = std::mem::replace(start, next);
+        next += count;
+    }
+    starts
 }
 
 /// Keys and values in the arrays that hold them.

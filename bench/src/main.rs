@@ -5,6 +5,7 @@ mod cases;
 mod gpu;
 mod inputs;
 mod job;
+mod kernels;
 mod primitives;
 mod report;
 mod stats;
@@ -61,7 +62,7 @@ fn load_profile(args: &Args, gpu: &Gpu) -> anyhow::Result<Profile> {
 fn measure(args: &Args, gpu: &Gpu, profile: &Profile, cases: &[Case], mut report: Report) -> anyhow::Result<()> {
     report.profile(profile);
     let library = gpu.library(profile)?;
-    let primitives = Primitives::new(&library, args, cases, &mut report);
+    let primitives = Primitives::new(&gpu.context, &library, args, cases, &mut report);
     let mut timer = Timer::new(gpu)?;
     let mut sources = Sources::default();
     let mut verifier = Verifier::default();

@@ -2,17 +2,23 @@
 
 use crate::args::Args;
 use crate::cases::Case;
+use crate::kernels::{Kernel, KernelInfo};
 use crate::report::Report;
 use crate::stats;
 use serde_json::json;
 use std::time::Instant;
-use trommel::{BucketFunction, Device, Layout, Order, Placement, Sorter, SorterInfo, Splitter, SplitterInfo, Strategy, ValueType};
+use trommel::host::Context;
+use trommel::{
+    BucketFunction, Device, Layout, Order, Placement, Sorter, SorterInfo, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
+};
 
 /// What a primitive is made as, its strategy aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrimitiveInfo {
     Sort(SorterInfo),
     Split(SplitterInfo),
+    /// None of the library's.
+    Kernel(KernelInfo),
 }
 
 /// What records the work of cases.
@@ -20,13 +26,19 @@ pub(crate) enum PrimitiveInfo {
 pub(crate) enum Primitive {
     Sort(Sorter),
     Split(Splitter),
+    Kernel(Kernel),
 }
 
 impl Primitive {
-    fn new(library: &Device, info: &PrimitiveInfo, strategy: Strategy) -> trommel::Result<Self> {
+    fn new(context: &Context, library: &Device, info: &PrimitiveInfo, strategy: Strategy) -> trommel::Result<Self> {
         match info {
             PrimitiveInfo::Sort(info) => Sorter::new(library, &info.strategy(strategy)).map(Self::Sort),
-            PrimitiveInfo::Split(info) => Splitter::new(library, &info.strategy(strategy)).map(Self::Split),
+            PrimitiveInfo::Split(info) => {
+                // Other outputs have one strategy each, whatever is asked for.
+                let strategy = if info.output == SplitOutput::Buckets { strategy } else { Strategy::Auto };
+                Splitter::new(library, &info.strategy(strategy)).map(Self::Split)
+            }
+            PrimitiveInfo::Kernel(info) => Kernel::new(context, *info).map(Self::Kernel),
         }
     }
 
@@ -34,6 +46,7 @@ impl Primitive {
         match self {
             Self::Sort(sorter) => sorter.scratch_size(n),
             Self::Split(splitter) => splitter.scratch_size(n),
+            Self::Kernel(_) => Ok(0),
         }
     }
 
@@ -41,13 +54,16 @@ impl Primitive {
         match self {
             Self::Sort(sorter) => sorter.timestamp_count(n),
             Self::Split(splitter) => splitter.timestamp_count(n),
+            Self::Kernel(_) => Ok(Kernel::TIMESTAMPS),
         }
     }
 
-    fn strategy(&self) -> Strategy {
+    /// Of what is the library's.
+    fn strategy(&self) -> Option<Strategy> {
         match self {
-            Self::Sort(sorter) => sorter.strategy(),
-            Self::Split(splitter) => splitter.strategy(),
+            Self::Sort(sorter) => Some(sorter.strategy()),
+            Self::Split(splitter) => Some(splitter.strategy()),
+            Self::Kernel(_) => None,
         }
     }
 }
@@ -56,7 +72,7 @@ impl Primitive {
 pub(crate) struct Primitives(Vec<(PrimitiveInfo, trommel::Result<Primitive>)>);
 
 impl Primitives {
-    pub(crate) fn new(library: &Device, args: &Args, cases: &[Case], report: &mut Report) -> Self {
+    pub(crate) fn new(context: &Context, library: &Device, args: &Args, cases: &[Case], report: &mut Report) -> Self {
         let mut primitives: Vec<(PrimitiveInfo, trommel::Result<Primitive>)> = Vec::new();
         let mut made = Vec::new();
         for info in cases.iter().flat_map(Case::primitives) {
@@ -64,11 +80,10 @@ impl Primitives {
                 continue;
             }
             let (before, start) = (library.pipelines().len(), Instant::now());
-            let primitive = Primitive::new(library, &info, args.strategy.into());
+            let primitive = Primitive::new(context, library, &info, args.strategy.into());
             let ms = start.elapsed().as_secs_f64() * 1e3;
-            if let Ok(primitive) = &primitive {
-                let (name, pipelines) = (info.describe(), library.pipelines().len() - before);
-                let strategy = primitive.strategy().name();
+            if let Some(strategy) = primitive.as_ref().ok().and_then(Primitive::strategy) {
+                let (name, pipelines, strategy) = (info.describe(), library.pipelines().len() - before, strategy.name());
                 report.comment(&format!("{name}: {strategy}, {pipelines} new pipelines in {ms:.1} ms"));
                 made.push(json!({ "name": name, "strategy": strategy, "pipelines": pipelines, "creation_ms": ms }));
             }
@@ -97,6 +112,7 @@ impl PrimitiveInfo {
         match self {
             Self::Sort(info) => format!("sorter of {}", describe_sorter(info)),
             Self::Split(info) => format!("splitter of {}", describe_splitter(info)),
+            Self::Kernel(info) => format!("kernel {:?}", info.task),
         }
     }
 }
@@ -127,6 +143,7 @@ fn describe_splitter(info: &SplitterInfo) -> String {
         describe_value(info.value),
         of(info.drop_keys, "keys dropped".into()),
         Some(format!("{} buckets by {function}", info.buckets)),
+        of(info.output != SplitOutput::Buckets, format!("{:?}", info.output)),
         of(info.layout != Layout::Separate, format!("{:?}", info.layout)),
         of(info.max_count != SplitterInfo::default().max_count, format!("up to {}", info.max_count)),
     ])
@@ -161,6 +178,8 @@ mod tests {
         assert_eq!(describe_sorter(&info), "U32 keys, values of 64 bytes, bits 0..16, up to 4294967295");
         let by_bits = SplitterInfo::pairs(32, BucketFunction::Bits { begin_bit: 27 });
         assert_eq!(PrimitiveInfo::Split(by_bits).describe(), "splitter of U32 keys, U32 values, 32 buckets by bits from 27");
-        assert_eq!(describe_splitter(&SplitterInfo::keys(3, BucketFunction::Range)), "U32 keys, 3 buckets by Range");
+        let by_range = SplitterInfo::keys(3, BucketFunction::Range);
+        assert_eq!(describe_splitter(&by_range), "U32 keys, 3 buckets by Range");
+        assert_eq!(describe_splitter(&by_range.output(SplitOutput::Bucket(1))), "U32 keys, 3 buckets by Range, Bucket(1)");
     }
 }

@@ -1,6 +1,6 @@
 //! Searches tile shapes: every candidate at every size, then the fewest shapes that serve all sizes well.
 
-use crate::cases::{Case, Keys, Work};
+use crate::cases::{Case, CountAt, Keys, Work};
 use crate::gpu::Gpu;
 use crate::inputs::Sources;
 use crate::job::{self, Job};
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
 }
 
 fn case(sort: &SorterInfo, n: u32) -> Case {
-    Case { name: "tune", work: Work::Sort { info: *sort, keys: Keys::Random, count_on_device: false }, n }
+    Case { name: "tune", work: Work::Sort { info: *sort, keys: Keys::Random, count: CountAt::Host }, n }
 }
 
 fn best<'a, S: Copy + 'a>(candidates: impl Iterator<Item = &'a Candidate<S>>, index: usize) -> Option<(S, f64)> {

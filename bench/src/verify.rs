@@ -4,7 +4,7 @@ use crate::cases::{Items, range_width};
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use trommel::{BucketFunction, KeyType, Order, SorterInfo, SplitterInfo, ValueType};
+use trommel::{BucketFunction, KeyType, Order, SorterInfo, SplitOutput, SplitterInfo, ValueType};
 
 /// The keys, or the values, in an array.
 #[derive(Clone, Debug)]
@@ -47,6 +47,27 @@ pub(crate) enum Arrangement {
     Copied,
     Sorted(SorterInfo),
     Split(SplitterInfo),
+    /// Bucket by bucket, and in any order within each.
+    Grouped(SplitterInfo),
+}
+
+/// What a split says of its buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Where each begins, and the last ends.
+    Offsets,
+    /// How many items each has.
+    Counts,
+}
+
+impl Told {
+    /// What is asked for: of buckets that do not lie one behind the other, counts.
+    pub(crate) fn by(info: &SplitterInfo) -> Self {
+        match info.output {
+            SplitOutput::Bucket(_) | SplitOutput::Counts => Self::Counts,
+            _ => Self::Offsets,
+        }
+    }
 }
 
 /// An output, with what it came from.
@@ -59,19 +80,20 @@ pub(crate) struct Output {
     pub(crate) arrangement: Arrangement,
     pub(crate) input: Columns,
     pub(crate) found: Columns,
-    /// Where buckets are said to begin and the last to end, where that was asked for.
-    pub(crate) offsets: Option<Vec<u32>>,
+    /// What is said of the buckets, where that was asked for: a word for each, and one more.
+    pub(crate) told: Option<Vec<u32>>,
 }
 
 /// Fewer items than this are not worth a thread.
 const CHUNK: usize = 1 << 16;
 
 impl Output {
-    /// The whole output is determined: keys in order, those of one rank in the order of the input.
+    /// But for what is grouped in any order, the whole output is determined: keys in order, those of one rank in the order of the input.
     fn check(&self) -> Result<(), String> {
         let has_values = self.items.value != ValueType::None;
         let complete = self.found.keys.is_some() != self.items.drop_keys && self.found.values.is_some() == has_values;
-        if !complete || self.found.keys.is_none() && self.found.values.is_none() {
+        let nothing = self.found.keys.is_none() && self.found.values.is_none();
+        if !complete || nothing && self.told.is_none() {
             return Err(format!("{}: part of the output is missing", self.what));
         }
         let keys = self.input.keys.as_ref().ok_or_else(|| format!("{}: no keys", self.what))?;
@@ -86,10 +108,24 @@ impl Output {
                 self.check_order(problem, |place| low_64(number(info, key(place))))
             }
             Arrangement::Sorted(info) => self.check_order(problem, |place| number(info, key(place))),
-            Arrangement::Split(info) => self.check_order(problem, |place| bucket(info, key(place))),
+            Arrangement::Split(info) => {
+                let bucket = |place| bucket(info, key(place));
+                match info.output {
+                    SplitOutput::Bucket(one) => {
+                        let sources = problem.clone().filter(|place| bucket(*place) == one);
+                        self.check_part(problem.start, problem.clone().zip(sources))
+                    }
+                    SplitOutput::Counts => Ok(()),
+                    SplitOutput::Ranks => self.check_ranks(info, problem, bucket),
+                    // The last bucket first: see `starts` of a job.
+                    SplitOutput::Placed => self.check_order(problem, |place| info.buckets - bucket(place)),
+                    _ => self.check_order(problem, bucket),
+                }
+            }
+            Arrangement::Grouped(info) => self.check_groups(info, problem),
         })?;
-        match (&self.arrangement, &self.offsets) {
-            (Arrangement::Split(info), Some(offsets)) => self.check_offsets(info, keys, offsets),
+        match (&self.arrangement, &self.told) {
+            (Arrangement::Split(info), Some(told)) => self.check_told(info, keys, told),
             _ => Ok(()),
         }
     }
@@ -125,29 +161,69 @@ impl Output {
         in_parallel(checks).into_iter().collect()
     }
 
-    /// That each bucket begins where all before it end, and the last one ends where keys of no bucket begin.
-    fn check_offsets(&self, info: &SplitterInfo, keys: &Column, found: &[u32]) -> Result<(), String> {
+    /// That each bucket begins where all before it end, and the last one ends where keys of no bucket begin; or that each has so many items.
+    fn check_told(&self, info: &SplitterInfo, keys: &Column, found: &[u32]) -> Result<(), String> {
         let buckets = info.buckets as usize;
-        let end = self.problems.last().map_or(0, |problem| problem.end);
-        let chunk = chunk(end as usize);
-        let counts: Vec<Vec<u32>> = in_parallel((0..end).step_by(chunk).map(|start| {
+        if found.len() != buckets + 1 {
+            return Err(format!("{}: {} words of {buckets} buckets", self.what, found.len()));
+        }
+        let counts = bucket_counts(info, keys, self.problems.last().map_or(0, |problem| problem.end));
+        let (what, expected): (_, Vec<u32>) = match Told::by(info) {
+            Told::Counts => ("count", counts[..buckets].to_vec()),
+            Told::Offsets => {
+                let ends = counts[..buckets].iter().scan(0, |end, count| {
+                    *end += count;
+                    Some(*end)
+                });
+                ("offset", std::iter::once(0).chain(ends).collect())
+            }
+        };
+        let mut pairs = found.iter().zip(&expected).enumerate();
+        match pairs.find(|(_, (found, expected))| found != expected) {
+            Some((index, (found, expected))) => Err(format!("{}: {what} {index} is {found}, not {expected}", self.what)),
+            None => Ok(()),
+        }
+    }
+
+    /// That each place holds how many of its bucket come before it.
+    fn check_ranks(&self, info: &SplitterInfo, problem: &Range<u32>, bucket: impl Fn(u32) -> u32) -> Result<(), String> {
+        let Some(found) = &self.found.values else { return Err(format!("{}: no ranks", self.what)) };
+        let mut next = vec![0u32; info.buckets as usize + 1];
+        problem.clone().try_for_each(|place| {
+            let expected = &mut next[bucket(place) as usize];
+            let rank = found.item(place as usize).next().unwrap_or(u32::MAX);
+            if rank != *expected {
+                return Err(format!("{}: rank {place} is {rank}, not {expected}", self.what));
+            }
+            *expected += 1;
+            Ok(())
+        })
+    }
+
+    /// That buckets come in their order, and that items are those of the input, each as often. Keys and values of a word.
+    fn check_groups(&self, info: &SplitterInfo, problem: &Range<u32>) -> Result<(), String> {
+        let columns = [&self.input, &self.found].map(|columns| columns.keys.as_ref().map(|keys| (keys, columns.values.as_ref())));
+        let [Some(input), Some(found)] = columns else { return Err(format!("{}: no keys", self.what)) };
+        let bucket = |place: u32| bucket(info, found.0.item(place as usize));
+        if let Some(place) = problem.clone().skip(1).find(|place| bucket(place - 1) > bucket(*place)) {
+            return Err(format!("{}: bucket {} comes before {} at {place}", self.what, bucket(place - 1), bucket(place)));
+        }
+        let sorted = in_parallel([input, found].into_iter().map(|(keys, values)| {
             move || {
-                let mut counts = vec![0; buckets + 1];
-                (start..end).take(chunk).for_each(|place| counts[bucket(info, keys.item(place as usize)) as usize] += 1);
-                counts
+                let word = |column: &Column, place: u32| u64::from(column.item(place as usize).next().unwrap_or(0));
+                let item = |place| word(keys, place) << 32 | values.map_or(0, |values| word(values, place));
+                let mut items: Vec<u64> = problem.clone().map(item).collect();
+                items.sort_unstable();
+                items
             }
         }));
-        if found.len() != buckets + 1 {
-            return Err(format!("{}: {} offsets of {buckets} buckets", self.what, found.len()));
-        }
-        let mut expected = 0;
-        for (index, offset) in found.iter().enumerate() {
-            if *offset != expected {
-                return Err(format!("{}: offset {index} is {offset}, not {expected}", self.what));
+        match sorted[0].iter().zip(&sorted[1]).find(|(input, found)| input != found) {
+            Some((input, found)) => {
+                let (number, what) = if input < found { (input, "missing") } else { (found, "no item of the input") };
+                Err(format!("{}: {number:#018x} is {what}", self.what))
             }
-            expected += counts.iter().map(|counts| counts[index]).sum::<u32>();
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// That each place of the output holds what the place of the input does that comes with it. Places given as values count from `start`.
@@ -195,6 +271,19 @@ fn number(info: &SorterInfo, words: impl Iterator<Item = u32>) -> u128 {
     }
     let end_bit = if info.end_bit == 0 { bits } else { info.end_bit };
     (number & ones(end_bit)) >> info.begin_bit
+}
+
+/// How many items each bucket has, and those of none behind them.
+pub(crate) fn bucket_counts(info: &SplitterInfo, keys: &Column, n: u32) -> Vec<u32> {
+    let (bins, chunk) = (info.buckets as usize + 1, chunk(n as usize));
+    let counts = in_parallel((0..n).step_by(chunk).map(|start| {
+        move || {
+            let mut counts = vec![0; bins];
+            (start..n).take(chunk).for_each(|place| counts[bucket(info, keys.item(place as usize)) as usize] += 1);
+            counts
+        }
+    }));
+    (0..bins).map(|bin| counts.iter().map(|counts| counts[bin]).sum()).collect()
 }
 
 /// The bucket of a key; as many as there are buckets, where it lies in none.
@@ -309,7 +398,7 @@ mod tests {
             arrangement: Arrangement::Sorted(SorterInfo::pairs()),
             input: columns(&[2, 1, 2, 1, 0], &[10, 11, 12, 13, 14]),
             found: columns(keys, values),
-            offsets: None,
+            told: None,
         }
     }
 
@@ -375,7 +464,7 @@ mod tests {
             arrangement: Arrangement::Sorted(info),
             input: columns(&keys, &(0..n).collect::<Vec<_>>()),
             found: columns(keys_found, order),
-            offsets: None,
+            told: None,
         };
         assert_eq!(made(&sorted, &order).check(), Ok(()));
         for wrong in [0, CHUNK, n as usize - 1] {
@@ -396,15 +485,74 @@ mod tests {
             problems: std::iter::once(0..5).collect(),
             arrangement: Arrangement::Split(SplitterInfo::pairs(3, BucketFunction::Range)),
             input: columns(&input, &[10, 11, 12, 13, 14]),
-            offsets: Some(offsets.to_vec()),
+            told: Some(offsets.to_vec()),
             ..output(keys, values)
         };
         let (keys, values) = ([5, 3, 0x6000_0000, 0x5555_5556, 0xffff_ffff], [11, 13, 10, 14, 12]);
         assert_eq!(split(&keys, &values, &[0, 2, 4, 5]).check(), Ok(()));
         assert_eq!(split(&keys, &values, &[0, 2, 4, 4]).check(), Err("test: offset 3 is 4, not 5".into()));
-        assert_eq!(split(&keys, &values, &[0, 2, 4]).check(), Err("test: 3 offsets of 3 buckets".into()));
+        assert_eq!(split(&keys, &values, &[0, 2, 4]).check(), Err("test: 3 words of 3 buckets".into()));
         let sorted = [3, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff];
         assert!(split(&sorted, &[13, 11, 14, 10, 12], &[0, 2, 4, 5]).check().is_err(), "sorted, not stable");
+    }
+
+    /// Buckets 1, 0, 2, 0 and 1 of three.
+    const THREE: [u32; 5] = [0x6000_0000, 5, 0xffff_ffff, 3, 0x5555_5556];
+
+    fn of_three(output_as: SplitOutput, keys: Option<&[u32]>, values: Option<&[u32]>, told: &[u32]) -> Result<(), String> {
+        let info = SplitterInfo::keys(3, BucketFunction::Range).output(output_as);
+        let value = if output_as == SplitOutput::Ranks { ValueType::Index } else { ValueType::None };
+        Output {
+            problems: std::iter::once(0..5).collect(),
+            items: Items { value, drop_keys: keys.is_none(), ..Items::default() },
+            arrangement: Arrangement::Split(info),
+            input: Columns { values: None, ..columns(&THREE, &[]) },
+            found: Columns { keys: keys.map(column), values: values.map(column) },
+            told: Some(told.to_vec()),
+            ..output(&[], &[])
+        }
+        .check()
+    }
+
+    #[test]
+    fn one_bucket_alone_is_all_that_is_written() {
+        let one = |keys: &[u32], counts: &[u32]| of_three(SplitOutput::Bucket(1), Some(keys), None, counts);
+        assert_eq!(one(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 2, 1, 7]), Ok(()), "what lies behind is of no matter");
+        assert!(one(&[0x5555_5556, 0x6000_0000, 7, 7, 7], &[2, 2, 1, 7]).is_err(), "not stable");
+        assert_eq!(one(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 3, 1, 7]), Err("test: count 1 is 3, not 2".into()));
+    }
+
+    #[test]
+    fn buckets_are_placed_the_last_one_first() {
+        let placed = |keys: &[u32]| of_three(SplitOutput::Placed, Some(keys), None, &[0, 2, 4, 5]);
+        assert_eq!(placed(&[0xffff_ffff, 0x6000_0000, 0x5555_5556, 5, 3]), Ok(()));
+        assert!(placed(&[5, 3, 0x6000_0000, 0x5555_5556, 0xffff_ffff]).is_err());
+    }
+
+    #[test]
+    fn counts_alone_are_checked_and_ranks_are() {
+        assert_eq!(of_three(SplitOutput::Counts, None, None, &[2, 2, 1, 7]), Ok(()));
+        assert!(of_three(SplitOutput::Counts, None, None, &[2, 1, 2, 7]).is_err());
+        let ranks = |ranks: &[u32]| of_three(SplitOutput::Ranks, None, Some(ranks), &[0, 2, 4, 5]);
+        assert_eq!(ranks(&[0, 0, 0, 1, 1]), Ok(()));
+        assert_eq!(ranks(&[0, 0, 0, 1, 0]), Err("test: rank 4 is 0, not 1".into()));
+    }
+
+    #[test]
+    fn groups_are_in_any_order_but_complete() {
+        let grouped = |keys: &[u32], values: &[u32]| {
+            let arrangement = Arrangement::Grouped(SplitterInfo::pairs(3, BucketFunction::Range));
+            let (problems, input) = (std::iter::once(0..5).collect(), columns(&THREE, &[10, 11, 12, 13, 14]));
+            Output { problems, arrangement, input, ..output(keys, values) }.check()
+        };
+        assert_eq!(grouped(&[3, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[13, 11, 14, 10, 12]), Ok(()));
+        let crossed = grouped(&[3, 0x6000_0000, 5, 0x5555_5556, 0xffff_ffff], &[13, 10, 11, 14, 12]);
+        assert_eq!(crossed, Err("test: bucket 1 comes before 0 at 2".into()));
+        let twice = grouped(&[3, 3, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[13, 13, 14, 10, 12]);
+        assert_eq!(twice, Err("test: 0x000000030000000d is no item of the input".into()));
+        let lost = grouped(&[5, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[11, 11, 14, 10, 12]);
+        assert_eq!(lost, Err("test: 0x000000030000000d is missing".into()));
+        assert!(grouped(&[3, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[11, 13, 14, 10, 12]).is_err(), "values go astray");
     }
 
     #[test]

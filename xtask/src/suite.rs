@@ -235,9 +235,9 @@ fn docs() -> Command {
 /// One command a module, because spirv-val takes one file.
 fn spirv_val() -> Result<Vec<Command>> {
     let mut commands = Vec::new();
-    let examples = workspace::examples()?.into_iter().map(|name| format!("examples/{name}/spirv"));
-    for folder in std::iter::once("spirv".to_owned()).chain(examples) {
-        for module in workspace::files(&workspace::root().join(folder), "spv")? {
+    let programs = workspace::programs()?;
+    for folder in std::iter::once(workspace::root().to_owned()).chain(programs) {
+        for module in workspace::files(&folder.join("spirv"), "spv")? {
             let mut command = Command::new("spirv-val");
             command.args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(module);
             commands.push(command);

@@ -55,6 +55,12 @@ pub(crate) fn examples() -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// The folders of programs that may have kernels of their own: `glsl`, and the modules in `spirv`.
+pub(crate) fn programs() -> Result<Vec<PathBuf>> {
+    let examples = examples()?.into_iter().map(|name| root().join("examples").join(name));
+    Ok(examples.chain([root().join("bench")]).collect())
+}
+
 /// A path as the workspace's users name it.
 pub(crate) fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()

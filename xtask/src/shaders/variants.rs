@@ -1,4 +1,4 @@
-//! What is compiled: the rows of glsl/VARIANTS, and each kernel of an example as it is.
+//! What is compiled: the rows of glsl/VARIANTS, and each kernel of an example or the bench as it is.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -30,15 +30,14 @@ impl fmt::Display for Variant {
     }
 }
 
-/// The library's set, then the examples'.
+/// The library's set, then those of programs.
 pub(crate) fn sets() -> Result<Vec<Set>> {
     let root = workspace::root();
     let glsl = root.join("glsl");
     let table = glsl.join("VARIANTS");
     let text = fs::read_to_string(&table).with_context(|| format!("cannot read {}", table.display()))?;
     let mut sets = vec![Set { variants: parse(&text)?, glsl, spirv: root.join("spirv") }];
-    for example in workspace::examples()? {
-        let folder = root.join("examples").join(example);
+    for folder in workspace::programs()? {
         let glsl = folder.join("glsl");
         let variants = workspace::files(&glsl, "comp")?.iter().map(|path| of_file(path)).collect::<Result<_>>()?;
         sets.push(Set { variants, glsl, spirv: folder.join("spirv") });

@@ -1,0 +1,29 @@
+// Reduced-bit sort of pairs, step 3: keys and values go to arrays of their own.
+//
+// In:  pairs. Out: keys and values.
+// Progress: none needed.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_EXT_scalar_block_layout : require
+
+#include "args.glsl"
+
+void main() {
+    for (uint first = first_item(); first < args.count; first += next_tile()) {
+        uvec2 items[RUN];
+        // Past the last item, that again.
+        [[unroll]] for (uint k = 0u; k < RUN; ++k) {
+            items[k] = Pairs(args.pairs_out).v[min(first + k * THREADS, args.count - 1u)];
+        }
+        [[unroll]] for (uint k = 0u; k < RUN; ++k) {
+            uint i = first + k * THREADS;
+            if (i < args.count) {
+                Words(args.keys_out).v[i] = items[k].x;
+                Words(args.values_out).v[i] = items[k].y;
+            }
+        }
+    }
+}
