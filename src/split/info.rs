@@ -103,8 +103,8 @@ pub struct SplitterInfo {
     pub max_count: u32,
     /// How. All give the same bytes.
     pub strategy: Strategy,
-    /// What becomes of the items: by any strategy [`SplitOutput::Buckets`], by [`Strategy::ReduceThenScan`] the others. Of more than 256 buckets,
-    /// that or [`SplitOutput::Counts`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
+    /// What becomes of the items: [`SplitOutput::Counts`] by [`Strategy::ReduceThenScan`], the others by any strategy. Of more than 256 buckets,
+    /// those or [`SplitOutput::Buckets`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
     /// [`SplitOutput::Buckets`].
     pub output: SplitOutput,
 }
@@ -243,8 +243,11 @@ impl SplitterInfo {
         if self.buckets > RADIX && self.output != SplitOutput::Counts {
             return malformed("output", "of more than 256 buckets, items go one bucket behind the other, or are counted");
         }
-        if !matches!(self.strategy, Strategy::Auto | Strategy::ReduceThenScan) {
-            return malformed("strategy", "what does not go bucket by bucket, one behind the other, goes by reduce-then-scan");
+        if self.output == SplitOutput::Counts && !matches!(self.strategy, Strategy::Auto | Strategy::ReduceThenScan) {
+            return malformed(
+                "strategy",
+                "what is counted and nothing else is counted by reduce-then-scan: there is nothing to wait for",
+            );
         }
         Ok(())
     }

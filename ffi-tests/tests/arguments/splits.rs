@@ -100,9 +100,9 @@ fn splitters() -> Result<()> {
         ),
         ("many ranks", output(TrmSplitOutput::Ranks, buckets(257)), "output is malformed: of more than 256 buckets"),
         (
-            "by look-back",
-            TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..bucket },
-            "strategy is malformed: what does not go bucket by bucket, one behind the other, goes by reduce-then-scan",
+            "counts by look-back",
+            TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..output(TrmSplitOutput::Counts, good) },
+            "strategy is malformed: what is counted and nothing else is counted by reduce-then-scan",
         ),
     ];
     for (what, info, reason) in &outputs {
