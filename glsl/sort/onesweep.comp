@@ -56,8 +56,8 @@ Tail tail_of_pass() { return Tail(pass_digits() + pass_index(), 2 * pass_digits(
 
 uint take_ticket() { return atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed); }
 
-// Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared but counts, tiles are so
-// few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
+// Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared but counts,
+// tiles are so few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
 void take_tile() {
     if (thread_id() != 0) return;
     sh_gave_up = 0;

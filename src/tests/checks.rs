@@ -312,7 +312,8 @@ impl Bench {
         assert!(self.part(memory, row.tile_words, words).iter().all(|word| *word == 0), "look-back words are cleared");
     }
 
-    /// Look-back words cleared, and where buckets begin, if they are told so, behind the counts to come. `input`: the twin with all items that there may be.
+    /// Look-back words cleared, and where buckets begin, if they are told so, behind the counts to come. `input`: the twin with all items that
+    /// there may be.
     fn check_begun(&self, memory: &[u8], row: &SortProblem, input: &Twin, twin: &Twin) {
         self.check_cleared(memory, row, twin);
         if twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
