@@ -3,6 +3,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 mod common;
+#[path = "split/segments.rs"]
+mod segments;
 
 use ash::vk;
 use common::arena::{Arena, Asked, Counted, Job, Poison, Together, sort};
@@ -14,8 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use trommel::host::Context;
 use trommel::{
-    BucketFunction, Count, IdType, KeyType, Layout, Range, Sorter, SorterInfo, SplitInfo, SplitOutput, Splitter, SplitterInfo,
-    Strategy, Timestamps, ValueType,
+    BucketFunction, Count, IdType, KeyType, Layout, Range, Segments, Sorter, SorterInfo, SplitInfo, SplitOutput, Splitter,
+    SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
 /// How many buckets: one, powers of two, their neighbours, and what is neither.
@@ -519,9 +521,8 @@ fn timestamps() {
     assert_silence(context);
 }
 
-/// Any number of buckets, any field or range, any number of any keys.
-#[test]
-fn random_splits() {
+/// The same draws on every run.
+fn runner() -> TestRunner {
     let cases = if full() {
         200
     } else if brief() {
@@ -529,11 +530,16 @@ fn random_splits() {
     } else {
         5
     };
-    let setups = setups();
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha))
+}
+
+/// Any number of buckets, any field or range, any number of any keys.
+#[test]
+fn random_splits() {
+    let setups = setups();
     let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..setups.len(), 0..Keys::ALL.len(), any::<u64>());
-    let ran = runner.run(&drawn, |(buckets, ranges, [low, width, bit, n], setup, keys, seed)| {
+    let ran = runner().run(&drawn, |(buckets, ranges, [low, width, bit, n], setup, keys, seed)| {
         let free = 32 - buckets.next_power_of_two().ilog2().max(1);
         let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit: bit % (free + 1) } };
         let info =
@@ -566,7 +572,7 @@ fn refusals() {
         (of(KeyType::U32x3, BucketFunction::Signs), "bucketCount is malformed: 16 is not 8, the combinations of 3 signs"),
         (
             of(KeyType::U16, BucketFunction::Splitters),
-            "keyType is malformed: keys narrower than a word go by their bits, and to no more than 256 buckets",
+            "keyType is malformed: keys narrower than a word go by their bits, to no more than 256 buckets, and not by segments",
         ),
         (
             SplitterInfo { max_count: u32::MAX, ..of(KeyType::U32, BucketFunction::Ids(IdType::U8)) },
@@ -588,6 +594,14 @@ fn refusals() {
             "output is malformed: items stay where they are: there is nothing to say of values, or of keys where they go",
         ),
         (
+            SplitterInfo { segmented: true, ..keys(4, BITS) }.output(SplitOutput::Ranks),
+            "output is malformed: of segments, items go bucket by bucket",
+        ),
+        (
+            SplitterInfo { segmented: true, ..keys(65_536, BucketFunction::Ids(IdType::U32)) },
+            "bucketCount is malformed: of segments, 65536 buckets leave no place for items of none",
+        ),
+        (
             keys(257, BITS).output(SplitOutput::Placed),
             "output is malformed: of more than 256 buckets, items go one bucket behind the other, or are counted",
         ),
@@ -605,10 +619,12 @@ fn refusals() {
     let by_ids = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Ids(IdType::U16)));
     let by_splitters = Case::new(Setup::Native, &SplitterInfo::pairs(4, BucketFunction::Splitters));
     let placed = Case::new(Setup::Native, &SplitterInfo::pairs(5, BITS).output(SplitOutput::Placed));
-    let jobs =
-        [&by_range, &by_bits, &by_ids, &by_splitters, &placed].map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host));
+    let segmented = Case::new(Setup::Native, &SplitterInfo { segmented: true, ..SplitterInfo::pairs(4, BITS) });
+    let cases = [&by_range, &by_bits, &by_ids, &by_splitters, &placed, &segmented];
+    let jobs = cases.map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host).cut(vec![0, 500, 1000]));
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
-    let [range, bits, ids, splitters, told] = [0, 1, 2, 3, 4].map(|job| arena.split_info(job));
+    let [range, bits, ids, splitters, told, cut] = [0, 1, 2, 3, 4, 5].map(|job| arena.split_info(job));
+    let many = Segments { count: Count::host(1 << 28), offsets: Range { size: 1 << 31, ..cut.segments.offsets } };
     let required = by_range.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
@@ -654,6 +670,21 @@ fn refusals() {
             &by_bits,
             SplitInfo { starts: bits.keys, ..bits },
             "starts is malformed: the splitter's buckets lie one behind the other".into(),
+        ),
+        (&by_bits, SplitInfo { segments: cut.segments, ..bits }, "segments is malformed: the splitter is not segmented".into()),
+        (&segmented, SplitInfo { segments: Segments::default(), ..cut }, "segments.offsets.address is null".into()),
+        (
+            &segmented,
+            SplitInfo { count: Count::device(cut.status, 1000), ..cut },
+            "count.address is malformed: the last offset tells how many keys there are".into(),
+        ),
+        (&segmented, SplitInfo { offsets: Range { size: 39, ..cut.offsets }, ..cut }, "offsets.size 39 < 40 required".into()),
+        (&segmented, SplitInfo { counts: Range { size: 31, ..cut.counts }, ..cut }, "counts.size 31 < 32 required".into()),
+        (&segmented, SplitInfo { commands: Range { size: 95, ..cut.commands }, ..cut }, "commands.size 95 < 96 required".into()),
+        (
+            &segmented,
+            SplitInfo { segments: many, ..cut },
+            "segments.count.max 3221225472 > 1073741824, the words told of all buckets of all segments".into(),
         ),
         (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: the splitter's buckets are no ranges".into()),
         (

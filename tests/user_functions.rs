@@ -59,6 +59,20 @@ fn kernels_compiled_before() {
     }
 }
 
+/// What the function is told of an item is where it lies in the arrays, not in its segment.
+#[test]
+fn kernels_that_serve_segments() {
+    let context = context(Setup::Native);
+    let info = SplitterInfo { segmented: true, ..by_user(KeyType::U32, 20, ValueType::U32) };
+    // SAFETY: as above.
+    let splitter = unsafe { Splitter::with_kernel(context.device(), &info, &kernel(KeyType::U32)) };
+    let splitter = splitter.expect("a kernel for such keys");
+    let asked = Asked { offsets: true, ..Asked::default() };
+    let job = Job::draw(&splitter, Keys::Random, 30_000, 3).asked(asked).cut(vec![3, 10, 10, 1001, 1030, 25_000, 29_000]);
+    sort(&context, &[job.counted(Counted::Device(6))], Together::Singles, Poison::Random(8));
+    assert_silence(&context);
+}
+
 /// Splitters that are alike but for their functions, beside one that is alike in all.
 #[test]
 fn several_kernels_on_one_device() {

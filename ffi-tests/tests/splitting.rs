@@ -284,6 +284,54 @@ fn other_outputs() -> Result<()> {
     engine.finish()
 }
 
+/// Three segments, of which the device says that there are two: each as if it were alone, where it lies.
+#[test]
+fn segments() -> Result<()> {
+    const COUNT: u32 = 20_000;
+    const OFFSETS: [u32; 4] = [5, 70, 19_000, 19_990];
+    let engine = engine()?;
+    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(10, 4) };
+    let bucket = function(&pairs, &split_info());
+    let (mut places, mut offsets, mut counts) = (vec![UNTOUCHED; COUNT as usize], Vec::new(), Vec::new());
+    for (first, end) in [(5, 70), (70, 19_000)] {
+        let mut segment: Vec<u32> = (first..end).collect();
+        segment.sort_by_key(|place| bucket(*place));
+        let of = |wanted: u32| segment.iter().map(|place| u32::from(bucket(*place) == wanted)).sum::<u32>();
+        offsets.extend((0..=10).map(|bucket| first + (0..bucket).map(of).sum::<u32>()));
+        counts.extend((0..10).map(of));
+        places[first as usize..end as usize].copy_from_slice(&segment);
+    }
+    let kind = TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_SEGMENTED_BIT, ..pairs };
+    let splitter = engine.splitter_of(&kind)?;
+    let (problem, work) = (Problem::new(&engine, &pairs, &split_info(), COUNT, None)?, engine.split_scratch(splitter, COUNT)?);
+    let (cut, number) = (engine.context.upload(&OFFSETS)?, engine.context.upload(&[2u32])?);
+    let (told_offsets, told_counts) = (engine.context.upload(&[UNTOUCHED; 33])?, engine.context.upload(&[UNTOUCHED; 30])?);
+    let info = TrmSplitInfo {
+        segments: TrmSegments { offsets: range(&cut), count: TrmCount { max: 3, address: number.address() } },
+        offsets: range(&told_offsets),
+        counts: range(&told_counts),
+        commands: TrmRange::default(),
+        command_items: 0,
+        scratch: scratch(&work),
+        ..problem.info()
+    };
+    engine.context.run(|commands| {
+        record(&engine, commands, splitter, &info);
+        Ok(())
+    })?;
+    let keys: Vec<u32> = places.iter().map(|place| if *place == UNTOUCHED { UNTOUCHED } else { key(*place) }).collect();
+    ensure!(engine.context.download::<u32>(&problem.output[0], COUNT as usize)? == keys, "keys");
+    ensure!(engine.context.download::<u32>(&problem.output[1], COUNT as usize)? == places, "values");
+    // Of the third, nothing is told.
+    offsets.resize(33, UNTOUCHED);
+    counts.resize(30, UNTOUCHED);
+    ensure!(engine.context.download::<u32>(&told_offsets, 33)? == offsets, "offsets");
+    ensure!(engine.context.download::<u32>(&told_counts, 30)? == counts, "counts");
+    // SAFETY: nobody uses it any more.
+    unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    engine.finish()
+}
+
 #[test]
 fn strategies_and_infos_of_an_earlier_version() -> Result<()> {
     const COUNT: u32 = 20_000;

@@ -100,7 +100,7 @@ const uint RANKING_PROVEN = 1;
 const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
-const uint KERNEL_INTERFACE = 367036670;
+const uint KERNEL_INTERFACE = 921793286;
 
 struct SortProblem {
     uvec2 keys;

@@ -10,7 +10,8 @@
 //
 // Of a split by labels (LABELS), the key is a label, which says where the item goes, and what follows it are the caller's key, unless nobody
 // wants it, and value: of those, LEAD_WORDS lie in the array of keys. Labels lie in scratch, at first as narrow as they can be; where there are
-// two moves, a plane of them lies behind, and after the last they are planes where they came from. There are no more than two moves.
+// two moves, a plane of them lies behind, and after the last they are planes where they came from. There are no more than two moves. Labels of
+// segments are kept even of one move, behind where they came from.
 
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
 layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
@@ -58,10 +59,15 @@ uint key_step(uint p) { return (problem_strides(p) & 0xffff) * (NARROW ? 1 : 4);
 uint value_step(uint p) { return (problem_strides(p) >> 16) * 4; }
 const uint DENSE_KEY_BYTES = NARROW ? KEY_BITS / 8 : (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4;
 
-uvec2 keys_of(uint p) { return LABELS ? problem_alternate_keys(p) : part_of(problem_keys(p), key_step(p)); }
+// (Labels of segments are words: as wide as the planes that they have to end in.)
+uvec2 labels_of(uint p) { return part_of(problem_alternate_keys(p), 4); }
+uvec2 lead_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
+uvec2 to_lead_of(uint p) { return part_of(problem_to_keys(p), LEAD_WORDS * 4); }
+
+uvec2 keys_of(uint p) { return LABELS ? labels_of(p) : part_of(problem_keys(p), key_step(p)); }
 uvec2 values_of(uint p) { return part_of(problem_values(p), value_step(p)); }
 uvec2 to_keys_of(uint p) { return part_of(problem_to_keys(p), DENSE_KEY_BYTES); }
-uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), VALUE_WORDS * 4); }
+uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), TRAIL_WORDS * 4); }
 uvec2 alternate_keys_of(uint p) { return part_of(problem_alternate_keys(p), (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4); }
 uvec2 alternate_values_of(uint p) { return part_of(problem_alternate_values(p), VALUE_WORDS * 4); }
 
@@ -78,10 +84,13 @@ uvec2 behind(uvec2 area, uint words, uint p) {
     return plane_address(area, words, (problem_max_count(p) + 3) & ~3u);
 }
 
+// Whether labels of segments, which are all kept, end behind where they were at first.
+bool labels_end_behind() { return SEGMENTS && (pass_digits() & 1) != 0; }
+
 uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
     if (LABELS) {
-        if (w >= KEY_WORDS) return plane_address(problem_alternate_values(p), w - KEY_WORDS, count);
-        return alternate ? behind(problem_alternate_keys(p), KEY_WORDS, p) : problem_alternate_keys(p);
+        if (w >= KEY_WORDS) return plane_address(alternate_values_of(p), w - KEY_WORDS, count);
+        return alternate != labels_end_behind() ? behind(labels_of(p), KEY_WORDS, p) : labels_of(p);
     }
     // Items as long as their planes have room for all of those in one array.
     if (w < KEY_WORDS || INTERLEAVED) {
@@ -106,7 +115,7 @@ Plane source_plane(uint p, uint w, Move move, uint count) {
         plane.base = advance(keys_of(p), uvec2(NARROW ? 0 : memory_word(w) * 4, 0));
         if (!KEYS_ARE_PLANES) plane.stride = LABELS ? KEY_BITS / 8 : strides & 0xffff;
     } else if (is_lead(w)) {
-        plane.base = advance(problem_keys(p), uvec2((w - KEY_WORDS) * 4, 0));
+        plane.base = advance(lead_of(p), uvec2((w - KEY_WORDS) * 4, 0));
         if (!LEAD_IS_PLANE) plane.stride = strides & 0xffff;
     } else {
         plane.base = advance(values_of(p), uvec2((w - TRAIL) * 4, 0));
@@ -130,7 +139,7 @@ Plane target_plane(uint p, uint w, Move move, uint count) {
         plane.base = advance(to_keys_of(p), uvec2(w * 4, 0));
         plane.stride = ITEM_WORDS;
     } else if (is_lead(w)) {
-        plane.base = advance(problem_to_keys(p), uvec2((w - KEY_WORDS) * 4, 0));
+        plane.base = advance(to_lead_of(p), uvec2((w - KEY_WORDS) * 4, 0));
         if (!LEAD_IS_PLANE) plane.stride = LEAD_WORDS;
     } else {
         plane.base = advance(to_values_of(p), uvec2((w - TRAIL) * 4, 0));

@@ -180,6 +180,14 @@ struct Share {
     uint shares;
 };
 
+// What all segments cover, as segments.comp has found. A kernel before it finds it by itself.
+#ifdef BEFORE_SEGMENTS
+#include "sort/cuts.glsl"
+SortState covered() { return told_cover(); }
+#else
+SortState covered() { return SortStates(scratch_part(args.problems)).v[args.problem_count]; }
+#endif
+
 // Segments are one problem for a kernel that does the same with all of them.
 bool find_share(out Share share) {
     uint problems = SEGMENTS ? 1 : args.problem_count;
@@ -187,9 +195,9 @@ bool find_share(out Share share) {
     share.index = linear_group() / problems;
     share.shares = max(gl_NumWorkGroups.x * gl_NumWorkGroups.y / problems, 1);
     if (SEGMENTS) {
-        SortState covered = SortStates(scratch_part(args.problems)).v[args.problem_count];
-        segment_first = covered.first;
-        share.count = covered.count;
+        SortState cover = covered();
+        segment_first = cover.first;
+        share.count = cover.count;
     } else {
         share.count = resolved_count(share.problem);
     }

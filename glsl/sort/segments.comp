@@ -29,6 +29,7 @@
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
+#include "sort/cuts.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
 
@@ -67,15 +68,6 @@ const uint INDEX_WORDS = (HEAD_WORDS + 31) / 32;
 shared uint sh_headed[INDEX_WORDS];
 // Items of the longest.
 shared uint sh_longest;
-
-Words offsets() { return Words(uvec2(args.arguments, args.tickets)); }
-
-uint told_segments() {
-    uvec2 address = problem_count(0);
-    return is_null(address) ? args.chunk : min(Words(address).v[0], args.chunk);
-}
-
-uint begin_of(uint segment) { return min(offsets().v[segment], problem_max_count(0)); }
 
 // The first segment that does not begin before `item`. Each step asks as many segments as there are threads.
 uint first_segment_from(uint item, uint segments) {
@@ -285,8 +277,7 @@ void clear_histogram() {
 }
 
 void tell_all(uint segments, SortStates found) {
-    uint first = begin_of(0);
-    found.v[args.problem_count] = SortState(max(begin_of(segments), first) - first, 0, first);
+    found.v[args.problem_count] = told_cover();
     uvec2 status = problem_status(0);
     if (is_null(status)) return;
     uvec2 count = problem_count(0);

@@ -1,9 +1,9 @@
-// Split into more buckets than a digit has values, behind its moves: what is known of the buckets.
+// Split into more buckets than a digit has values, or of segments, behind its moves: what is known of the buckets.
 //
-// In:  labels in their order, a word each.
-// Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, where they are wanted; in the status, whether
-//      there are items of no bucket.
-// Groups: as many for each problem; an invocation a bucket.
+// In:  labels in their order, a word each; of segments, their offsets and their number, where it lies on the device.
+// Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, where they are wanted, of segments as many for
+//      each; in the status, whether there are items of no bucket.
+// Groups: as many for each problem; an invocation a bucket. Of segments any number, each of which takes one bucket after the other.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -14,12 +14,13 @@
 #include "lib/subgroup.glsl"
 #include "lib/commands.glsl"
 #include "sort/problem.glsl"
+#include "sort/cuts.glsl"
 #include "split/tell.glsl"
 
-// How many labels are below this one.
-uint labels_below(Words labels, uint count, uint label) {
-    uint below = 0;
-    uint above = count;
+// Where the first label from `first` on lies that is not below this one.
+uint labels_below(Words labels, uint first, uint end, uint label) {
+    uint below = first;
+    uint above = end;
     while (below < above) {
         uint middle = below + (above - below) / 2;
         if (labels.v[middle] < label) below = middle + 1;
@@ -28,16 +29,33 @@ uint labels_below(Words labels, uint count, uint label) {
     return below;
 }
 
+void tell(uint p, uint segment, uint bucket, uint first, uint end) {
+    Words labels = Words(problem_alternate_keys(p));
+    uint start = labels_below(labels, first, end, bucket);
+    uint last = labels_below(labels, start, end, bucket + 1);
+    tell_bucket(p, segment, bucket, start, last - start);
+    if (bucket == BUCKETS - 1 && last != end) tell_strays(p);
+}
+
+void tell_segments() {
+    // Fewer than 2^30, as has been checked: they are words of what is told.
+    uint buckets = told_segments() * BUCKETS;
+    uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
+    for (uint i = linear_group() * THREADS + thread_id(); i < buckets; i += step) {
+        uint segment = i / BUCKETS;
+        uint first = begin_of(segment);
+        tell(0, segment, i % BUCKETS, first, max(first, begin_of(segment + 1)));
+    }
+}
+
 void main() {
+    if (SEGMENTS) {
+        tell_segments();
+        return;
+    }
     uint groups = BUCKETS / THREADS + (BUCKETS % THREADS != 0 ? 1 : 0);
     uint p = linear_group() / groups;
     if (p >= args.problem_count) return;
     uint bucket = linear_group() % groups * THREADS + thread_id();
-    if (bucket >= BUCKETS) return;
-    uint count = resolved_count(p);
-    Words labels = Words(problem_alternate_keys(p));
-    uint start = labels_below(labels, count, bucket);
-    uint end = labels_below(labels, count, bucket + 1);
-    tell_bucket(p, bucket, start, end - start);
-    if (bucket == BUCKETS - 1 && end != count) tell_strays(p);
+    if (bucket < BUCKETS) tell(p, 0, bucket, 0, resolved_count(p));
 }

@@ -19,6 +19,7 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
+#define BEFORE_SEGMENTS
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
@@ -27,7 +28,9 @@ layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 
-const uint LABEL_BITS = BINS > 1u << 16 ? 32 : BINS > 1u << 8 ? 16 : 8;
+// Of segments, whole words: see sort/planes.glsl.
+const uint WORDS_OF_SEGMENTS = SEGMENTS ? 1u << 16 : 0;
+const uint LABEL_BITS = BINS + WORDS_OF_SEGMENTS > 1u << 16 ? 32 : BINS > 1u << 8 ? 16 : 8;
 const uint LABELS_A_WORD = 32 / LABEL_BITS;
 // Items of a thread at a time, one after the other in memory.
 const uint RUN = 4;
@@ -46,7 +49,7 @@ void main() {
     begin_function(p);
     barrier();
     uint count = share.count;
-    Words labels = Words(problem_alternate_keys(p));
+    Words labels = Words(part_of(problem_alternate_keys(p), 4));
     uint step = share.shares * THREADS * RUN;
     for (uint first = (share.index * THREADS + thread_id()) * RUN; first < count; first += step) {
         uint keys[RUN * KEY_WORDS];
@@ -58,7 +61,7 @@ void main() {
         [[unroll]] for (uint k = 0; k < RUN; ++k) {
             uint key[KEY_WORDS];
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
-            words[k / LABELS_A_WORD] |= bucket_of(p, item(first, k, count), key) << k % LABELS_A_WORD * LABEL_BITS;
+            words[k / LABELS_A_WORD] |= bucket_of(p, segment_first + item(first, k, count), key) << k % LABELS_A_WORD * LABEL_BITS;
         }
         [[unroll]] for (uint k = 0; k < RUN; k += LABELS_A_WORD) {
             if (first + k < count) labels.v[(first + k) / LABELS_A_WORD] = words[k / LABELS_A_WORD];

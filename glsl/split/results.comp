@@ -40,7 +40,7 @@ void main() {
     // 2. Tell.
     for (uint j = 0; j < DIGITS; ++j) {
         uint bin = digit_of_thread(j);
-        if (bin < BUCKETS) tell_bucket(p, bin, starts[j], counts[j]);
+        if (bin < BUCKETS) tell_bucket(p, 0, bin, starts[j], counts[j]);
         else if (bin < BINS && counts[j] != 0) tell_strays(p);
         if (OUTPUT == OUTPUT_PLACED && bin < BINS && counted) histogram.v[bin] = Words(starts_of(p)).v[bin];
     }

@@ -1,4 +1,5 @@
-// What is told of the buckets of a split: offsets, counts and commands, each where it is wanted.
+// What is told of the buckets of a split: offsets, counts and commands, each where it is wanted; of segments, of each segment one behind the
+// other.
 //
 // The problems of passes that tell are those of the others, with addresses of results in place of items': see for_each_result() in
 // src/sort/table.rs.
@@ -13,19 +14,20 @@ uvec2 starts_of(uint p) { return problem_to_values(p); }
 // That a workgroup of the commands takes.
 uint command_items_of(uint p) { return problem_strides(p); }
 
-void tell_bucket(uint p, uint bucket, uint start, uint count) {
+void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
+    uint first = segment * BUCKETS;
     if (!is_null(offsets_of(p))) {
         Words offsets = Words(offsets_of(p));
-        offsets.v[bucket] = start;
-        if (bucket == BUCKETS - 1) offsets.v[BUCKETS] = start + count;
+        offsets.v[first + segment + bucket] = start;
+        if (bucket == BUCKETS - 1) offsets.v[first + segment + BUCKETS] = start + count;
     }
-    if (!is_null(counts_of(p))) Words(counts_of(p)).v[bucket] = count;
+    if (!is_null(counts_of(p))) Words(counts_of(p)).v[first + bucket] = count;
     if (!is_null(commands_of(p))) {
-        write_command(Words(commands_of(p)), bucket, tiles_of(count, command_items_of(p)), args.max_groups_x);
+        write_command(Words(commands_of(p)), first + bucket, tiles_of(count, command_items_of(p)), args.max_groups_x);
     }
 }
 
-// One invocation a problem.
 void tell_strays(uint p) {
-    if (!is_null(problem_status(p))) Words(problem_status(p)).v[0] |= STATUS_NO_BUCKET;
+    if (is_null(problem_status(p))) return;
+    atomicOr(Words(problem_status(p)).v[0], STATUS_NO_BUCKET, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }

@@ -1,7 +1,7 @@
 //! What the primitives' structs have in common, as Rust has it.
 
 use super::types::*;
-use crate::{Count, Error, KeyType, Layout, Range, Result, Scratch, Strategy, Timestamps, ValueType};
+use crate::{Count, Error, KeyType, Layout, Range, Result, Scratch, Segments, Strategy, Timestamps, ValueType};
 
 /// The enum's value that a number crosses as.
 pub(super) fn value_of<T: Copy>(argument: &'static str, number: i32, values: &[(i32, T)]) -> Result<T> {
@@ -80,6 +80,10 @@ pub(super) fn range(range: TrmRange) -> Range {
 
 pub(super) fn count(count: TrmCount) -> Count {
     Count { max: count.max, address: count.address }
+}
+
+pub(super) fn segments(segments: TrmSegments) -> Segments {
+    Segments { offsets: range(segments.offsets), count: count(segments.count) }
 }
 
 pub(super) fn scratch(scratch: TrmScratch) -> Scratch {

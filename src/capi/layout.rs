@@ -77,7 +77,7 @@ structs! {
     TrmSplitInfo {
         s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride, low, width,
         splitters, bucket_ids, user_address, user_words, offsets, counts, commands, command_items, scratch, status, timestamps,
-        starts
+        starts, segments
     }
     TrmBatchInfo { s_type, struct_size, p_next, info_count, infos, scratch }
 }
@@ -98,6 +98,7 @@ values! {
     "TRM_SORTER_CREATE_DROP_KEYS_BIT" = TRM_SORTER_CREATE_DROP_KEYS_BIT,
     "TRM_SORTER_CREATE_SEGMENTED_BIT" = TRM_SORTER_CREATE_SEGMENTED_BIT,
     "TRM_SPLITTER_CREATE_DROP_KEYS_BIT" = TRM_SPLITTER_CREATE_DROP_KEYS_BIT,
+    "TRM_SPLITTER_CREATE_SEGMENTED_BIT" = TRM_SPLITTER_CREATE_SEGMENTED_BIT,
     "TRM_SUCCESS" = TrmResult::TrmSuccess,
     "TRM_ERROR_NULL" = TrmResult::TrmErrorNull,
     "TRM_ERROR_MALFORMED" = TrmResult::TrmErrorMalformed,

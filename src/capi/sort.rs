@@ -5,9 +5,9 @@ use super::types::*;
 #[cfg(feature = "sort")]
 use {
     super::border::object,
-    super::convert::{check_bits, count, key_type, layout, range, scratch, strategy, timestamps, value_of, value_type},
+    super::convert::{check_bits, count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
     super::info::read,
-    crate::{Error, Order, Placement, Result, Segments, SortInfo, Sorter, SorterInfo},
+    crate::{Error, Order, Placement, Result, SortInfo, Sorter, SorterInfo},
 };
 
 /// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once.
@@ -142,7 +142,7 @@ fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
 pub(super) fn sort_info(info: &TrmSortInfo) -> SortInfo {
     SortInfo {
         count: count(info.count),
-        segments: Segments { offsets: range(info.segments.offsets), count: count(info.segments.count) },
+        segments: segments(info.segments),
         keys: range(info.keys),
         values: range(info.values),
         keys_out: range(info.keys_out),

@@ -9,7 +9,7 @@ use std::ffi::c_char;
 use {
     super::border::checked,
     super::border::object,
-    super::convert::{check_bits, count, key_type, layout, range, scratch, strategy, timestamps, value_of, value_type},
+    super::convert::{check_bits, count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
     super::info::read,
     crate::memory::check_multiple,
     crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, SplitOutput, Splitter, SplitterInfo},
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn trmCmdSplit(
 
 #[cfg(feature = "split")]
 fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
-    check_bits("flags", info.flags, TRM_SPLITTER_CREATE_DROP_KEYS_BIT)?;
+    check_bits("flags", info.flags, TRM_SPLITTER_CREATE_DROP_KEYS_BIT | TRM_SPLITTER_CREATE_SEGMENTED_BIT)?;
     let functions = [
         (TrmBucketFunction::Bits as i32, BucketFunction::Bits { begin_bit: info.begin_bit }),
         (TrmBucketFunction::Range as i32, BucketFunction::Range),
@@ -213,6 +213,7 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         value: value_type(info.value_type, info.value_size)?,
         drop_keys: info.flags & TRM_SPLITTER_CREATE_DROP_KEYS_BIT != 0,
         layout: layout(info.layout)?,
+        segmented: info.flags & TRM_SPLITTER_CREATE_SEGMENTED_BIT != 0,
         max_count: info.max_count,
         strategy: strategy(info.strategy)?,
         output,
@@ -229,6 +230,7 @@ pub(super) fn split_info(info: &TrmSplitInfo) -> SplitInfo {
         values_out: range(info.values_out),
         key_stride: info.key_stride,
         value_stride: info.value_stride,
+        segments: segments(info.segments),
         low: info.low,
         width: info.width,
         splitters: range(info.splitters),

@@ -220,6 +220,10 @@ pub const TRM_SORTER_CREATE_SEGMENTED_BIT: u32 = 2;
 /// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored.
 pub const TRM_SPLITTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
+/// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
+/// or more, which go to TRM_SPLIT_OUTPUT_BUCKETS, 65,536 of them only by a function that takes every item to one.
+pub const TRM_SPLITTER_CREATE_SEGMENTED_BIT: u32 = 2;
+
 /// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
 /// the arrays, and were cut off.
 pub const TRM_STATUS_COUNT_CLAMPED: u32 = 1;
@@ -269,7 +273,7 @@ pub struct TrmCount {
     pub address: VkDeviceAddress,
 }
 
-/// Where the arrays of a segmented sort are cut. All of it lies on the device and nothing is read back. A segment holds the items from
+/// Where the arrays of a segmented sort or split are cut. All of it lies on the device and nothing is read back. A segment holds the items from
 /// its offset up to the next offset. Offsets never fall; segments may be empty. Items before the first offset and from the last one
 /// on are in no segment, and left alone.
 #[repr(C)]
@@ -505,11 +509,12 @@ pub struct TrmSplitInfo {
     /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
     pub user_words: [u32; 4],
     /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
-    /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Zeros: not wanted.
+    /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its
+    /// buckets begin in all that is written. Zeros: not wanted.
     pub offsets: TrmRange,
-    /// bucketCount words: how many items each bucket has. Zeros: not wanted.
+    /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
     pub counts: TrmRange,
-    /// bucketCount VkDispatchIndirectCommands: a workgroup for every commandItems items of the bucket, in one row, or, where the
+    /// bucketCount VkDispatchIndirectCommands, of segments for each: a workgroup for every commandItems items of the bucket, in one row, or, where the
     /// device takes no row as long, in several; groups beyond those that there are items for find none. Its buffer has usage
     /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
     pub commands: TrmRange,
@@ -525,6 +530,9 @@ pub struct TrmSplitInfo {
     /// belong to no bucket, for these. Nothing checks them: each bucket must have room for its items within what is written, apart from the
     /// others. Elsewhere zeros.
     pub starts: TrmRange,
+    /// Of a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT, which items are split together; those of no bucket lie behind the others of their
+    /// segment. Zeros elsewhere.
+    pub segments: TrmSegments,
 }
 
 /// Many problems to record together.

@@ -173,8 +173,13 @@ impl Format {
         self.split.and_then(|split| split.labels)
     }
 
-    /// `LAYOUT_` bits as the passes move items. Labels lie in scratch and are kept where there are more than one digit tells; all that the
-    /// caller has lies behind them.
+    /// Whether the labels of a split are there when its items have been moved: where more than one digit tells, and of segments, nothing else
+    /// says where buckets begin.
+    pub(crate) fn keeps_labels(&self) -> bool {
+        self.labels().is_some() && (self.digits() > 1 || self.segmented)
+    }
+
+    /// `LAYOUT_` bits as the passes move items. Labels lie in scratch, and may be kept; all that the caller has lies behind them.
     pub(crate) fn moved_layout(&self) -> u32 {
         if self.labels().is_none() {
             return self.layout;
@@ -184,7 +189,7 @@ impl Format {
             (_, true) => 0,
             _ => self.key_size / 4,
         };
-        let labels_go = if self.digits() == 1 { LAYOUT_DROP_KEYS } else { 0 };
+        let labels_go = if self.keeps_labels() { 0 } else { LAYOUT_DROP_KEYS };
         self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED) | labels_go | LAYOUT_KEYS_APART | LAYOUT_LABELS | lead << LAYOUT_LEAD_SHIFT
     }
 
@@ -274,9 +279,10 @@ impl Format {
     /// Bins of a pass. Segments have rows of counts that are whole parts of scratch.
     pub(crate) fn bins(&self) -> u32 {
         match self.split {
+            _ if self.segmented => RADIX,
             Some(SplitBy { labels: Some(_), bins, .. }) if bins > RADIX + 1 => RADIX + u32::from(bins > RADIX * RADIX),
             Some(split) => split.bins,
-            None if self.digits() == 1 && !self.segmented => 1 << self.digit(0).bits,
+            None if self.digits() == 1 => 1 << self.digit(0).bits,
             None => RADIX,
         }
     }

@@ -67,10 +67,12 @@ impl Job {
             let range = Range::new(self.buckets.starts.address, u64::from(format.bins()) * 4);
             arguments.push(Argument { name: "starts", range, written: false });
         }
+        // Of each segment.
+        let times = if format.segmented { u64::from(self.items.segments.count.max) } else { 1 };
         let results = [
-            ("offsets", self.buckets.offsets, (buckets + 1) * 4),
-            ("counts", self.buckets.counts, buckets * 4),
-            ("commands", self.buckets.commands, buckets * INDIRECT_COMMAND),
+            ("offsets", self.buckets.offsets, times * (buckets + 1) * 4),
+            ("counts", self.buckets.counts, times * buckets * 4),
+            ("commands", self.buckets.commands, times * buckets * INDIRECT_COMMAND),
         ];
         if format.split.is_some() {
             arguments.extend(results.map(|(name, range, size)| Argument {

@@ -68,8 +68,7 @@ impl Class {
             Self::Ranked(_) => format.rule() != FLAG_EVEN,
             Self::Small(_) | Self::Segments { tiles: None, .. } => true,
             Self::Merged(merging) => merging.levels == 0,
-            Self::Tiled(..) => format.split.is_some() && format.digits() == 1,
-            Self::Segments { .. } => false,
+            Self::Tiled(..) | Self::Segments { .. } => format.split.is_some() && format.digits() == 1,
         }
     }
 
@@ -269,15 +268,14 @@ impl<'a> SortKind<'a> {
                     Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
                         others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
                     }
-                    Class::Segments { whole, .. } => others.push((whole.segments_kernel(), whole.shape)),
+                    Class::Segments { whole, .. } => {
+                        others.push((whole.segments_kernel(), whole.shape));
+                        others.extend(kind.splitting_kernels());
+                    }
                     Class::Tiled(.., Finish::Prefixes(shape)) => {
                         others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
                     }
-                    Class::Tiled(.., Finish::Digits) if kind.format.split.is_some() => {
-                        others.push((kind.telling_kernel(), PLAIN));
-                        others.extend(kind.format.labels().map(|_| (Kernel::SplitLabel, PLAIN)));
-                    }
-                    Class::Tiled(.., Finish::Digits) => {}
+                    Class::Tiled(.., Finish::Digits) => others.extend(kind.splitting_kernels()),
                 }
                 let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
                 modes.iter().flat_map(move |single| {
@@ -385,9 +383,16 @@ impl<'a> SortKind<'a> {
         std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
     }
 
-    /// What tells of buckets: counts of a digit, or, where there are several, the labels as they lie in the end.
+    /// What tells of buckets: counts of a digit, or the labels as they lie in the end.
     pub(super) fn telling_kernel(&self) -> Kernel {
-        if self.format.digits() == 1 { Kernel::SplitResults } else { Kernel::SplitBounds }
+        if self.format.keeps_labels() { Kernel::SplitBounds } else { Kernel::SplitResults }
+    }
+
+    /// What a split has beside its moves.
+    fn splitting_kernels(&self) -> impl Iterator<Item = (Kernel, Shape)> + use<> {
+        let tells = self.format.split.map(|_| self.telling_kernel());
+        let labels = self.format.labels().map(|_| Kernel::SplitLabel);
+        tells.into_iter().chain(labels).map(|kernel| (kernel, PLAIN))
     }
 
     pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {

@@ -32,7 +32,7 @@ pub(crate) use kind::{Class, SortKind};
 pub(crate) use merging::Merging;
 pub(crate) use passes::{Passes, check_apart, scratch_range};
 #[cfg(feature = "split")]
-pub(crate) use table::MOST_GROUPS_Y;
+pub(crate) use table::{INDIRECT_COMMAND, MOST_GROUPS_Y};
 pub(crate) use table::{SortSource, SortTable};
 
 use crate::memory::{Argument, Arguments};
@@ -40,7 +40,7 @@ use crate::shared::{FLAG_EVEN, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED}
 use crate::{Count, Device, Range, Result, Scratch, Strategy, Timestamps};
 use ash::vk;
 
-/// Where the arrays of a segmented sort are cut. All of it lies on the device and nothing is read back.
+/// Where the arrays of a segmented sort or split are cut. All of it lies on the device and nothing is read back.
 ///
 /// Segment `s` holds the items from `offsets[s]` up to `offsets[s + 1]`. Offsets never fall; segments may be empty. Items before the
 /// first offset and from the last one on are in no segment, and left alone. (The row offsets of a CSR matrix, and whatever an exclusive

@@ -199,7 +199,8 @@ impl Passes {
         let Segments { offsets, count } = info.segments;
         if !self.format.segmented {
             if info.segments != Segments::default() {
-                return Err(Error::Malformed { argument: "segments", why: "the sorter is not segmented".into() });
+                let what = if self.format.split.is_some() { "splitter" } else { "sorter" };
+                return Err(Error::Malformed { argument: "segments", why: format!("the {what} is not segmented") });
             }
             return Ok(());
         }
@@ -212,7 +213,12 @@ impl Passes {
         check_alignment("segments.count.address", count.address)?;
         if count.max > MAX_SEGMENTS {
             let (value, limit) = (count.max.into(), MAX_SEGMENTS.into());
-            return Err(Error::TooLarge { argument: "segments.count.max", value, limit, why: "the most segments of one sort" });
+            return Err(Error::TooLarge {
+                argument: "segments.count.max",
+                value,
+                limit,
+                why: "the most segments of one sort or split",
+            });
         }
         offsets.check(range_names("segments.offsets"), 4, (u64::from(count.max) + 1) * 4, None)
     }

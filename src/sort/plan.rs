@@ -323,13 +323,13 @@ impl<'a> Builder<'a> {
 
     /// All that fit a workgroup, and then the others by tiles.
     fn segments(&mut self, whole: SmallShape, tiles: Option<TileShape>) {
+        self.label();
         let push = self.push;
-        // What the other passes have no use for, or have later.
-        [self.push.arguments, self.push.tickets] = bytemuck::cast(self.table.hulls.offsets.address.to_le_bytes());
-        self.push.chunk = self.table.most_segments;
+        self.tell_cuts();
         let cleared = if tiles.is_some() { self.histograms } else { Id(None) };
-        let reads = set(&self.read_of_input()).union(set(&[self.offsets, self.counts]));
-        let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared]));
+        let labels = set(&[if self.format().labels().is_some() { self.alternate[0] } else { Id(None) }]);
+        let reads = set(&self.read_of_input()).union(set(&[self.offsets, self.counts])).union(labels);
+        let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared])).union(labels);
         self.pass(whole.segments_kernel(), whole.shape, Groups::Fixed(self.push.problem_count), reads, writes);
         self.push = push;
         let Some(tile) = tiles else { return };
@@ -339,6 +339,14 @@ impl<'a> Builder<'a> {
             self.digits_by_look_back(tile);
         } else {
             self.digits_by_scan(tile);
+        }
+    }
+
+    /// Where segments begin and how many there are at most, in place of what the passes by tiles have there: see glsl/sort/cuts.glsl.
+    fn tell_cuts(&mut self) {
+        if self.format().segmented {
+            [self.push.arguments, self.push.tickets] = bytemuck::cast(self.table.hulls.offsets.address.to_le_bytes());
+            self.push.chunk = self.table.most_segments;
         }
     }
 
@@ -372,7 +380,7 @@ impl<'a> Builder<'a> {
         let (out, alternate) = (set(&self.apart), set(&self.alternate));
         // Labels come from scratch and, where they are moved twice, go there.
         let labels = set(&[if format.labels().is_some() { self.alternate[0] } else { Id(None) }]);
-        let kept = if moves > 1 { labels } else { Resources::default() };
+        let kept = if format.keeps_labels() { labels } else { Resources::default() };
         let (input, written) = (set(&self.read_of_input()), set(&self.written_of(self.apart, last)));
         if self.decided_on_device() {
             let reads = if first { input } else { input.union(out).union(alternate) };
@@ -399,6 +407,7 @@ impl<'a> Builder<'a> {
         let Some(labels) = self.format().labels() else { return };
         let push = self.push;
         self.push.problems = self.table.part_of(self.table.labels);
+        self.tell_cuts();
         if self.table.problems == 1 {
             self.table.for_each_label(&mut |problem| self.push.problem = *problem);
         }
@@ -411,6 +420,9 @@ impl<'a> Builder<'a> {
 
     /// What tells how many items there are, besides rows.
     fn counted_by(&self) -> Resources {
+        if self.format().segmented {
+            return set(&[self.offsets, self.counts]);
+        }
         let states = if self.table.prepared && self.table.any_count_on_device { self.states } else { Id(None) };
         set(&[states, if self.table.prepared { Id(None) } else { self.counts }])
     }
@@ -450,6 +462,7 @@ impl<'a> Builder<'a> {
         } else if self.table.prepared {
             self.prepare(tile, FLAG_HISTOGRAMS, &[self.histograms, self.tickets]);
         }
+        self.label();
         self.digits_by_look_back(tile);
     }
 
@@ -467,7 +480,6 @@ impl<'a> Builder<'a> {
 
     fn digits_by_look_back(&mut self, tile: TileShape) {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
-        self.label();
         // What tiles are told by those that count, or leave for those that tell.
         let (told, left) = if self.table.kind.begins() {
             self.begin(tile);
@@ -520,12 +532,12 @@ impl<'a> Builder<'a> {
         } else if self.table.prepared {
             self.prepare(tile, 0, &[]);
         }
+        self.label();
         self.digits_by_scan(tile);
     }
 
     fn digits_by_scan(&mut self, tile: TileShape) {
         let (histograms, tile_words) = (self.histograms, self.tile_words);
-        self.label();
         let tiles = self.groups(self.table.tiles, ARGUMENTS_TILES);
         let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
         let digits = match self.table.class {
@@ -617,8 +629,11 @@ impl<'a> Builder<'a> {
         let reads = set(&[counted, self.results, strays, starts]).union(self.counted_by());
         let placed = if starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
-        let groups = if kernel == Kernel::SplitBounds { buckets.div_ceil(self.table.kind.profile.plain_threads) } else { 1 };
-        let groups = Groups::Fixed(self.table.problems * groups);
+        let groups = match kernel {
+            _ if self.format().segmented => self.shares(u64::from(buckets) * u64::from(self.table.most_segments)),
+            Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.kind.profile.plain_threads)),
+            _ => Groups::Fixed(self.table.problems),
+        };
         self.pass_of_buckets(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays, placed])));
     }
 
@@ -626,6 +641,7 @@ impl<'a> Builder<'a> {
     fn pass_of_buckets(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
         let push = self.push;
         self.push.problems = self.table.part_of(self.table.results);
+        self.tell_cuts();
         if self.table.problems == 1 {
             self.table.for_each_result(&mut |problem| self.push.problem = *problem);
         }

@@ -79,11 +79,15 @@ struct Parts {
     values: u64,
 }
 
+/// Bytes from a plane to the one behind it: see behind() in glsl/sort/planes.glsl.
+fn plane_bytes(max_count: u32) -> u64 {
+    u64::from(max_count).next_multiple_of(4) * WORD
+}
+
 impl Parts {
     fn of(kind: &SortKind<'_>, class: Class, max_count: u32, prepared: bool) -> Self {
         let format = &kind.format;
-        // So do the planes behind others, for kernels: see behind() in glsl/sort/planes.glsl.
-        let plane = u64::from(max_count).next_multiple_of(4) * WORD;
+        let plane = plane_bytes(max_count);
         let merged_planes = class.merging().map(Merging::planes);
         let times = |apart: bool| if apart { 2 } else { merged_planes.unwrap_or(1).max(1) };
         let moves_once = class.moves_once(format);
@@ -93,8 +97,8 @@ impl Parts {
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (mut keys, mut values) = (0, 0);
         if format.labels().is_some() {
-            // At first as narrow as they are; where they are moved twice, two planes of them, and one of each word that they take along.
-            keys = if moves_once { plane * u64::from(format.key_bits) / 32 } else { 2 * plane };
+            // At first as narrow as they are; where they are kept, two planes of them, and one of each word that they take along.
+            keys = if format.keeps_labels() { 2 * plane } else { plane * u64::from(format.key_bits) / 32 };
             values = if moves_once { 0 } else { plane * u64::from(format.value_words) };
         } else if own_planes || keys_apart {
             keys = plane * u64::from(format.key_words + together) * times(format.has(LAYOUT_KEYS_APART));
@@ -331,8 +335,8 @@ impl<'a> SortTable<'a> {
             tile_words: part(parts.tile_words + ring)?,
             alternate_keys: part(parts.keys)?,
             alternate_values: part(parts.values)?,
-            results: part(if kind.format.split.is_some() { rows } else { 0 })?,
-            labels: part(if kind.format.labels().is_some() { rows } else { 0 })?,
+            results: part(if kind.format.split.is_some() && !segmented { rows } else { 0 })?,
+            labels: part(if kind.format.labels().is_some() && !segmented { rows } else { 0 })?,
         })
     }
 
@@ -391,9 +395,14 @@ impl<'a> SortTable<'a> {
 
     /// The same with addresses of results in place of items': see glsl/split/results.comp.
     pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
+        let format = &self.kind.format;
+        let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
         self.for_each_job(&mut |problem, Buckets { offsets, counts, commands, starts, command_items, .. }| {
             let [keys, values, to_keys, to_values] = [offsets, counts, commands, starts].map(|range| range.address.into());
-            visit(&SortProblem { keys, values, to_keys, to_values, strides: *command_items, ..*problem });
+            let row = SortProblem { keys, values, to_keys, to_values, strides: *command_items, ..*problem };
+            // Where labels lie in the end: see labels_end_behind() in glsl/sort/planes.glsl.
+            let behind = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
+            visit(&SortProblem { alternate_keys: (u64::from_le_bytes(bytemuck::cast(row.alternate_keys)) + behind).into(), ..row });
         });
     }
 

@@ -103,6 +103,9 @@ pub struct SplitterInfo {
     pub max_count: u32,
     /// How. All give the same bytes.
     pub strategy: Strategy,
+    /// The arrays are cut into segments, each of which is split by itself: [`crate::SplitInfo::segments`]. Keys of 32 bits or more, which go to
+    /// [`SplitOutput::Buckets`], 65,536 of them only by a function that takes every item to one.
+    pub segmented: bool,
     /// What becomes of the items: [`SplitOutput::Counts`] by [`Strategy::ReduceThenScan`], the others by any strategy. Of more than 256 buckets,
     /// those or [`SplitOutput::Buckets`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
     /// [`SplitOutput::Buckets`].
@@ -125,6 +128,7 @@ impl SplitterInfo {
             value: ValueType::None,
             drop_keys: false,
             layout: Layout::Separate,
+            segmented: false,
             max_count: 0,
             strategy: Strategy::Auto,
             output: SplitOutput::Buckets,
@@ -166,7 +170,8 @@ impl SplitterInfo {
         self.check_function(end_bit)?;
         let by_labels = self.labels(begin_bit, end_bit);
         if by_labels.is_some() && key.bits() < 32 {
-            return malformed("keyType", "keys narrower than a word go by their bits, and to no more than 256 buckets");
+            let why = "keys narrower than a word go by their bits, to no more than 256 buckets, and not by segments";
+            return malformed("keyType", why);
         }
         if by_labels.is_some() && max_count > MAX_NARROW_COUNT {
             let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
@@ -184,7 +189,7 @@ impl SplitterInfo {
             drop_keys,
             placement: Placement::Preserve,
             layout,
-            segmented: false,
+            segmented: self.segmented,
             max_count,
             strategy,
         };
@@ -205,12 +210,21 @@ impl SplitterInfo {
             let function = if function == BucketFunction::Range && buckets > 1 { FUNCTION_RANGE } else { field };
             return Ok(Format { split: Some(SplitBy { function, buckets, bins, output, labels: None }), ..moved });
         };
-        // What is sorted by is the label's own bits, of which the last digit takes one more where there is one bin too many for it.
+        if self.segmented && bins > MOST_BUCKETS {
+            return malformed("bucketCount", "of segments, 65536 buckets leave no place for items of none");
+        }
+        // What is sorted by is the label's own bits, of which the last digit takes one more where there is one bin too many for it; of segments,
+        // whose digits all have as many bins, as whole words.
         let label_bits = if bins.is_power_of_two() { bins.ilog2() } else { (bins - 1).ilog2() + 1 }.max(1);
-        let one_more = bins == RADIX + 1 || bins == MOST_BUCKETS + 1;
+        let one_more = !self.segmented && (bins == RADIX + 1 || bins == MOST_BUCKETS + 1);
+        let (field, label_size) = match bins {
+            _ if self.segmented => (FUNCTION_DIGIT, 32),
+            ..=RADIX => (field, RADIX_BITS),
+            _ => (field, bins.next_power_of_two().ilog2().next_multiple_of(16).max(16)),
+        };
         Ok(Format {
             key_words: 1,
-            key_bits: if bins <= RADIX { RADIX_BITS } else { bins.next_power_of_two().ilog2().next_multiple_of(16).max(16) },
+            key_bits: label_size,
             encoding: 0,
             begin_bit: 0,
             end_bit: label_bits - u32::from(one_more),
@@ -239,6 +253,9 @@ impl SplitterInfo {
                 return malformed("output", "keys narrower than a word go bucket by bucket, one behind the other, or stay");
             }
             _ => {}
+        }
+        if self.segmented {
+            return malformed("output", "of segments, items go bucket by bucket");
         }
         if self.buckets > RADIX && self.output != SplitOutput::Counts {
             return malformed("output", "of more than 256 buckets, items go one bucket behind the other, or are counted");
@@ -327,8 +344,14 @@ impl SplitterInfo {
             begin_bit,
             end_bit,
         };
-        let few = self.buckets <= RADIX;
+        let few = self.buckets <= RADIX && !self.segmented;
         match self.function {
+            // To one bucket, whatever the key is.
+            BucketFunction::Bits { .. } | BucketFunction::Range | BucketFunction::Splitters
+                if self.segmented && self.buckets == 1 =>
+            {
+                Some(LabelBy { function: FUNCTION_RANGE, ..of_keys })
+            }
             BucketFunction::Bits { .. } if few => None,
             BucketFunction::Range if few && key.words == 1 => None,
             BucketFunction::Range | BucketFunction::Splitters if self.buckets == 1 => None,

@@ -10,12 +10,15 @@ mod range;
 
 use crate::memory::Count;
 use crate::shared::RADIX;
-use crate::sort::{Buckets, Job, MOST_GROUPS_Y, Passes};
-use crate::{Device, Error, Range, Result, Scratch, SortInfo, Strategy, Timestamps};
+use crate::sort::{Buckets, INDIRECT_COMMAND, Job, MOST_GROUPS_Y, Passes};
+use crate::{Device, Error, Range, Result, Scratch, Segments, SortInfo, Strategy, Timestamps};
 use ash::vk;
 pub use info::{BucketFunction, IdType, SplitOutput, SplitterInfo};
 pub use kernel::BucketKernel;
 pub(crate) use range::Ranges;
+
+/// Most words of offsets, counts or commands: what one index of a kernel reaches.
+const MOST_TOLD: u64 = 1 << 30;
 
 /// One split to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub struct SplitInfo {
     pub key_stride: u32,
     /// The same for values.
     pub value_stride: u32,
+    /// Of a [`SplitterInfo::segmented`] splitter, which items are split together. Keys of no bucket lie behind the others of their segment.
+    pub segments: Segments,
     /// For [`BucketFunction::Range`]: the first key of the first bucket, as the key's bits.
     pub low: u64,
     /// For [`BucketFunction::Range`]: keys of each bucket, 1 or more, a number that the key has bits for.
@@ -53,11 +58,12 @@ pub struct SplitInfo {
     /// bucket, for these. Nothing checks them: see [`Splitter::cmd_split`].
     pub starts: Range,
     /// `buckets + 1` words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and where the
-    /// last one ends, if they go bucket by bucket; behind it lie keys of no bucket. [`Range::NONE`]: not wanted.
+    /// last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its buckets begin in
+    /// all that is written. [`Range::NONE`]: not wanted.
     pub offsets: Range,
-    /// `buckets` words: how many items each bucket has. [`Range::NONE`]: not wanted.
+    /// `buckets` words, of segments for each: how many items each bucket has. [`Range::NONE`]: not wanted.
     pub counts: Range,
-    /// `buckets` times `VkDispatchIndirectCommand`: a workgroup for every `command_items` items of the bucket, in one row, or, where the device
+    /// `buckets` times `VkDispatchIndirectCommand`, of segments for each: a workgroup for every `command_items` items of the bucket, in one row, or, where the device
     /// takes no row as long, in several; groups beyond those that there are items for find none. [`Range::NONE`]: not wanted.
     pub commands: Range,
     /// Items that a workgroup of `commands` takes, 1 or more where they are wanted.
@@ -201,7 +207,7 @@ impl Splitter {
             values_out,
             key_stride,
             value_stride,
-            segments: crate::Segments::default(),
+            segments: info.segments,
             scratch,
             status,
             timestamps,
@@ -246,6 +252,7 @@ impl Splitter {
         if !matches!(self.info.function, BucketFunction::Ids(_)) && info.bucket_ids != Range::NONE {
             return malformed("bucketIds", "the splitter's buckets are not told by ids");
         }
+        self.check_told(info)?;
         if self.info.output != SplitOutput::Placed && info.starts != Range::NONE {
             return malformed("starts", "the splitter's buckets lie one behind the other");
         }
@@ -260,5 +267,18 @@ impl Splitter {
             }
         }
         self.passes.check(&self.job(info))
+    }
+
+    /// That what is told of each bucket of each segment is within reach of an index.
+    fn check_told(&self, info: &SplitInfo) -> Result<()> {
+        let segments = if self.info.segmented { u64::from(info.segments.count.max) } else { 1 };
+        let buckets = u64::from(self.info.buckets);
+        let told = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
+        let words = told.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| segments * words).max().unwrap_or(0);
+        if words > MOST_TOLD {
+            let why = "the words told of all buckets of all segments";
+            return Err(Error::TooLarge { argument: "segments.count.max", value: words, limit: MOST_TOLD, why });
+        }
+        Ok(())
     }
 }

@@ -203,15 +203,17 @@ impl Bench {
                     let drawn = noise(u64::from(words) + 3, words as usize);
                     Range::new(memory.add(bytemuck::cast_slice(&drawn), 4) as u64, u64::from(words) * 4)
                 };
+                // Of each segment.
+                let times = if info.segmented { problem.offsets.len() as u32 - 1 } else { 1 };
                 sorts.buckets.push(Buckets {
                     starts,
                     range: Ranges::new(LOW, WIDTH, split.buckets.min(RADIX)).words(),
                     low: labels::LOW ^ if format.labels().is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
                     width: labels::WIDTH,
                     given,
-                    offsets: words(split.buckets + 1),
-                    counts: words(split.buckets),
-                    commands: words(3 * split.buckets),
+                    offsets: words(times * (split.buckets + 1)),
+                    counts: words(times * split.buckets),
+                    commands: words(times * 3 * split.buckets),
                     command_items: 5,
                     ..Buckets::default()
                 });

@@ -2,7 +2,7 @@
 //! them between, and no barrier is there for nothing.
 
 use super::problems::{
-    Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, splits, tables,
+    Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, segmented_splits, splits, tables,
 };
 use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Plan, Upload};
@@ -282,6 +282,9 @@ fn splits_have_the_barriers_they_need_and_no_other() {
                     ];
                     (0..problems).for_each(|_| batch[0].push(&mut addresses, problem));
                     with_plans(&batch[..1], &facts, check);
+                    let mut segments = of(segmented_splits()[i % segmented_splits().len()], i);
+                    (0..problems).for_each(|_| segments.push(&mut addresses, problem));
+                    with_plans(&segments.apart(), &facts, check);
                     batch[1].push(&mut addresses, Problem { size: 70_000, ..problem });
                     batch[2].push(&mut addresses, problem);
                     with_plans(&batch, &facts, check);

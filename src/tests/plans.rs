@@ -1,6 +1,6 @@
 //! Plans as text, held against committed ones.
 
-use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, splits, tables};
+use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, segmented_splits, splits, tables};
 use crate::scratch::Layout;
 use crate::tuning::Profile;
 use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
@@ -107,12 +107,15 @@ fn splits_have_plans() {
             one.push(&mut Addresses::new(), problem(size));
             text(&[one], &NVIDIA)
         });
+        let mut segments = Sorts::splits(segmented_splits()[2].strategy(strategy));
+        segments.push(&mut Addresses::new(), problem(1 << 20));
+        let segments = self::text(&[segments], &NVIDIA);
         let mut batch = Sorts::splits(splits()[1].strategy(strategy));
         let mut addresses = Addresses::new();
         for problem in [problem(100_000), Problem { status: false, ..problem(3) }, problem(0)] {
             batch.push(&mut addresses, problem);
         }
-        assert_text(name, &format!("{}\n{}", text.join("\n"), self::text(&[batch], &NVIDIA)));
+        assert_text(name, &format!("{}\n{}\n{segments}", text.join("\n"), self::text(&[batch], &NVIDIA)));
     }
 }
 

@@ -107,13 +107,13 @@ impl Sorts {
     /// Items that are only counted are by the strategy that they can be.
     pub(super) fn splits(split: SplitterInfo) -> Self {
         let split = if split.output == SplitOutput::Counts { split.strategy(Strategy::ReduceThenScan) } else { split };
-        let SplitterInfo { key, value, drop_keys, layout, strategy, output, .. } = split;
+        let SplitterInfo { key, value, drop_keys, layout, segmented, strategy, output, .. } = split;
         // Ranks are words as places are.
         let (value, drop_keys) = match output {
             SplitOutput::Ranks => (ValueType::Index, true),
             _ => (value, drop_keys || output == SplitOutput::Counts),
         };
-        let info = SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() };
+        let info = SorterInfo { key, value, drop_keys, layout, segmented, placement: Placement::Preserve, ..SorterInfo::keys() };
         Self { split: Some(split), ..Self::new(info.strategy(strategy)) }
     }
 
@@ -146,7 +146,12 @@ impl Sorts {
         if !self.info.segmented {
             return vec![self];
         }
-        self.infos.iter().map(|info| Self { infos: vec![*info], ..self.clone() }).collect()
+        let of = |job: Job| Self {
+            infos: vec![job.items],
+            buckets: self.split.map(|_| job.buckets).into_iter().collect(),
+            ..self.clone()
+        };
+        self.jobs().map(of).collect()
     }
 
     /// One sort is one alone, beside those of other sorters too: more kinds of plans side by side than batches have.
@@ -242,12 +247,37 @@ pub(super) fn splits() -> [SplitterInfo; 18] {
     ]
 }
 
+/// The same in segments, by one digit of labels, by two, and where one of two is for items of no bucket.
+pub(super) fn segmented_splits() -> [SplitterInfo; 5] {
+    use BucketFunction::{Ids, Range, Signs, Splitters};
+    let bits = BucketFunction::Bits { begin_bit: 3 };
+    [
+        SplitterInfo::keys(100, bits),
+        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(256, Ids(IdType::U16)) },
+        SplitterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SplitterInfo::keys(700, Splitters) },
+        SplitterInfo {
+            key: KeyType::U32x3,
+            value: ValueType::Index,
+            drop_keys: true,
+            layout: Layout::Strided,
+            ..SplitterInfo::keys(8, Signs)
+        },
+        SplitterInfo::pairs(1, Range),
+    ]
+    .map(|split| SplitterInfo { segmented: true, ..split })
+}
+
 /// A problem yet without addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Problem {
     pub(super) size: u32,
     pub(super) count_on_device: bool,
     pub(super) status: bool,
+}
+
+/// Of a problem that is cut.
+fn segments_of(size: u32) -> u32 {
+    size / 8
 }
 
 /// Hands out addresses, each array apart from the one before.
@@ -270,14 +300,16 @@ impl Addresses {
         let buckets = format.split.map_or(0, |split| split.buckets);
         let Problem { size, count_on_device, status } = problem;
         let mut array = |wanted: bool, words: u32| if wanted { self.array(u64::from(words) * 4) } else { Range::NONE };
+        // Of each segment.
+        let times = if format.segmented { segments_of(size) } else { 1 };
         // As long as the longest id or splitter.
         let given = array(format.labels().is_some_and(|labels| labels.given.is_some()), size.max(4 * buckets));
         Buckets {
             given,
             starts: array(format.output() == OUTPUT_PLACED, format.bins()),
-            offsets: array(status || count_on_device, buckets + 1),
-            counts: array(status || !count_on_device && size != 0, buckets),
-            commands: array(status, 3 * buckets),
+            offsets: array(status || count_on_device, times * (buckets + 1)),
+            counts: array(status || !count_on_device && size != 0, times * buckets),
+            commands: array(status, times * 3 * buckets),
             command_items: 64,
             ..Buckets::default()
         }
@@ -290,7 +322,7 @@ impl Addresses {
         let mut sizeless = SortInfo { count: counted, status, ..SortInfo::default() };
         if format.segmented {
             sizeless.count = Count::host(problem.size);
-            sizeless.segments.count = Count { max: problem.size / 8, ..counted };
+            sizeless.segments.count = Count { max: segments_of(problem.size), ..counted };
         }
         // What the request says that it needs, it gets, and nothing else.
         let mut array = |name| {

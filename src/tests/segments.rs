@@ -2,9 +2,9 @@
 
 use super::bench::{Bench, Problem, Way};
 use super::contexts::{always, assert_silence, context, in_turn, tile_of};
-use super::problems::formats;
+use super::problems::{Sorts, formats, segmented_splits};
 use super::twins::{noise, result};
-use crate::sort::Class;
+use crate::sort::{Buckets, Class};
 use crate::tuning::{Profile, SmallShape};
 use crate::{KeyType, SorterInfo, Strategy, ValueType};
 
@@ -23,8 +23,11 @@ fn prove(emulated: bool, info: SorterInfo, problem: Problem) {
 }
 
 fn prove_tuned(emulated: bool, tune: impl FnOnce(Profile) -> Profile, info: SorterInfo, problem: Problem) {
-    let bench = Bench::tuned(emulated, Way::EveryDigit, tune, SorterInfo { segmented: true, ..info }, vec![problem]);
-    let (problem, sort) = (&bench.problems[0], bench.sorts.infos[0]);
+    follow(&Bench::tuned(emulated, Way::EveryDigit, tune, SorterInfo { segmented: true, ..info }, vec![problem]));
+}
+
+fn follow(bench: &Bench) {
+    let (problem, sort, info) = (&bench.problems[0], bench.sorts.infos[0], bench.sorts.info);
     let after =
         bench.with_plan(|plan, memory, _| plan.passes.iter().fold(memory, |memory, pass| bench.run_declared(&memory, plan, pass)));
 
@@ -32,6 +35,7 @@ fn prove_tuned(emulated: bool, tune: impl FnOnce(Profile) -> Profile, info: Sort
     let twin = bench.inputs[0].begun(problem.size);
     let format = &twin.format;
     let counted = problem.device_count.unwrap_or(u32::MAX).min(sort.segments.count.max) as usize;
+    let segments = problem.offsets[..=counted].windows(2).map(|pair| pair[0] as usize..pair[1] as usize);
     let steps = [format.key_step(), if format.values_separate() { format.value_size } else { 0 }].map(|step| step as usize);
     for (i, (array, step)) in result(format, &sort).into_iter().zip(steps).enumerate() {
         if array == 0 || step == 0 || i == 0 && info.drop_keys {
@@ -39,8 +43,7 @@ fn prove_tuned(emulated: bool, tune: impl FnOnce(Profile) -> Profile, info: Sort
         }
         let bytes = problem.size * step;
         let mut expected = bench.bytes(&bench.initial, array, bytes).to_vec();
-        for pair in problem.offsets[..=counted].windows(2) {
-            let segment = pair[0] as usize..pair[1] as usize;
+        for segment in segments.clone() {
             let mut part = twin.cut(segment.clone());
             (0..format.digits()).for_each(|digit| drop(part.reorder(segment.len().max(1), digit)));
             expected[segment.start * step..segment.end * step].copy_from_slice(&part.output()[i]);
@@ -49,7 +52,52 @@ fn prove_tuned(emulated: bool, tune: impl FnOnce(Profile) -> Profile, info: Sort
         let wrong = (0..bytes).find(|byte| found[*byte] != expected[*byte]);
         assert_eq!(wrong, None, "byte of array {i}, {:?}", bench.sorts.info);
     }
+    if let Some(buckets) = bench.sorts.buckets.first() {
+        let mut told = Told::new(bench, buckets);
+        segments
+            .for_each(|segment| told.tell(segment.start as u32, &twin.cut(segment).bucket_counts(), bench.profile.max_groups_x));
+        told.check(bench, &after);
+    }
     assert_silence(&bench.context);
+}
+
+/// What is known of the buckets of each segment: offsets, counts and commands, with all that nobody writes.
+struct Told {
+    buckets: Buckets,
+    expected: [Vec<u32>; 3],
+    /// Words of each that have been told.
+    ends: [usize; 3],
+}
+
+impl Told {
+    fn new(bench: &Bench, buckets: &Buckets) -> Self {
+        let ranges = [buckets.offsets, buckets.counts, buckets.commands];
+        let expected = ranges.map(|range| bench.words(&bench.initial, range.address, range.size as usize / 4));
+        Self { buckets: *buckets, expected, ends: [0; 3] }
+    }
+
+    /// Of the next segment, with those of no bucket last.
+    fn tell(&mut self, first: u32, counts: &[u32], max_groups_x: u32) {
+        let counts = &counts[..counts.len() - 1];
+        let ends = counts.iter().scan(first, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let groups = counts.iter().map(|count| count.div_ceil(self.buckets.command_items));
+        let commands = groups.flat_map(|groups| <[u32; 2]>::from(crate::record::fold(groups, max_groups_x)).into_iter().chain([1]));
+        let words = [std::iter::once(first).chain(ends).collect(), counts.to_vec(), commands.collect::<Vec<_>>()];
+        for ((expected, end), words) in self.expected.iter_mut().zip(&mut self.ends).zip(words) {
+            expected[*end..*end + words.len()].copy_from_slice(&words);
+            *end += words.len();
+        }
+    }
+
+    fn check(&self, bench: &Bench, after: &[u8]) {
+        let Buckets { offsets, counts, commands, .. } = self.buckets;
+        for (range, expected) in [offsets, counts, commands].into_iter().zip(&self.expected) {
+            assert_eq!(&bench.words(after, range.address, expected.len()), expected, "what is told of the buckets");
+        }
+    }
 }
 
 /// Lengths that one workgroup takes together, alone and not at all, in windows of their own and in one; and empty ones.
@@ -67,6 +115,21 @@ fn segments_of_every_format() {
         let strategy = Strategy::ALL[i % Strategy::ALL.len()];
         if always(i) || in_turn(i) {
             prove(i % 4 == 3, info.strategy(strategy), problem(i as u64, &lengths(i % 4 == 3), None));
+        }
+    }
+}
+
+#[test]
+fn splits_of_segments() {
+    for (i, info) in segmented_splits().into_iter().enumerate() {
+        let strategy = [Strategy::ReduceThenScan, Strategy::Lookback, Strategy::Ring][i % 3];
+        if always(i) || in_turn(i) {
+            let lengths = lengths(i % 4 == 3);
+            for count in [None, Some(lengths.len() as u32 - 2)] {
+                let sorts = Sorts::splits(info.strategy(strategy));
+                let problems = vec![problem(i as u64, &lengths, count)];
+                follow(&Bench::of(i % 4 == 3, Way::EveryDigit, |profile| profile, sorts, problems));
+            }
         }
     }
 }

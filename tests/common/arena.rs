@@ -423,7 +423,7 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     let beyond =
         job.offsets.get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize).is_some_and(|end| *end > job.max());
     let clamped = told > job.most() || beyond;
-    let stray = job.bucket_counts().last().is_some_and(|count| *count != 0);
+    let stray = job.bucket_counts().iter().any(|counts| counts.last().is_some_and(|count| *count != 0));
     let expected = if clamped { STATUS_COUNT_CLAMPED } else { 0 } | if stray { STATUS_NO_BUCKET } else { 0 };
     Some(builder.add(format!("status of job {i}"), &0xdead_beef_u32.to_le_bytes(), &expected.to_le_bytes(), false))
 }
@@ -456,21 +456,23 @@ fn add_starts(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     Some(builder.add(format!("where buckets of job {i} begin"), &starts, &starts, false))
 }
 
-fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
+fn add_result(builder: &mut Builder, i: usize, words: &[Option<u32>]) -> Option<usize> {
     if words.is_empty() {
         return None;
     }
     builder.guard(4);
     let before = builder.noise(words.len() * 4);
-    let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let left = before.chunks_exact(4);
+    let expected: Vec<u8> =
+        words.iter().zip(left).flat_map(|(word, left)| word.map_or(left.to_vec(), |word| word.to_le_bytes().to_vec())).collect();
     Some(builder.add(format!("what is told of the buckets of job {i}"), &before, &expected, false))
 }
 
 /// The split of what a sort would sort.
 fn split_info(info: &SortInfo, low: u64, width: u64) -> SplitInfo {
-    let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, scratch, status, timestamps, .. } = *info;
+    let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, .. } = *info;
     let items = SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, ..SplitInfo::default() };
-    SplitInfo { low, width, scratch, status, timestamps, ..items }
+    SplitInfo { segments, low, width, scratch, status: info.status, timestamps: info.timestamps, ..items }
 }
 
 fn scratch_size<'a>(jobs: &[Job<'a>], together: Together) -> u64 {

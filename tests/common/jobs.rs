@@ -40,13 +40,13 @@ impl Mover<'_> {
         match self {
             Self::Sorter(sorter) => *sorter.info(),
             Self::Splitter(splitter) => {
-                let trommel::SplitterInfo { key, value, drop_keys, layout, output, .. } = *splitter.info();
+                let trommel::SplitterInfo { key, value, drop_keys, layout, segmented, output, .. } = *splitter.info();
                 // Ranks are words as places are, and what is counted is only read.
                 let (value, drop_keys) = match output {
                     SplitOutput::Ranks => (ValueType::Index, true),
                     _ => (value, drop_keys || output == SplitOutput::Counts),
                 };
-                SorterInfo { key, value, drop_keys, layout, placement: Placement::Preserve, ..SorterInfo::keys() }
+                SorterInfo { key, value, drop_keys, layout, segmented, placement: Placement::Preserve, ..SorterInfo::keys() }
             }
         }
     }
@@ -139,7 +139,7 @@ pub(crate) struct Job<'a> {
     /// Of keys; of a segmented sorter, of segments.
     pub(crate) count: Counted,
     pub(crate) status: bool,
-    /// One more than segments, of a segmented sorter.
+    /// One more than segments, of a segmented sorter or splitter.
     pub(crate) offsets: Vec<u32>,
     pub(crate) asked: Asked,
     /// Ids of buckets, or splitters, where the splitter takes some.
@@ -199,7 +199,9 @@ impl<'a> Job<'a> {
 
     /// Which item comes to each place, by the standard library.
     pub(super) fn order(&self) -> Vec<Option<usize>> {
-        if let Mover::Splitter(splitter) = self.mover {
+        if let Mover::Splitter(splitter) = self.mover
+            && !splitter.info().segmented
+        {
             let mut order: Vec<usize> = self.sorted().remove(0).collect();
             // Ranks stay where items are.
             if splitter.info().output == SplitOutput::Ranks {
@@ -226,7 +228,10 @@ impl<'a> Job<'a> {
         for run in self.sorted().into_iter().filter(|run| !run.is_empty()) {
             all.resize(run.start, None);
             let mut order: Vec<usize> = run.collect();
-            order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range);
+            match self.mover {
+                Mover::Splitter(splitter) => order.sort_by_key(|i| self.bucket(splitter, *i)),
+                Mover::Sorter(_) => order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range),
+            }
             all.extend(order.into_iter().map(Some));
         }
         all
@@ -264,7 +269,7 @@ impl Job<'_> {
         if splitter.info().output != SplitOutput::Placed {
             return Vec::new();
         }
-        let counts = self.bucket_counts();
+        let counts = self.bucket_counts().remove(0);
         let mut end = self.max() - counts.iter().sum::<u32>();
         let start = |count: &u32| {
             end += count;
@@ -287,20 +292,38 @@ impl Job<'_> {
         (0..self.keys.len()).map(&mut rank).collect()
     }
 
-    /// Items of each bucket, and behind them those of none.
-    pub(super) fn bucket_counts(&self) -> Vec<u32> {
-        let mut counts = vec![0; self.mover.buckets() + 1];
-        if let Mover::Splitter(splitter) = self.mover {
-            self.sorted().remove(0).for_each(|item| counts[self.bucket(splitter, item)] += 1);
-        }
-        counts
+    /// Items of each bucket, and behind them those of none; of each segment.
+    pub(super) fn bucket_counts(&self) -> Vec<Vec<u32>> {
+        let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
+        let of = |run: Range<usize>| {
+            let mut counts = vec![0; self.mover.buckets() + 1];
+            run.for_each(|item| counts[self.bucket(splitter, item)] += 1);
+            counts
+        };
+        self.sorted().into_iter().map(of).collect()
     }
 
-    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted.
-    pub(super) fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
-        let (counts, Asked { offsets, counts: told, command_items, .. }) = (self.bucket_counts(), self.asked);
-        let counts = &counts[..self.mover.buckets()];
-        let ends = counts.iter().scan(0, |end, count| {
+    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted. Of segments that there are not, no word is written.
+    pub(super) fn results(&self, max_groups_x: u32) -> [Vec<Option<u32>>; 3] {
+        let Mover::Splitter(_) = self.mover else { return Default::default() };
+        let mut all: [Vec<Option<u32>>; 3] = Default::default();
+        for (counts, run) in self.bucket_counts().iter().zip(self.sorted()) {
+            let told = self.results_of(&counts[..self.mover.buckets()], run.start as u32, max_groups_x);
+            all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told.into_iter().map(Some)));
+        }
+        if self.mover.items().segmented {
+            let buckets = self.mover.buckets();
+            let Asked { offsets, counts, command_items, .. } = self.asked;
+            let words = [(offsets, buckets + 1), (counts, buckets), (command_items != 0, 3 * buckets)];
+            let most = |(wanted, words): (bool, usize)| if wanted { self.most() as usize * words } else { 0 };
+            all.iter_mut().zip(words).for_each(|(all, words)| all.resize(most(words), None));
+        }
+        all
+    }
+
+    fn results_of(&self, counts: &[u32], first: u32, max_groups_x: u32) -> [Vec<u32>; 3] {
+        let Asked { offsets, counts: told, command_items, .. } = self.asked;
+        let ends = counts.iter().scan(first, |end, count| {
             *end += count;
             Some(*end)
         });
@@ -310,7 +333,7 @@ impl Job<'_> {
             [if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows, 1]
         };
         [
-            if offsets { std::iter::once(0).chain(ends).collect() } else { Vec::new() },
+            if offsets { std::iter::once(first).chain(ends).collect() } else { Vec::new() },
             if told { counts.to_vec() } else { Vec::new() },
             if command_items != 0 { counts.iter().flat_map(command).collect() } else { Vec::new() },
         ]

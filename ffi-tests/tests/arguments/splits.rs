@@ -53,7 +53,7 @@ fn splitters() -> Result<()> {
     let keyed = |key_type: TrmKeyType, info| TrmSplitterCreateInfo { key_type: key_type as i32, ..info };
     let bytes = |value_size| TrmSplitterCreateInfo { value_type: TrmValueType::Bytes as i32, value_size, ..good };
     let malformed = [
-        ("flags", TrmSplitterCreateInfo { flags: 2, ..good }, "flags is malformed: 0x2 has bits beyond 0x1"),
+        ("flags", TrmSplitterCreateInfo { flags: 4, ..good }, "flags is malformed: 0x4 has bits beyond 0x3"),
         ("no buckets", buckets(0), "bucketCount is malformed: 0 is not 1 to 65536"),
         ("many buckets", buckets(65_537), "bucketCount is malformed: 65537 is not 1 to 65536"),
         ("a bit of ranges", by_ranges(bits(2, 1)), "beginBit is malformed: 1 is not 0, and bucketFunction is not"),
@@ -99,6 +99,11 @@ fn splitters() -> Result<()> {
             "output is malformed: keys narrower than a word",
         ),
         ("many ranks", output(TrmSplitOutput::Ranks, buckets(257)), "output is malformed: of more than 256 buckets"),
+        (
+            "one bucket of segments",
+            TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_SEGMENTED_BIT, ..bucket },
+            "output is malformed: of segments, items go bucket by bucket",
+        ),
         (
             "counts by look-back",
             TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..output(TrmSplitOutput::Counts, good) },
@@ -235,6 +240,8 @@ fn splits() -> Result<()> {
         bad("a stride", &TrmSplitInfo { key_stride: 8, ..good }, MALFORMED, "keyStride is malformed: 8 is not 0");
         bad("a width", &TrmSplitInfo { width: 5, ..good }, MALFORMED, "width is malformed: the splitter's buckets are no ranges");
         bad("starts", &TrmSplitInfo { starts: good.keys, ..good }, MALFORMED, "starts is malformed");
+        let segments = TrmSegments { offsets: good.keys, ..good.segments };
+        bad("segments", &TrmSplitInfo { segments, ..good }, MALFORMED, "segments is malformed: the splitter is not segmented");
         bad("ids", &TrmSplitInfo { bucket_ids: good.keys, ..good }, MALFORMED, "bucketIds is malformed");
         bad("splitters", &TrmSplitInfo { splitters: good.keys, ..good }, MALFORMED, "splitters is malformed");
         bad("a first key", &TrmSplitInfo { low: 5, ..good }, MALFORMED, "the splitter's buckets are no ranges");
