@@ -103,12 +103,12 @@ kernels! {
         /// One digit, by look-back.
         SortOnesweep = "sort_onesweep", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
-            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
+            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
         ];
         /// The same by workgroups that take one tile after the other.
         SortOnesweepPersistent = "sort_onesweep_persistent", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
-            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery,
+            Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
         ];
         /// One digit's counts a tile.
         SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
@@ -166,6 +166,8 @@ kernels! {
         SplitLabel = "split_label", [
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit,
         ];
+        /// What tiles of a split meet in, cleared, where nobody counts keys before.
+        SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, Scan, RingEntries, Output];
         /// What is known of the buckets of a split.
         SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output];
         /// The same of more buckets than a digit has values.

@@ -328,7 +328,8 @@ shared_structs! {
         /// narrower than a word, in bytes.
         strides: u32,
         /// `[rows][digits][BINS]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
-        /// prefixes. By 256 bytes into scratch.
+        /// prefixes. Where a split looks back and nobody counts before, the second row is where the caller says that bins begin. By 256 bytes into
+        /// scratch.
         histogram: u32,
         /// Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan: `[tiles][BINS]` sums of the tiles before, in the same chunk. Merging: `[windows][FAN]` counts. By 256 bytes
         /// into scratch.

@@ -229,10 +229,21 @@ const OUTPUTS: [(SplitterInfo, SplitOutput); 20] = {
     ]
 };
 
+/// What does not wait, and one of those that do, or all; what is only counted has nothing to wait for.
+fn strategies_of(output: SplitOutput, place: usize) -> impl Iterator<Item = Strategy> {
+    let waits = |strategy: &Strategy| *strategy != Strategy::ReduceThenScan;
+    let waiting = Strategy::ALL.into_iter().filter(waits).enumerate();
+    let waiting = waiting.filter(move |(turn, _)| output != SplitOutput::Counts && (full() || place % 4 == *turn));
+    std::iter::once(Strategy::Auto).chain(waiting.map(|(_, strategy)| strategy))
+}
+
 #[test]
 fn other_outputs() {
     let setups = setups();
-    for (place, (info, output)) in OUTPUTS.into_iter().enumerate().filter(|(place, _)| in_turn(*place)) {
+    let outputs = OUTPUTS.into_iter().enumerate().filter(|(place, _)| in_turn(*place));
+    let by_all =
+        outputs.flat_map(|(place, (info, output))| strategies_of(output, place).map(move |by| (place, info.strategy(by), output)));
+    for (place, info, output) in by_all {
         let case = Case::new(setups[place / 3 % setups.len()], &info.output(output));
         let case = if info.function == BucketFunction::Range { case.ranges(1 << 30, 1 << (28 + place % 3)) } else { case };
         let n = case.tiles(5);
@@ -482,6 +493,27 @@ fn late_tiles() {
     }
 }
 
+/// The same where the prefixes that tiles publish begin at 0, and end as what is told of the buckets.
+#[test]
+fn late_tiles_of_other_outputs() {
+    use SplitOutput::{Bucket, Placed, Ranks};
+    let kinds = [
+        (SplitterInfo::pairs(2, BITS).output(Bucket(1)), Strategy::Lookback),
+        (SplitterInfo::pairs(33, BITS).output(Placed), Strategy::Lookback),
+        (SplitterInfo::keys(5, BITS).output(Ranks), Strategy::Ring),
+        (SplitterInfo::pairs(3, BITS).output(Placed), Strategy::ChainedScan),
+        (SplitterInfo::keys(100, BITS).output(Bucket(99)), Strategy::RingInOrder),
+        (SplitterInfo::keys(3, BITS).output(Ranks), Strategy::Lookback),
+    ];
+    for (_, (info, strategy)) in kinds.into_iter().enumerate().filter(|(place, _)| *place == 1 || in_turn(*place)) {
+        let case = Case::new(Setup::Late(16), &info.strategy(strategy));
+        let n = case.tiles(19);
+        let few = case.draw(Keys::LowEntropy, n, 2).counted(Counted::Device(n as u32 / 2));
+        case.split(&[case.draw(Keys::Random, n, 1), few], Together::Singles, 9);
+        assert_silence(&case.context);
+    }
+}
+
 /// Twice in one command buffer, with another's pipeline, layout and push constants between; and from a secondary one, executed twice.
 #[test]
 fn strangers_and_secondary_command_buffers() {
@@ -623,7 +655,7 @@ fn refusals() {
         ),
         (
             keys(4, BITS).output(SplitOutput::Counts).strategy(Strategy::Ring),
-            "strategy is malformed: what does not go bucket by bucket, one behind the other, goes by reduce-then-scan",
+            "strategy is malformed: what is counted and nothing else is counted by reduce-then-scan: there is nothing to wait for",
         ),
     ];
     for (info, why) in outputs {

@@ -245,15 +245,19 @@ fn other_outputs() -> Result<()> {
     let ranks: Vec<u32> = (0..COUNT).map(rank).collect();
     let starts = engine.context.upload(&starts)?;
 
-    for (output, output_bucket, expected) in [
-        (TrmSplitOutput::Bucket, 3, of(3).collect()),
-        (TrmSplitOutput::Placed, 0, placed),
-        (TrmSplitOutput::Counts, 0, Vec::new()),
-        (TrmSplitOutput::Ranks, 0, ranks),
+    let [counted, looking_back] = [TrmStrategy::ReduceThenScan, TrmStrategy::Lookback];
+    for (output, strategy, output_bucket, expected) in [
+        (TrmSplitOutput::Bucket, counted, 3, of(3).collect()),
+        (TrmSplitOutput::Bucket, looking_back, 3, of(3).collect()),
+        (TrmSplitOutput::Placed, counted, 0, placed.clone()),
+        (TrmSplitOutput::Placed, looking_back, 0, placed),
+        (TrmSplitOutput::Counts, counted, 0, Vec::new()),
+        (TrmSplitOutput::Ranks, counted, 0, ranks.clone()),
+        (TrmSplitOutput::Ranks, looking_back, 0, ranks),
     ] {
         let moves = matches!(output, TrmSplitOutput::Bucket | TrmSplitOutput::Placed);
         let value_type = if moves { pairs.value_type } else { TrmValueType::None as i32 };
-        let kind = TrmSplitterCreateInfo { output: output as i32, output_bucket, value_type, ..pairs };
+        let kind = TrmSplitterCreateInfo { output: output as i32, strategy: strategy as i32, output_bucket, value_type, ..pairs };
         let splitter = engine.splitter_of(&kind)?;
         let problem = Problem::new(&engine, &pairs, &split_info(), COUNT, None)?;
         let work = engine.split_scratch(splitter, COUNT)?;

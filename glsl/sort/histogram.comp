@@ -18,12 +18,11 @@
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
+#include "sort/clear.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
-layout(constant_id = SPEC_SCAN) const uint SCAN = 0;
-layout(constant_id = SPEC_RING_ENTRIES) const uint RING_ENTRIES = 1024;
 
 // Keys in flight a thread: enough to cover memory latency, few enough to stay in registers.
 const uint BATCH = KEY_WORDS == 1 ? 8 : 4;
@@ -111,18 +110,6 @@ void count_any(Items items, uint from_digit) {
     }
 }
 
-// Of so many tiles from this one on.
-void clear_look_back(Tile tile, uint tiles) {
-    Words words = tile_words_of(tile.problem);
-    for (uint i = thread_id(); i < tiles * LOOK_BACK_ROW; i += THREADS) words.v[tile.index * LOOK_BACK_ROW + i] = 0;
-}
-
-void clear_ring() {
-    Words words = Words(scratch_part(problem_tile_words(0)));
-    uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
-    for (uint i = linear_group() * THREADS + thread_id(); i < RING_ENTRIES * BINS * 2; i += step) words.v[i] = 0;
-}
-
 // Adds to the problem's histogram. Whoever completes a count that is the count of all keys has found a digit that they share.
 void hand_over(Tile tile, uint from_digit) {
     barrier();
@@ -190,8 +177,5 @@ void main() {
     for (uint digit = 0; digit < DIGIT_COUNT; digit += COUNTED) count_chunk(digit);
 
     if (SCAN >= SCAN_RING) clear_ring();
-    if (DIRECT && linear_group() == 0) {
-        for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;
-        if (thread_id() == 0) write_status(0);
-    }
+    if (DIRECT) begin_alone();
 }

@@ -1,7 +1,10 @@
 // Sort by look-back, step 2, once a digit: reads each key once and writes it once.
 //
-// In:  keys (and values), histogram[digit][BINS], look-back words.
-// Out: keys (and values) stably sorted by the digit, in the other planes.
+// In:  keys (and values), histogram[digit][BINS], look-back words. Of a split whose bins do not begin one behind the other, no counts, but
+//      where the caller says that they begin, if it does, in the second row of histogram.
+// Out: keys (and values) stably sorted by the digit, in the other planes. Of a split, as OUTPUT has it: those of one bucket alone; all, where
+//      the caller says that buckets begin; or, in place of values, each item's place among those of its bin. Of these histogram[BINS], in
+//      the first row.
 // Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
 // Groups: one a tile; a tile is taken from a ticket, so every tile before it has been taken by a group that has started. (Not where
 //   tiles are few: see take_tile.) With PERSISTENT, so many as fill the device, each of which takes one tile after the other, the next while it
@@ -37,6 +40,12 @@ const bool GOES_ON = false;
 
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
 
+// Where bins begin one behind the other, all keys have been counted before; where they begin is part of the prefixes that tiles publish.
+// Otherwise those begin at 0: they end as the counts that nobody has made, and no place that a caller names is too far for their bits.
+const bool COUNTED = OUTPUT_KIND == OUTPUT_BUCKETS;
+// And nothing else has been prepared.
+const bool ONLY_COUNTED = COUNTED && DIRECT;
+
 shared uint sh_tile;
 shared uint sh_may_publish;
 shared uint sh_gave_up;
@@ -47,13 +56,13 @@ Tail tail_of_pass() { return Tail(pass_digits() + pass_index(), 2 * pass_digits(
 
 uint take_ticket() { return atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed); }
 
-// Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared, tiles are so
-// few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
+// Leaves in shared memory the group's tile in the line, once its entry in the ring is free. Where nothing has been prepared but counts,
+// tiles are so few that all run at once: then the group's own number serves. (Whoever waits in vain counts for itself.)
 void take_tile() {
     if (thread_id() != 0) return;
     sh_gave_up = 0;
     sh_may_publish = 1;
-    if (!IN_RING && DIRECT) {
+    if (ONLY_COUNTED && !IN_RING) {
         sh_tile = linear_group();
         return;
     }
@@ -90,6 +99,15 @@ void load_totals(uint p, out uint totals[MAX_DIGITS]) {
     }
 }
 
+// Where the caller says that the digits' keys begin, or nowhere.
+void load_starts(uint p, out uint starts[MAX_DIGITS]) {
+    Words histogram = histogram_of(p);
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        starts[j] = OUTPUT_KIND == OUTPUT_PLACED && digit < BINS ? histogram.v[BINS + digit] : 0;
+    }
+}
+
 // Tests only: some tiles are late, by far more turns than their successors wait, which then count for themselves.
 void delay(uint tile) {
     if (DELAY_EVERY == 0 || tile % DELAY_EVERY != DELAY_EVERY - 1) return;
@@ -123,11 +141,13 @@ void recount_tile(Tile tile, Move move, uint t) {
 }
 
 // The waiting that did not end, done again without waiting: walks back over the tiles, takes what is published and counts the
-// rest. Ends at tile 0 at the latest, whose prefix is the digit's base.
+// rest. Ends at tile 0 at the latest, whose prefix begins at the digit's base.
 void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MAX_DIGITS]) {
     uint bases[MAX_DIGITS];
-    load_totals(tile.problem, bases);
-    scan_digits(bases);
+    if (COUNTED) {
+        load_totals(tile.problem, bases);
+        scan_digits(bases);
+    }
     bool open[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         exclusive[j] = 0;
@@ -150,26 +170,26 @@ void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MA
             if (!open[j]) continue;
             uint state = seen[j].state;
             exclusive[j] += state == LOOK_BACK_EMPTY ? sh_offsets[digit_of_thread(j)] : seen[j].count;
-            if (t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += bases[j];
+            if (COUNTED && t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += bases[j];
             open[j] = state != LOOK_BACK_PREFIX;
         }
         barrier();
     }
 }
 
-// Of bins that others look back for: keys in the tile, and where they begin there.
+// Of bins that others look back for: keys in the tile, and where they begin there, less what is added to prefixes.
 shared uint sh_totals[LOOKS_TOGETHER ? BINS : 1];
-shared uint sh_starts[LOOKS_TOGETHER ? BINS : 1];
+shared uint sh_origins[LOOKS_TOGETHER ? BINS : 1];
 
 // Where a digit's keys go, less where they begin in the tile; and for the tiles after this one, the prefix.
-void settle(Words words, Place place, uint digit, uint exclusive, uint total, uint start) {
+void settle(Words words, Place place, uint digit, uint exclusive, uint total, uint origin) {
     if (digit >= BINS) return;
     if (sh_may_publish != 0) publish_digit(words, place, digit, exclusive + total, LOOK_BACK_PREFIX);
-    sh_offsets[digit] = exclusive - start;
+    sh_offsets[digit] = exclusive - origin;
 }
 
 // For every bin, and whether to give up for any.
-void look_back(Words words, Place place, uint totals[MAX_DIGITS], uint starts[MAX_DIGITS]) {
+void look_back(Words words, Place place, uint totals[MAX_DIGITS], uint origins[MAX_DIGITS]) {
     uint exclusive;
 #ifndef EMULATED
     if (LOOKS_TOGETHER) {
@@ -178,7 +198,7 @@ void look_back(Words words, Place place, uint totals[MAX_DIGITS], uint starts[MA
         if (all_lanes(bin >= BINS)) return;
         bool found = look_back_together(words, place, bin, exclusive);
         if (lane_id() % lookers() != 0 || bin >= BINS) return;
-        if (found) settle(words, place, bin, exclusive, sh_totals[bin], sh_starts[bin]);
+        if (found) settle(words, place, bin, exclusive, sh_totals[bin], sh_origins[bin]);
         else atomicOr(sh_gave_up, 1);
         return;
     }
@@ -186,8 +206,20 @@ void look_back(Words words, Place place, uint totals[MAX_DIGITS], uint starts[MA
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit >= BINS) continue;
-        if (look_back_digit(words, place, digit, exclusive)) settle(words, place, digit, exclusive, totals[j], starts[j]);
+        if (look_back_digit(words, place, digit, exclusive)) settle(words, place, digit, exclusive, totals[j], origins[j]);
         else atomicOr(sh_gave_up, 1);
+    }
+}
+
+// From the problem's last tile, what nobody has counted before: the digits' prefixes, less its pads.
+void leave_totals(Tile tile, uint totals[MAX_DIGITS], uint origins[MAX_DIGITS]) {
+    if (tile.index + 1 != tile.tiles) return;
+    Words histogram = histogram_of(tile.problem);
+    uint pads = TILE - (tile.count - tile.index * TILE);
+    uint padded = digit_of(PAD, digit_shift(), digit_mask());
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        if (digit < BINS) histogram.v[digit] = sh_offsets[digit] + origins[j] + totals[j] - (digit == padded ? pads : 0);
     }
 }
 
@@ -204,7 +236,8 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
 
     // 1. Count.
     uint bases[MAX_DIGITS];
-    if (tile.index == 0) load_totals(tile.problem, bases);
+    if (!COUNTED) load_starts(tile.problem, bases);
+    else if (tile.index == 0) load_totals(tile.problem, bases);
     turn_digits(keys, digit_shift(), digit_mask());
     count_digits(keys, digit_shift(), digit_mask());
     barrier();
@@ -218,14 +251,21 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
 
-    // 3. Tile 0 begins at the digits' bases, and so has its prefix at once.
+    // 3. Tile 0 begins at the digits' bases, and so has its prefix at once; or at 0, and every tile adds the bases by itself.
+    uint origins[MAX_DIGITS] = starts;
+    if (!COUNTED) {
+        for (uint j = 0; j < DIGITS; ++j) {
+            origins[j] -= bases[j];
+            bases[j] = 0;
+        }
+    }
     if (tile.index == 0) {
-        scan_digits(bases);
-        for (uint j = 0; j < DIGITS; ++j) settle(words, place, digit_of_thread(j), bases[j], totals[j], starts[j]);
+        if (COUNTED) scan_digits(bases);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, digit_of_thread(j), bases[j], totals[j], origins[j]);
     }
     if (LOOKS_TOGETHER && thread_id() < BINS) {
         sh_totals[thread_id()] = totals[0];
-        sh_starts[thread_id()] = starts[0];
+        sh_origins[thread_id()] = origins[0];
     }
 
     // 4. Order the tile, while the tiles before this one publish theirs.
@@ -243,15 +283,16 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     }
     uint follower[ITEMS];
     if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);
-    if (tile.index != 0) look_back(words, place, totals, starts);
+    if (tile.index != 0) look_back(words, place, totals, origins);
     barrier();
     if (sh_gave_up != 0) {
         uint exclusive[MAX_DIGITS];
         count_predecessors(tile, move, place, exclusive);
-        for (uint j = 0; j < DIGITS; ++j) settle(words, place, digit_of_thread(j), exclusive[j], totals[j], starts[j]);
+        for (uint j = 0; j < DIGITS; ++j) settle(words, place, digit_of_thread(j), exclusive[j], totals[j], origins[j]);
         barrier();
     }
 
+    if (!COUNTED) leave_totals(tile, totals, origins);
     if (SCAN == SCAN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
 
     // 6. Let it go.
@@ -261,7 +302,8 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
         load_next_keys(tile, move, keys);
         barrier();
     }
-    scatter(tile, move, places, follower);
+    if (OUTPUT_KIND == OUTPUT_RANKS) write_ranks(tile, move, keys, places);
+    else scatter(tile, move, places, follower);
     // In order, this waits: where nobody waits for it.
     if (SCAN == SCAN_RING_IN_ORDER && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
 }

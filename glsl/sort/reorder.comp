@@ -23,25 +23,11 @@
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
 #include "sort/prove.glsl"
-
-layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
-const uint OUTPUT_KIND = OUTPUT & 0xff;
-// Bins begin one behind the other, or where the caller says; otherwise all at the beginning.
-const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PLACED;
-#define CHOOSES
-bool is_wanted(uint bin) { return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 8; }
 #include "sort/scatter.glsl"
 #include "sort/chunks.glsl"
 
-// Each item's place among those of its bin, where the item lies in the input.
-void write_ranks(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {
-    Plane target = target_plane(tile.problem, TRAIL, move, tile.count);
-    uint first = tile.index * TILE;
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint digit = digit_of(keys[k], digit_shift(), digit_mask());
-        if (striped(k) < tile.count - first) store_word(target, first + striped(k), target_of(digit, place_of(places, k)));
-    }
-}
+// Bins begin one behind the other, or where the caller says; otherwise all at the beginning.
+const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PLACED;
 
 // Items to where they belong, as they lie in the tile.
 void scatter_unordered(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {

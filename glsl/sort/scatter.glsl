@@ -4,6 +4,11 @@
 //
 // Loops go over the places that hold keys, a number that no compiler knows: unrolled whole, they would hold two registers of
 // address for each key.
+//
+// Of a split, OUTPUT says which of the items leave: those of one bucket alone, all, or none, but each one's place among those of its bin.
+
+layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
+const uint OUTPUT_KIND = OUTPUT & 0xff;
 
 // Where a digit's keys go, less where they begin in the tile: target index = sh_offsets[digit] + place. Wraps by design.
 shared uint sh_offsets[BINS];
@@ -20,9 +25,7 @@ uint group_word(uint first, uint k) {
 uint target_of(uint digit, uint place) { return sh_offsets[digit] + place; }
 
 // Whether items of a bin are wanted.
-#ifndef CHOOSES
-bool is_wanted(uint bin) { return true; }
-#endif
+bool is_wanted(uint bin) { return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 8; }
 
 // Groups that are full, which all are but the last, have nothing to ask of each place. Not where a digit has all its bits: it takes registers,
 // and pairs take longer (1907 instead of 1881 us at 2^26 on an H200).
@@ -95,5 +98,15 @@ void scatter(Tile tile, Move move, uint places[PLACE_WORDS], inout uint words[IT
         place_words(words, places);
         barrier();
         scatter_words(target_plane(tile.problem, w, move, tile.count), valid);
+    }
+}
+
+// In place of all that: each item's place among those of its bin, where the item lies in the input.
+void write_ranks(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {
+    Plane target = target_plane(tile.problem, TRAIL, move, tile.count);
+    uint first = tile.index * TILE;
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint digit = digit_of(keys[k], digit_shift(), digit_mask());
+        if (striped(k) < tile.count - first) store_word(target, first + striped(k), target_of(digit, place_of(places, k)));
     }
 }

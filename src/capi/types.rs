@@ -476,8 +476,8 @@ pub struct TrmSplitterCreateInfo {
     /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
     /// by bits or ranges of words, of keys of 4 bytes or more.
     pub max_count: u32,
-    /// What becomes of the items: by any strategy TRM_SPLIT_OUTPUT_BUCKETS, by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others. Of more
-    /// than 256 buckets, that or TRM_SPLIT_OUTPUT_COUNTS. Items that stay have no values here, and keys narrower than a word are either
+    /// What becomes of the items: TRM_SPLIT_OUTPUT_COUNTS by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO), the others by any strategy. Of more
+    /// than 256 buckets, those or TRM_SPLIT_OUTPUT_BUCKETS. Items that stay have no values here, and keys narrower than a word are either
     /// dropped, or stay, or go to TRM_SPLIT_OUTPUT_BUCKETS.
     pub output: raw::TrmSplitOutput,
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.

@@ -3,7 +3,8 @@
 use super::info::{Layout, Order, Placement, SorterInfo, ValueType};
 use crate::shared::{
     ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, RADIX, RADIX_BITS,
+    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, OUTPUT_ONE,
+    OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
 };
 use crate::{Error, Result};
 
@@ -297,6 +298,11 @@ impl Format {
     /// An `OUTPUT_` constant: what becomes of the items.
     pub(crate) fn output(&self) -> u32 {
         self.split.map_or(OUTPUT_BUCKETS, |split| split.output & 0xff)
+    }
+
+    /// Whether an item's place depends on how many items all buckets before its own have: then all are counted before the first is stored.
+    pub(crate) fn lies_in_line(&self) -> bool {
+        !matches!(self.output(), OUTPUT_ONE | OUTPUT_PLACED | OUTPUT_RANKS)
     }
 
     /// Whether every digit has all its bits.

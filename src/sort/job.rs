@@ -87,7 +87,6 @@ impl Job {
     /// Whether anything is to be told of the buckets.
     pub(crate) fn tells(&self, format: &Format) -> bool {
         let Buckets { offsets, counts, commands, .. } = self.buckets;
-        let placed = format.output() == OUTPUT_PLACED;
-        placed || format.strays() && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
+        format.strays() && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
     }
 }

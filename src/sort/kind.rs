@@ -100,7 +100,7 @@ impl Class {
 /// How a tiled sort begins, where it is one alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// At once: kernels resolve the count by themselves.
+    /// At once: kernels resolve the count by themselves, and those before the passes clear.
     Direct,
     /// By a pass that resolves counts and clears. So does every batch.
     Prepared,
@@ -204,8 +204,8 @@ impl<'a> SortKind<'a> {
     }
 
     fn tiled(&self, sized: SizedTile, max_count: u32) -> Class {
-        // A split that is counted tile by tile has nothing cleared.
-        let needs_nothing = self.format.split.is_some() && self.scan().is_none();
+        // A split that is counted tile by tile has nothing cleared, and one that looks back without having been counted has a pass for it.
+        let needs_nothing = self.format.split.is_some() && self.scan().is_none() || self.begins();
         let start = if needs_nothing || sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
         // An even number of moves, and fewer than there are digits.
         let prefixes = max_count <= self.profile.prefixes_up_to
@@ -247,9 +247,14 @@ impl<'a> SortKind<'a> {
         }
     }
 
+    /// Whether tiles look back for all that they need to know: nobody counts keys before, and a pass clears what they meet in.
+    pub(super) fn begins(&self) -> bool {
+        self.scan().is_some() && !self.format.lies_in_line()
+    }
+
     /// Whether each group of the histogram leaves a row of its own: where nothing has zeroed one for all of them.
     pub(super) fn counts_apart(&self, prepared: bool) -> bool {
-        !prepared && self.scan().is_some()
+        !prepared && self.scan().is_some() && !self.begins()
     }
 
     /// Words of a tile, where each has a row of its own.
@@ -273,7 +278,7 @@ impl<'a> SortKind<'a> {
                     None => {
                         &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder]
                     }
-                    Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortOnesweep],
+                    Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SplitBegin, Kernel::SortOnesweep],
                 };
                 let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
                 match class {
@@ -314,7 +319,8 @@ impl<'a> SortKind<'a> {
         match (kernel, class) {
             // Of nothing, there is a status to write.
             (Kernel::SortPrepare, _) => mode & MODE_DIRECT == 0 || class == self.class(0),
-            (Kernel::SortHistogram, _) => self.scan().is_some() || passes_over,
+            (Kernel::SortHistogram, _) => self.scan().is_some() && !self.begins() || passes_over,
+            (Kernel::SplitBegin, _) => self.begins(),
             (Kernel::SortReorder, _) => self.format.output() != OUTPUT_NONE || self.format.digits() > 1,
             (Kernel::SortCopy, Class::Ranked(_)) => !class.moves_once(&self.format),
             (Kernel::SortCopy, Class::Tiled(..)) => passes_over || !self.format.ends_right(),
@@ -341,10 +347,14 @@ impl<'a> SortKind<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// The kernel of a pass by look-back, and its workgroups where these take one tile after the other: of one problem that has been prepared.
+    /// The kernel of a pass by look-back, and its workgroups where these take one tile after the other: of one problem that has had its tickets
+    /// cleared. (Ranks are told of a tile's keys, which have made room for the next tile's by then.)
     pub(super) fn onesweep(&self, class: Class, single: bool) -> (Kernel, Option<u32>) {
         let groups = match class {
-            Class::Tiled(tile, Start::Prepared, _) if single && self.scan() == Some(SCAN_LOOK_BACK) => tile.groups,
+            Class::Tiled(tile, start, _) if single && self.scan() == Some(SCAN_LOOK_BACK) => {
+                let persists = (start == Start::Prepared || self.begins()) && self.format.output() != OUTPUT_RANKS;
+                if persists { tile.groups } else { 0 }
+            }
             _ => 0,
         };
         if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
@@ -370,7 +380,7 @@ impl<'a> SortKind<'a> {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
             // Ranks are told of keys as they are, and none of their places is proven later.
-            Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
+            Kernel::SortOnesweep | Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
             Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
                 // What tiles prove takes a row of counters for each subgroup.
                 let rows = self.profile.histogram_rows(threads, self.facts);
@@ -460,7 +470,7 @@ impl<'a> SortKind<'a> {
             Constant::Encoding => format.encoding,
             Constant::Layout => format.moved_layout(),
             // Where buckets begin that the caller places, no count tells.
-            Constant::Wide => (format.wide() || kernel == Kernel::SortReorder && format.output() == OUTPUT_PLACED).into(),
+            Constant::Wide => (format.wide() || format.output() == OUTPUT_PLACED).into(),
             Constant::BeginBit => format.begin_bit,
             Constant::EndBit => format.end_bit,
             Constant::Scan => self.scan().unwrap_or(SCAN_LOOK_BACK),
@@ -472,9 +482,13 @@ impl<'a> SortKind<'a> {
             Constant::Window => self.profile.window,
             Constant::Bins => format.bins(),
             Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
-            // What is moved all the same, labels of two digits, goes bin by bin; and what tells of buckets, tells of all.
+            // What is moved all the same, labels of two digits, goes bin by bin; what tells of buckets, tells of all; and one takes over where they
+            // begin.
             Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
-            Constant::Output if kernel == Kernel::SplitResults && format.output() != OUTPUT_PLACED => OUTPUT_BUCKETS,
+            Constant::Output if kernel == Kernel::SplitResults && (format.output() != OUTPUT_PLACED || self.begins()) => {
+                OUTPUT_BUCKETS
+            }
+            Constant::Output if kernel == Kernel::SplitBegin && format.output() != OUTPUT_PLACED => OUTPUT_BUCKETS,
             Constant::Output => format.split.map_or(OUTPUT_BUCKETS, |split| split.output),
             Constant::Buckets => format.split.map_or(0, |split| split.buckets),
             Constant::Mode => mode,

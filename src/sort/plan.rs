@@ -179,8 +179,12 @@ impl<'a> Builder<'a> {
             [(rows, Rows::Problems, table.table), (results, Rows::Results, table.results), (labels, Rows::Labels, table.labels)]
         {
             let upload = |resource| Upload { table, rows, offset: range.address - table.scratch, resource };
-            let wanted = !segmented && (rows != Rows::Results || table.tells) && (rows != Rows::Labels || table.most_items != 0);
-            uploads.extend(id.0.filter(|_| wanted).map(upload));
+            let wanted = match rows {
+                Rows::Problems => true,
+                Rows::Results => table.tells || table.kind.begins() && table.most_items != 0,
+                Rows::Labels => table.most_items != 0,
+            };
+            uploads.extend(id.0.filter(|_| wanted && !segmented).map(upload));
         }
         let name = if format.split.is_some() { "split" } else { "sort" };
         let plan = Plan { name, resources, uploads, passes: ArrayVec::new() };
@@ -231,13 +235,14 @@ impl<'a> Builder<'a> {
 
     /// What tells a tile whose it is: nothing, where the push constants say it all.
     fn line(&self) -> Resources {
+        self.line_of(if self.format().segmented { Id(None) } else { self.rows })
+    }
+
+    /// The same by other rows of the problems.
+    fn line_of(&self, rows: Id) -> Resources {
         let resolved = self.table.prepared && (self.table.any_count_on_device || self.table.problems > 1);
         let unresolved = !self.table.prepared && self.table.any_count_on_device;
-        set(&[
-            if resolved { self.states } else { Id(None) },
-            if unresolved { self.counts } else { Id(None) },
-            if self.format().segmented { Id(None) } else { self.rows },
-        ])
+        set(&[if resolved { self.states } else { Id(None) }, if unresolved { self.counts } else { Id(None) }, rows])
     }
 
     /// Whether the device decides which digits are sorted by.
@@ -452,16 +457,37 @@ impl<'a> Builder<'a> {
     }
 
     fn look_back(&mut self, tile: TileShape) {
-        if self.table.prepared {
+        if self.table.prepared && self.table.kind.begins() {
+            self.prepare(tile, 0, &[self.tickets]);
+        } else if self.table.prepared {
             self.prepare(tile, FLAG_HISTOGRAMS, &[self.histograms, self.tickets]);
         }
         self.label();
         self.digits_by_look_back(tile);
     }
 
+    /// In place of the histogram, where tiles look back for all that it would tell.
+    fn begin(&mut self, tile: TileShape) {
+        let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
+        let placed = if self.starts.0.is_some() { self.histograms } else { Id(None) };
+        let (mut reads, mut writes) = (self.line_of(self.results).union(set(&[self.starts])), set(&[self.tile_words, placed]));
+        if !self.table.prepared {
+            reads = reads.union(set(&[self.counts]));
+            writes = writes.union(set(&[self.tickets, self.statuses]));
+        }
+        self.pass_of_buckets(Kernel::SplitBegin, tile, chunks, reads, writes);
+    }
+
     fn digits_by_look_back(&mut self, tile: TileShape) {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
-        self.histogram(tile, &[tile_words]);
+        // What tiles are told by those that count, or leave for those that tell.
+        let (told, left) = if self.table.kind.begins() {
+            self.begin(tile);
+            (if self.starts.0.is_some() { histograms } else { Id(None) }, histograms)
+        } else {
+            self.histogram(tile, &[tile_words]);
+            (histograms, Id(None))
+        };
         self.choose();
         let (kernel, groups) = self.table.kind.onesweep(self.table.class, self.table.problems == 1);
         let groups = match groups {
@@ -471,8 +497,8 @@ impl<'a> Builder<'a> {
         for pass in 0..self.format().digits() {
             self.turn(pass);
             let (reads, writes) = self.areas(pass);
-            let reads = reads.union(self.line()).union(set(&[histograms, tile_words, tickets]));
-            self.pass(kernel, tile, groups, reads, writes.union(set(&[tile_words, tickets])));
+            let reads = reads.union(self.line()).union(set(&[told, tile_words, tickets]));
+            self.pass(kernel, tile, groups, reads, writes.union(set(&[left, tile_words, tickets])));
         }
         self.copy();
         self.finish_prefixes();
@@ -594,25 +620,32 @@ impl<'a> Builder<'a> {
         if !std::mem::take(&mut self.tells) {
             return;
         }
-        let push = self.push;
-        self.push.problems = self.table.part_of(self.table.results);
-        self.tell_cuts();
-        if self.table.problems == 1 {
-            self.table.for_each_result(&mut |problem| self.push.problem = *problem);
-        }
         let kernel = self.table.kind.telling_kernel();
         let counted = if kernel == Kernel::SplitBounds { self.alternate[0] } else { self.histograms };
         let counted = if self.table.most_items == 0 { Id(None) } else { counted };
         let strays = if self.format().strays() { self.statuses } else { Id(None) };
-        let reads = set(&[counted, self.results, strays, self.starts]).union(self.counted_by());
-        let placed = if self.starts.0.is_some() { counted } else { Id(None) };
+        // Those who have looked back have been told before.
+        let starts = if self.table.kind.begins() { Id(None) } else { self.starts };
+        let reads = set(&[counted, self.results, strays, starts]).union(self.counted_by());
+        let placed = if starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
         let groups = match kernel {
             _ if self.format().segmented => self.shares(u64::from(buckets) * u64::from(self.table.most_segments)),
             Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.kind.profile.plain_threads)),
             _ => Groups::Fixed(self.table.problems),
         };
-        self.pass(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays, placed])));
+        self.pass_of_buckets(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays, placed])));
+    }
+
+    /// By rows of what is known of the buckets, in place of items'.
+    fn pass_of_buckets(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
+        let push = self.push;
+        self.push.problems = self.table.part_of(self.table.results);
+        self.tell_cuts();
+        if self.table.problems == 1 {
+            self.table.for_each_result(&mut |problem| self.push.problem = *problem);
+        }
+        self.pass(kernel, tile, groups, reads, writes);
         self.push = push;
     }
 

@@ -116,7 +116,9 @@ impl Parts {
             return Self { keys, values, tile_words: (rows * WORD).next_multiple_of(PART), ..Self::default() };
         }
         let digits = u64::from(format.digits());
-        let rows = if kind.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { 1 };
+        // Where nobody counts before, there is one for how many keys bins have, and one for where they begin: see glsl/split/begin.comp.
+        let shared_rows = 1 + u64::from(kind.begins());
+        let rows = if kind.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
         // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
         // where they begin, and tile words too, which are whole parts by themselves.
         let prefixes = class.finish().map_or(0, |_| u64::from(PREFIX_BINS));
@@ -244,7 +246,8 @@ impl<'a> SortTable<'a> {
             most_segments = most_segments.max(info.segments.count.max);
             any_count_on_device |= info.counted(&kind.format).is_on_device();
             any_status |= info.status != 0;
-            tells |= job.tells(&kind.format);
+            // Where tiles have been counted, the pass that tells of buckets also takes over where they begin.
+            tells |= job.tells(&kind.format) || job.buckets.starts != Range::NONE && !kind.begins();
             hulls.grow(&job.arguments(&kind.format));
             tiles += class.most_tiles(info.count.max);
         });

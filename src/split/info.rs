@@ -120,8 +120,8 @@ pub struct SplitterInfo {
     /// The arrays are cut into segments, each of which is split by itself: [`crate::SplitInfo::segments`]. Keys of 32 bits or more, which go to
     /// [`SplitOutput::Buckets`], 65,536 of them only by a function that takes every item to one.
     pub segmented: bool,
-    /// What becomes of the items: by any strategy [`SplitOutput::Buckets`], by [`Strategy::ReduceThenScan`] the others. Of more than 256 buckets,
-    /// that or [`SplitOutput::Counts`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
+    /// What becomes of the items: [`SplitOutput::Counts`] by [`Strategy::ReduceThenScan`], the others by any strategy. Of more than 256 buckets,
+    /// those or [`SplitOutput::Buckets`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
     /// [`SplitOutput::Buckets`].
     pub output: SplitOutput,
     /// Which items are ranked together: by any strategy [`SplitMethod::Workgroup`], which is the fastest on every device that has been measured; by
@@ -290,8 +290,11 @@ impl SplitterInfo {
         if self.buckets > RADIX && self.output != SplitOutput::Counts {
             return malformed("output", "of more than 256 buckets, items go one bucket behind the other, or are counted");
         }
-        if !self.counts_before() {
-            return malformed("strategy", "what does not go bucket by bucket, one behind the other, goes by reduce-then-scan");
+        if self.output == SplitOutput::Counts && !self.counts_before() {
+            return malformed(
+                "strategy",
+                "what is counted and nothing else is counted by reduce-then-scan: there is nothing to wait for",
+            );
         }
         Ok(())
     }

@@ -57,6 +57,7 @@ impl Bench {
         let push = push_of(pass);
         let (tile, index) = (self.tile(), push.pass & 0xff);
         let prepared = is_prepared(plan);
+        let counts_tiles = self.sorts.info.strategy == Strategy::ReduceThenScan;
         let name = pass.variant.kernel.name().trim_end_matches("_emulated");
         let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
         if ["split_results", "split_bounds"].contains(&name) {
@@ -82,18 +83,13 @@ impl Bench {
             let to = self.move_of(twin, &push);
             match name {
                 "sort_prepare" => {
-                    let cleared = self.sorts.info.strategy != Strategy::ReduceThenScan || push.flags & FLAG_SHARED_DIGITS != 0;
+                    let counted = !counts_tiles && twin.format.lies_in_line();
+                    let cleared = counted || push.flags & FLAG_SHARED_DIGITS != 0;
                     let histograms = self.part(memory, row.histogram, digits * bins + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
                 "sort_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
-                "sort_onesweep" | "sort_onesweep_persistent" => {
-                    if let Some(to) = to {
-                        self.check_look_back(memory, &push, row, twin, to);
-                        twin.reorder(tile, index);
-                        compare_items(twin, to);
-                    }
-                }
+                "split_begin" => self.check_begun(memory, row, input, twin),
                 "sort_count" => {
                     if to.is_some() {
                         twin.counts = cpu::count(&twin.keys, tile, twin.digit(index), bins);
@@ -110,22 +106,32 @@ impl Bench {
                         assert_eq!(histograms[index as usize * bins..][..bins], twin.totals, "{name}");
                     }
                 }
-                "sort_reorder" if twin.format.output() == OUTPUT_RANKS => {
-                    let found = self.words(memory, address(row.to_values), twin.len());
-                    assert!(found == twin.ranks(), "{name}: ranks, {problem:?}");
-                }
-                "sort_reorder" if twin.format.output() == OUTPUT_ONE || twin.format.output() == OUTPUT_PLACED => {
-                    let to = to.expect("it moves all");
-                    let starts = self.part(memory, row.histogram, bins);
-                    twin.reorder(tile, index);
-                    for (address, expected) in twin.placed(row, to, &starts) {
-                        assert!(self.bytes(memory, address, expected.len()) == expected, "{name}: {to:?}, {problem:?}");
+                "sort_reorder" | "sort_onesweep" | "sort_onesweep_persistent" => {
+                    let Some(to) = to else { continue };
+                    let looks_back = name != "sort_reorder";
+                    if looks_back {
+                        self.check_look_back(memory, &push, row, twin, to);
                     }
-                }
-                "sort_reorder" => {
-                    if let Some(to) = to {
-                        twin.reorder(tile, index);
-                        compare_items(twin, to);
+                    if looks_back && !twin.format.lies_in_line() && twin.len() != 0 {
+                        let counts = self.part(memory, row.histogram, bins);
+                        assert_eq!(counts, twin.bucket_counts()[..bins], "{name}: counts of all, {problem:?}");
+                    }
+                    match twin.format.output() {
+                        OUTPUT_RANKS => {
+                            let found = self.words(memory, address(row.to_values), twin.len());
+                            assert!(found == twin.ranks(), "{name}: ranks, {problem:?}");
+                        }
+                        OUTPUT_ONE | OUTPUT_PLACED => {
+                            let starts = input.starts(twin.len());
+                            twin.reorder(tile, index);
+                            for (address, expected) in twin.placed(row, to, &starts) {
+                                assert!(self.bytes(memory, address, expected.len()) == expected, "{name}: {to:?}, {problem:?}");
+                            }
+                        }
+                        _ => {
+                            twin.reorder(tile, index);
+                            compare_items(twin, to);
+                        }
                     }
                 }
                 "sort_choose" => {
@@ -188,14 +194,14 @@ impl Bench {
                     let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];
                     let expected = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum::<u32>();
                     assert!(!problem.status || self.words(memory, address(row.status), 1) == [expected], "{name}: status");
-                    if twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
+                    if counts_tiles && twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
                         let found = self.part(memory, row.histogram, bins);
                         assert_eq!(found, input.starts(twin.len()), "{name}: where buckets begin");
                     }
                 }
                 other => panic!("{other} has no twin"),
             }
-            let first = !prepared && (name == "sort_histogram" || name == "sort_count" && index == 0);
+            let first = !prepared && (["sort_histogram", "split_begin"].contains(&name) || name == "sort_count" && index == 0);
             let settles = first || ["sort_prepare", "sort_rank", "sort_small", "sort_buckets", "sort_merge"].contains(&name);
             if settles && problem.status {
                 let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
@@ -291,13 +297,29 @@ impl Bench {
             let expected: Vec<u32> = expected.collect();
             assert_eq!(self.part(memory, row.histogram, expected.len()), expected, "a histogram of each group's tiles");
         }
-        let words = match self.sorts.info.strategy {
-            Strategy::ReduceThenScan => 0,
+        if self.sorts.info.strategy != Strategy::ReduceThenScan {
+            self.check_cleared(memory, row, twin);
+        }
+    }
+
+    fn check_cleared(&self, memory: &[u8], row: &SortProblem, twin: &Twin) {
+        let words = match twin.len() {
             // Without a tile there is no group to clear them.
-            _ if self.in_ring() && twin.len() != 0 => RING_ENTRIES as usize * 2 * twin.bins(),
-            _ => twin.len().div_ceil(tile) * twin.look_back_row(),
+            0 => 0,
+            _ if self.in_ring() => RING_ENTRIES as usize * 2 * twin.bins(),
+            items => items.div_ceil(self.tile()) * twin.look_back_row(),
         };
         assert!(self.part(memory, row.tile_words, words).iter().all(|word| *word == 0), "look-back words are cleared");
+    }
+
+    /// Look-back words cleared, and where buckets begin, if they are told so, behind the counts to come. `input`: the twin with all items that
+    /// there may be.
+    fn check_begun(&self, memory: &[u8], row: &SortProblem, input: &Twin, twin: &Twin) {
+        self.check_cleared(memory, row, twin);
+        if twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
+            let found = self.part(memory, row.histogram, 2 * twin.bins()).split_off(twin.bins());
+            assert_eq!(found, input.starts(twin.len()), "where buckets begin");
+        }
     }
 
     /// What the tiles of a pass have published, when all have gone. In the ring, what is there of this pass.

@@ -119,6 +119,26 @@ fn splits_have_plans() {
     }
 }
 
+/// What reads keys once, looking back: one bucket, buckets where the caller says that they begin, ranks; one alone and two, and of nothing.
+#[test]
+fn other_outputs_by_look_back_have_plans() {
+    let plans = |place: usize, strategy, sizes: &[u32]| {
+        let mut split = Sorts::splits(splits()[place].strategy(strategy));
+        let mut addresses = Addresses::new();
+        sizes.iter().for_each(|size| split.push(&mut addresses, Problem { size: *size, count_on_device: true, status: true }));
+        text(&[split], &NVIDIA)
+    };
+    let two = [1 << 24, 1 << 25];
+    let texts = [
+        plans(12, Strategy::Lookback, &[1 << 26]),
+        plans(16, Strategy::Lookback, &[1 << 26]),
+        plans(16, Strategy::Lookback, &two),
+        plans(14, Strategy::Ring, &two),
+        plans(12, Strategy::Ring, &[0]),
+    ];
+    assert_text("split_outputs_lookback", &texts.join("\n"));
+}
+
 /// Runs, merged once, twice, in a batch; and where items are too large, tiles.
 #[test]
 fn merging_has_plans() {

@@ -104,9 +104,9 @@ impl Sorts {
         Self { info, split: None, infos: Vec::new(), buckets: Vec::new() }
     }
 
-    /// Where not all items go bucket by bucket, they go by the strategy that they can.
+    /// Items that are only counted, or ranked by subgroups, go by the strategy that they can.
     pub(super) fn splits(split: SplitterInfo) -> Self {
-        let any = split.output == SplitOutput::Buckets && split.method == SplitMethod::Workgroup;
+        let any = split.output != SplitOutput::Counts && split.method == SplitMethod::Workgroup;
         let split = if any { split } else { split.strategy(Strategy::ReduceThenScan) };
         let SplitterInfo { key, value, drop_keys, layout, segmented, strategy, output, .. } = split;
         // Ranks are words as places are.
@@ -237,7 +237,7 @@ pub(super) fn splits() -> [SplitterInfo; 22] {
         strided(SplitterInfo { key: KeyType::I64, ..SplitterInfo::pairs(700, Range) }),
         SplitterInfo::keys(1000, bits),
         SplitterInfo { drop_keys: true, ..SplitterInfo::pairs(65_536, Ids(IdType::U32)) },
-        // All by count, scan and reorder, whatever else is wanted.
+        // What becomes of items besides.
         SplitterInfo::pairs(9, BucketFunction::Bits { begin_bit: 20 }).output(SplitOutput::Bucket(4)),
         SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(255, Ids(IdType::U8)) }.output(SplitOutput::Placed),
         SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(100, BucketFunction::Bits { begin_bit: 25 }) }

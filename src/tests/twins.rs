@@ -337,15 +337,16 @@ impl Twin {
         self.raw = vec![found];
     }
 
-    /// Keys before the end of each tile, for each digit, in the order of look-back words. The last tile counts its pads, whose
-    /// digits are the largest; nobody looks back at it.
+    /// Keys before the end of each tile, for each digit, in the order of look-back words: all before, or, of a split whose buckets do not lie one
+    /// behind the other, those of the same digit. The last tile counts its pads, whose digits are the largest; nobody looks back at it.
     pub(super) fn prefixes(&self, tile: usize, pass: u32) -> Vec<u32> {
         let digit = self.digit(pass);
         let own = cpu::count(&self.keys, tile, digit, self.bins());
         let mut counts = own.clone();
         let tiles = self.len().div_ceil(tile);
         let totals = cpu::spine(&mut counts, self.bins());
-        let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total))).collect();
+        let in_line = u32::from(self.format.lies_in_line());
+        let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total * in_line))).collect();
         let largest = match self.buckets {
             // Of ranges that reach beyond all keys, the last that has any.
             Some(BucketFunction::Range) => (self.bins() - 1).min(((u32::MAX - LOW) / WIDTH) as usize),

@@ -111,9 +111,9 @@ fn splitters() -> Result<()> {
             "output is malformed: of segments, items go bucket by bucket",
         ),
         (
-            "by look-back",
-            TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..bucket },
-            "strategy is malformed: what does not go bucket by bucket, one behind the other, goes by reduce-then-scan",
+            "counts by look-back",
+            TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..output(TrmSplitOutput::Counts, good) },
+            "strategy is malformed: what is counted and nothing else is counted by reduce-then-scan",
         ),
     ];
     for (what, info, reason) in &outputs {

@@ -38,4 +38,6 @@ fn split_kernels() {
 fn split_kernels_with_emulated_subgroups() {
     split(true, &Sorts::splits(splits()[0].strategy(Strategy::Lookback)));
     split(true, &Sorts::splits(splits()[2].strategy(Strategy::ReduceThenScan)));
+    // Where tiles look back for all that they need to know.
+    split(true, &Sorts::splits(splits()[16].strategy(Strategy::Lookback)));
 }
