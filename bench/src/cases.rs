@@ -2,7 +2,7 @@
 
 use crate::kernels::{KernelInfo, Task};
 use crate::primitives::PrimitiveInfo;
-use trommel::{BucketFunction, Count, KeyType, Layout, Placement, SorterInfo, SplitOutput, SplitterInfo, ValueType};
+use trommel::{BucketFunction, Count, KeyType, Layout, Placement, SorterInfo, SplitMethod, SplitOutput, SplitterInfo, ValueType};
 
 /// How keys are distributed, as unsigned numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(crate) enum CountAt {
 pub(crate) enum Approach {
     /// The library's split, with what it tells.
     Split,
+    /// The same of segments, whose lengths these are, over and over again.
+    Segments(&'static [u32]),
     /// As many splits in two as the bucket has bits, from the least significant one on. They overwrite their input, and leave no offsets.
     Binary,
     /// A sort by the bits of the bucket alone: of ids of buckets, which are written first, with keys, or keys and values packed, beside them.
@@ -133,6 +135,8 @@ fn approach_bytes(info: &SplitterInfo, approach: Approach) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
     match approach {
         Approach::Split => split_bytes(info),
+        // What fits a workgroup is read once and written once.
+        Approach::Segments(_) => 2 * (info.key.size() + info.value.size()),
         Approach::Binary => info.buckets.ilog2() * split_bytes(info),
         Approach::ReducedBitSort => {
             // Pairs are packed beside the ids, and taken apart at last.
@@ -204,7 +208,7 @@ impl Case {
                 let pairs = info.value != ValueType::None;
                 let kernel = |task| PrimitiveInfo::Kernel(KernelInfo { task, pairs });
                 match approach {
-                    Approach::Split => vec![split(info)],
+                    Approach::Split | Approach::Segments(_) => vec![split(info)],
                     Approach::Binary => bits(&info).map(split).collect(),
                     Approach::ReducedBitSort => {
                         let steps = [kernel(Task::Label), sort(sort_of_ids(&info))];
@@ -321,6 +325,7 @@ const SPLIT_COMPARED: &[u32] = &[1 << 20, 1 << 24, 1 << 25];
 /// Counts on the device, so many times as many being the most that there may be.
 const FEW: &[u32] = &[1 << 20];
 const MANY: u32 = 32;
+const MIXED_LENGTHS: &[u32] = &[1, 0, 40, 7, 1000, 300, 0, 5000, 90, 70_000, 3, 2_000_000];
 const TINY: &[(u32, u32)] = &[(1024, 1000)];
 const MEDIUM: &[(u32, u32)] = &[(64, 1 << 16)];
 const MIXED: &[(u32, u32)] = &[(512, 1000), (32, 1 << 14), (8, 1 << 17), (1, 1 << 20)];
@@ -375,6 +380,11 @@ const fn split(name: &'static str, info: SplitterInfo, sizes: &'static [u32]) ->
     Family { name, work: Work::Split { info, keys: Keys::Random, count: CountAt::Host, approach: Approach::Split }, sizes }
 }
 
+/// Into an array of its own, as segments are sorted.
+const fn split_segments(name: &'static str, info: SplitterInfo, lengths: &'static [u32]) -> Family {
+    split(name, by_bits(SplitterInfo { segmented: true, ..info }), LARGE).by(Approach::Segments(lengths))
+}
+
 const fn batch(name: &'static str, problems: &'static [(u32, u32)], size: &'static [u32; 1]) -> Family {
     Family { name, work: Work::Batch(problems), sizes: size }
 }
@@ -395,6 +405,11 @@ const FAMILIES: &[&[Family]] = &[
     powers_of_two!("split_keys_m", split_keys(0), SPLIT_SIZES, Approach::Split),
     powers_of_two!("split_pairs_m", split_pairs(0), SPLIT_SIZES, Approach::Split),
     SPLITS,
+    // The other forms of the paper.
+    powers_of_two!("split_by_subgroups_keys_m", split_keys(0).method(SplitMethod::Subgroup), SPLIT_COMPARED, Approach::Split),
+    powers_of_two!("split_by_subgroups_pairs_m", split_pairs(0).method(SplitMethod::Subgroup), SPLIT_COMPARED, Approach::Split),
+    powers_of_two!("split_direct_keys_m", split_keys(0).method(SplitMethod::Direct), SPLIT_COMPARED, Approach::Split),
+    powers_of_two!("split_direct_pairs_m", split_pairs(0).method(SplitMethod::Direct), SPLIT_COMPARED, Approach::Split),
     // What is done without a split, and a sort by all bits, which groups by any buckets that rise with the key. None tells offsets.
     powers_of_two!("split_by_binary_keys_m", split_keys(0), SPLIT_COMPARED, Approach::Binary),
     powers_of_two!("split_by_binary_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::Binary),
@@ -442,7 +457,7 @@ const PLAIN: &[Family] = &[
     segments("segsort_keys_u32_s32", &[32]),
     segments("segsort_keys_u32_s1024", &[1024]),
     segments("segsort_keys_u32_s65536", &[65536]),
-    segments("segsort_keys_u32_mixed", &[1, 0, 40, 7, 1000, 300, 0, 5000, 90, 70_000, 3, 2_000_000]),
+    segments("segsort_keys_u32_mixed", MIXED_LENGTHS),
     batch("sort_batch_tiny", TINY, &[batch_size(TINY)]),
     batch("sort_batch_medium", MEDIUM, &[batch_size(MEDIUM)]),
     batch("sort_batch_mixed", MIXED, &[batch_size(MIXED)]),
@@ -503,6 +518,11 @@ const SPLITS: &[Family] = &[
     split("split_counts_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Counts), SPLIT_COMPARED),
     split("split_counts_keys_m256", by_bits(split_keys(256)).output(SplitOutput::Counts), SPLIT_COMPARED),
     split("split_ranks_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Ranks), SPLIT_COMPARED),
+    split_segments("segsplit_keys_m8_s32", split_keys(8), &[32]),
+    split_segments("segsplit_keys_m32_s1024", split_keys(32), &[1024]),
+    split_segments("segsplit_keys_m32_s65536", split_keys(32), &[65536]),
+    split_segments("segsplit_keys_m32_mixed", split_keys(32), MIXED_LENGTHS),
+    split_segments("segsplit_pairs_m32_mixed", split_pairs(32), MIXED_LENGTHS),
     split("split_keys_m32_indirect", by_bits(split_keys(32)), SPLIT_COMPARED).indirect(1),
     split("split_keys_m32_indirect_few", by_bits(split_keys(32)), FEW).indirect(MANY),
 ];

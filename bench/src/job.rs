@@ -51,7 +51,7 @@ fn between(case: &Case) -> trommel::Result<Vec<u64>> {
     let (key, value) = (u64::from(info.key.size()), u64::from(info.value.size()));
     let items = |bytes: u64| bytes * u64::from(case.most());
     let (first, others) = match approach {
-        Approach::Split | Approach::Binary => return Ok(Vec::new()),
+        Approach::Split | Approach::Segments(_) | Approach::Binary => return Ok(Vec::new()),
         Approach::ReducedBitSort => (items(4), [items(key + value); 2].to_vec()),
         Approach::Insertion => (items(key), vec![items(value)]),
     };
@@ -228,13 +228,13 @@ fn problems(case: &Case) -> Vec<Range<u32>> {
         start..end
     };
     match case.work {
-        Work::Copy | Work::Sort { .. } | Work::Split { .. } => std::iter::once(0..case.n).collect(),
         Work::Batch(groups) => {
             groups.iter().flat_map(|&(problems, n)| std::iter::repeat_n(n, problems as usize)).map(next).collect()
         }
-        Work::Segments { lengths, .. } => {
+        Work::Segments { lengths, .. } | Work::Split { approach: Approach::Segments(lengths), .. } => {
             lengths.iter().cycle().map(|n| next(*n)).take_while(|segment| segment.start < case.n).collect()
         }
+        Work::Copy | Work::Sort { .. } | Work::Split { .. } => std::iter::once(0..case.n).collect(),
     }
 }
 
@@ -246,7 +246,9 @@ impl Job {
     pub(crate) fn new(context: &Context, primitives: Vec<Primitive>, sources: &mut Sources, case: Case) -> trommel::Result<Self> {
         let keys = Array::new(context, sources, &ArrayInfo::keys(&case), case.n)?;
         let (mut splitters, mut starts, mut told) = (None, None, None);
-        if let Work::Split { info, approach: Approach::Split, .. } = case.work {
+        let cut = matches!(case.work, Work::Segments { .. } | Work::Split { approach: Approach::Segments(_), .. });
+        let cut = cut.then(|| segments(&case));
+        if let Work::Split { info, approach: Approach::Split | Approach::Segments(_), .. } = case.work {
             if info.function == BucketFunction::Splitters {
                 splitters = Some((1..info.buckets).map(|i| i * range_width(&info)).collect::<Vec<u32>>());
             }
@@ -254,7 +256,8 @@ impl Job {
                 starts = keys.source.as_ref().map(|source| last_bucket_first(&case, &info, source));
             }
             // As many words as there are buckets, and one more; of counts, that stays as it is.
-            told = Some(spoiled(context, u64::from(info.buckets + 1) * 4)?);
+            let times = cut.as_ref().map_or(1, |cut| cut.len() as u64 - 1);
+            told = Some(spoiled(context, times * u64::from(info.buckets + 1) * 4)?);
         }
         let upload = |words: Option<Vec<u32>>| words.map(|words| context.upload(&words)).transpose();
         let on_device = matches!(case.work.count(), CountAt::Device { .. });
@@ -264,7 +267,7 @@ impl Job {
             keys,
             values: ArrayInfo::values(&case).map(|values| Array::new(context, sources, &values, case.n)).transpose()?,
             count: upload(on_device.then(|| vec![case.n]))?,
-            segments: upload(matches!(case.work, Work::Segments { .. }).then(|| segments(&case)))?,
+            segments: upload(cut)?,
             splitters: upload(splitters)?,
             starts: upload(starts)?,
             told,
@@ -305,16 +308,16 @@ impl Job {
         self.case.count(self.count.as_ref().map(Buffer::address))
     }
 
+    fn segments(&self) -> Segments {
+        self.segments.as_ref().map_or(Segments::default(), |buffer| Segments {
+            offsets: buffer.range(),
+            count: Count::host(u32::try_from(buffer.size() / 4 - 1).unwrap_or(u32::MAX)),
+        })
+    }
+
     /// The sort of one problem.
     fn sort_info(&self, problem: &Range<u32>) -> SortInfo {
-        let info = SortInfo {
-            segments: self.segments.as_ref().map_or(Segments::default(), |buffer| Segments {
-                offsets: buffer.range(),
-                count: Count::host(u32::try_from(buffer.size() / 4 - 1).unwrap_or(u32::MAX)),
-            }),
-            scratch: self.scratch.scratch(),
-            ..SortInfo::default()
-        };
+        let info = SortInfo { segments: self.segments(), scratch: self.scratch.scratch(), ..SortInfo::default() };
         if self.count.is_some() {
             return SortInfo {
                 count: self.count(),
@@ -350,6 +353,7 @@ impl Job {
             values: self.all_values(from),
             keys_out: self.keys.whole(to),
             values_out: self.all_values(to),
+            segments: self.segments(),
             width: if info.function == BucketFunction::Range { range_width(info).into() } else { 0 },
             splitters: self.splitters.as_ref().map(Buffer::range).unwrap_or_default(),
             starts: self.starts.as_ref().map(Buffer::range).unwrap_or_default(),
@@ -542,7 +546,7 @@ impl Job {
 fn last_bucket_first(case: &Case, info: &SplitterInfo, source: &Source) -> Vec<u32> {
     let size = info.key.size() as usize;
     let keys = Column { words: source.host.clone(), first: 0, step: size, size };
-    let mut starts = bucket_counts(info, &keys, case.n);
+    let mut starts = bucket_counts(info, &keys, 0..case.n);
     starts.truncate(info.buckets as usize);
     let mut next = 0;
     for start in starts.iter_mut().rev() {

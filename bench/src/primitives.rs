@@ -9,7 +9,8 @@ use serde_json::json;
 use std::time::Instant;
 use trommel::host::Context;
 use trommel::{
-    BucketFunction, Device, Layout, Order, Placement, Sorter, SorterInfo, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
+    BucketFunction, Device, Layout, Order, Placement, Sorter, SorterInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo,
+    Strategy, ValueType,
 };
 
 /// What a primitive is made as, its strategy aside.
@@ -144,6 +145,8 @@ fn describe_splitter(info: &SplitterInfo) -> String {
         of(info.drop_keys, "keys dropped".into()),
         Some(format!("{} buckets by {function}", info.buckets)),
         of(info.output != SplitOutput::Buckets, format!("{:?}", info.output)),
+        of(info.method != SplitMethod::Workgroup, format!("by {:?}", info.method)),
+        of(info.segmented, "in segments".into()),
         of(info.layout != Layout::Separate, format!("{:?}", info.layout)),
         of(info.max_count != SplitterInfo::default().max_count, format!("up to {}", info.max_count)),
     ])

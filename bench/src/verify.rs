@@ -164,20 +164,23 @@ impl Output {
     /// That each bucket begins where all before it end, and the last one ends where keys of no bucket begin; or that each has so many items.
     fn check_told(&self, info: &SplitterInfo, keys: &Column, found: &[u32]) -> Result<(), String> {
         let buckets = info.buckets as usize;
-        if found.len() != buckets + 1 {
+        if found.len() != (buckets + 1) * self.problems.len() {
             return Err(format!("{}: {} words of {buckets} buckets", self.what, found.len()));
         }
-        let counts = bucket_counts(info, keys, self.problems.last().map_or(0, |problem| problem.end));
-        let (what, expected): (_, Vec<u32>) = match Told::by(info) {
-            Told::Counts => ("count", counts[..buckets].to_vec()),
-            Told::Offsets => {
-                let ends = counts[..buckets].iter().scan(0, |end, count| {
-                    *end += count;
-                    Some(*end)
-                });
-                ("offset", std::iter::once(0).chain(ends).collect())
+        let (mut expected, what) = (Vec::new(), if Told::by(info) == Told::Counts { "count" } else { "offset" });
+        for problem in &self.problems {
+            let counts = &bucket_counts(info, keys, problem.clone())[..buckets];
+            match Told::by(info) {
+                Told::Counts => expected.extend(counts),
+                Told::Offsets => {
+                    let ends = counts.iter().scan(problem.start, |end, count| {
+                        *end += count;
+                        Some(*end)
+                    });
+                    expected.extend(std::iter::once(problem.start).chain(ends));
+                }
             }
-        };
+        }
         let mut pairs = found.iter().zip(&expected).enumerate();
         match pairs.find(|(_, (found, expected))| found != expected) {
             Some((index, (found, expected))) => Err(format!("{}: {what} {index} is {found}, not {expected}", self.what)),
@@ -274,12 +277,12 @@ fn number(info: &SorterInfo, words: impl Iterator<Item = u32>) -> u128 {
 }
 
 /// How many items each bucket has, and those of none behind them.
-pub(crate) fn bucket_counts(info: &SplitterInfo, keys: &Column, n: u32) -> Vec<u32> {
-    let (bins, chunk) = (info.buckets as usize + 1, chunk(n as usize));
-    let counts = in_parallel((0..n).step_by(chunk).map(|start| {
+pub(crate) fn bucket_counts(info: &SplitterInfo, keys: &Column, of: Range<u32>) -> Vec<u32> {
+    let (bins, chunk, end) = (info.buckets as usize + 1, chunk(of.len()), of.end);
+    let counts = in_parallel(of.step_by(chunk).map(|start| {
         move || {
             let mut counts = vec![0; bins];
-            (start..n).take(chunk).for_each(|place| counts[bucket(info, keys.item(place as usize)) as usize] += 1);
+            (start..end).take(chunk).for_each(|place| counts[bucket(info, keys.item(place as usize)) as usize] += 1);
             counts
         }
     }));
