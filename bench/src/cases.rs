@@ -115,8 +115,8 @@ fn sort_bytes(info: &SorterInfo) -> u32 {
     key + 2 * digits * (key + moved) + 2 * fetched - unread - unwritten
 }
 
-/// A split reads keys once to count them, then reads and writes everything once, into more buckets than 256 twice. Labels are not counted. Of one
-/// bucket alone, an m-th is written.
+/// A split reads keys once to count them, then reads and writes everything once, into more buckets than 256 twice. Labels are not counted. Where
+/// buckets need not lie one behind the other, keys are not counted before; of one alone, an m-th is written.
 fn split_bytes(info: &SplitterInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
     let unread = if info.value == ValueType::Index { PLACE } else { 0 };
@@ -124,8 +124,9 @@ fn split_bytes(info: &SplitterInfo) -> u32 {
     let moves = if info.buckets > 256 { 2 } else { 1 };
     match info.output {
         SplitOutput::Counts => key,
-        SplitOutput::Ranks => 2 * key + PLACE,
-        SplitOutput::Bucket(_) => 2 * key + value - unread + (key + value - unwritten) / info.buckets,
+        SplitOutput::Ranks => key + PLACE,
+        SplitOutput::Bucket(_) => key + value - unread + (key + value - unwritten) / info.buckets,
+        SplitOutput::Placed => 2 * (key + value) - unread - unwritten,
         _ => key + 2 * moves * (key + value) - unread - unwritten,
     }
 }
@@ -321,7 +322,7 @@ const LARGER: &[u32] = &[1 << 24, 1 << 26];
 const PRESERVED: &[u32] = &[1 << 10, 1 << 12, 1 << 20, 1 << 24];
 /// As the peers have them.
 const SPLIT_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 25, 1 << 28];
-const SPLIT_COMPARED: &[u32] = &[1 << 20, 1 << 24, 1 << 25];
+const APPROACHES: &[u32] = &[1 << 25];
 /// Counts on the device, so many times as many being the most that there may be.
 const FEW: &[u32] = &[1 << 20];
 const MANY: u32 = 32;
@@ -406,17 +407,17 @@ const FAMILIES: &[&[Family]] = &[
     powers_of_two!("split_pairs_m", split_pairs(0), SPLIT_SIZES, Approach::Split),
     SPLITS,
     // The other forms of the paper.
-    powers_of_two!("split_by_subgroups_keys_m", split_keys(0).method(SplitMethod::Subgroup), SPLIT_COMPARED, Approach::Split),
-    powers_of_two!("split_by_subgroups_pairs_m", split_pairs(0).method(SplitMethod::Subgroup), SPLIT_COMPARED, Approach::Split),
-    powers_of_two!("split_direct_keys_m", split_keys(0).method(SplitMethod::Direct), SPLIT_COMPARED, Approach::Split),
-    powers_of_two!("split_direct_pairs_m", split_pairs(0).method(SplitMethod::Direct), SPLIT_COMPARED, Approach::Split),
+    powers_of_two!("split_subgroups_keys_m", split_keys(0).method(SplitMethod::Subgroup), APPROACHES, Approach::Split),
+    powers_of_two!("split_subgroups_pairs_m", split_pairs(0).method(SplitMethod::Subgroup), APPROACHES, Approach::Split),
+    powers_of_two!("split_direct_keys_m", split_keys(0).method(SplitMethod::Direct), APPROACHES, Approach::Split),
+    powers_of_two!("split_direct_pairs_m", split_pairs(0).method(SplitMethod::Direct), APPROACHES, Approach::Split),
     // What is done without a split, and a sort by all bits, which groups by any buckets that rise with the key. None tells offsets.
-    powers_of_two!("split_by_binary_keys_m", split_keys(0), SPLIT_COMPARED, Approach::Binary),
-    powers_of_two!("split_by_binary_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::Binary),
-    powers_of_two!("split_by_reduced_bit_keys_m", split_keys(0), SPLIT_COMPARED, Approach::ReducedBitSort),
-    powers_of_two!("split_by_reduced_bit_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::ReducedBitSort),
-    powers_of_two!("split_by_insertion_keys_m", split_keys(0), SPLIT_COMPARED, Approach::Insertion),
-    powers_of_two!("split_by_insertion_pairs_m", split_pairs(0), SPLIT_COMPARED, Approach::Insertion),
+    powers_of_two!("split_by_binary_keys_m", split_keys(0), APPROACHES, Approach::Binary),
+    powers_of_two!("split_by_binary_pairs_m", split_pairs(0), APPROACHES, Approach::Binary),
+    powers_of_two!("split_by_reduced_bit_keys_m", split_keys(0), APPROACHES, Approach::ReducedBitSort),
+    powers_of_two!("split_by_reduced_bit_pairs_m", split_pairs(0), APPROACHES, Approach::ReducedBitSort),
+    powers_of_two!("split_by_insertion_keys_m", split_keys(0), APPROACHES, Approach::Insertion),
+    powers_of_two!("split_by_insertion_pairs_m", split_pairs(0), APPROACHES, Approach::Insertion),
 ];
 
 const PLAIN: &[Family] = &[
@@ -508,22 +509,22 @@ const SPLITS: &[Family] = &[
     split("split_keys_u64_m32", by_bits(long_keys(split_keys(32))), LARGE),
     split("split_keys_u64_m256", by_bits(long_keys(split_keys(256))), LARGE),
     split("split_pairs_u64_u32_m32", by_bits(long_keys(split_pairs(32))), LARGE),
-    sort("split_by_sort_keys", SorterInfo { placement: Placement::Preserve, ..KEYS }, SPLIT_COMPARED),
-    sort("split_by_sort_pairs", SorterInfo { placement: Placement::Preserve, ..PAIRS }, SPLIT_COMPARED),
-    split("split_one_keys_m2", by_bits(split_keys(2)).output(SplitOutput::Bucket(1)), SPLIT_COMPARED),
-    split("split_one_pairs_m2", by_bits(split_pairs(2)).output(SplitOutput::Bucket(1)), SPLIT_COMPARED),
-    split("split_one_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Bucket(1)), SPLIT_COMPARED),
-    split("split_placed_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Placed), SPLIT_COMPARED),
-    split("split_placed_pairs_m32", by_bits(split_pairs(32)).output(SplitOutput::Placed), SPLIT_COMPARED),
-    split("split_counts_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Counts), SPLIT_COMPARED),
-    split("split_counts_keys_m256", by_bits(split_keys(256)).output(SplitOutput::Counts), SPLIT_COMPARED),
-    split("split_ranks_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Ranks), SPLIT_COMPARED),
+    sort("split_by_sort_keys", SorterInfo { placement: Placement::Preserve, ..KEYS }, APPROACHES),
+    sort("split_by_sort_pairs", SorterInfo { placement: Placement::Preserve, ..PAIRS }, APPROACHES),
+    split("split_one_keys_m2", by_bits(split_keys(2)).output(SplitOutput::Bucket(1)), SPLIT_SIZES),
+    split("split_one_pairs_m2", by_bits(split_pairs(2)).output(SplitOutput::Bucket(1)), SPLIT_SIZES),
+    split("split_one_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Bucket(1)), SPLIT_SIZES),
+    split("split_placed_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Placed), SPLIT_SIZES),
+    split("split_placed_pairs_m32", by_bits(split_pairs(32)).output(SplitOutput::Placed), SPLIT_SIZES),
+    split("split_counts_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Counts), SPLIT_SIZES),
+    split("split_counts_keys_m256", by_bits(split_keys(256)).output(SplitOutput::Counts), SPLIT_SIZES),
+    split("split_ranks_keys_m32", by_bits(split_keys(32)).output(SplitOutput::Ranks), SPLIT_SIZES),
     split_segments("segsplit_keys_m8_s32", split_keys(8), &[32]),
     split_segments("segsplit_keys_m32_s1024", split_keys(32), &[1024]),
     split_segments("segsplit_keys_m32_s65536", split_keys(32), &[65536]),
     split_segments("segsplit_keys_m32_mixed", split_keys(32), MIXED_LENGTHS),
     split_segments("segsplit_pairs_m32_mixed", split_pairs(32), MIXED_LENGTHS),
-    split("split_keys_m32_indirect", by_bits(split_keys(32)), SPLIT_COMPARED).indirect(1),
+    split("split_keys_m32_indirect", by_bits(split_keys(32)), SPLIT_SIZES).indirect(1),
     split("split_keys_m32_indirect_few", by_bits(split_keys(32)), FEW).indirect(MANY),
 ];
 
@@ -675,8 +676,8 @@ mod tests {
         assert_eq!(bytes("sort_pairs_u32_16b"), 4 + 4 * (20 + 20));
         assert_eq!(["split_keys_m32", "split_pairs_m32", "split_index_m32"].map(bytes), [12, 20, 12]);
         assert_eq!(["partition_2", "split_keys_u64_m32"].map(bytes), [12, 24]);
-        assert_eq!(["split_one_keys_m2", "split_one_pairs_m2", "split_one_keys_m32"].map(bytes), [8 + 2, 12 + 4, 8]);
-        assert_eq!(["split_placed_keys_m32", "split_counts_keys_m256", "split_ranks_keys_m32"].map(bytes), [12, 4, 12]);
+        assert_eq!(["split_one_keys_m2", "split_one_pairs_m2", "split_one_keys_m32"].map(bytes), [4 + 2, 8 + 4, 4]);
+        assert_eq!(["split_placed_keys_m32", "split_counts_keys_m256", "split_ranks_keys_m32"].map(bytes), [8, 4, 8]);
         assert_eq!(bytes("split_by_binary_keys_m256"), 8 * 12);
         assert_eq!(bytes("split_by_reduced_bit_keys_m8"), (4 + 4) + (4 + 8 + 4), "ids written, and sorted by");
         assert_eq!(bytes("split_by_reduced_bit_pairs_m8"), (8 + 12) + (4 + 12 + 8) + (8 + 8), "packed and unpacked besides");

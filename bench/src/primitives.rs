@@ -35,8 +35,9 @@ impl Primitive {
         match info {
             PrimitiveInfo::Sort(info) => Sorter::new(library, &info.strategy(strategy)).map(Self::Sort),
             PrimitiveInfo::Split(info) => {
-                // Other outputs have one strategy each, whatever is asked for.
-                let strategy = if info.output == SplitOutput::Buckets { strategy } else { Strategy::Auto };
+                // What is only counted, or ranked by subgroups, has one strategy, whatever is asked for.
+                let any = info.output != SplitOutput::Counts && info.method == SplitMethod::Workgroup;
+                let strategy = if any { strategy } else { Strategy::Auto };
                 Splitter::new(library, &info.strategy(strategy)).map(Self::Split)
             }
             PrimitiveInfo::Kernel(info) => Kernel::new(context, *info).map(Self::Kernel),

@@ -3,7 +3,7 @@
 // In:  keys; the digits that all keys share.
 // Out: tile_words[tiles][BINS] of the problem, as chunks.glsl has them. Where nothing has been prepared, the problem's status.
 // Paper: Blelloch, "Prefix sums and their applications", 1990; Merrill and Grimshaw, "Revisiting sorting for GPGPU", 2010.
-// Groups: one for every args.chunk tiles of the line.
+// Groups: one for every chunk of the line: see chunks.glsl.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -20,6 +20,7 @@
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
+#include "sort/chunks.glsl"
 const uint COUNTED = 1;
 #include "sort/copies.glsl"
 
@@ -93,8 +94,9 @@ void main() {
     if (DIRECT && pass_index() == 0 && linear_group() == 0 && thread_id() == 0) write_status(0);
 
     // Every branch depends on the chunk alone, so the whole workgroup takes it.
-    uint first = linear_group() * args.chunk;
-    uint end = first + args.chunk;
+    uint chunk = chunk_tiles();
+    uint first = linear_group() * chunk;
+    uint end = first + chunk;
     Run run;
     for (uint t = first; t < end && find_tile(t, TILE, run.first); t += run.tiles) {
         run.tiles = min(end - t, run.first.tiles - run.first.index);

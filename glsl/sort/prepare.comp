@@ -156,6 +156,6 @@ void main() {
         Words arguments = Words(scratch_part(args.arguments));
         write_command(arguments, ARGUMENTS_TILES, tiles, args.max_groups_x);
         write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, args.max_groups_x);
-        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * RADIX, args.max_groups_x);
+        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * BINS, args.max_groups_x);
     }
 }

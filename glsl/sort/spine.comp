@@ -18,11 +18,13 @@
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
+#include "sort/chunks.glsl"
+
 // Neighbouring chunks a thread sums by itself before the workgroup scans.
 const uint RUN = 4;
 
-// Of a problem's chunk.
-uint row_of(uint chunk, uint others) { return (max(chunk * args.chunk, others) - others) * BINS; }
+// Of a problem's chunk, each of so many tiles.
+uint row_of(uint chunk, uint size, uint others) { return (max(chunk * size, others) - others) * BINS; }
 
 void main() {
     uint group = linear_group();
@@ -35,9 +37,10 @@ void main() {
 
     Words rows = tile_words_of(p);
     uint tiles = tiles_of(resolved_count(p), TILE);
+    uint size = chunk_tiles();
     // Tiles of other problems, in the first chunk that has any of this one.
-    uint others = (SINGLE ? 0 : states().v[p].first_tile) % args.chunk;
-    uint chunks = tiles == 0 ? 0 : tiles_of(others + tiles, args.chunk);
+    uint others = (SINGLE ? 0 : states().v[p].first_tile) % size;
+    uint chunks = tiles == 0 ? 0 : tiles_of(others + tiles, size);
 
     uint sum = 0;
     for (uint first = 0; first < chunks; first += THREADS * RUN) {
@@ -45,13 +48,13 @@ void main() {
         uint run[RUN];
         uint value = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            run[i] = start + i < chunks ? rows.v[row_of(start + i, others) + digit] : 0;
+            run[i] = start + i < chunks ? rows.v[row_of(start + i, size, others) + digit] : 0;
             value += run[i];
         }
         uint total;
         uint before = sum + scan_threads(value, total);
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            if (start + i < chunks) rows.v[row_of(start + i, others) + digit] = before;
+            if (start + i < chunks) rows.v[row_of(start + i, size, others) + digit] = before;
             before += run[i];
         }
         sum += total;

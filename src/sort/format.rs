@@ -252,7 +252,7 @@ impl Format {
         };
         let bits = (self.end_bit - word * 32).min(32).saturating_sub(shift).min(RADIX_BITS);
         // More bins than a digit has values take a bit more of the last.
-        let one_more = self.labels().is_some() && self.bins() > RADIX;
+        let one_more = self.labels().is_some() && !self.segmented && self.bins() > RADIX;
         let more = u32::from(one_more && index + 1 == self.digits());
         Digit { word, shift, bits: bits + more }
     }
@@ -279,9 +279,11 @@ impl Format {
         }
     }
 
-    /// Bins of a pass. Segments have rows of counts that are whole parts of scratch.
+    /// Bins of a pass. Of segments, digits all have as many, whose rows of counts have room in as many whole parts of scratch as those of
+    /// [`RADIX`] bins.
     pub(crate) fn bins(&self) -> u32 {
         match self.split {
+            Some(_) if self.segmented && self.digits() == 1 => 1 << self.digit(0).bits,
             _ if self.segmented => RADIX,
             Some(SplitBy { labels: Some(_), bins, .. }) if bins > RADIX + 1 => RADIX + u32::from(bins > RADIX * RADIX),
             Some(split) => split.bins,
@@ -303,6 +305,12 @@ impl Format {
     /// Whether an item's place depends on how many items all buckets before its own have: then all are counted before the first is stored.
     pub(crate) fn lies_in_line(&self) -> bool {
         !matches!(self.output(), OUTPUT_ONE | OUTPUT_PLACED | OUTPUT_RANKS)
+    }
+
+    /// Whether a split counts its keys before any item moves, if nobody says how: where all items must be counted, nothing is won by waiting for
+    /// tiles. (Look-back in a ring, as beyond 2^30 items, has not been measured against it.)
+    pub(crate) fn is_counted_first(&self) -> bool {
+        self.split.is_some_and(|split| split.by_subgroups || self.lies_in_line() || self.wide())
     }
 
     /// Whether every digit has all its bits.

@@ -7,8 +7,8 @@ use crate::kernel::{Kernel, Variant};
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
     MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS,
-    PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, RANKING_UNORDERED, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING,
-    SCAN_RING_IN_ORDER,
+    PREFIX_DIGITS, RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, RANKING_UNORDERED, SCAN_CHAINED, SCAN_LOOK_BACK,
+    SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
@@ -259,7 +259,7 @@ impl<'a> SortKind<'a> {
 
     /// Words of a tile, where each has a row of its own.
     pub(super) fn tile_row(&self) -> u32 {
-        let bins = self.format.bins();
+        let bins = if self.format.segmented { RADIX } else { self.format.bins() };
         if self.scan().is_some() { bins.max(LEAST_LOOK_BACK_ROW) } else { bins }
     }
 
@@ -480,6 +480,8 @@ impl<'a> SortKind<'a> {
             Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
             Constant::Window if self.in_ring() => self.profile.ring_window,
             Constant::Window => self.profile.window,
+            // Segments in a workgroup are told apart by whole digits.
+            Constant::Bins if matches!(kernel, Kernel::SortSegments | Kernel::SortSegmentsMerge) => RADIX,
             Constant::Bins => format.bins(),
             Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
             // What is moved all the same, labels of two digits, goes bin by bin; what tells of buckets, tells of all; and one takes over where they

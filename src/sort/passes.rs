@@ -48,8 +48,7 @@ impl Passes {
     /// Creates every pipeline that the problems may need.
     pub(crate) fn new(device: &Device, format: Format, strategy: Strategy) -> Result<Self> {
         let strategy = match strategy {
-            // Those too whose keys look-back reads once (not Format::lies_in_line): which is faster has not been measured.
-            Strategy::Auto if format.split.is_some() => Strategy::ReduceThenScan,
+            Strategy::Auto if format.is_counted_first() => Strategy::ReduceThenScan,
             Strategy::Auto => device.profile().strategy,
             other => other,
         };

@@ -630,7 +630,11 @@ impl<'a> Builder<'a> {
         let placed = if starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
         let groups = match kernel {
-            _ if self.format().segmented => self.shares(u64::from(buckets) * u64::from(self.table.most_segments)),
+            // A bucket a thread, as far as that fills the device: each is a chain of readings.
+            _ if self.format().segmented => {
+                let told = u64::from(buckets) * u64::from(self.table.most_segments);
+                self.shares(told * u64::from(ITEMS_A_THREAD))
+            }
             Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.kind.profile.plain_threads)),
             _ => Groups::Fixed(self.table.problems),
         };

@@ -11,7 +11,7 @@ use crate::plan::{Rows, Table};
 use crate::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
     ARGUMENTS, Address, FLAG_ODD, FUNCTION_RANGE, FUNCTION_USER, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_VALUES_APART, MODE_DIRECT, PREFIX_BINS, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
+    LAYOUT_VALUES_APART, MODE_DIRECT, PREFIX_BINS, RADIX, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
 };
 use crate::{Error, Result};
 
@@ -122,7 +122,7 @@ impl Parts {
         // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
         // where they begin, and tile words too, which are whole parts by themselves.
         let prefixes = class.finish().map_or(0, |_| u64::from(PREFIX_BINS));
-        let row = u64::from(format.bins());
+        let row = u64::from(if format.segmented { RADIX } else { format.bins() });
         let histogram = ((rows * digits * row + 1 + prefixes) * WORD).next_multiple_of(PART);
         let histograms = if let Class::Segments { whole, .. } = class { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
         Self {

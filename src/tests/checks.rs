@@ -80,6 +80,11 @@ impl Bench {
                     assert_eq!(wrong, None, "{name}: byte of pass {index}, {to:?}, {problem:?}");
                 }
             };
+            // Of one problem alone, which is counted on the device, as many chunks as of the most items.
+            let chunk = match problem.device_count.filter(|_| !prepared) {
+                Some(_) => tiles.div_ceil(problem.size.div_ceil(tile).div_ceil(push.chunk as usize).max(1)).max(1),
+                None => push.chunk as usize,
+            };
             let to = self.move_of(twin, &push);
             match name {
                 "sort_prepare" => {
@@ -93,13 +98,13 @@ impl Bench {
                 "sort_count" => {
                     if to.is_some() {
                         twin.counts = cpu::count(&twin.keys, tile, twin.digit(index), bins);
-                        let expected = by_chunks(&twin.counts, bins, push.chunk as usize, first_tile, false);
+                        let expected = by_chunks(&twin.counts, bins, chunk, first_tile, false);
                         assert_eq!(self.part(memory, row.tile_words, tiles * bins), expected, "{name}");
                     }
                 }
                 "sort_spine" => {
                     if to.is_some() {
-                        let expected = by_chunks(&twin.counts, bins, push.chunk as usize, first_tile, true);
+                        let expected = by_chunks(&twin.counts, bins, chunk, first_tile, true);
                         twin.totals = cpu::spine(&mut twin.counts, bins);
                         assert_eq!(self.part(memory, row.tile_words, tiles * bins), expected, "{name}");
                         let histograms = self.part(memory, row.histogram, digits * bins);

@@ -177,9 +177,9 @@ impl Profile {
             let segments = SmallShape::merge(128, 16);
             // Measured where two workgroups or more run at a time.
             let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
-            let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 16))];
+            let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 20))];
             profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, NVIDIA_COUNTED, segments);
-            let others = [Some(shape(384, 22).into()), few_bins(shape(256, 16))];
+            let others = [Some(shape(384, 22).into()), few_bins(shape(384, 16))];
             profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, others, NVIDIA_COUNTED, segments);
             profile.sort_long =
                 shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, [None; 2], &[], SmallShape::merge(128, 8));

@@ -11,7 +11,7 @@ fn split(emulated: bool, sorts: &Sorts) {
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
     let batch = vec![
         Problem { status: true, ..Problem::new(81, 5 * tile + 5, None) },
-        counted(82, 3 * tile, 2 * tile - 3),
+        counted(82, 8 * tile, 4 * tile - 3),
         counted(83, 2 * tile, 0),
         counted(84, 2 * tile, 2 * tile + 1).varied(0),
     ];

@@ -32,8 +32,10 @@ enum Mark {
 }
 
 // Colours of Okabe and Ito, which the colour-blind can tell apart.
-const LINES: [Line; 5] = [
+const LINES: [Line; 7] = [
     Line { label: "split", name: "split", flat: false, colour: RGBColor(0, 114, 178), mark: Mark::Dot },
+    Line { label: "by subgroups", name: "split_subgroups", flat: false, colour: RGBColor(86, 180, 233), mark: Mark::Square },
+    Line { label: "direct", name: "split_direct", flat: false, colour: RGBColor(230, 159, 0), mark: Mark::Triangle },
     Line { label: "reduced-bit sort", name: "split_by_reduced_bit", flat: false, colour: RGBColor(213, 94, 0), mark: Mark::Square },
     Line { label: "binary splits", name: "split_by_binary", flat: false, colour: RGBColor(0, 158, 115), mark: Mark::Triangle },
     Line { label: "random insertion", name: "split_by_insertion", flat: false, colour: RGBColor(204, 121, 167), mark: Mark::Cross },
@@ -48,13 +50,15 @@ const BITS: std::ops::RangeInclusive<u32> = 1..=8;
 
 // In pixels.
 const WIDTH: i32 = 960;
-const HEIGHT: i32 = 440;
-/// Height of the title and the legend, and where the middles of their lines are.
-const HEAD: i32 = 68;
+const HEIGHT: i32 = 462;
+/// Height of the title and the legend, where the middles of their first lines are, and how far apart lines of the legend.
+const HEAD: i32 = 90;
 const TITLE_MIDDLE: i32 = 20;
 const LEGEND_MIDDLE: i32 = 50;
-/// Widths of an entry of the legend, and of the line in it.
-const ENTRY: i32 = 176;
+const LEGEND_STEP: i32 = 22;
+/// Entries of a line of the legend, and widths of an entry and of the line in it.
+const ENTRIES: usize = 4;
+const ENTRY: i32 = 190;
 const ENTRY_LINE: i32 = 32;
 const FONT: &str = "sans-serif";
 
@@ -122,14 +126,16 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 fn draw_head(area: &Area<'_>, title: &str, drawn: &[usize]) -> anyhow::Result<()> {
     let text = |size, align| TextStyle::from((FONT, size)).pos(Pos::new(align, VPos::Center));
     area.draw_text(title, &text(18, HPos::Center), (WIDTH / 2, TITLE_MIDDLE))?;
-    let first = (WIDTH - ENTRY * i32::try_from(drawn.len())?) / 2;
-    for (line, left) in drawn.iter().map(|line| &LINES[*line]).zip((first..).step_by(ENTRY.unsigned_abs() as usize)) {
-        let (right, middle) = (left + ENTRY_LINE, LEGEND_MIDDLE);
-        area.draw(&PathElement::new([(left, middle), (right, middle)], line.stroke()))?;
-        if let Some(mark) = line.mark.at(((left + right) / 2, middle), line.colour) {
-            area.draw(&mark)?;
+    for (entries, middle) in drawn.chunks(ENTRIES).zip((LEGEND_MIDDLE..).step_by(LEGEND_STEP.unsigned_abs() as usize)) {
+        let first = (WIDTH - ENTRY * i32::try_from(entries.len())?) / 2;
+        for (line, left) in entries.iter().map(|line| &LINES[*line]).zip((first..).step_by(ENTRY.unsigned_abs() as usize)) {
+            let right = left + ENTRY_LINE;
+            area.draw(&PathElement::new([(left, middle), (right, middle)], line.stroke()))?;
+            if let Some(mark) = line.mark.at(((left + right) / 2, middle), line.colour) {
+                area.draw(&mark)?;
+            }
+            area.draw_text(line.label, &text(14, HPos::Left), (right + 8, middle))?;
         }
-        area.draw_text(line.label, &text(14, HPos::Left), (right + 8, middle))?;
     }
     Ok(())
 }
