@@ -198,7 +198,7 @@ enum TrmStrategy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
-    /// Of splits, reduce-then-scan.
+    /// Of splits, reduce-then-scan where all keys are counted before the first item moves, and once.
     TRM_STRATEGY_AUTO = 0,
     /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
     TRM_STRATEGY_LOOKBACK = 1,

@@ -71,6 +71,11 @@ void count_batch(Run run, uint batch, uint keys[BATCH]) {
     }
 }
 
+// The counts so far: what lies before the tile in its chunk; behind the last, of all, where the first one's would be.
+void tell_row(Words rows, uint tile) {
+    for (uint d = thread_id(); d < BINS; d += THREADS) rows.v[tile * BINS + d] = count_of(d);
+}
+
 // The keys of the next batch are on their way while those before are told.
 void count_run(Run run) {
     Words rows = tile_words_of(run.first.problem);
@@ -85,7 +90,50 @@ void count_run(Run run) {
         if (next % BATCHES != 0) continue;
         barrier();
         uint tile = next / BATCHES % run.tiles;
-        for (uint d = thread_id(); d < BINS; d += THREADS) rows.v[(run.first.index + tile) * BINS + d] = count_of(d);
+        tell_row(rows, run.first.index + tile);
+        barrier();
+    }
+}
+
+// Labels that are narrower than a word lie together in words, from the beginning of one on.
+const bool PACKED = LABELS && NARROW;
+const uint KEYS_A_WORD = 32 / KEY_BITS;
+const uint TILE_WORDS = TILE / KEYS_A_WORD;
+const uint WORDS = (TILE_WORDS - 1) / THREADS + 1;
+
+// Of a tile, as many as hold its items.
+void load_packed(Run run, uint tile, inout uint words[WORDS]) {
+    uint first = (run.first.index + tile) * TILE;
+    uint items = min(TILE, run.first.count - first);
+    Words packed = Words(advance(run.plane.base, bytes_of(first / KEYS_A_WORD + thread_id(), 4)));
+    [[unroll]] for (uint k = 0; k < WORDS; ++k) {
+        if ((k * THREADS + thread_id()) * KEYS_A_WORD < items) words[k] = packed.v[k * THREADS];
+    }
+}
+
+void count_packed(Run run, uint tile, uint words[WORDS]) {
+    uint mask = (1u << (args.digit >> 16)) - 1;
+    uint items = min(TILE, run.first.count - (run.first.index + tile) * TILE);
+    [[unroll]] for (uint k = 0; k < WORDS; ++k) {
+        [[unroll]] for (uint i = 0; i < KEYS_A_WORD; ++i) {
+            uint bin = bin_of(words[k] >> i * KEY_BITS & KEY_MASK, args.digit & 0xff, mask);
+            if ((k * THREADS + thread_id()) * KEYS_A_WORD + i < items) atomicAdd(sh_histogram[own_counter(bin)], 1);
+        }
+    }
+}
+
+// As count_run, a word of labels at a time.
+void count_packed_run(Run run) {
+    Words rows = tile_words_of(run.first.problem);
+    uint words[WORDS];
+    load_packed(run, 0, words);
+    clear_counts();
+    barrier();
+    [[dont_unroll]] for (uint tile = 0; tile < run.tiles; ++tile) {
+        count_packed(run, tile, words);
+        if (tile + 1 < run.tiles) load_packed(run, tile + 1, words);
+        barrier();
+        tell_row(rows, run.first.index + (tile + 1) % run.tiles);
         barrier();
     }
 }
@@ -104,6 +152,7 @@ void main() {
         if (!run.move.moves) continue;
         run.word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
         run.plane = source_plane(run.first.problem, run.word, run.move, run.first.count);
-        count_run(run);
+        if (PACKED && run.move.first) count_packed_run(run);
+        else count_run(run);
     }
 }

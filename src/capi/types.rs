@@ -210,7 +210,7 @@ pub enum TrmSplitMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmStrategy {
     /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
-    /// Of splits, reduce-then-scan.
+    /// Of splits, reduce-then-scan where all keys are counted before the first item moves, and once.
     Auto = 0,
     /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
     Lookback = 1,

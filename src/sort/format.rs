@@ -3,8 +3,8 @@
 use super::info::{Layout, Order, Placement, SorterInfo, ValueType};
 use crate::shared::{
     ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, OUTPUT_ONE,
-    OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
+    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, OUTPUT_NONE,
+    OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
 };
 use crate::{Error, Result};
 
@@ -307,10 +307,12 @@ impl Format {
         !matches!(self.output(), OUTPUT_ONE | OUTPUT_PLACED | OUTPUT_RANKS)
     }
 
-    /// Whether a split counts its keys before any item moves, if nobody says how: where all items must be counted, nothing is won by waiting for
-    /// tiles. (Look-back in a ring, as beyond 2^30 items, has not been measured against it.)
+    /// Whether a split counts the keys of each tile, if nobody says how: where all must be counted before the first item moves, the same reading can
+    /// tell what lies before each tile, but for one digit alone. (Look-back in a ring, as beyond 2^30 items, has not been measured against it.)
     pub(crate) fn is_counted_first(&self) -> bool {
-        self.split.is_some_and(|split| split.by_subgroups || self.lies_in_line() || self.wide())
+        let Some(split) = self.split else { return false };
+        let once = self.digits() == 1 || self.segmented || self.output() == OUTPUT_NONE;
+        split.by_subgroups || self.wide() || self.lies_in_line() && once
     }
 
     /// Whether every digit has all its bits.

@@ -38,7 +38,7 @@ pub(crate) const MIN_THREADS: u32 = 64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`].
+    /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`] where all keys are counted before the first item moves, and once.
     #[default]
     Auto,
     /// One read and one write a digit: each tile waits for what the tiles before it publish (onesweep). Waiting is bounded;
