@@ -497,7 +497,7 @@ typedef struct TrmTimestamps {
 typedef struct TrmSegments {
     /// count.max + 1 words: one more than there are segments.
     struct TrmRange offsets;
-    /// How many segments, at most 2^30.
+    /// How many segments, fewer than 2^30.
     struct TrmCount count;
 } TrmSegments;
 
@@ -569,7 +569,7 @@ typedef struct TrmSplitterCreateInfo {
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
     uint32_t outputBucket;
     /// Which items are ranked together: by any strategy TRM_SPLIT_METHOD_WORKGROUP, which is the fastest on every device that has been measured;
-    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it. Not of segments.
+    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it, of up to 2^30 items. Not of segments.
     TrmSplitMethod method;
     /// 0
     uint32_t reserved;
@@ -617,7 +617,8 @@ typedef struct TrmSplitInfo {
     uint32_t userWords[4];
     /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
     /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its
-    /// buckets begin in all that is written. Zeros: not wanted.
+    /// buckets begin in all that is written; those that segments.count.max allows and the device does not have are told as empty, here as in what
+    /// follows. Zeros: not wanted.
     struct TrmRange offsets;
     /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
     struct TrmRange counts;
@@ -806,7 +807,7 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: one to eight dispatches, of which one or two move the items, unless they stay (none where there is nothing to do or to tell), with
+/// Appended: one to ten dispatches, of which one or two move the items, of segments up to three, unless they stay (none where there is nothing to do or to tell), with
 /// the barriers between them, and timestamps and labels where they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The

@@ -169,8 +169,8 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 ///
 /// Problems are independent: what one writes, no other may read or write. That is checked in linear time where problems come in
 /// the order of their addresses, be it array by array in a few large buffers or problem by problem; in any other order each
-/// pair is compared. At most 2^20 problems, of at most 16 kinds: a kind is a sorter's keys, values and strategy, of a splitter its buckets and output as well, and a tile shape
-/// of the device's profile (one for each range of sizes); every segmented sort is a kind of its own. The first access may also be
+/// pair is compared. At most 2^20 problems, of at most 16 kinds: a kind is a sorter's keys, values and strategy, of a splitter its buckets, function, output and method as well, and a tile shape
+/// of the device's profile (one for each range of sizes); every sort or split of segments is a kind of its own. The first access may also be
 /// `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. Everything else is as [`Sorter::cmd_sort`] says.
 ///
 /// # Errors

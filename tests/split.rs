@@ -273,7 +273,7 @@ fn other_methods() {
         SplitterInfo { layout: Layout::Interleaved, buckets: 33, ..items(U64, ValueType::Bytes(8)) },
         SplitterInfo { layout: Layout::Strided, drop_keys: true, buckets: 17, ..items(I16, ValueType::Index) },
         SplitterInfo { buckets: 255, ..items(I16, ValueType::None) },
-        SplitterInfo { buckets: 3, max_count: u32::MAX, ..items(F64, ValueType::U32) },
+        SplitterInfo { buckets: 3, ..items(F64, ValueType::U32) },
         SplitterInfo { buckets: 256, function: BucketFunction::Ids(IdType::U16), ..items(U32x3, ValueType::U32) },
         SplitterInfo { function: BucketFunction::Splitters, ..SplitterInfo::pairs(1000, BITS) },
         SplitterInfo { function: BucketFunction::Ids(IdType::U32), ..SplitterInfo::keys(65_536, BITS) },
@@ -644,6 +644,10 @@ fn refusals() {
         (
             keys(4, BITS).method(SplitMethod::Direct).strategy(Strategy::Lookback),
             "method is malformed: items of a subgroup are ranked together by reduce-then-scan, and not of segments",
+        ),
+        (
+            SplitterInfo { max_count: u32::MAX, ..keys(4, BITS) }.method(SplitMethod::Direct),
+            "maxCount 4294967295 > 1073741824, the most items that subgroups rank",
         ),
         (
             SplitterInfo { segmented: true, ..keys(4, BITS) }.method(SplitMethod::Subgroup),

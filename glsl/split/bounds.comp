@@ -37,14 +37,28 @@ void tell(uint p, uint segment, uint bucket, uint first, uint end) {
     if (bucket == BUCKETS - 1 && last != end) tell_strays(p);
 }
 
+// What there is not is told to be empty, behind all others.
+void tell_segment(uint segment, uint segments, uint bucket) {
+    uint first = begin_of(min(segment, segments));
+    uint end = segment < segments ? begin_of(segment + 1) : first;
+    tell(0, segment, bucket, first, max(first, end));
+}
+
+// Where nobody asks for more: items of no bucket are the last of their segment.
+void tell_strays_of(uint segment, uint segments) {
+    uint end = segment < segments ? begin_of(segment + 1) : 0;
+    if (end > begin_of(segment) && Words(problem_alternate_keys(0)).v[end - 1] == BUCKETS) tell_strays(0);
+}
+
+// Segments and, where anything is told of their buckets, these are fewer than 2^30, as has been checked.
 void tell_segments() {
-    // Fewer than 2^30, as has been checked: they are words of what is told.
-    uint buckets = told_segments() * BUCKETS;
+    uint segments = told_segments();
+    bool tells = !is_null(offsets_of(0)) || !is_null(counts_of(0)) || !is_null(commands_of(0));
+    uint all = tells ? args.chunk * BUCKETS : args.chunk;
     uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
-    for (uint i = linear_group() * THREADS + thread_id(); i < buckets; i += step) {
-        uint segment = i / BUCKETS;
-        uint first = begin_of(segment);
-        tell(0, segment, i % BUCKETS, first, max(first, begin_of(segment + 1)));
+    for (uint i = linear_group() * THREADS + thread_id(); i < all; i += step) {
+        if (tells) tell_segment(i / BUCKETS, segments, i % BUCKETS);
+        else tell_strays_of(i, segments);
     }
 }
 

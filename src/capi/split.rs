@@ -138,7 +138,7 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
-/// Appended: one to eight dispatches, of which one or two move the items, unless they stay (none where there is nothing to do or to tell), with
+/// Appended: one to ten dispatches, of which one or two move the items, of segments up to three, unless they stay (none where there is nothing to do or to tell), with
 /// the barriers between them, and timestamps and labels where they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
 /// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The

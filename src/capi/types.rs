@@ -296,7 +296,7 @@ pub struct TrmCount {
 pub struct TrmSegments {
     /// count.max + 1 words: one more than there are segments.
     pub offsets: TrmRange,
-    /// How many segments, at most 2^30.
+    /// How many segments, fewer than 2^30.
     pub count: TrmCount,
 }
 
@@ -483,7 +483,7 @@ pub struct TrmSplitterCreateInfo {
     /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
     pub output_bucket: u32,
     /// Which items are ranked together: by any strategy TRM_SPLIT_METHOD_WORKGROUP, which is the fastest on every device that has been measured;
-    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it. Not of segments.
+    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it, of up to 2^30 items. Not of segments.
     pub method: raw::TrmSplitMethod,
     /// 0
     pub reserved: u32,
@@ -530,7 +530,8 @@ pub struct TrmSplitInfo {
     pub user_words: [u32; 4],
     /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
     /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its
-    /// buckets begin in all that is written. Zeros: not wanted.
+    /// buckets begin in all that is written; those that segments.count.max allows and the device does not have are told as empty, here as in what
+    /// follows. Zeros: not wanted.
     pub offsets: TrmRange,
     /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
     pub counts: TrmRange,

@@ -165,7 +165,9 @@ impl<'a> SortKind<'a> {
 
     /// The tile of a split whose items are ranked by subgroups.
     fn of_subgroups(&self) -> Option<Shape> {
-        let lanes = if self.profile.lanes == 0 { self.facts.max_lanes } else { self.profile.lanes };
+        // A kernel that has no emulated form runs on subgroups as they are, which are full.
+        let own = self.profile.lanes == 0 || self.profile.emulated_subgroups;
+        let lanes = if own { self.facts.max_lanes.max(self.profile.lanes) } else { self.profile.lanes };
         let by = self.format.split.is_some_and(|split| split.by_subgroups);
         by.then_some(Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS })
     }

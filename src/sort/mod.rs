@@ -61,7 +61,7 @@ use ash::vk;
 pub struct Segments {
     /// `count.max + 1` words: one more than there are segments.
     pub offsets: Range,
-    /// How many segments, at most 2^30.
+    /// How many segments, fewer than 2^30.
     pub count: Count,
 }
 

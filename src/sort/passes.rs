@@ -15,8 +15,8 @@ use ash::vk;
 use ash::vk::Handle as _;
 use std::sync::Arc;
 
-/// Most segments: kernels look for them in steps of a workgroup, which must not go beyond 2^32.
-const MAX_SEGMENTS: u32 = 1 << 30;
+/// Most segments: the offset of the last one's end is the last within reach of an index.
+const MAX_SEGMENTS: u32 = (1 << 30) - 1;
 
 const fn range_names(name: &str) -> RangeNames {
     match name.as_bytes() {

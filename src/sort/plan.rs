@@ -31,7 +31,7 @@ impl<'a> SortTable<'a> {
             // Nothing to sort and nothing to tell.
             _ if self.most_items == 0 && !self.any_status && !self.tells => {}
             // Nothing but status words, which nobody writes who has a tile, and what there is to tell of nothing.
-            (Class::Tiled(tile, ..), _) if self.most_items == 0 => builder.prepare(tile, 0, &[]),
+            (Class::Tiled(tile, ..), _) if self.most_items == 0 => builder.prepare(tile, 0, &[builder.tickets]),
             (Class::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Class::Ranked(ranked), _) => builder.ranked(ranked),
             (Class::Small(small), _) => builder.small(small),
@@ -632,8 +632,8 @@ impl<'a> Builder<'a> {
         let groups = match kernel {
             // A bucket a thread, as far as that fills the device: each is a chain of readings.
             _ if self.format().segmented => {
-                let told = u64::from(buckets) * u64::from(self.table.most_segments);
-                self.shares(told * u64::from(ITEMS_A_THREAD))
+                let told = if self.told.iter().any(|told| told.0.is_some()) { buckets } else { 1 };
+                self.shares(u64::from(told) * u64::from(self.table.most_segments) * u64::from(ITEMS_A_THREAD))
             }
             Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.kind.profile.plain_threads)),
             _ => Groups::Fixed(self.table.problems),

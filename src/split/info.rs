@@ -125,7 +125,7 @@ pub struct SplitterInfo {
     /// [`SplitOutput::Buckets`].
     pub output: SplitOutput,
     /// Which items are ranked together: by any strategy [`SplitMethod::Workgroup`], which is the fastest on every device that has been measured; by
-    /// [`Strategy::ReduceThenScan`] the others, to compare with it. Not of segments.
+    /// [`Strategy::ReduceThenScan`] the others, to compare with it, of up to 2^30 items. Not of segments.
     pub method: SplitMethod,
 }
 
@@ -184,6 +184,10 @@ impl SplitterInfo {
         self.check_output()?;
         if self.method != SplitMethod::Workgroup && (self.segmented || !self.counts_before()) {
             return malformed("method", "items of a subgroup are ranked together by reduce-then-scan, and not of segments");
+        }
+        if self.method != SplitMethod::Workgroup && max_count > MAX_NARROW_COUNT {
+            let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
+            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most items that subgroups rank" });
         }
         // What is written beside keys: of ranks, a word as of places.
         let (value, drop_keys) =

@@ -59,7 +59,7 @@ pub struct SplitInfo {
     pub starts: Range,
     /// `buckets + 1` words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and where the
     /// last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its buckets begin in
-    /// all that is written. [`Range::NONE`]: not wanted.
+    /// all that is written; those that the count allows and the device does not have are told as empty, here as in what follows. [`Range::NONE`]: not wanted.
     pub offsets: Range,
     /// `buckets` words, of segments for each: how many items each bucket has. [`Range::NONE`]: not wanted.
     pub counts: Range,

@@ -31,7 +31,7 @@ const PORTABLE_SHARED_MEMORY: u32 = 16 * 1024;
 const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
 /// Below this, a row of counters for each subgroup costs more than it saves.
 const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
-/// Fewest threads: each holds at most four of 256 digits, or five of 257.
+/// Fewest threads. (Kernels that scan digits do with 32: see glsl/lib/scan.glsl.)
 pub(crate) const MIN_THREADS: u32 = 64;
 
 /// How a sort finds where each tile's keys go. All give the same bytes.
@@ -123,7 +123,8 @@ pub struct Profile {
     pub lanes: u32,
     /// Subgroups of `lanes` lanes are made of shared memory: for devices whose own do not do.
     pub emulated_subgroups: bool,
-    /// What [`Strategy::Auto`] means for sorts. Splits count, scan and reorder then: that reads no more than any other way, and nothing waits.
+    /// What [`Strategy::Auto`] means for sorts, and for splits that need not count all keys before the first item moves, or move twice. Others count, scan
+    /// and reorder then: that reads no more than any other way, and nothing waits.
     pub strategy: Strategy,
     /// Sorting keys alone.
     pub sort_keys: SortShapes,

@@ -303,20 +303,20 @@ impl Job<'_> {
         self.sorted().into_iter().map(of).collect()
     }
 
-    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted. Of segments that there are not, no word is written.
-    pub(super) fn results(&self, max_groups_x: u32) -> [Vec<Option<u32>>; 3] {
+    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted. Of segments that there are not, that they are empty.
+    pub(super) fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
         let Mover::Splitter(_) = self.mover else { return Default::default() };
-        let mut all: [Vec<Option<u32>>; 3] = Default::default();
-        for (counts, run) in self.bucket_counts().iter().zip(self.sorted()) {
-            let told = self.results_of(&counts[..self.mover.buckets()], run.start as u32, max_groups_x);
-            all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told.into_iter().map(Some)));
-        }
+        let mut all: [Vec<u32>; 3] = Default::default();
+        let mut tell = |counts: &[u32], first| {
+            let told = self.results_of(&counts[..self.mover.buckets()], first, max_groups_x);
+            all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told));
+        };
+        let (counts, runs) = (self.bucket_counts(), self.sorted());
+        counts.iter().zip(&runs).for_each(|(counts, run)| tell(counts, run.start as u32));
         if self.mover.items().segmented {
-            let buckets = self.mover.buckets();
-            let Asked { offsets, counts, command_items, .. } = self.asked;
-            let words = [(offsets, buckets + 1), (counts, buckets), (command_items != 0, 3 * buckets)];
-            let most = |(wanted, words): (bool, usize)| if wanted { self.most() as usize * words } else { 0 };
-            all.iter_mut().zip(words).for_each(|(all, words)| all.resize(most(words), None));
+            let end = self.offsets[runs.len()].min(self.max());
+            let none = vec![0; self.mover.buckets() + 1];
+            (runs.len()..self.most() as usize).for_each(|_| tell(&none, end));
         }
         all
     }

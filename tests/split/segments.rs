@@ -120,6 +120,21 @@ fn segments_that_end_beyond_the_arrays() {
     }
 }
 
+/// Where nobody asks for more than the status, the last item of each segment tells: of more segments than there are threads, strays in one of them.
+#[test]
+fn strays_of_segments_without_results() {
+    for (items, expected) in [(40_000usize, true), (39_999, false)] {
+        let case = case(Setup::Native, 10, Strategy::ReduceThenScan);
+        let mut job = case.segments(0, (0..items as u32).map(|i| i % 2), 3).asked(Asked::default());
+        job.given.iter_mut().for_each(|id| *id %= 200);
+        if let Some(last) = job.given.last_mut().filter(|_| expected) {
+            *last = 1000;
+        }
+        case.split(&[Job { status: true, ..job }], Together::Singles, 5);
+        assert_silence(&case.context);
+    }
+}
+
 #[test]
 fn a_stranger_between_splits_of_segments() {
     for at in [1, 7] {
