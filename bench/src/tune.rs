@@ -17,8 +17,8 @@ use trommel::{Device, Error, KeyType, Profile, SorterInfo, SplitOutput, Splitter
 const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// Sizes that tiles are tried at, after the small ones.
 const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
-/// On a CPU only the search itself can be tried.
-const MAX_ON_CPU: u32 = 1 << 12;
+/// On a CPU only the search itself can be tried: of counts and tiles no larger.
+const MAX_ON_CPU: u32 = 1 << 11;
 
 const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
 const ITEMS: &[u32] = &[1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
@@ -157,7 +157,8 @@ impl<'a> Search<'a> {
             [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method })
         };
         let alone: Vec<_> = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_each).collect();
-        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
+        let on_cpu = |shape: &Shape| shape.threads == 128 && shape.tile() <= MAX_ON_CPU;
+        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || on_cpu(shape)));
         // CPU drivers have few lanes, and nothing to prove. (Workgroups that go on, and counters that are spread, are for hand-made profiles.)
         let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
         let tiled: Vec<_> =
