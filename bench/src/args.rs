@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Prints what the driver tells of each pipeline: registers, shared memory and the like.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Searches tile shapes and writes the profile found.
+    /// Searches tile shapes of sorts and of splits, those that are counted and those of few bins that look back, and writes the profile found.
     #[arg(long, value_name = "FILE")]
     pub(crate) tune: Option<PathBuf>,
     /// Names the cases and their sizes, and ends.

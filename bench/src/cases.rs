@@ -349,17 +349,17 @@ const fn segments(name: &'static str, lengths: &'static [u32]) -> Family {
 }
 
 /// By the highest bits of the key: buckets are a power of two.
-const fn by_bits(info: SplitterInfo) -> SplitterInfo {
+pub(crate) const fn by_bits(info: SplitterInfo) -> SplitterInfo {
     SplitterInfo { function: BucketFunction::Bits { begin_bit: info.key.bits() - info.buckets.ilog2() }, ..info }
 }
 
 /// By ranges of equal width over all of the key.
-const fn split_keys(buckets: u32) -> SplitterInfo {
+pub(crate) const fn split_keys(buckets: u32) -> SplitterInfo {
     SplitterInfo::keys(buckets, BucketFunction::Range)
 }
 
 /// The same with values.
-const fn split_pairs(buckets: u32) -> SplitterInfo {
+pub(crate) const fn split_pairs(buckets: u32) -> SplitterInfo {
     SplitterInfo::pairs(buckets, BucketFunction::Range)
 }
 
@@ -373,7 +373,7 @@ const fn by_splitters(info: SplitterInfo) -> SplitterInfo {
     SplitterInfo { function: BucketFunction::Splitters, ..info }
 }
 
-const fn long_keys(info: SplitterInfo) -> SplitterInfo {
+pub(crate) const fn long_keys(info: SplitterInfo) -> SplitterInfo {
     SplitterInfo { key: KeyType::U64, ..info }
 }
 

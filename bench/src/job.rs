@@ -277,6 +277,13 @@ impl Job {
         })
     }
 
+    /// The same case by other primitives of the same kinds. Memory stays, but for scratch that is too small.
+    pub(crate) fn with(self, primitives: Vec<Primitive>) -> trommel::Result<Self> {
+        let size = scratch_size(&self.case, &primitives)?;
+        let scratch = if size > self.scratch.size() { self.context.buffer(size)? } else { self.scratch };
+        Ok(Self { primitives, scratch, ..self })
+    }
+
     /// One of the primitives on one problem.
     fn call(&self, step: usize, problem: &Range<u32>) -> Call<'_> {
         match (&self.primitives[step], self.case.work) {

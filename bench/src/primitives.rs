@@ -31,7 +31,7 @@ pub(crate) enum Primitive {
 }
 
 impl Primitive {
-    fn new(context: &Context, library: &Device, info: &PrimitiveInfo, strategy: Strategy) -> trommel::Result<Self> {
+    pub(crate) fn new(context: &Context, library: &Device, info: &PrimitiveInfo, strategy: Strategy) -> trommel::Result<Self> {
         match info {
             PrimitiveInfo::Sort(info) => Sorter::new(library, &info.strategy(strategy)).map(Self::Sort),
             PrimitiveInfo::Split(info) => {

@@ -1,6 +1,6 @@
 //! Searches tile shapes: every candidate at every size, then the fewest shapes that serve all sizes well.
 
-use crate::cases::{Case, CountAt, Keys, Work};
+use crate::cases::{Approach, Case, CountAt, Keys, Work, by_bits, long_keys, split_keys, split_pairs};
 use crate::gpu::Gpu;
 use crate::inputs::Sources;
 use crate::job::{self, Job};
@@ -11,14 +11,14 @@ use serde_json::json;
 use std::fmt::Display;
 use std::thread;
 use trommel::tuning::{Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
-use trommel::{Error, KeyType, Profile, Sorter, SorterInfo, Strategy};
+use trommel::{Device, Error, KeyType, Profile, SorterInfo, SplitOutput, SplitterInfo, Strategy};
 
 /// Sizes that a workgroup may sort alone. Their keys are spread evenly, as buckets want them.
 const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// Sizes that tiles are tried at, after the small ones.
 const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
-/// On a CPU only the search itself can be tried.
-const MAX_ON_CPU: u32 = 1 << 14;
+/// On a CPU only the search itself can be tried: of counts and tiles no larger.
+const MAX_ON_CPU: u32 = 1 << 11;
 
 const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
 const ITEMS: &[u32] = &[1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
@@ -29,135 +29,235 @@ const MOST_SHAPES: usize = 4;
 /// What one more shape must gain, as the logarithm of a time, summed over the sizes: less is noise.
 const SHAPE_COST: f64 = 0.03;
 
-/// Sorts that take the same shapes of a profile.
+/// What takes the same shapes of a profile, and what is timed for it: a shape's time is the geometric mean.
 struct Kind {
     name: &'static str,
     shapes: fn(&mut Profile) -> &mut SortShapes,
-    /// Those that are timed: a shape's time is their geometric mean.
-    sorts: &'static [SorterInfo],
+    sorts: &'static [Work],
+    /// Splits that are counted tile by tile, into few enough bins for the last of `counted`.
+    counted: &'static [Work],
+    /// The same into many: the last of `tiles` serves these instead.
+    counted_many: &'static [Work],
+    /// Splits into few bins that look back.
+    few_bins: &'static [Work],
 }
 
 const KINDS: &[Kind] = &[
-    Kind { name: "keys", shapes: |profile| &mut profile.sort_keys, sorts: &[SorterInfo::keys()] },
-    Kind { name: "pairs", shapes: |profile| &mut profile.sort_pairs, sorts: &[SorterInfo::pairs()] },
+    Kind {
+        name: "keys",
+        shapes: |profile| &mut profile.sort_keys,
+        sorts: &[sort(SorterInfo::keys())],
+        counted: &[split(split_keys(2)), split(split_keys(32))],
+        counted_many: &[split(split_keys(256))],
+        few_bins: &[split(one(split_keys(2))), split(placed(split_keys(32)))],
+    },
+    Kind {
+        name: "pairs",
+        shapes: |profile| &mut profile.sort_pairs,
+        sorts: &[sort(SorterInfo::pairs())],
+        counted: &[split(split_pairs(2)), split(split_pairs(32))],
+        counted_many: &[split(split_pairs(256))],
+        few_bins: &[split(one(split_pairs(2))), split(placed(split_pairs(32)))],
+    },
     Kind {
         name: "long",
         shapes: |profile| &mut profile.sort_long,
-        sorts: &[SorterInfo { key: KeyType::U64, ..SorterInfo::keys() }, SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }],
+        sorts: &[
+            sort(SorterInfo { key: KeyType::U64, ..SorterInfo::keys() }),
+            sort(SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }),
+        ],
+        counted: &[split(long_keys(split_keys(2))), split(long_keys(split_pairs(32)))],
+        counted_many: &[split(long_keys(split_keys(256)))],
+        few_bins: &[split(one(long_keys(split_keys(2)))), split(placed(long_keys(split_pairs(32))))],
     },
 ];
 
-/// `profile` with the best shapes found on the device, for each kind of sort.
+const fn sort(info: SorterInfo) -> Work {
+    Work::Sort { info, keys: Keys::Random, count: CountAt::Host }
+}
+
+const fn split(info: SplitterInfo) -> Work {
+    Work::Split { info: by_bits(info), keys: Keys::Random, count: CountAt::Host, approach: Approach::Split }
+}
+
+const fn one(info: SplitterInfo) -> SplitterInfo {
+    info.output(SplitOutput::Bucket(1))
+}
+
+const fn placed(info: SplitterInfo) -> SplitterInfo {
+    info.output(SplitOutput::Placed)
+}
+
+/// `profile` with the best shapes found on the device, for each kind of sort and split.
 pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mut Report) -> anyhow::Result<Profile> {
+    report.step("tuning");
     let mut found = profile.clone();
     for kind in KINDS {
-        Search::new(gpu, profile, strategy, kind)?.run(report, (kind.shapes)(&mut found))?;
+        let times = Search::new(gpu, profile, kind, strategy)?.run(report)?;
+        times.choose(profile.direct_up_to, (kind.shapes)(&mut found))?;
     }
     Ok(found)
 }
 
-/// A shape with a sorter for each sort of the kind, and its time at each size.
+/// Works that are timed together.
+struct Group {
+    name: &'static str,
+    works: &'static [Work],
+    strategy: Strategy,
+}
+
+/// A shape, and its time at each size.
 struct Candidate<S> {
     shape: S,
-    sorters: Vec<Primitive>,
     times: Vec<f64>,
+}
+
+/// All that has been timed of a kind.
+struct Times {
+    sizes: Vec<u32>,
+    small: Vec<Candidate<SmallShape>>,
+    tiles: Vec<Candidate<TileShape>>,
+    counted: Vec<Candidate<TileShape>>,
+    counted_many: Vec<Candidate<TileShape>>,
+    few_bins: Vec<Candidate<TileShape>>,
 }
 
 struct Search<'a> {
     gpu: &'a Gpu,
+    profile: &'a Profile,
     kind: &'static Kind,
+    /// Of sorts: splits have the one that takes their shapes.
+    strategy: Strategy,
     sizes: Vec<u32>,
-    small: Vec<Candidate<SmallShape>>,
-    tiles: Vec<Candidate<TileShape>>,
     timer: Timer<'a>,
     sources: Sources,
 }
 
 impl<'a> Search<'a> {
-    fn new(gpu: &'a Gpu, profile: &Profile, strategy: Strategy, kind: &'static Kind) -> anyhow::Result<Self> {
+    fn new(gpu: &'a Gpu, profile: &'a Profile, kind: &'static Kind, strategy: Strategy) -> anyhow::Result<Self> {
         let is_cpu = gpu.context.device().facts().is_cpu;
+        let works = || [kind.sorts, kind.counted, kind.counted_many, kind.few_bins].into_iter().flatten();
+        let made = works().map(|work| Ok((work, primitives(gpu, gpu.context.device(), work, strategy)?)));
+        let made = made.collect::<trommel::Result<Vec<_>>>()?;
+        let fits = |n: &u32| {
+            let memory = made.iter().map(|(work, primitives)| job::memory(&case(work, *n), primitives));
+            let most = memory.collect::<Result<Vec<_>, _>>().map(|memory| memory.into_iter().max());
+            most.is_ok_and(|most| most <= Some(gpu.about.memory)) && !(is_cpu && *n > MAX_ON_CPU)
+        };
+        let sizes: Vec<_> = SMALL.iter().chain(LARGE).copied().filter(fits).collect();
+        anyhow::ensure!(!sizes.is_empty(), "the device has memory for no size");
+        Ok(Self { gpu, profile, kind, strategy, sizes, timer: Timer::new(gpu)?, sources: Sources::default() })
+    }
+
+    fn run(mut self, report: &mut Report) -> anyhow::Result<Times> {
+        let is_cpu = self.gpu.context.device().facts().is_cpu;
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
         let by_each = |shape: &Shape| {
             [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method })
         };
-        let alone = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_each);
-        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || shape.threads == 128));
+        let alone: Vec<_> = all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(by_each).collect();
+        let on_cpu = |shape: &Shape| shape.threads == 128 && shape.tile() <= MAX_ON_CPU;
+        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || on_cpu(shape)));
         // CPU drivers have few lanes, and nothing to prove. (Workgroups that go on, and counters that are spread, are for hand-made profiles.)
         let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
-        let tiled = tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() }));
-        let make = Maker { gpu, profile, strategy, kind };
-        let small = make.candidates(alone, |shapes, shape| shapes.small = [shape].into_iter().collect())?;
-        let tiles = make.candidates(tiled, |shapes, shape| {
-            shapes.small.clear();
-            shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
-            (shapes.ring, shapes.few_bins) = (None, None);
-        })?;
-        let any = tiles.first().ok_or_else(|| anyhow::anyhow!("the device can run no candidate"))?;
-        let fits = |n: &u32| {
-            let memory = kind
-                .sorts
-                .iter()
-                .zip(&any.sorters)
-                .map(|(sort, sorter)| job::memory(&case(sort, *n), std::slice::from_ref(sorter)));
-            let most = memory.collect::<Result<Vec<_>, _>>().map(|memory| memory.into_iter().max());
-            most.is_ok_and(|most| most <= Some(gpu.about.memory)) && !(is_cpu && *n > MAX_ON_CPU)
+        let tiled: Vec<_> =
+            tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() })).collect();
+
+        let (kind, strategy) = (self.kind, self.strategy);
+        let small = Group { name: "small", works: kind.sorts, strategy };
+        let of_one = |shapes: &mut SortShapes, shape| shapes.small = [shape].into_iter().collect();
+        let small = self.time_all(report, &small, &alone, of_one, |shape, size| shape.tile() == size)?;
+        let mut tiles = |name, works, strategy| {
+            let group = Group { name, works, strategy };
+            self.time_all(report, &group, &tiled, of_every_size, |_, _| true)
         };
-        let sizes = SMALL.iter().chain(LARGE).copied().filter(fits).collect();
-        Ok(Self { gpu, kind, sizes, small, tiles, timer: Timer::new(gpu)?, sources: Sources::default() })
+        Ok(Times {
+            small,
+            tiles: tiles("tiles", kind.sorts, strategy)?,
+            counted: tiles("counted", kind.counted, Strategy::ReduceThenScan)?,
+            counted_many: tiles("counted_many", kind.counted_many, Strategy::ReduceThenScan)?,
+            few_bins: tiles("few_bins", kind.few_bins, Strategy::Lookback)?,
+            sizes: self.sizes,
+        })
     }
 
-    fn run(&mut self, report: &mut Report, shapes: &mut SortShapes) -> anyhow::Result<()> {
-        report.step("tuning");
-        let (mut small, mut tiles) = (std::mem::take(&mut self.small), std::mem::take(&mut self.tiles));
-        for candidate in &mut small {
-            let n = candidate.shape.tile();
-            candidate.times =
-                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorters, n, size)).collect::<Result<_, _>>()?;
-        }
-        for candidate in &mut tiles {
-            candidate.times =
-                self.sizes.clone().into_iter().map(|size| self.time(&candidate.sorters, size, size)).collect::<Result<_, _>>()?;
-        }
-        self.tell(report, "small", &small);
-        self.tell(report, "tiles", &tiles);
-        shapes.small.clear();
-        shapes.tiles.clear();
-        (shapes.ring, shapes.few_bins) = (None, None);
-        let mut first = 0;
-        for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
-            let alone = best(small.iter().filter(|candidate| candidate.shape.tile() == *size), index);
-            let tiled = best(tiles.iter(), index);
-            if let Some((shape, time)) = alone
-                && tiled.is_none_or(|(_, tiled)| time < tiled)
-                && shapes.small.try_push(shape).is_ok()
-            {
-                first = index + 1;
+    /// Times all shapes that the device can run, at the sizes that they serve; a time at another is infinite.
+    fn time_all<S: Copy + Display + Send + Sync>(
+        &mut self,
+        report: &mut Report,
+        group: &Group,
+        shapes: &[S],
+        set: impl Fn(&mut SortShapes, S) + Sync,
+        serves: impl Fn(S, u32) -> bool,
+    ) -> anyhow::Result<Vec<Candidate<S>>> {
+        let made = self.make(group, shapes, set)?;
+        let mut candidates: Vec<_> = made.iter().map(|(shape, _)| Candidate { shape: *shape, times: Vec::new() }).collect();
+        for n in self.sizes.clone() {
+            let served: Vec<_> = made.iter().filter(|(shape, _)| serves(*shape, n)).map(|(_, primitives)| primitives).collect();
+            let mut times = self.time(group, &served, n)?.into_iter();
+            for candidate in &mut candidates {
+                let time = if serves(candidate.shape, n) { times.next() } else { None };
+                candidate.times.push(time.unwrap_or(f64::INFINITY));
             }
         }
-        // Where a workgroup alone serves every size tried, the largest still decides about what is larger.
-        let first = first.min(self.sizes.len() - 1);
-        let times: Vec<&[f64]> = tiles.iter().map(|candidate| &candidate.times[first..]).collect();
-        for Span { end, choice } in spans(&times, MOST_SHAPES) {
-            let next = self.sizes.get(first + end);
-            // Half way, in powers of two, to the next size.
-            let up_to = next.map_or(u32::MAX, |next| self.sizes[first + end - 1].isqrt() * next.isqrt());
-            shapes.tiles.push(SizedTile { up_to, shape: tiles[choice].shape });
-        }
-        Ok(())
+        self.tell(report, group.name, &candidates);
+        Ok(candidates)
     }
 
-    /// The time at `size`; infinite where the sorters are for `n` alone and that is another.
-    fn time(&mut self, sorters: &[Primitive], n: u32, size: u32) -> trommel::Result<f64> {
-        if n != size {
-            return Ok(f64::INFINITY);
+    /// What serves the works of a group, for all shapes that the device can run, made on all cores: most of the time of a search goes into
+    /// pipelines.
+    fn make<S: Copy + Send + Sync>(
+        &self,
+        group: &Group,
+        shapes: &[S],
+        set: impl Fn(&mut SortShapes, S) + Sync,
+    ) -> trommel::Result<Vec<(S, Vec<Vec<Primitive>>)>> {
+        let make = |shape: S| {
+            let mut profile = self.profile.clone();
+            let shapes = (self.kind.shapes)(&mut profile);
+            // Ranks would take the place of one workgroup, and runs that are merged that of tiles.
+            shapes.ranked.clear();
+            shapes.merges.clear();
+            set(shapes, shape);
+            let made = self
+                .gpu
+                .library(&profile)
+                .and_then(|library| group.works.iter().map(|work| primitives(self.gpu, &library, work, group.strategy)).collect());
+            match made {
+                Ok(made) => Ok(Some((shape, made))),
+                // A shape that the device cannot run.
+                Err(Error::Malformed { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let made: Vec<_> = thread::scope(|scope| {
+            let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));
+            let threads: Vec<_> =
+                parts.map(|part| scope.spawn(|| part.iter().map(|shape| make(*shape)).collect::<Vec<_>>())).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        made.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// For each candidate the geometric mean of the times of the works.
+    fn time(&mut self, group: &Group, candidates: &[&Vec<Vec<Primitive>>], n: u32) -> trommel::Result<Vec<f64>> {
+        let mut sums = vec![0.0; candidates.len()];
+        for (index, work) in group.works.iter().enumerate() {
+            // One after the other in the same memory: it takes longer to make than to use.
+            let mut last: Option<Job> = None;
+            for (sum, primitives) in sums.iter_mut().zip(candidates) {
+                let primitives = primitives[index].clone();
+                let job = match last.take() {
+                    Some(job) => job.with(primitives),
+                    None => Job::new(&self.gpu.context, primitives, &mut self.sources, case(work, n)),
+                }?;
+                *sum += self.timer.measure(&job)?.median().ln();
+                last = Some(job);
+            }
         }
-        let mut sum = 0.0;
-        for (sort, sorter) in self.kind.sorts.iter().zip(sorters) {
-            let job = Job::new(&self.gpu.context, vec![sorter.clone()], &mut self.sources, case(sort, size))?;
-            sum += self.timer.measure(&job)?.median().ln();
-        }
-        Ok((sum / sorters.len() as f64).exp())
+        Ok(sums.into_iter().map(|sum| (sum / group.works.len() as f64).exp()).collect())
     }
 
     /// All times go into the record, the best into the text.
@@ -176,60 +276,100 @@ impl<'a> Search<'a> {
     }
 }
 
-fn case(sort: &SorterInfo, n: u32) -> Case {
-    Case { name: "tune", work: Work::Sort { info: *sort, keys: Keys::Random, count: CountAt::Host }, n }
+/// Tiles of one shape alone, whatever they are for.
+fn of_every_size(shapes: &mut SortShapes, shape: TileShape) {
+    shapes.small.clear();
+    shapes.counted.clear();
+    shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
+    (shapes.ring, shapes.few_bins) = (None, None);
+}
+
+fn case(work: &Work, n: u32) -> Case {
+    Case { name: "tune", work: *work, n }
+}
+
+/// What serves a work at every size that is tried.
+fn primitives(gpu: &Gpu, library: &Device, work: &Work, strategy: Strategy) -> trommel::Result<Vec<Primitive>> {
+    let infos = case(work, 1).primitives();
+    infos.iter().map(|info| Primitive::new(&gpu.context, library, info, strategy)).collect()
+}
+
+impl Times {
+    /// The best shapes in place of those that were. `direct_up_to`: of the profile.
+    fn choose(&self, direct_up_to: u32, shapes: &mut SortShapes) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.tiles.is_empty(), "the device can run no candidate");
+        let (small, first) = self.best_small();
+        shapes.small = small.into_iter().collect();
+        let times: Vec<_> = self.tiles.iter().map(|candidate| &candidate.times[first..]).collect();
+        shapes.tiles = self.sized(&self.tiles, first, &spans(&times, &times, MOST_SHAPES)).into_iter().collect();
+        shapes.ring = None;
+        shapes.counted = self.best_counted(&shapes.tiles).into_iter().collect();
+        shapes.few_bins = self.best_of_few_bins(&shapes.tiles, direct_up_to);
+        Ok(())
+    }
+
+    /// Shapes of one workgroup alone, and the first size that they do not serve.
+    fn best_small(&self) -> (Vec<SmallShape>, usize) {
+        let (mut shapes, mut first) = (Vec::new(), 0);
+        for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
+            let alone = best(self.small.iter().filter(|candidate| candidate.shape.tile() == *size), index);
+            let tiled = best(self.tiles.iter(), index);
+            if let Some((shape, time)) = alone
+                && tiled.is_none_or(|(_, tiled)| time < tiled)
+                && shapes.len() < MOST_SHAPES
+            {
+                shapes.push(shape);
+                first = index + 1;
+            }
+        }
+        // Where a workgroup alone serves every size tried, the largest still decides about what is larger.
+        (shapes, first.min(self.sizes.len() - 1))
+    }
+
+    /// Tiles of splits that are counted: all but the last serve many bins too, in place of which the last of `tiles` does.
+    fn best_counted(&self, tiles: &[SizedTile]) -> Vec<SizedTile> {
+        let many = |shape| self.counted_many.iter().find(|many| many.shape == shape).map(|many| &many.times[..]);
+        // Where many bins have not been timed, few decide.
+        let both = |few: &Candidate<TileShape>, shape| -> Vec<f64> {
+            let many = many(shape).unwrap_or(&few.times);
+            few.times.iter().zip(many).map(|(few, many)| (few * many).sqrt()).collect()
+        };
+        let each: Vec<_> = self.counted.iter().map(|few| both(few, few.shape)).collect();
+        let last = |few: &Candidate<TileShape>| tiles.last().map_or(few.shape, |last| last.shape);
+        let at_last: Vec<_> = self.counted.iter().map(|few| both(few, last(few))).collect();
+        let [each, at_last] = [&each, &at_last].map(|times| times.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        self.sized(&self.counted, 0, &spans(&each, &at_last, MOST_SHAPES))
+    }
+
+    /// The tile of splits into few bins, if it gains what one more shape must, where it is taken: in place of tiles of sizes that are prepared.
+    fn best_of_few_bins(&self, tiles: &[SizedTile], direct_up_to: u32) -> Option<TileShape> {
+        let tile = |n: u32| tiles.iter().find(|sized| n <= sized.up_to).filter(|sized| sized.up_to > direct_up_to);
+        let served: Vec<_> = self.sizes.iter().enumerate().filter_map(|(index, n)| Some((index, tile(*n)?.shape))).collect();
+        let time = |shape: TileShape, index: usize| {
+            let candidate = self.few_bins.iter().find(|candidate| candidate.shape == shape);
+            candidate.map_or(f64::INFINITY, |candidate| candidate.times[index].ln())
+        };
+        let by_one = |shape| served.iter().map(|(index, _)| time(shape, *index)).sum::<f64>();
+        let by_tiles = served.iter().map(|(index, tile)| time(*tile, *index)).sum::<f64>();
+        let costs = self.few_bins.iter().map(|candidate| (candidate.shape, by_one(candidate.shape)));
+        let (shape, cost) = costs.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (cost + SHAPE_COST < by_tiles).then_some(shape)
+    }
+
+    /// Sizes from the `first` on by the spans of their choices.
+    fn sized(&self, candidates: &[Candidate<TileShape>], first: usize, spans: &[Span]) -> Vec<SizedTile> {
+        let sized = spans.iter().map(|Span { end, choice }| {
+            let (last, next) = (self.sizes[first + end - 1], self.sizes.get(first + end));
+            // Half way, in powers of two, to the next size.
+            let up_to = next.map_or(u32::MAX, |next| last.isqrt() * next.isqrt());
+            SizedTile { up_to, shape: candidates[*choice].shape }
+        });
+        sized.collect()
+    }
 }
 
 fn best<'a, S: Copy + 'a>(candidates: impl Iterator<Item = &'a Candidate<S>>, index: usize) -> Option<(S, f64)> {
     candidates.map(|candidate| (candidate.shape, candidate.times[index])).min_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-/// What candidates are made from.
-struct Maker<'a> {
-    gpu: &'a Gpu,
-    profile: &'a Profile,
-    strategy: Strategy,
-    kind: &'static Kind,
-}
-
-impl Maker<'_> {
-    /// Sorters of all shapes that the device can run, made on all cores: most of the time of a search goes into pipelines.
-    fn candidates<S: Copy + Send + Sync>(
-        &self,
-        shapes: impl Iterator<Item = S>,
-        set: impl Fn(&mut SortShapes, S) + Sync,
-    ) -> trommel::Result<Vec<Candidate<S>>> {
-        let make = |shape: S| -> trommel::Result<Option<Candidate<S>>> {
-            // Ranks would take the place of one workgroup, and runs that are merged that of tiles.
-            let mut profile = self.profile.clone();
-            let shapes = (self.kind.shapes)(&mut profile);
-            shapes.ranked.clear();
-            shapes.merges.clear();
-            set(shapes, shape);
-            let sorters = self.gpu.library(&profile).and_then(|library| {
-                self.kind
-                    .sorts
-                    .iter()
-                    .map(|info| Sorter::new(&library, &info.strategy(self.strategy)).map(Primitive::Sort))
-                    .collect()
-            });
-            match sorters {
-                Ok(sorters) => Ok(Some(Candidate { shape, sorters, times: Vec::new() })),
-                // A shape that the device cannot run.
-                Err(Error::Malformed { .. }) => Ok(None),
-                Err(error) => Err(error),
-            }
-        };
-        let shapes: Vec<S> = shapes.collect();
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let made: Vec<_> = thread::scope(|scope| {
-            let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));
-            let threads: Vec<_> =
-                parts.map(|part| scope.spawn(|| part.iter().map(|shape| make(*shape)).collect::<Vec<_>>())).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-        });
-        made.into_iter().filter_map(Result::transpose).collect()
-    }
 }
 
 /// Sizes up to, not including, the `end`th take one choice.
@@ -240,8 +380,8 @@ struct Span {
 }
 
 /// Cuts the sizes into at most `most` spans with a choice each, so that the product of all times is least; a span more must pay for
-/// itself. `times[choice][size]`.
-fn spans(times: &[&[f64]], most: usize) -> Vec<Span> {
+/// itself. `times[choice][size]`, and of the last span `at_last`.
+fn spans(times: &[&[f64]], at_last: &[&[f64]], most: usize) -> Vec<Span> {
     let sizes = times.first().map_or(0, |times| times.len());
     // The best cut of the sizes before `end` into any number of spans, for each number in turn.
     let mut plans: Vec<Option<(f64, Vec<Span>)>> = vec![None; sizes + 1];
@@ -252,6 +392,7 @@ fn spans(times: &[&[f64]], most: usize) -> Vec<Span> {
         for (start, plan) in plans.iter().enumerate() {
             let Some((cost, cut)) = plan else { continue };
             for end in start + 1..=sizes {
+                let times = if end == sizes { at_last } else { times };
                 let costs = times.iter().map(|times| times[start..end].iter().map(|time| time.ln()).sum::<f64>());
                 let Some((choice, span)) = costs.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
                 let total = cost + span + SHAPE_COST;
@@ -274,6 +415,7 @@ fn spans(times: &[&[f64]], most: usize) -> Vec<Span> {
 mod tests {
     use super::*;
     use crate::gpu::any_profile;
+    use trommel::ValueType;
 
     #[test]
     fn every_part_of_a_profile_is_searched_once() {
@@ -287,23 +429,100 @@ mod tests {
     }
 
     #[test]
+    fn what_is_timed_takes_the_shapes_searched() {
+        for kind in KINDS {
+            for work in [kind.sorts, kind.counted, kind.counted_many, kind.few_bins].into_iter().flatten() {
+                let items = case(work, 1).items();
+                let name = match (items.key.bits() > 32, items.value) {
+                    (true, _) => "long",
+                    (false, ValueType::None) => "keys",
+                    (false, _) => "pairs",
+                };
+                assert_eq!(name, kind.name, "{work:?}");
+            }
+            let buckets = |works: &[Work]| -> Vec<u32> {
+                works.iter().map(|work| if let Work::Split { info, .. } = work { info.buckets } else { 0 }).collect()
+            };
+            assert!(buckets(kind.sorts).iter().all(|buckets| *buckets == 0), "sorts");
+            assert!(buckets(kind.counted).iter().all(|buckets| (1..=64).contains(buckets)), "not of many bins");
+            assert!(buckets(kind.counted_many).iter().all(|buckets| *buckets > 64), "of many bins");
+            assert!(buckets(kind.few_bins).iter().all(|buckets| (1..=32).contains(buckets)), "of few bins");
+        }
+    }
+
+    fn tile(items: u32) -> TileShape {
+        Shape { threads: 128, items }.into()
+    }
+
+    /// Tiles of 8, 16 and so on items a thread, and their times.
+    fn candidates<const N: usize>(times: &[[f64; N]]) -> Vec<Candidate<TileShape>> {
+        times.iter().zip(1..).map(|(times, i)| Candidate { shape: tile(8 * i), times: times.to_vec() }).collect()
+    }
+
+    /// Sorts go by tiles, the smaller the better up to 2^18, and above by larger ones.
+    fn times() -> Times {
+        let [tiles, counted, counted_many, few_bins] = [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
+        Times { sizes: vec![1 << 16, 1 << 18, 1 << 20], small: Vec::new(), tiles, counted, counted_many, few_bins }
+    }
+
+    fn chosen(times: &Times) -> SortShapes {
+        let mut shapes = any_profile().sort_keys;
+        shapes.few_bins = Some(tile(1));
+        times.choose(1 << 18, &mut shapes).unwrap();
+        shapes
+    }
+
+    #[test]
+    fn sizes_are_cut_half_way() {
+        let shapes = chosen(&times());
+        let expected = [SizedTile { up_to: 1 << 19, shape: tile(8) }, SizedTile { up_to: u32::MAX, shape: tile(16) }];
+        assert_eq!(shapes.tiles[..], expected);
+        assert_eq!(shapes.counted[..], expected);
+        assert!(shapes.small.is_empty());
+        assert_eq!((shapes.ring, shapes.few_bins), (None, None), "tiles do for few bins too");
+    }
+
+    #[test]
+    fn few_bins_have_a_shape_where_it_gains_something() {
+        let few_bins = candidates(&[[1.0, 1.0, 1.5], [2.0, 2.0, 2.0], [9.0, 9.0, 1.0]]);
+        let mut times = Times { few_bins, ..times() };
+        assert_eq!(chosen(&times).few_bins, Some(tile(8)), "of all sizes: those of 2^18 have tiles of up to 2^19");
+        let mut shapes = any_profile().sort_keys;
+        times.choose(1 << 19, &mut shapes).unwrap();
+        assert_eq!(shapes.few_bins, Some(tile(24)), "of the last size alone, as tiles of up to 2^19 stay");
+        times.few_bins = candidates(&[[1.0, 1.0, 2.00], [2.0, 2.0, 2.00], [1.0, 1.0, 1.99]]);
+        times.choose(1 << 19, &mut shapes).unwrap();
+        assert_eq!(shapes.few_bins, None, "noise");
+    }
+
+    #[test]
+    fn many_bins_have_the_last_of_all_tiles_behind_the_others() {
+        // Few bins would have one shape everywhere, but many have the last of `tiles` then, which is bad for all sizes but the last.
+        let counted = candidates(&[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
+        let counted_many = candidates(&[[1.0, 1.0, 9.0], [9.0, 9.0, 1.0]]);
+        let shapes = chosen(&Times { counted, counted_many, ..times() });
+        let expected = [SizedTile { up_to: 1 << 19, shape: tile(8) }, SizedTile { up_to: u32::MAX, shape: tile(8) }];
+        assert_eq!(shapes.counted[..], expected);
+    }
+
+    #[test]
     fn each_span_takes_its_best_choice() {
         let times: &[&[f64]] = &[&[1.0, 1.0, 9.0, 9.0], &[2.0, 2.0, 2.0, 9.0], &[9.0, 9.0, 9.0, 3.0]];
-        let found = spans(times, 4);
+        let found = spans(times, times, 4);
         assert_eq!(found, [Span { end: 2, choice: 0 }, Span { end: 3, choice: 1 }, Span { end: 4, choice: 2 }]);
     }
 
     #[test]
     fn fewer_spans_are_kept_to() {
         let times: &[&[f64]] = &[&[1.0, 2.0, 2.0], &[2.0, 1.0, 2.0], &[2.0, 2.0, 1.0]];
-        assert_eq!(spans(times, 3).len(), 3);
-        assert_eq!(spans(times, 2).len(), 2);
-        assert_eq!(spans(times, 2).last().map(|span| span.end), Some(3), "every size is served");
+        assert_eq!(spans(times, times, 3).len(), 3);
+        assert_eq!(spans(times, times, 2).len(), 2);
+        assert_eq!(spans(times, times, 2).last().map(|span| span.end), Some(3), "every size is served");
     }
 
     #[test]
     fn noise_makes_no_span() {
         let times: &[&[f64]] = &[&[1.00, 1.01, 1.00], &[1.01, 1.00, 1.01]];
-        assert_eq!(spans(times, 4), [Span { end: 3, choice: 0 }]);
+        assert_eq!(spans(times, times, 4), [Span { end: 3, choice: 0 }]);
     }
 }

@@ -14,10 +14,33 @@ mod context;
 mod select;
 #[cfg(feature = "sort")]
 mod sort;
+#[cfg(feature = "split")]
+mod split;
 mod validation;
 
 pub use buffer::Buffer;
 pub use context::{Context, ContextInfo};
 #[cfg(feature = "sort")]
 pub use sort::{sort, sort_pairs};
+#[cfg(feature = "split")]
+pub use split::{Buckets, split, split_pairs};
 pub use validation::Validation;
+
+use crate::Result;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The context that functions share which are given none: opened on first use and kept.
+fn shared() -> Result<Context> {
+    static CONTEXT: OnceLock<Context> = OnceLock::new();
+    static OPENING: Mutex<()> = Mutex::new(());
+    if let Some(context) = CONTEXT.get() {
+        return Ok(context.clone());
+    }
+    // One opens, the others wait; a failure is told to the caller and tried again by the next.
+    let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(context) = CONTEXT.get() {
+        return Ok(context.clone());
+    }
+    let context = Context::new()?;
+    Ok(CONTEXT.get_or_init(|| context).clone())
+}

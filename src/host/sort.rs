@@ -1,8 +1,7 @@
 //! Sorts in one call.
 
-use super::Context;
+use super::{Context, shared};
 use crate::{Count, Error, Range, Result, SortInfo, Sorter, SorterInfo};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 impl Context {
     /// Sorts host memory: up, sort, down.
@@ -22,9 +21,7 @@ impl Context {
     }
 
     fn sort_on_device(&self, info: &SorterInfo, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
-        let limit = u64::from(u32::MAX);
-        let too_many = |_| Error::TooLarge { argument: "keys", value: keys.len() as u64, limit, why: "a 32-bit count" };
-        let count = u32::try_from(keys.len()).map_err(too_many)?;
+        let count = count_of(keys)?;
         let sorter = Sorter::new(self.device(), info)?;
         let (on_device_keys, on_device_values) = (self.upload(keys)?, self.upload(values)?);
         let scratch = self.buffer(sorter.scratch_size(count)?)?;
@@ -60,17 +57,9 @@ pub fn sort_pairs(keys: &mut [u32], values: &mut [u32]) -> Result<()> {
     shared()?.sort_pairs(keys, values)
 }
 
-fn shared() -> Result<Context> {
-    static CONTEXT: OnceLock<Context> = OnceLock::new();
-    static OPENING: Mutex<()> = Mutex::new(());
-    if let Some(context) = CONTEXT.get() {
-        return Ok(context.clone());
-    }
-    // One opens, the others wait; a failure is told to the caller and tried again by the next.
-    let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(context) = CONTEXT.get() {
-        return Ok(context.clone());
-    }
-    let context = Context::new()?;
-    Ok(CONTEXT.get_or_init(|| context).clone())
+/// How many keys there are.
+pub(super) fn count_of(keys: &[u32]) -> Result<u32> {
+    let limit = u64::from(u32::MAX);
+    let too_many = |_| Error::TooLarge { argument: "keys", value: keys.len() as u64, limit, why: "a 32-bit count" };
+    u32::try_from(keys.len()).map_err(too_many)
 }

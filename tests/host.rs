@@ -1,0 +1,88 @@
+//! Sorts and splits of host memory in one call, against the standard library's stable sort.
+
+#![allow(clippy::cast_possible_truncation, reason = "tests are small")]
+
+use trommel::Error;
+use trommel::host::{Buckets, Context, sort, sort_pairs, split, split_pairs};
+
+const COUNT: usize = 5000;
+
+fn random_keys() -> Vec<u32> {
+    (0..COUNT as u32).map(|i| i.wrapping_mul(0x9e37_79b9).rotate_left(i % 7)).collect()
+}
+
+/// Keys with their places as values, grouped by `bucket`, where those of no bucket have `u32::MAX`; and where each of `buckets` begins.
+fn grouped(keys: &[u32], buckets: u32, bucket: impl Fn(usize) -> u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
+    places.sort_by_key(|i| bucket(*i as usize).min(buckets));
+    let before = |b| (0..keys.len()).filter(|i| bucket(*i) < b).count() as u32;
+    (places.iter().map(|i| keys[*i as usize]).collect(), places, (0..=buckets).map(before).collect())
+}
+
+fn check(by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize) -> u32) {
+    let keys = random_keys();
+    let expected = grouped(&keys, buckets, bucket);
+    let mut alone = keys.clone();
+    let offsets = split(&mut alone, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
+    assert_eq!((&alone, &offsets), (&expected.0, &expected.2), "{by:?}");
+    // Values behind those of keys are nobody's.
+    let (mut moved, mut values): (_, Vec<u32>) = (keys, (0..COUNT as u32 + 3).collect());
+    let offsets = split_pairs(&mut moved, &mut values, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
+    assert_eq!(values.split_off(COUNT), [COUNT as u32, COUNT as u32 + 1, COUNT as u32 + 2]);
+    assert_eq!((moved, values, offsets), expected, "{by:?}");
+}
+
+#[test]
+fn keys_are_sorted_and_values_go_with_them() {
+    let mut expected = random_keys();
+    expected.sort_unstable();
+    let mut keys = random_keys();
+    sort(&mut keys).unwrap();
+    assert_eq!(keys, expected);
+    let (mut keys, mut values): (_, Vec<u32>) = (random_keys(), (0..COUNT as u32).collect());
+    sort_pairs(&mut keys, &mut values).unwrap();
+    assert_eq!(keys, expected);
+    let before = random_keys();
+    assert!(values.iter().zip(&keys).all(|(place, key)| before[*place as usize] == *key), "values are with their keys");
+}
+
+#[test]
+fn keys_are_grouped_by_every_function() {
+    let keys = random_keys();
+    check(Buckets::Bits { buckets: 32, begin_bit: 27 }, 32, |i| keys[i] >> 27);
+    // Some are of no bucket.
+    check(Buckets::Bits { buckets: 5, begin_bit: 3 }, 5, |i| keys[i] >> 3 & 7);
+    let (low, width) = (1 << 20, 0x0400_0000);
+    check(Buckets::Range { buckets: 33, low, width }, 33, |i| (keys[i].saturating_sub(low) / width).min(32));
+    let splitters = [1 << 8, 1 << 16, 1 << 31];
+    check(Buckets::Splitters(&splitters), 4, |i| splitters.iter().filter(|splitter| **splitter <= keys[i]).count() as u32);
+    let ids: Vec<u32> = (0..COUNT as u32).map(|i| i * i % 301).collect();
+    check(Buckets::Ids { buckets: 300, ids: &ids }, 300, |i| ids[i]);
+    check(Buckets::Splitters(&[]), 1, |_| 0);
+}
+
+#[test]
+fn no_keys_are_in_no_bucket() {
+    assert_eq!(split(&mut [], Buckets::Bits { buckets: 4, begin_bit: 0 }), Ok(vec![0; 5]));
+    assert_eq!(split_pairs(&mut [], &mut [], Buckets::Splitters(&[7])), Ok(vec![0; 3]));
+}
+
+#[test]
+fn what_cannot_be_split_is_refused_and_left_as_it_was() {
+    let context = Context::new().unwrap();
+    let keys = [3, 1, 2, 0];
+    let refused = |values: usize, by: Buckets<'_>| {
+        let (mut moved, mut values) = (keys, vec![7; values]);
+        let error = context.split_pairs(&mut moved, &mut values, by).unwrap_err();
+        assert_eq!(moved, keys);
+        assert!(values.iter().all(|value| *value == 7));
+        error
+    };
+    let halves = Buckets::Bits { buckets: 2, begin_bit: 0 };
+    assert!(matches!(refused(3, halves), Error::TooSmall { argument: "values.size", .. }));
+    assert!(matches!(refused(0, halves), Error::Null { argument: "values.address" }));
+    assert!(matches!(refused(4, Buckets::Bits { buckets: 0, begin_bit: 0 }), Error::Malformed { argument: "bucketCount", .. }));
+    assert!(matches!(refused(4, Buckets::Bits { buckets: 2, begin_bit: 32 }), Error::TooLarge { argument: "beginBit", .. }));
+    assert!(matches!(refused(4, Buckets::Range { buckets: 2, low: 0, width: 0 }), Error::Malformed { argument: "width", .. }));
+    assert!(matches!(refused(4, Buckets::Ids { buckets: 2, ids: &[0, 1, 0] }), Error::TooSmall { argument: "bucketIds.size", .. }));
+}
