@@ -138,6 +138,20 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 
 /// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
 ///
+/// A million rays by the material that each has hit, as a splitter by bits has been made for, and a dispatch over those of each:
+/// @code{.c}
+/// TrmSplitInfo split = {.sType = TRM_STRUCTURE_TYPE_SPLIT_INFO, .structSize = sizeof split};
+/// split.count.max = 1000000;
+/// split.keys = materials;
+/// split.values = rays;
+/// split.keysOut = materialsOut;
+/// split.valuesOut = raysOut;
+/// split.commands = shade;
+/// split.commandItems = 64;
+/// split.scratch = scratch;
+/// TrmResult result = trmCmdSplit(commandBuffer, splitter, &split);
+/// @endcode
+///
 /// Appended: one to ten dispatches, of which one or two move the items, of segments up to three, unless they stay (none where there is nothing to do or to tell), with
 /// the barriers between them, and timestamps and labels where they are wanted.
 /// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
