@@ -20,6 +20,8 @@ use arrayvec::ArrayVec;
 const ITEMS_A_THREAD: u32 = 8;
 /// Most items that a workgroup of the histogram counts.
 const MOST_CHUNK: u32 = 1 << 28;
+/// Workgroups that tell of segments: enough for none to take many turns, of which some drivers cut off.
+const MOST_TELLING: u32 = 1 << 16;
 /// Workgroups that finish, unless there are more problems: each takes one tile after the other.
 const MOST_FINISHING: u32 = (1 << 16) - 1;
 
@@ -630,10 +632,12 @@ impl<'a> Builder<'a> {
         let placed = if starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
         let groups = match kernel {
-            // A bucket a thread, as far as that fills the device: each is a chain of readings.
+            // A bucket a thread, as far as launches go: each is a chain of readings.
             _ if self.format().segmented => {
                 let told = if self.told.iter().any(|told| told.0.is_some()) { buckets } else { 1 };
-                self.shares(u64::from(told) * u64::from(self.table.most_segments) * u64::from(ITEMS_A_THREAD))
+                let told = u64::from(told) * u64::from(self.table.most_segments);
+                let groups = told.div_ceil(self.table.kind.profile.plain_threads.into()).clamp(1, MOST_TELLING.into());
+                Groups::Fixed(u32::try_from(groups).unwrap_or(MOST_TELLING))
             }
             Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.kind.profile.plain_threads)),
             _ => Groups::Fixed(self.table.problems),
