@@ -19,28 +19,45 @@ fn grouped(keys: &[u32], buckets: u32, bucket: impl Fn(usize) -> u32) -> (Vec<u3
     (places.iter().map(|i| keys[*i as usize]).collect(), places, (0..=buckets).map(before).collect())
 }
 
-fn check(by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize) -> u32) {
+fn check(context: &Context, by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize) -> u32) {
     let keys = random_keys();
     let expected = grouped(&keys, buckets, bucket);
     let mut alone = keys.clone();
-    let offsets = split(&mut alone, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
+    let offsets = context.split(&mut alone, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
     assert_eq!((&alone, &offsets), (&expected.0, &expected.2), "{by:?}");
     // Values behind those of keys are nobody's.
     let (mut moved, mut values): (_, Vec<u32>) = (keys, (0..COUNT as u32 + 3).collect());
-    let offsets = split_pairs(&mut moved, &mut values, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
+    let offsets = context.split_pairs(&mut moved, &mut values, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
     assert_eq!(values.split_off(COUNT), [COUNT as u32, COUNT as u32 + 1, COUNT as u32 + 2]);
     assert_eq!((moved, values, offsets), expected, "{by:?}");
 }
 
+/// By the context that is kept until the process ends.
+#[test]
+fn one_call_sorts_and_splits() {
+    let (mut keys, mut values) = (vec![3, 1, 2], vec![30, 10, 20]);
+    sort(&mut keys).unwrap();
+    assert_eq!(keys, [1, 2, 3]);
+    let mut keys = vec![3, 1, 2];
+    sort_pairs(&mut keys, &mut values).unwrap();
+    assert_eq!((&keys[..], &values[..]), (&[1, 2, 3][..], &[10, 20, 30][..]));
+    let odd = Buckets::Bits { buckets: 2, begin_bit: 0 };
+    assert_eq!(split(&mut keys, odd), Ok(vec![0, 1, 3]));
+    assert_eq!(keys, [2, 1, 3]);
+    assert_eq!(split_pairs(&mut keys, &mut values, Buckets::Splitters(&[2])), Ok(vec![0, 1, 3]));
+    assert_eq!((keys, values), (vec![1, 2, 3], vec![20, 10, 30]));
+}
+
 #[test]
 fn keys_are_sorted_and_values_go_with_them() {
+    let context = Context::new().unwrap();
     let mut expected = random_keys();
     expected.sort_unstable();
     let mut keys = random_keys();
-    sort(&mut keys).unwrap();
+    context.sort(&mut keys).unwrap();
     assert_eq!(keys, expected);
     let (mut keys, mut values): (_, Vec<u32>) = (random_keys(), (0..COUNT as u32).collect());
-    sort_pairs(&mut keys, &mut values).unwrap();
+    context.sort_pairs(&mut keys, &mut values).unwrap();
     assert_eq!(keys, expected);
     let before = random_keys();
     assert!(values.iter().zip(&keys).all(|(place, key)| before[*place as usize] == *key), "values are with their keys");
@@ -48,23 +65,24 @@ fn keys_are_sorted_and_values_go_with_them() {
 
 #[test]
 fn keys_are_grouped_by_every_function() {
-    let keys = random_keys();
-    check(Buckets::Bits { buckets: 32, begin_bit: 27 }, 32, |i| keys[i] >> 27);
+    let (context, keys) = (&Context::new().unwrap(), random_keys());
+    check(context, Buckets::Bits { buckets: 32, begin_bit: 27 }, 32, |i| keys[i] >> 27);
     // Some are of no bucket.
-    check(Buckets::Bits { buckets: 5, begin_bit: 3 }, 5, |i| keys[i] >> 3 & 7);
+    check(context, Buckets::Bits { buckets: 5, begin_bit: 3 }, 5, |i| keys[i] >> 3 & 7);
     let (low, width) = (1 << 20, 0x0400_0000);
-    check(Buckets::Range { buckets: 33, low, width }, 33, |i| (keys[i].saturating_sub(low) / width).min(32));
+    check(context, Buckets::Range { buckets: 33, low, width }, 33, |i| (keys[i].saturating_sub(low) / width).min(32));
     let splitters = [1 << 8, 1 << 16, 1 << 31];
-    check(Buckets::Splitters(&splitters), 4, |i| splitters.iter().filter(|splitter| **splitter <= keys[i]).count() as u32);
+    check(context, Buckets::Splitters(&splitters), 4, |i| splitters.iter().filter(|splitter| **splitter <= keys[i]).count() as u32);
     let ids: Vec<u32> = (0..COUNT as u32).map(|i| i * i % 301).collect();
-    check(Buckets::Ids { buckets: 300, ids: &ids }, 300, |i| ids[i]);
-    check(Buckets::Splitters(&[]), 1, |_| 0);
+    check(context, Buckets::Ids { buckets: 300, ids: &ids }, 300, |i| ids[i]);
+    check(context, Buckets::Splitters(&[]), 1, |_| 0);
 }
 
 #[test]
 fn no_keys_are_in_no_bucket() {
-    assert_eq!(split(&mut [], Buckets::Bits { buckets: 4, begin_bit: 0 }), Ok(vec![0; 5]));
-    assert_eq!(split_pairs(&mut [], &mut [], Buckets::Splitters(&[7])), Ok(vec![0; 3]));
+    let context = Context::new().unwrap();
+    assert_eq!(context.split(&mut [], Buckets::Bits { buckets: 4, begin_bit: 0 }), Ok(vec![0; 5]));
+    assert_eq!(context.split_pairs(&mut [], &mut [], Buckets::Splitters(&[7])), Ok(vec![0; 3]));
 }
 
 #[test]

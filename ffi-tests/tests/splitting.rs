@@ -355,11 +355,18 @@ fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
         ..bits(16, 8)
     });
     let methods = [TrmSplitMethod::Workgroup, TrmSplitMethod::Subgroup, TrmSplitMethod::Direct];
-    for kind in earlier.into_iter().chain(methods.map(|method| TrmSplitterCreateInfo { method: method as i32, ..bits(16, 8) })) {
+    // As it was before there were methods.
+    let without_method = u32::try_from(offset_of!(TrmSplitterCreateInfo, method))?;
+    let later = TrmSplitterCreateInfo { struct_size: without_method, method: 77, reserved: 77, ..bits(16, 8) };
+    let without_segments = u32::try_from(offset_of!(TrmSplitInfo, segments))?;
+    let methods = methods.map(|method| TrmSplitterCreateInfo { method: method as i32, ..bits(16, 8) });
+    for kind in earlier.into_iter().chain([later]).chain(methods) {
         let splitter = engine.splitter_of(&kind)?;
         let problem = Problem::new(&engine, &kind, &split_info(), COUNT, None)?;
         let work = engine.split_scratch(splitter, COUNT)?;
-        let info = TrmSplitInfo { splitter, scratch: scratch(&work), ..problem.info() };
+        let told = TrmSplitInfo { splitter, scratch: scratch(&work), ..problem.info() };
+        let segments = TrmSegments { offsets: told.keys, count: TrmCount { max: 77, address: 3 } };
+        let info = TrmSplitInfo { struct_size: without_segments, segments, ..told };
         engine.context.run(|commands| {
             record(&engine, commands, splitter, &info);
             Ok(())

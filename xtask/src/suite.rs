@@ -169,10 +169,10 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
         step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &skipped, &[])?;
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
-    // as well: so nothing waits here, with one thread and without the test of long waits.
+    // as well: so nothing waits here, with one thread and without the test of long waits. And it does not outlive a device that is kept.
     let mut alone = brief(lavapipe(8));
     alone.push(("LP_NUM_THREADS", "1".to_owned()));
-    let elsewhere = [EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long"];
+    let elsewhere = [EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"];
     step("lavapipe, GPU-assisted", Validation::GpuAssisted, alone, &elsewhere, &[])?;
     Ok(steps)
 }

@@ -221,7 +221,7 @@ fn second_arrays_and_strides() -> Result<()> {
         ("no offsets", good, NULL, "segments.offsets.address is null"),
         ("odd", cut(place + 1, 44, 10), MISALIGNED, "segments.offsets.address"),
         ("short", cut(place, 40, 10), TOO_SMALL, "segments.offsets.size 40 < 44 required"),
-        ("many", cut(place, 1 << 40, (1 << 30) + 1), TOO_LARGE, "segments.count.max 1073741825 > 1073741824"),
+        ("many", cut(place, 1 << 40, (1 << 30) + 1), TOO_LARGE, "segments.count.max 1073741825 > 1073741823"),
         ("among the keys", cut(memory.address() + 4, 44, 10), OVERLAP, "keys and segments.offsets overlap"),
         ("odd count", counted(place + 101), MISALIGNED, "segments.count.address"),
         ("count among the values", counted(memory.address() + 1000), OVERLAP, "values and count overlap"),
