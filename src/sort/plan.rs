@@ -329,7 +329,7 @@ impl<'a> Builder<'a> {
         let push = self.push;
         self.tell_cuts();
         let cleared = if tiles.is_some() { self.histograms } else { Id(None) };
-        let labels = set(&[if self.format().labels().is_some() { self.alternate[0] } else { Id(None) }]);
+        let labels = set(&[self.labelled()]);
         let reads = set(&self.read_of_input()).union(set(&[self.offsets, self.counts])).union(labels);
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared])).union(labels);
         self.pass(whole.segments_kernel(), whole.shape, Groups::Fixed(self.push.problem_count), reads, writes);
@@ -381,7 +381,7 @@ impl<'a> Builder<'a> {
         let (first, last) = (pass == 0, after == 0);
         let (out, alternate) = (set(&self.apart), set(&self.alternate));
         // Labels come from scratch and, where they are moved twice, go there.
-        let labels = set(&[if format.labels().is_some() { self.alternate[0] } else { Id(None) }]);
+        let labels = set(&[self.labelled()]);
         let kept = if format.keeps_labels() { labels } else { Resources::default() };
         let (input, written) = (set(&self.read_of_input()), set(&self.written_of(self.apart, last)));
         if self.decided_on_device() {
@@ -399,9 +399,14 @@ impl<'a> Builder<'a> {
         (reads.union(labels), if to_output { written } else { alternate }.union(kept))
     }
 
+    /// Where labels lie, of a split that has some.
+    fn labelled(&self) -> Id {
+        if self.format().labels().is_some() { self.alternate[0] } else { Id(None) }
+    }
+
     /// What passes find digits in, before the first of them.
     fn digits_source(&self) -> Id {
-        if self.format().labels().is_some() { self.alternate[0] } else { self.input[0] }
+        if self.format().labels().is_some() { self.labelled() } else { self.input[0] }
     }
 
     /// Before digits are counted.
