@@ -101,7 +101,8 @@ struct Alike<'a, R: ?Sized> {
 
 impl<'a, R: Requests + ?Sized> Alike<'a, R> {
     fn kind(&self) -> SortKind<'a> {
-        self.passes.kind(self.requests.len() == 1)
+        let alone = self.requests.len() == 1;
+        if alone { self.passes.kind_of(self.requests.get(0).max_count()) } else { self.passes.kind(false) }
     }
 
     fn serves(&self, passes: &Passes) -> bool {

@@ -168,8 +168,16 @@ kernels! {
         ];
         /// What tiles of a split meet in, cleared, where nobody counts keys before.
         SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, Scan, RingEntries, Output];
+        /// Few items to their buckets, by tiles each of which counts all.
+        SplitSmall = "split_small", [
+            Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
+        ];
         /// What is known of the buckets of a split.
         SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output];
+        /// The same of few items, which are counted for it.
+        SplitSmallResults = "split_small_results", [
+            Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout,
+        ];
         /// The same of more buckets than a digit has values.
         SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets];
     }
@@ -182,7 +190,9 @@ kernels! {
         SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
         SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
         SortSegmentsMergeEmulated = "sort_segments_merge_emulated", of SortSegmentsMerge;
+        SplitSmallEmulated = "split_small_emulated", of SplitSmall;
         SplitResultsEmulated = "split_results_emulated", of SplitResults;
+        SplitSmallResultsEmulated = "split_small_results_emulated", of SplitSmallResults;
     }
 }
 

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use trommel::tuning::Profile;
 use trommel::{
-    Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy, Timestamps,
-    ValueType,
+    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo,
+    SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
 /// An H200's compute-only queue.
@@ -208,6 +208,47 @@ fn scratch_sizes() {
         }
     }
     assert_text("scratch_sizes", &lines);
+}
+
+/// Splits that are recorded alone: few items all at once, more by the device's own strategy, many counted first. So are all that are recorded
+/// together, but the fewest.
+#[test]
+fn splits_of_few_items() {
+    let splitter = Splitter::new(&fake::device(&NVIDIA), &SplitterInfo::pairs(8, BucketFunction::default()));
+    let splitter = splitter.expect("numbers are always to be had");
+    let profile = Profile::for_device(&NVIDIA);
+    let few = profile.sort_pairs.recounted.last().expect("it is measured").up_to;
+    let all_at_once = &["split_small", "split_small_results"][..];
+    let looking_back = &["sort_histogram", "sort_onesweep", "split_results"][..];
+    let counted_first = &["sort_count", "sort_spine", "sort_reorder", "split_results"][..];
+    let mut last = 0;
+    for (size, expected, together) in [
+        (few, all_at_once, 2),
+        (few + 1, looking_back, 5),
+        (profile.direct_up_to, looking_back, 5),
+        (profile.direct_up_to + 1, counted_first, 5),
+    ] {
+        let of = |i: u64| {
+            let SortInfo { count, keys, values, scratch, .. } = info(2 * i, Count::host(size));
+            let SortInfo { keys: keys_out, values: values_out, .. } = info(2 * i + 1, count);
+            let offsets = Range::new((i + 1) << 50, 36);
+            SplitInfo { count, keys, values, keys_out, values_out, offsets, scratch, ..SplitInfo::default() }
+        };
+        let text = splitter.describe(&of(0)).expect("the split is valid");
+        let kernels = text.lines().filter(|line| line.contains(" groups ")).filter_map(|line| line.split_whitespace().next());
+        assert_eq!(kernels.collect::<Vec<_>>(), expected, "{size} items");
+        let dispatches = || fake::take_commands().iter().filter(|command| command.starts_with("dispatch")).count();
+        // SAFETY: handles are numbers here.
+        unsafe { splitter.cmd_split(fake::command_buffer(), &of(0)) }.expect("the split is valid");
+        assert_eq!(dispatches(), expected.len(), "{size} items alone");
+        let requests = [0, 1].map(|i| Request::Split(&splitter, of(i)));
+        // SAFETY: as above.
+        unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, of(0).scratch) }.expect("the splits are valid");
+        assert_eq!(dispatches(), together, "{size} items with as many others");
+        let scratch = splitter.scratch_size(size).expect("at most 2^30");
+        assert!(last <= scratch, "{size} items take {scratch} bytes of scratch");
+        last = scratch;
+    }
 }
 
 /// In the ring, scratch is the alternate arrays and a constant, up to the largest count there is.

@@ -394,6 +394,34 @@ fn only_what_is_asked_for() {
     }
 }
 
+/// Where nobody says how: those of few items alone by one pass, then by the device's own strategy, and many counted first.
+#[test]
+fn few_items_and_many() {
+    let kinds = [
+        SplitterInfo::pairs(5, BITS),
+        SplitterInfo { buckets: 100, function: BucketFunction::Ids(IdType::U16), ..items(KeyType::U64, ValueType::None) },
+        SplitterInfo { drop_keys: true, ..items(KeyType::U16, ValueType::Index) },
+    ];
+    for (_, info) in kinds.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
+        let case = Case::new(Setup::Folded, &info);
+        let profile = case.context.device().profile();
+        let few = profile.sort_pairs.recounted.last().map_or(0, |sized| sized.up_to as usize);
+        let direct = profile.direct_up_to as usize;
+        assert!(few + 1 < direct, "{few} are few, and {direct} are not prepared");
+        let jobs: Vec<_> = [few, few + 1, direct, direct + 1, 3 * direct]
+            .into_iter()
+            .flat_map(|n| [case.draw(Keys::Random, n, 1), case.draw(Keys::LowEntropy, n, 2).counted(Counted::Device(n as u32 - 7))])
+            .collect();
+        for together in [Together::Singles, Together::Batch] {
+            case.split(&jobs, together, 12);
+        }
+        for job in &jobs {
+            case.split(std::slice::from_ref(job), Together::Batch, 13);
+        }
+        assert_silence(&case.context);
+    }
+}
+
 /// Below, at and above the maximum, and none: clamped counts are flagged, keys of no bucket too, nothing past the count is written, and of
 /// nothing there is something to tell.
 #[test]

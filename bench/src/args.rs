@@ -99,6 +99,7 @@ impl Args {
         for shapes in profile.sort_shapes_mut() {
             if let Some(shape) = self.shape {
                 shapes.counted.clear();
+                shapes.recounted.clear();
                 (shapes.ring, shapes.few_bins) = (None, None);
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();

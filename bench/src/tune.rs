@@ -17,6 +17,8 @@ use trommel::{Device, Error, KeyType, Profile, SorterInfo, SplitOutput, Splitter
 const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// Sizes that tiles are tried at, after the small ones.
 const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
+/// Most items that each workgroup is tried to count.
+const MOST_RECOUNTED: u32 = 1 << 16;
 /// On a CPU only the search itself can be tried: of counts and tiles no larger.
 const MAX_ON_CPU: u32 = 1 << 11;
 
@@ -40,6 +42,8 @@ struct Kind {
     counted_many: &'static [Work],
     /// Splits into few bins that look back.
     few_bins: &'static [Work],
+    /// Splits of items so few that each workgroup may count them all.
+    recounted: &'static [Work],
 }
 
 const KINDS: &[Kind] = &[
@@ -50,6 +54,7 @@ const KINDS: &[Kind] = &[
         counted: &[split(split_keys(2)), split(split_keys(32))],
         counted_many: &[split(split_keys(256))],
         few_bins: &[split(one(split_keys(2))), split(placed(split_keys(32)))],
+        recounted: &[split(split_keys(2)), split(split_keys(256))],
     },
     Kind {
         name: "pairs",
@@ -58,6 +63,7 @@ const KINDS: &[Kind] = &[
         counted: &[split(split_pairs(2)), split(split_pairs(32))],
         counted_many: &[split(split_pairs(256))],
         few_bins: &[split(one(split_pairs(2))), split(placed(split_pairs(32)))],
+        recounted: &[split(split_pairs(2)), split(split_pairs(256))],
     },
     Kind {
         name: "long",
@@ -69,6 +75,7 @@ const KINDS: &[Kind] = &[
         counted: &[split(long_keys(split_keys(2))), split(long_keys(split_pairs(32)))],
         counted_many: &[split(long_keys(split_keys(256)))],
         few_bins: &[split(one(long_keys(split_keys(2)))), split(placed(long_keys(split_pairs(32))))],
+        recounted: &[split(long_keys(split_keys(2))), split(long_keys(split_keys(256)))],
     },
 ];
 
@@ -120,6 +127,9 @@ struct Times {
     counted: Vec<Candidate<TileShape>>,
     counted_many: Vec<Candidate<TileShape>>,
     few_bins: Vec<Candidate<TileShape>>,
+    recounted: Vec<Candidate<TileShape>>,
+    /// The same works, counted tile by tile.
+    counted_few: Vec<Candidate<TileShape>>,
 }
 
 struct Search<'a> {
@@ -136,7 +146,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(gpu: &'a Gpu, profile: &'a Profile, kind: &'static Kind, strategy: Strategy) -> anyhow::Result<Self> {
         let is_cpu = gpu.context.device().facts().is_cpu;
-        let works = || [kind.sorts, kind.counted, kind.counted_many, kind.few_bins].into_iter().flatten();
+        let works = || [kind.sorts, kind.counted, kind.counted_many, kind.few_bins, kind.recounted].into_iter().flatten();
         let made = works().map(|work| Ok((work, primitives(gpu, gpu.context.device(), work, strategy)?)));
         let made = made.collect::<trommel::Result<Vec<_>>>()?;
         let fits = |n: &u32| {
@@ -164,15 +174,29 @@ impl<'a> Search<'a> {
         let tiled: Vec<_> =
             tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() })).collect();
 
+        let of_few: Vec<TileShape> =
+            all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape))).map(|&shape| shape.into()).collect();
+        let counted_few: Vec<TileShape> = tiled.iter().filter(|tile| tile.ranking == Ranking::Ballots).copied().collect();
+
         let (kind, strategy) = (self.kind, self.strategy);
         let small = Group { name: "small", works: kind.sorts, strategy };
         let of_one = |shapes: &mut SortShapes, shape| shapes.small = [shape].into_iter().collect();
         let small = self.time_all(report, &small, &alone, of_one, |shape, size| shape.tile() == size)?;
+        let few = Group { name: "recounted", works: kind.recounted, strategy: Strategy::ReduceThenScan };
+        let of_all = |shapes: &mut SortShapes, shape| {
+            shapes.recounted = [SizedTile { up_to: MOST_RECOUNTED, shape }].into_iter().collect();
+        };
+        let is_few = |_, size| size <= MOST_RECOUNTED;
+        let recounted = self.time_all(report, &few, &of_few, of_all, is_few)?;
+        let few = Group { name: "counted_few", ..few };
+        let counted_few = self.time_all(report, &few, &counted_few, of_every_size, is_few)?;
         let mut tiles = |name, works, strategy| {
             let group = Group { name, works, strategy };
             self.time_all(report, &group, &tiled, of_every_size, |_, _| true)
         };
         Ok(Times {
+            recounted,
+            counted_few,
             small,
             tiles: tiles("tiles", kind.sorts, strategy)?,
             counted: tiles("counted", kind.counted, Strategy::ReduceThenScan)?,
@@ -216,9 +240,10 @@ impl<'a> Search<'a> {
         let make = |shape: S| {
             let mut profile = self.profile.clone();
             let shapes = (self.kind.shapes)(&mut profile);
-            // Ranks would take the place of one workgroup, and runs that are merged that of tiles.
+            // Ranks would take the place of one workgroup, and runs that are merged, and splits that are counted again, that of tiles.
             shapes.ranked.clear();
             shapes.merges.clear();
+            shapes.recounted.clear();
             set(shapes, shape);
             let made = self
                 .gpu
@@ -305,7 +330,23 @@ impl Times {
         shapes.ring = None;
         shapes.counted = self.best_counted(&shapes.tiles).into_iter().collect();
         shapes.few_bins = self.best_of_few_bins(&shapes.tiles, direct_up_to);
+        shapes.recounted = self.best_recounted().into_iter().collect();
         Ok(())
+    }
+
+    /// Tiles whose workgroups count all, of all sizes up to the first at which it takes longer than to count tile by tile.
+    fn best_recounted(&self) -> Vec<SizedTile> {
+        let wins = |index: &usize| match (best(self.recounted.iter(), *index), best(self.counted_few.iter(), *index)) {
+            (Some((_, again)), Some((_, once))) => again < once,
+            _ => false,
+        };
+        let end = (0..self.sizes.len()).take_while(wins).count();
+        let times: Vec<_> = self.recounted.iter().map(|candidate| &candidate.times[..end]).collect();
+        let mut sized = self.sized(&self.recounted, 0, &spans(&times, &times, MOST_SHAPES));
+        if let Some(last) = sized.last_mut() {
+            last.up_to = last.up_to.min(MOST_RECOUNTED);
+        }
+        sized
     }
 
     /// Shapes of one workgroup alone, and the first size that they do not serve.
@@ -431,7 +472,7 @@ mod tests {
     #[test]
     fn what_is_timed_takes_the_shapes_searched() {
         for kind in KINDS {
-            for work in [kind.sorts, kind.counted, kind.counted_many, kind.few_bins].into_iter().flatten() {
+            for work in [kind.sorts, kind.counted, kind.counted_many, kind.few_bins, kind.recounted].into_iter().flatten() {
                 let items = case(work, 1).items();
                 let name = match (items.key.bits() > 32, items.value) {
                     (true, _) => "long",
@@ -462,7 +503,8 @@ mod tests {
     /// Sorts go by tiles, the smaller the better up to 2^18, and above by larger ones.
     fn times() -> Times {
         let [tiles, counted, counted_many, few_bins] = [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
-        Times { sizes: vec![1 << 16, 1 << 18, 1 << 20], small: Vec::new(), tiles, counted, counted_many, few_bins }
+        let sizes = vec![1 << 16, 1 << 18, 1 << 20];
+        Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, recounted: Vec::new(), counted_few: Vec::new() }
     }
 
     fn chosen(times: &Times) -> SortShapes {
@@ -493,6 +535,21 @@ mod tests {
         times.few_bins = candidates(&[[1.0, 1.0, 2.00], [2.0, 2.0, 2.00], [1.0, 1.0, 1.99]]);
         times.choose(1 << 19, &mut shapes).unwrap();
         assert_eq!(shapes.few_bins, None, "noise");
+    }
+
+    #[test]
+    fn few_items_are_counted_again_as_long_as_that_wins() {
+        let sizes = vec![1 << 12, 1 << 14, 1 << 16];
+        let of = |recounted: &[[f64; 3]], counted_few: &[[f64; 3]]| {
+            let [recounted, counted_few] = [recounted, counted_few].map(candidates);
+            Times { sizes: sizes.clone(), recounted, counted_few, ..times() }.best_recounted()
+        };
+        let found = of(&[[1.0, 2.0, 9.0], [2.0, 1.0, 9.0]], &[[3.0, 3.0, 3.0], [9.0, 9.0, 2.0]]);
+        let expected = [SizedTile { up_to: 1 << 13, shape: tile(8) }, SizedTile { up_to: 1 << 15, shape: tile(16) }];
+        assert_eq!(found, expected);
+        assert_eq!(of(&[[4.0, 1.0, 1.0]], &[[3.0, 3.0, 3.0]]), [], "nothing follows a size at which it loses");
+        assert_eq!(of(&[[1.0, 1.0, 1.0]], &[[3.0, 3.0, 3.0]]), [SizedTile { up_to: 1 << 16, shape: tile(8) }]);
+        assert_eq!(of(&[], &[]), []);
     }
 
     #[test]

@@ -101,7 +101,7 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 2607366167;
+const uint KERNEL_INTERFACE = 3572131375;
 
 struct SortProblem {
     uvec2 keys;

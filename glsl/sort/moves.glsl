@@ -49,3 +49,12 @@ Move move_of_level() {
     move.to_output = (after & 1) == 0;
     return move;
 }
+
+// Where there is one move alone, whatever the digits are.
+Move from_input_to_output() {
+    Move move;
+    move.first = true;
+    move.last = true;
+    move.to_output = true;
+    return move;
+}

@@ -130,14 +130,16 @@ uint resolved_count(uint p) {
     return told_count(p);
 }
 
-// One invocation a problem.
-void write_status(uint p) {
+// One invocation a problem. `more`: what else there is to say.
+void write_status(uint p, uint more) {
     uvec2 status = problem_status(p);
     if (is_null(status)) return;
     uvec2 count = problem_count(p);
     bool clamped = !is_null(count) && Words(count).v[0] > problem_max_count(p);
-    Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+    Words(status).v[0] = (clamped ? STATUS_COUNT_CLAMPED : 0) | more;
 }
+
+void write_status(uint p) { write_status(p, 0); }
 
 // The last problem whose first tile is not beyond `tile`; empty problems own no tile and are passed over.
 uint find_problem(uint tile) {

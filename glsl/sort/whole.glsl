@@ -27,14 +27,6 @@ Part whole_problem(uint p, uint count) {
     return part;
 }
 
-Move from_input_to_output() {
-    Move move;
-    move.first = true;
-    move.last = true;
-    move.to_output = true;
-    return move;
-}
-
 // Word w of a key, encoded.
 uint load_key_word(Part part, Move move, uint w, uint place) {
     if (move.first) return load_encoded(part.problem, w, move, part.count, part.first + place);

@@ -19,7 +19,7 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
 // As tell.glsl has them.
-uvec2 starts_of(uint p) { return problem_to_values(p); }
+uvec2 starts_of(uint p) { return problem_keys(p); }
 
 void main() {
     uint first = linear_group() * args.chunk;

@@ -1,18 +1,22 @@
 // What is told of the buckets of a split: offsets, counts and commands, each where it is wanted; of segments, of each segment one behind the
 // other.
 //
-// The problems of passes that tell are those of the others, with addresses of results in place of items': see for_each_result() in
+// The problems of passes that tell are those of the others, with addresses of results in place of what items become: see for_each_result() in
 // src/sort/table.rs.
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 
-uvec2 offsets_of(uint p) { return problem_keys(p); }
-uvec2 counts_of(uint p) { return problem_values(p); }
-uvec2 commands_of(uint p) { return problem_to_keys(p); }
-// Where the caller says that bins begin.
-uvec2 starts_of(uint p) { return problem_to_values(p); }
+uvec2 offsets_of(uint p) { return problem_values(p); }
+uvec2 counts_of(uint p) { return problem_to_keys(p); }
+uvec2 commands_of(uint p) { return problem_to_values(p); }
 // That a workgroup of the commands takes.
+#ifdef RECOUNTS
+uint command_items_of(uint p) { return problem_tile_words(p); }
+#else
 uint command_items_of(uint p) { return problem_strides(p); }
+// Where the caller says that bins begin.
+uvec2 starts_of(uint p) { return problem_keys(p); }
+#endif
 
 void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
     uint first = segment * BUCKETS;

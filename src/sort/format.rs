@@ -315,6 +315,12 @@ impl Format {
         split.by_subgroups || self.wide() || self.lies_in_line() && once
     }
 
+    /// Whether all items of a split go to all its buckets, one behind the other, in one move and in order.
+    pub(crate) fn goes_once_to_all_buckets(&self) -> bool {
+        let in_order = self.split.is_some_and(|split| !split.by_subgroups && !split.unordered);
+        in_order && !self.segmented && !self.wide() && self.digits() == 1 && self.output() == OUTPUT_BUCKETS
+    }
+
     /// Whether every digit has all its bits.
     pub(crate) fn full_digits(&self) -> bool {
         (0..self.digits()).all(|index| self.digit(index).bits == RADIX_BITS)

@@ -37,6 +37,8 @@ pub(crate) enum Class {
     Small(SmallShape),
     /// Runs, and levels that merge them.
     Merged(Merging),
+    /// A split by tiles of this shape, each of which counts all items.
+    Recounted(Shape),
     /// Tiles of this shape.
     Tiled(TileShape, Start, Finish),
     /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
@@ -47,7 +49,7 @@ impl Class {
     /// The shape of the tiles, where there are any.
     pub(crate) fn tiles(self) -> Option<TileShape> {
         match self {
-            Self::Ranked(_) | Self::Small(_) | Self::Merged(_) => None,
+            Self::Ranked(_) | Self::Small(_) | Self::Merged(_) | Self::Recounted(_) => None,
             Self::Tiled(tile, ..) => Some(tile),
             Self::Segments { tiles, .. } => tiles,
         }
@@ -67,10 +69,15 @@ impl Class {
     pub(super) fn moves_once(self, format: &Format) -> bool {
         match self {
             Self::Ranked(_) => format.rule() != FLAG_EVEN,
-            Self::Small(_) | Self::Segments { tiles: None, .. } => true,
+            Self::Small(_) | Self::Recounted(_) | Self::Segments { tiles: None, .. } => true,
             Self::Merged(merging) => merging.levels == 0,
             Self::Tiled(..) | Self::Segments { .. } => format.split.is_some() && format.digits() == 1,
         }
+    }
+
+    /// Whether each workgroup counts all items.
+    pub(crate) fn recounts(self) -> bool {
+        matches!(self, Self::Recounted(_))
     }
 
     /// How runs are merged, where there are any.
@@ -135,7 +142,8 @@ impl<'a> SortKind<'a> {
         let none = Class::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
         let tiled = tiles.map_or(none, |sized| self.tiled(sized, max_count));
         if self.format.split.is_some() {
-            return tiled;
+            let recounted = shapes.recounted.iter().find(|sized| max_count <= sized.up_to && self.recounts());
+            return recounted.map_or(tiled, |sized| Class::Recounted(sized.shape.shape));
         }
         if let Some(ranked) =
             shapes.ranked.iter().find(|ranked| self.alone && ranked.serves(max_count, self.format.rule() != FLAG_EVEN))
@@ -150,6 +158,13 @@ impl<'a> SortKind<'a> {
             return Class::Merged(merging);
         }
         tiled
+    }
+
+    /// Whether a split of few items needs no more than one move, whose tiles need not be told of others. (Where buckets begin that the caller
+    /// places, it is told.)
+    fn recounts(&self) -> bool {
+        let as_it_comes = self.format.split.is_some_and(|split| !split.by_subgroups && !split.unordered);
+        as_it_comes && self.format.digits() == 1 && self.format.output() != OUTPUT_PLACED
     }
 
     /// Tiles by rising size. The last serves every size: see Profile::checked.
@@ -229,7 +244,7 @@ impl<'a> SortKind<'a> {
             .small
             .iter()
             .map(|small| small.tile())
-            .chain(self.tiles().map(|sized| sized.up_to))
+            .chain(self.tiles().chain(shapes.recounted.iter().copied()).map(|sized| sized.up_to))
             .chain(prefixes)
             .chain(merged)
             .chain(ranked)
@@ -272,45 +287,51 @@ impl<'a> SortKind<'a> {
     /// Every kernel that any problem may need.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + use<'a> {
         let recordings = [true, false].map(|alone| Self { alone, ..*self });
-        recordings.into_iter().flat_map(|kind| kind.shape_ends().map(move |size| (kind, size.min(kind.format.max_count)))).flat_map(
-            |(kind, size)| {
-                let class = kind.class(size);
-                let tiled: &[Kernel] = match kind.scan() {
-                    _ if class.tiles().is_none() => &[],
-                    None => {
-                        &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder]
-                    }
-                    Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SplitBegin, Kernel::SortOnesweep],
-                };
-                let mut others = ArrayVec::<(Kernel, Shape), 3>::new();
-                match class {
-                    Class::Ranked(ranked) => others.push((Kernel::SortRank, ranked.shape())),
-                    Class::Small(small) => others.push((small.kernel(), small.shape)),
-                    Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
-                        others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
-                    }
-                    Class::Segments { whole, .. } => {
-                        others.push((whole.segments_kernel(), whole.shape));
-                        others.extend(kind.splitting_kernels());
-                    }
-                    Class::Tiled(.., Finish::Prefixes(shape)) => {
-                        others.extend([(Kernel::SortFinish, shape), (Kernel::SortChoose, PLAIN)]);
-                    }
-                    Class::Tiled(.., Finish::Digits) => others.extend(kind.splitting_kernels()),
-                }
-                let modes: &[bool] = if class.shares() { &[true, false] } else { &[true] };
-                modes.iter().flat_map(move |single| {
-                    let mode = kind.mode(class, *single);
-                    let of = move |kernel| if kernel == Kernel::SortOnesweep { kind.onesweep(class, *single).0 } else { kernel };
-                    let needed = move |kernel: &Kernel| kind.may_need(*kernel, class, size, mode);
-                    let tiled = tiled.iter().copied().filter(needed);
-                    let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.clone().map(move |kernel| (of(kernel), tile)));
-                    let last = kind.finishing_kernels().filter(needed).map(move |kernel| (kernel, kind.finishing_shape(class)));
-                    let others = others.clone().into_iter().chain(last).map(|(kernel, shape)| (kernel, shape.into()));
-                    others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
-                })
-            },
-        )
+        let sizes = |kind: Self| kind.shape_ends().map(move |size| (kind, size));
+        recordings.into_iter().flat_map(sizes).flat_map(|(kind, size)| kind.variants_at(size, &[true, false]))
+    }
+
+    /// The same of problems that are recorded alone and have no more items than this.
+    pub(crate) fn variants_alone(&self, up_to: u32) -> impl Iterator<Item = Variant> + use<'a> {
+        let (kind, sizes) = (*self, self.shape_ends().filter(move |size| *size < up_to).chain([up_to]));
+        sizes.flat_map(move |size| kind.variants_at(size, &[true]))
+    }
+
+    /// Of the largest of a class, as the only one and as one of several.
+    fn variants_at(self, size: u32, modes: &'static [bool]) -> impl Iterator<Item = Variant> + use<'a> {
+        let (kind, size) = (self, size.min(self.format.max_count));
+        let class = kind.class(size);
+        let tiled: &[Kernel] = match kind.scan() {
+            _ if class.tiles().is_none() => &[],
+            None => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SortCount, Kernel::SortSpine, Kernel::SortReorder],
+            Some(_) => &[Kernel::SortPrepare, Kernel::SortHistogram, Kernel::SplitBegin, Kernel::SortOnesweep],
+        };
+        let mut others = ArrayVec::<(Kernel, TileShape), 3>::new();
+        match class {
+            Class::Ranked(ranked) => others.push((Kernel::SortRank, ranked.shape().into())),
+            Class::Small(small) => others.push((small.kernel(), small.shape.into())),
+            Class::Merged(Merging { sized: SizedMerge { run, window, .. }, .. }) => {
+                let [run, window] = [run.into(), window.into()];
+                others.extend([(Kernel::SortMerge, run), (Kernel::SortPartition, window), (Kernel::SortJoin, window)]);
+            }
+            Class::Recounted(shape) => others.push((Kernel::SplitSmall, shape.into())),
+            Class::Segments { whole, .. } => others.push((whole.segments_kernel(), whole.shape.into())),
+            Class::Tiled(.., Finish::Prefixes(shape)) => {
+                others.extend([(Kernel::SortFinish, shape.into()), (Kernel::SortChoose, PLAIN.into())]);
+            }
+            Class::Tiled(.., Finish::Digits) => {}
+        }
+        others.extend(kind.splitting_kernels(class));
+        modes.iter().filter(move |single| **single || class.shares()).flat_map(move |single| {
+            let mode = kind.mode(class, *single);
+            let of = move |kernel| if kernel == Kernel::SortOnesweep { kind.onesweep(class, *single).0 } else { kernel };
+            let needed = move |kernel: &Kernel| kind.may_need(*kernel, class, size, mode);
+            let tiled = tiled.iter().copied().filter(needed);
+            let tiled = class.tiles().into_iter().flat_map(move |tile| tiled.clone().map(move |kernel| (of(kernel), tile)));
+            let last = kind.finishing_kernels().filter(needed).map(move |kernel| (kernel, kind.finishing_shape(class).into()));
+            let others = others.clone().into_iter().filter(move |(kernel, _)| needed(kernel)).chain(last);
+            others.chain(tiled).map(move |(kernel, tile)| kind.variant(kernel, tile, mode))
+        })
     }
 
     /// Of the kernels that most problems of a class need, whether any of so many items does in this mode: pipelines take long to make.
@@ -323,6 +344,7 @@ impl<'a> SortKind<'a> {
             (Kernel::SortPrepare, _) => mode & MODE_DIRECT == 0 || class == self.class(0),
             (Kernel::SortHistogram, _) => self.scan().is_some() && !self.begins() || passes_over,
             (Kernel::SplitBegin, _) => self.begins(),
+            (Kernel::SplitSmall, _) => self.format.output() != OUTPUT_NONE,
             (Kernel::SortReorder, _) => self.format.output() != OUTPUT_NONE || self.format.digits() > 1,
             (Kernel::SortCopy, Class::Ranked(_)) => !class.moves_once(&self.format),
             (Kernel::SortCopy, Class::Tiled(..)) => passes_over || !self.format.ends_right(),
@@ -340,7 +362,7 @@ impl<'a> SortKind<'a> {
     /// What kernels of a class know of their problems, as `MODE_` bits.
     pub(super) fn mode(&self, class: Class, single: bool) -> u32 {
         let direct = match class {
-            Class::Ranked(_) | Class::Small(_) | Class::Merged(_) => true,
+            Class::Ranked(_) | Class::Small(_) | Class::Merged(_) | Class::Recounted(_) => true,
             Class::Tiled(_, start, _) => single && start == Start::Direct,
             Class::Segments { .. } => return MODE_SEGMENTS,
         };
@@ -409,15 +431,19 @@ impl<'a> SortKind<'a> {
     }
 
     /// What tells of buckets: counts of a digit, or the labels as they lie in the end.
-    pub(super) fn telling_kernel(&self) -> Kernel {
-        if self.format.keeps_labels() { Kernel::SplitBounds } else { Kernel::SplitResults }
+    pub(super) fn telling_kernel(&self, class: Class) -> (Kernel, Shape) {
+        match class {
+            Class::Recounted(shape) => (Kernel::SplitSmallResults, shape),
+            _ if self.format.keeps_labels() => (Kernel::SplitBounds, PLAIN),
+            _ => (Kernel::SplitResults, PLAIN),
+        }
     }
 
     /// What a split has beside its moves.
-    fn splitting_kernels(&self) -> impl Iterator<Item = (Kernel, Shape)> + use<> {
-        let tells = self.format.split.map(|_| self.telling_kernel());
-        let labels = self.format.labels().map(|_| Kernel::SplitLabel);
-        tells.into_iter().chain(labels).map(|kernel| (kernel, PLAIN))
+    fn splitting_kernels(&self, class: Class) -> impl Iterator<Item = (Kernel, TileShape)> + use<> {
+        let tells = self.format.split.map(|_| self.telling_kernel(class));
+        let labels = self.format.labels().map(|_| (Kernel::SplitLabel, PLAIN));
+        tells.into_iter().chain(labels).map(|(kernel, shape)| (kernel, shape.into()))
     }
 
     pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {
@@ -436,9 +462,10 @@ impl<'a> SortKind<'a> {
                 | Kernel::SortOnesweep
                 | Kernel::SortOnesweepPersistent
                 | Kernel::SortReorder
+                | Kernel::SplitSmall
         );
         let threads = match kernel {
-            _ if holds_tile => shape.threads,
+            _ if holds_tile || kernel == Kernel::SplitSmallResults => shape.threads,
             Kernel::SortCount => self.counting_threads(),
             _ => self.profile.plain_threads,
         };
@@ -459,6 +486,7 @@ impl<'a> SortKind<'a> {
             Constant::Lanes => lanes,
             Constant::Items => shape.items,
             Constant::Histograms if matches!(kernel, Kernel::SortHistogram | Kernel::SortCount) => self.counter_copies(),
+            Constant::Histograms if kernel == Kernel::SplitSmall => self.profile.recounting_rows(threads, self.facts),
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => format.value_words,
             Constant::Tile if kernel == Kernel::SortRank => {

@@ -40,6 +40,8 @@ pub(crate) struct Passes {
     device: Device,
     pub(crate) format: Format,
     strategy: Strategy,
+    /// In its place where few items are recorded alone: see [`Passes::kind_of`].
+    of_few: Option<Strategy>,
     /// Looked up once: the registry has a lock, and recording takes none.
     pipelines: Arc<[(Variant, vk::Pipeline)]>,
 }
@@ -47,14 +49,18 @@ pub(crate) struct Passes {
 impl Passes {
     /// Creates every pipeline that the problems may need.
     pub(crate) fn new(device: &Device, format: Format, strategy: Strategy) -> Result<Self> {
-        let strategy = match strategy {
-            Strategy::Auto if format.is_counted_first() => Strategy::ReduceThenScan,
-            Strategy::Auto => device.profile().strategy,
-            other => other,
+        let of_device = device.profile().strategy;
+        let (strategy, of_few) = match strategy {
+            Strategy::Auto if format.is_counted_first() => {
+                (Strategy::ReduceThenScan, Some(of_device).filter(|_| format.goes_once_to_all_buckets()))
+            }
+            Strategy::Auto => (of_device, None),
+            other => (other, None),
         };
-        let mut passes = Self { device: device.clone(), format, strategy, pipelines: Arc::default() };
+        let mut passes = Self { device: device.clone(), format, strategy, of_few, pipelines: Arc::default() };
         let mut variants: Vec<Variant> = Vec::new();
-        for variant in passes.kind(true).variants() {
+        let of_few = passes.kind_of_few().into_iter().flat_map(|kind| kind.variants_alone(kind.profile.direct_up_to));
+        for variant in passes.kind(true).variants().chain(of_few) {
             if !variants.contains(&variant) {
                 variants.push(variant);
             }
@@ -80,22 +86,23 @@ impl Passes {
     /// Bytes of scratch that serve every problem of at most `max_count` items.
     pub(crate) fn scratch_size(&self, max_count: u32) -> Result<u64> {
         self.check_count(max_count)?;
-        let kind = self.kind(true);
         let size = |count: u32| -> Result<u64> {
-            let job = self.largest(count);
+            let (kind, job) = (self.kind_of(count), self.largest(count));
             let mut layout = ScratchLayout::default();
             SortTable::new(kind, kind.class(count), &job, 0, &mut layout)?;
             Ok(layout.size())
         };
         // Shapes change with the size: the largest problem of each earlier shape may need more than this one.
-        kind.shape_ends().filter(|end| *end < max_count).try_fold(size(max_count)?, |most, end| Ok(most.max(size(end)?)))
+        let of_few = self.kind_of_few().into_iter().flat_map(|kind| kind.shape_ends().chain([kind.profile.direct_up_to]));
+        let ends = self.kind(true).shape_ends().chain(of_few).filter(|end| *end < max_count);
+        ends.map(size).try_fold(size(max_count)?, |most, size| Ok(most.max(size?)))
     }
 
     /// Queries that tell the times of a problem of exactly `max_count`.
     pub(crate) fn timestamp_count(&self, max_count: u32) -> Result<u32> {
         self.check_count(max_count)?;
         let job = self.largest(max_count);
-        let kind = self.kind(true);
+        let kind = self.kind_of(max_count);
         let table = SortTable::new(kind, kind.class(max_count), &job, 0, &mut ScratchLayout::default())?;
         // Fewer than 2^32: a plan has a fixed most.
         Ok(u32::try_from(table.plan().passes.len() + 1).unwrap_or(u32::MAX))
@@ -112,7 +119,7 @@ impl Passes {
     /// The passes that would be recorded, as text.
     pub(crate) fn describe(&self, job: &Job) -> Result<String> {
         self.check_count(job.items.count.max)?;
-        let kind = self.kind(true);
+        let kind = self.kind_of(job.items.count.max);
         let table = SortTable::new(kind, kind.class(job.items.count.max), job, 0, &mut ScratchLayout::default())?;
         Ok(table.plan().to_string())
     }
@@ -131,7 +138,7 @@ impl Passes {
         let scratch = unsafe { scratch_range(&self.device, given, self.scratch_size(count.max)?, Some(count.max)) }?;
         check_apart(&job.arguments(&self.format), scratch)?;
         let mut layout = ScratchLayout::default();
-        let kind = self.kind(true);
+        let kind = self.kind_of(count.max);
         let table = SortTable::new(kind, kind.class(count.max), job, scratch.address, &mut layout)?;
         let plans = [table.plan()];
         let pipelines = |variant| self.pipeline(variant).map_or_else(|| self.device.pipeline(variant), Ok);
@@ -147,6 +154,16 @@ impl Passes {
     /// What plans depend on, of a problem that is recorded alone or together with others.
     pub(crate) fn kind(&self, alone: bool) -> SortKind<'_> {
         SortKind { facts: self.device.facts(), profile: self.device.profile(), strategy: self.strategy, format: self.format, alone }
+    }
+
+    /// The same of a problem of so many items at most that is recorded alone. Where nothing prepares those, the splits that are counted first take
+    /// a pass less by the device's own strategy.
+    pub(crate) fn kind_of(&self, max_count: u32) -> SortKind<'_> {
+        self.kind_of_few().filter(|kind| max_count <= kind.profile.direct_up_to).unwrap_or(self.kind(true))
+    }
+
+    fn kind_of_few(&self) -> Option<SortKind<'_>> {
+        self.of_few.map(|strategy| SortKind { strategy, ..self.kind(true) })
     }
 
     /// Whether the same commands are recorded for both, so that their problems can share them.

@@ -38,6 +38,7 @@ impl<'a> SortTable<'a> {
             (Class::Ranked(ranked), _) => builder.ranked(ranked),
             (Class::Small(small), _) => builder.small(small),
             (Class::Merged(merging), _) => builder.merged(merging),
+            (Class::Recounted(shape), _) => builder.recounted(shape),
             (Class::Tiled(tile, ..), None) => builder.reduce_then_scan(tile),
             (Class::Tiled(tile, ..), Some(_)) => builder.look_back(tile),
         }
@@ -290,6 +291,18 @@ impl<'a> Builder<'a> {
             // They are few: a thread for each.
             let groups = Groups::Fixed(self.table.most_items.div_ceil(self.table.kind.profile.plain_threads));
             self.pass(Kernel::SortCopy, PLAIN, groups, reads, written);
+        }
+    }
+
+    /// In one pass, beside which another tells of the buckets: neither waits for the other.
+    fn recounted(&mut self, shape: Shape) {
+        self.label();
+        self.turn(0);
+        if self.format().output() != OUTPUT_NONE && self.table.most_items != 0 {
+            let labels = set(&[self.labelled()]);
+            let reads = set(&self.read_of_input()).union(labels).union(self.line());
+            let groups = self.table.most_items.div_ceil(shape.tile());
+            self.shared_pass(Kernel::SplitSmall, shape, groups, reads, set(&self.written_of(self.apart, true)));
         }
     }
 
@@ -627,10 +640,14 @@ impl<'a> Builder<'a> {
         if !std::mem::take(&mut self.tells) {
             return;
         }
-        let kernel = self.table.kind.telling_kernel();
-        let counted = if kernel == Kernel::SplitBounds { self.alternate[0] } else { self.histograms };
+        let (kernel, shape) = self.table.kind.telling_kernel(self.table.class);
+        let counted = match kernel {
+            Kernel::SplitSmallResults => self.digits_source(),
+            Kernel::SplitBounds => self.alternate[0],
+            _ => self.histograms,
+        };
         let counted = if self.table.most_items == 0 { Id(None) } else { counted };
-        let strays = if self.format().strays() { self.statuses } else { Id(None) };
+        let strays = if self.format().strays() || self.table.class.recounts() { self.statuses } else { Id(None) };
         // Those who have looked back have been told before.
         let starts = if self.table.kind.begins() { Id(None) } else { self.starts };
         let reads = set(&[counted, self.results, strays, starts]).union(self.counted_by());
@@ -647,7 +664,7 @@ impl<'a> Builder<'a> {
             Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.kind.profile.plain_threads)),
             _ => Groups::Fixed(self.table.problems),
         };
-        self.pass_of_buckets(kernel, PLAIN, groups, reads, set(&self.told).union(set(&[strays, placed])));
+        self.pass_of_buckets(kernel, shape, groups, reads, set(&self.told).union(set(&[strays, placed])));
     }
 
     /// By rows of what is known of the buckets, in place of items'.

@@ -248,6 +248,8 @@ impl<'a> SortTable<'a> {
             any_status |= info.status != 0;
             // Where tiles have been counted, the pass that tells of buckets also takes over where they begin.
             tells |= job.tells(&kind.format) || job.buckets.starts != Range::NONE && !kind.begins();
+            // And where items are few, the one that counts all of them tells all.
+            tells |= class.recounts() && info.status != 0;
             hulls.grow(&job.arguments(&kind.format));
             tiles += class.most_tiles(info.count.max);
         });
@@ -398,8 +400,13 @@ impl<'a> SortTable<'a> {
         let format = &self.kind.format;
         let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
         self.for_each_job(&mut |problem, Buckets { offsets, counts, commands, starts, command_items, .. }| {
-            let [keys, values, to_keys, to_values] = [offsets, counts, commands, starts].map(|range| range.address.into());
-            let row = SortProblem { keys, values, to_keys, to_values, strides: *command_items, ..*problem };
+            let [values, to_keys, to_values] = [offsets, counts, commands].map(|range| range.address.into());
+            let told = SortProblem { values, to_keys, to_values, ..*problem };
+            let row = if self.class.recounts() {
+                SortProblem { tile_words: *command_items, ..told }
+            } else {
+                SortProblem { keys: starts.address.into(), strides: *command_items, ..told }
+            };
             // Where labels lie in the end: see labels_end_behind() in glsl/sort/planes.glsl.
             let behind = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
             visit(&SortProblem { alternate_keys: (u64::from_le_bytes(bytemuck::cast(row.alternate_keys)) + behind).into(), ..row });

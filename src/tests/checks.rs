@@ -60,7 +60,7 @@ impl Bench {
         let counts_tiles = self.sorts.info.strategy == Strategy::ReduceThenScan;
         let name = pass.variant.kernel.name().trim_end_matches("_emulated");
         let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
-        if ["split_results", "split_bounds"].contains(&name) {
+        if ["split_results", "split_small_results", "split_bounds"].contains(&name) {
             twins.iter().zip(&self.sorts.buckets).for_each(|(twin, buckets)| self.check_results(memory, twin, buckets));
         }
         let mut line = 0;
@@ -111,9 +111,9 @@ impl Bench {
                         assert_eq!(histograms[index as usize * bins..][..bins], twin.totals, "{name}");
                     }
                 }
-                "sort_reorder" | "sort_onesweep" | "sort_onesweep_persistent" => {
+                "sort_reorder" | "sort_onesweep" | "sort_onesweep_persistent" | "split_small" => {
                     let Some(to) = to else { continue };
-                    let looks_back = name != "sort_reorder";
+                    let looks_back = name.starts_with("sort_onesweep");
                     if looks_back {
                         self.check_look_back(memory, &push, row, twin, to);
                     }
@@ -193,7 +193,7 @@ impl Bench {
                     let expected: Vec<u8> = twin.keys[0].iter().flat_map(|label| label.to_le_bytes()[..bytes].to_vec()).collect();
                     assert!(self.bytes(memory, address(row.alternate_keys), expected.len()) == expected, "{name}");
                 }
-                "split_results" | "split_bounds" => {
+                "split_results" | "split_small_results" | "split_bounds" => {
                     let strays = twin.bucket_counts().last().is_some_and(|count| *count != 0);
                     let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                     let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];

@@ -9,9 +9,9 @@ use crate::plan::{Groups, Pass, Plan, Upload};
 use crate::record::{Commands, record};
 use crate::scratch::Layout;
 use crate::shared::FLAG_EVEN;
-use crate::sort::{Class, Format, Job, SortKind};
+use crate::sort::{Class, Format, Job, SortKind, SortTable};
 use crate::tuning::Profile;
-use crate::{DeviceFacts, Placement, Range, SorterInfo, SplitterInfo, Strategy};
+use crate::{DeviceFacts, Placement, Range, SorterInfo, SplitMethod, SplitOutput, SplitterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -434,14 +434,57 @@ fn a_write_that_is_not_declared_is_found() {
     });
 }
 
+/// Those of the strategy that splits go by where few items are recorded alone.
+#[test]
+fn pipelines_of_few_items_are_made() {
+    let profile = Profile::for_device(&NVIDIA);
+    for info in splits().map(|info| info.strategy(Strategy::Lookback)) {
+        if !Sorts::splits(info).format().goes_once_to_all_buckets() {
+            continue;
+        }
+        for size in [0, 1, 1 << 14, (1 << 16) + 1, 1 << 17, profile.direct_up_to] {
+            let mut sorts = Sorts::splits(info);
+            sorts.push(&mut Addresses::new(), Problem { size, count_on_device: true, status: true });
+            let kind = SortKind { alone: true, ..sorts.kind(&NVIDIA, &profile) };
+            let made: Vec<_> = kind.variants_alone(profile.direct_up_to).collect();
+            let mut layout = Layout::default();
+            let table = SortTable::new(kind, kind.class(size), &sorts, SCRATCH, &mut layout).unwrap();
+            let plan = table.plan();
+            let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
+            assert!(missing.is_none(), "{size} of {info:?} miss {missing:?}");
+        }
+    }
+}
+
+/// Splits by one digit of as few items as the profile says go so, but for those where buckets begin that the caller places, and those of other
+/// methods.
+#[test]
+fn few_items_are_counted_again() {
+    let profile = Profile::for_device(&NVIDIA);
+    for info in splits() {
+        let sorts = Sorts::splits(info.strategy(Strategy::Lookback));
+        let kind = sorts.kind(&NVIDIA, &profile);
+        let one_digit = info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
+        for size in [0, 1, 1 << 13, (1 << 13) + 1, 1 << 16, (1 << 16) + 1, 1 << 20] {
+            // The same of every kind.
+            let expected = profile.sort_keys.recounted.iter().find(|sized| size <= sized.up_to && one_digit);
+            let expected = expected.map(|sized| Class::Recounted(sized.shape.shape));
+            assert_eq!(Some(kind.class(size)).filter(|class| class.recounts()), expected, "{size} of {info:?}");
+        }
+    }
+}
+
 /// Scratch for all sizes up to one is the most that those take at which kernels change.
 #[test]
 fn classes_change_at_known_sizes() {
     let mut odd = Profile::for_device(&NVIDIA);
     odd.sort_shapes_mut().into_iter().for_each(|shapes| shapes.ranked = "100,5000..8192:512/64".parse().into_iter().collect());
     for profile in [Profile::for_device(&NVIDIA), odd] {
-        for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
-            let sorts = sorts(info.strategy(Strategy::Lookback), []);
+        let sorters = formats().into_iter().map(|(_, info)| Sorts::new(info.strategy(Strategy::Lookback)));
+        let splitters = splits().map(|info| Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
+        let all = sorters.into_iter().chain(splitters).flat_map(|sorts| [(sorts.clone(), false), (sorts, true)]);
+        for (sorts, alone) in all {
+            let info = sorts.info;
             let kind = SortKind { alone, ..sorts.kind(&NVIDIA, &profile) };
             let ends: Vec<u32> = kind.shape_ends().collect();
             for size in (1..40_000).filter(|size| kind.class(*size) != kind.class(size + 1)) {
@@ -465,7 +508,7 @@ fn classes_are_told_apart() {
         for size in [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
             let class = kind.class(size);
             let holds = match class {
-                Class::Segments { .. } => false,
+                Class::Segments { .. } | Class::Recounted(_) => false,
                 Class::Ranked(ranked) => shapes.ranked.contains(&ranked),
                 Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
                 Class::Merged(merging) => {

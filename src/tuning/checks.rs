@@ -1,7 +1,8 @@
 //! What a profile must keep to, and what of it depends on the device.
 
 use super::{
-    MIN_THREADS, Profile, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SmallMethod, Strategy, malformed, ranked_chunk,
+    MIN_THREADS, Profile, RECOUNTING_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SizedTile,
+    SmallMethod, Strategy, malformed, ranked_chunk,
 };
 use crate::Result;
 use crate::device::DeviceFacts;
@@ -12,6 +13,8 @@ use std::fmt;
 const MAX_TILE: u32 = (1 << 16) - 1;
 /// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
+/// Most items that each workgroup counts by itself: the work is their square.
+const MOST_RECOUNTED: u32 = 1 << 18;
 /// Most items that are ranked: the work is their square.
 const MOST_RANKED: u32 = 1 << 14;
 /// Most tiles whose look-back words a thread holds.
@@ -98,6 +101,18 @@ impl Profile {
             for shape in tiles.chain([Shape { threads: self.plain_threads, items: 1 }]) {
                 group(shape)?;
                 fits(&shape, shape.items != 0, if words == 2 { by_labels(shape) } else { by_digits(shape) })?;
+            }
+            for SizedTile { up_to, shape } in &shapes.recounted {
+                group(shape.shape)?;
+                if *up_to > MOST_RECOUNTED {
+                    return refuse(format!("{up_to} items are too many for each workgroup to count; {MOST_RECOUNTED} are not"));
+                }
+                let Shape { threads, items } = shape.shape;
+                if *shape != shape.shape.into() {
+                    return refuse(format!("{shape} does not suit what is counted again: threads x items and no more"));
+                }
+                let rows = self.recounting_rows(threads, facts);
+                fits(&shape, items != 0, rows * ROW_BYTES + emulation(threads) + RECOUNTING_BYTES)?;
             }
             for small in shapes.small.iter().chain([&shapes.segments]) {
                 group(small.shape)?;

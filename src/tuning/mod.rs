@@ -11,7 +11,7 @@ pub(crate) use ranks::ranked_chunk;
 pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 
 use crate::device::DeviceFacts;
-use crate::shared::{RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_DISPROVEN, RANKING_PROVEN};
+use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_DISPROVEN, RANKING_PROVEN};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -178,12 +178,20 @@ impl Profile {
             let segments = SmallShape::merge(128, 16);
             // Measured where two workgroups or more run at a time.
             let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
+            let counted = [NVIDIA_COUNTED, NVIDIA_RECOUNTED];
             let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 20))];
-            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, NVIDIA_COUNTED, segments);
+            profile.sort_keys = shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, counted, segments);
             let others = [Some(shape(384, 22).into()), few_bins(shape(384, 16))];
-            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, others, NVIDIA_COUNTED, segments);
-            profile.sort_long =
-                shapes(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_LONG, [None; 2], &[], SmallShape::merge(128, 8));
+            profile.sort_pairs = shapes(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, pairs, others, counted, segments);
+            profile.sort_long = shapes(
+                &[],
+                NVIDIA_SMALL,
+                NVIDIA_MERGE_LONG,
+                NVIDIA_LONG,
+                [None; 2],
+                [&[], NVIDIA_RECOUNTED],
+                SmallShape::merge(128, 8),
+            );
             profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
             profile.small_ranking = Ranking::Proven;
@@ -217,15 +225,18 @@ impl Profile {
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
         let tiles = [sized(u32::MAX, threads, items)];
+        let few = items.min(4);
+        let recounted = [sized(threads * few * if facts.is_cpu { 4 } else { 16 }, threads, few)];
+        let counted: [&[SizedTile]; 2] = [&[], &recounted];
         let segments = SmallShape::radix(threads, items.min(8));
         let progress = VENDORS_WITH_PROGRESS.contains(&facts.vendor_id) && !facts.is_cpu;
         Self {
             lanes,
             emulated_subgroups: false,
             strategy: if progress { Strategy::Lookback } else { Strategy::ReduceThenScan },
-            sort_keys: shapes(&[], &small, &[], &tiles, [None; 2], &[], segments),
-            sort_pairs: shapes(&[], &small, &[], &tiles, [None; 2], &[], segments),
-            sort_long: shapes(&[], &small, &[], &tiles, [None; 2], &[], segments),
+            sort_keys: shapes(&[], &small, &[], &tiles, [None; 2], counted, segments),
+            sort_pairs: shapes(&[], &small, &[], &tiles, [None; 2], counted, segments),
+            sort_long: shapes(&[], &small, &[], &tiles, [None; 2], counted, segments),
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
             merge_fan: 16,
@@ -257,6 +268,15 @@ impl Profile {
         histogram_rows(threads, self.narrowest(facts), facts.shared_memory)
     }
 
+    /// The same where items are counted again: beside them there is no tile.
+    pub(crate) fn recounting_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
+        if self.emulated_subgroups {
+            return self.most_subgroups(threads, facts);
+        }
+        let room = facts.shared_memory.saturating_sub(RECOUNTING_BYTES) / ROW_BYTES;
+        rows_within(room, threads, self.narrowest(facts))
+    }
+
     /// Most subgroups of a workgroup.
     pub(crate) fn most_subgroups(&self, threads: u32, facts: &DeviceFacts) -> u32 {
         threads / self.narrowest(facts)
@@ -267,14 +287,23 @@ impl Profile {
     }
 }
 
+/// Shared memory of a kernel that counts items again, besides rows of counters: see glsl/split/recount.glsl, and where bins begin.
+pub(crate) const RECOUNTING_BYTES: u32 = 4096 + SHARED_MEMORY_OVERHEAD;
+/// Of a row of counters, one for each bin that a digit may have.
+pub(crate) const ROW_BYTES: u32 = 4 * (RADIX + 1);
+
 /// One for each subgroup; fewer, which as few subgroups as possible share, where the rows would take more than half of what there is; a
 /// single one where subgroups are narrow.
 fn histogram_rows(threads: u32, lanes: u32, shared_memory: u32) -> u32 {
+    rows_within(shared_memory / 2 / 1024, threads, lanes)
+}
+
+fn rows_within(most: u32, threads: u32, lanes: u32) -> u32 {
     if lanes < MIN_LANES_FOR_OWN_HISTOGRAM {
         return 1;
     }
-    let (subgroups, most) = (threads / lanes, (shared_memory / 2 / 1024).max(1));
-    subgroups.div_ceil(subgroups.div_ceil(most).max(1)).max(1)
+    let subgroups = threads / lanes;
+    subgroups.div_ceil(subgroups.div_ceil(most.max(1)).max(1)).max(1)
 }
 
 const fn shape(threads: u32, items: u32) -> Shape {
@@ -320,7 +349,7 @@ fn shapes(
     merges: &[SizedMerge],
     tiles: &[SizedTile],
     [ring, few_bins]: [Option<TileShape>; 2],
-    counted: &[SizedTile],
+    [counted, recounted]: [&[SizedTile]; 2],
     segments: SmallShape,
 ) -> SortShapes {
     SortShapes {
@@ -331,6 +360,7 @@ fn shapes(
         ring,
         few_bins,
         counted: counted.iter().copied().collect(),
+        recounted: recounted.iter().copied().collect(),
         segments,
     }
 }
@@ -354,6 +384,7 @@ const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
 const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
     &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 22))];
 const NVIDIA_COUNTED: &[SizedTile] = &[sized(1 << 20, 512, 8), sized(1 << 23, 256, 16), sized(u32::MAX, 256, 16)];
+const NVIDIA_RECOUNTED: &[SizedTile] = &[sized(1 << 13, 512, 1), sized(1 << 15, 1024, 1)];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
@@ -376,6 +407,7 @@ impl fmt::Display for Profile {
             write_list(f, &format_args!("{name}.ring"), shapes.ring.as_slice())?;
             write_list(f, &format_args!("{name}.few_bins"), shapes.few_bins.as_slice())?;
             write_list(f, &format_args!("{name}.counted"), &shapes.counted)?;
+            write_list(f, &format_args!("{name}.recounted"), &shapes.recounted)?;
             writeln!(f, "{name}.segments = {}", shapes.segments)?;
         }
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
@@ -425,6 +457,7 @@ impl FromStr for Profile {
                 ring: one("ring")?,
                 few_bins: one("few_bins")?,
                 counted: parse_list(name, line("counted")?)?,
+                recounted: parse_list(name, line("recounted")?)?,
                 segments: line("segments")?.parse()?,
             })
         };

@@ -219,6 +219,9 @@ pub struct SortShapes {
     /// Tiles of splits that are counted tile by tile ([`Strategy::ReduceThenScan`](super::Strategy)), by rising size, as `tiles`; where there are
     /// many bins, all but the last, in place of which is the last of those. None: `tiles` serve them all.
     pub counted: ArrayVec<SizedTile, 4>,
+    /// Tiles of splits of few items, by rising size; nothing larger than the last is. Each workgroup counts all items by itself, which takes one
+    /// dispatch and work that grows with the square of their number.
+    pub recounted: ArrayVec<SizedTile, 4>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
     pub segments: SmallShape,
 }

@@ -1,6 +1,7 @@
 //! One context for each profile and process: pipelines take long on CPU drivers.
 
 use std::sync::{Mutex, PoisonError};
+use trommel::Strategy;
 use trommel::host::{Context, ContextInfo};
 use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape};
 
@@ -36,6 +37,8 @@ impl Setup {
             // One workgroup sorts some that are smaller and some that are larger.
             let ranked =
                 SizedRank { above: threads / 2 + 5, above_in_place: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
+            // A few workgroups, and fewer items than tests have for tiles.
+            let few = SizedTile { up_to: 2 * threads + 20, shape: Shape { threads, items: 1 }.into() };
             let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
             let shapes = SortShapes {
                 ranked: Some(ranked).filter(|_| ranks).into_iter().collect(),
@@ -45,6 +48,7 @@ impl Setup {
                 ring: None,
                 few_bins: None,
                 counted: Default::default(),
+                recounted: Some(few).filter(|_| matches!(self, Self::Folded | Self::Emulated(_))).into_iter().collect(),
                 segments,
             };
             Profile {
@@ -91,6 +95,8 @@ impl Setup {
             Self::Native => return None,
             Self::Folded => Profile {
                 small_ranking: Ranking::Proven,
+                // What splits of few items go by where nobody says how.
+                strategy: Strategy::Lookback,
                 // With subgroups of one width: kernel tests run with all.
                 prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
                 ..merging(

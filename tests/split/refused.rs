@@ -94,7 +94,8 @@ fn refusals() {
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
     let [range, bits, ids, splitters, told, cut] = [0, 1, 2, 3, 4, 5].map(|job| arena.split_info(job));
     let many = Segments { count: Count::host(1 << 28), offsets: Range { size: 1 << 31, ..cut.segments.offsets } };
-    let required = by_range.splitter.scratch_size(1000).expect("few");
+    // Few items take none, but for their labels.
+    let required = by_splitters.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
         (&by_bits, SplitInfo { width: 1, ..bits }, "width is malformed: the splitter's buckets are no ranges".into()),
@@ -179,8 +180,8 @@ fn refusals() {
             format!("offsets.address {:#x} is not a multiple of 4", bits.offsets.address + 2),
         ),
         (
-            &by_range,
-            SplitInfo { scratch: trommel::Scratch { size: required - 1, ..range.scratch }, ..range },
+            &by_splitters,
+            SplitInfo { scratch: trommel::Scratch { size: required - 1, ..splitters.scratch }, ..splitters },
             format!("scratch.size {} < {required} required for maxCount 1000", required - 1),
         ),
     ];

@@ -1,9 +1,9 @@
 //! Splits: what takes keys to buckets, and what is told of these.
 
-use crate::Strategy;
 use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{always, in_brief, in_full, in_turn, tile_of};
+use crate::tests::contexts::{always, context, in_brief, in_full, in_turn, tile_of};
 use crate::tests::problems::{Sorts, splits};
+use crate::{SplitMethod, Strategy};
 
 /// One problem and several, counted by host and device, of one bucket and of all, with strays and without.
 fn split(emulated: bool, sorts: &Sorts) {
@@ -32,6 +32,29 @@ fn split_kernels() {
             }
         }
     }
+}
+
+/// Every workgroup counts all: of several problems, of one whose count the device tells, and of one that a workgroup holds.
+fn split_recounted(emulated: bool, sorts: &Sorts) {
+    let threads = context(emulated).device().profile().plain_threads as usize;
+    let batch = vec![
+        Problem { status: true, ..Problem::new(85, 11 * threads + 5, None) },
+        Problem::new(86, 8 * threads, Some(4 * threads as u32 - 3)),
+        Problem::new(87, 2 * threads, Some(0)),
+        Problem::new(88, threads - 1, Some(u32::MAX)).varied(0),
+    ];
+    for problems in [batch[..1].to_vec(), batch[1..2].to_vec(), batch.clone()] {
+        Bench::of(emulated, Way::Recounted, |profile| profile, sorts.clone(), problems).prove();
+    }
+}
+
+#[test]
+fn splits_of_few_items() {
+    let of_one_digit = splits().into_iter().filter(|split| split.buckets <= 256 && split.method == SplitMethod::default());
+    for (_, info) in of_one_digit.enumerate().filter(|(i, _)| always(*i) || in_turn(*i)) {
+        split_recounted(false, &Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
+    }
+    split_recounted(true, &Sorts::splits(splits()[1].strategy(Strategy::Lookback)));
 }
 
 #[test]

@@ -1,0 +1,56 @@
+// Items counted by a workgroup for itself, all of a problem: where these are few, that takes less time than to wait for a pass that tells.
+//
+// Before it: sort/planes.glsl.
+
+// Counters of each bin, for the items on either side of those that the workgroup takes. Neighbouring threads have their own, in banks of their
+// own.
+const uint COPIES_THAT_FIT = 512 / BINS;
+const uint COPIES = COPIES_THAT_FIT > 8 ? 8 : COPIES_THAT_FIT;
+shared uint sh_recounted[2 * BINS * COPIES];
+
+// Items in flight a thread.
+const uint BATCH = 8;
+
+// A problem's items, but for some neighbours.
+struct Rest {
+    uint problem;
+    uint count;  // items of the problem
+    uint first;  // the first that is left out
+    uint items;  // and how many are
+};
+
+void clear_recount() {
+    for (uint i = thread_id(); i < sh_recounted.length(); i += THREADS) sh_recounted[i] = 0;
+}
+
+// Each thread's items of a batch, from the batch's first on.
+void load_batch(Rest rest, Move move, uint from, out uint keys[BATCH]) {
+    uint word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
+    Plane plane = source_plane(rest.problem, word, move, rest.count);
+    [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+        uint i = from + k * THREADS + thread_id();
+        if (i >= rest.count) continue;
+        if (!KEYS_ARE_PLANES) keys[k] = load_encoded(rest.problem, word, move, rest.count, i);
+        else keys[k] = ENCODES ? encode_top(Words(plane.base).v[i]) : Words(plane.base).v[i];
+    }
+}
+
+void count_batch(Rest rest, uint from, uint keys[BATCH]) {
+    uint mask = (1u << (args.digit >> 16)) - 1;
+    [[unroll]] for (uint k = 0; k < BATCH; ++k) {
+        uint i = from + k * THREADS + thread_id();
+        if (i >= rest.count || i - rest.first < rest.items) continue;
+        uint counter = bin_of(keys[k], args.digit & 0xff, mask) + (i < rest.first ? 0 : BINS);
+        atomicAdd(sh_recounted[counter * COPIES + thread_id() % COPIES], 1);
+    }
+}
+
+// Items of a bin, before (0) or behind (1) those that were left out. Barrier before: all have counted.
+uint recounted(uint side, uint bin) {
+    uint count = 0;
+    // Each thread begins in another bank.
+    [[dont_unroll]] for (uint copy = 0; copy < COPIES; ++copy) {
+        count += sh_recounted[(side * BINS + bin) * COPIES + (copy + thread_id()) % COPIES];
+    }
+    return count;
+}

@@ -1,0 +1,151 @@
+// Split of few items in one dispatch: each workgroup takes a tile of them, and counts all others by itself.
+//
+// In:  keys (and values), or labels in place of keys; the count where it lies on the device.
+// Out: keys (and values) stably in the order of their buckets. As OUTPUT has it: those of one bucket alone; or, in place of values, each item's
+//      place among those of its bucket.
+// Paper: Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016, but that each subproblem finds what lies before it.
+// Groups: args.chunk for each problem, one a tile of the largest.
+// Progress: none needed.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lib/extensions.glsl"
+#include "lib/shared.glsl"
+#include "lib/bins.glsl"
+#include "lib/memory.glsl"
+#include "lib/subgroup.glsl"
+#include "lib/scan.glsl"
+#include "lib/keys.glsl"
+#include "lib/counters.glsl"
+#include "sort/problem.glsl"
+#include "sort/moves.glsl"
+#include "sort/planes.glsl"
+#define LEAST_COUNTERS 1
+#include "sort/tile.glsl"
+#include "split/recount.glsl"
+
+layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
+const uint OUTPUT_KIND = OUTPUT & 0xff;
+
+// Where bins begin.
+shared uint sh_bases[BINS];
+
+// The word with the digit of this thread's items; past the last of them the last bin's, which leaves all others where they are.
+void load_tile(Tile tile, Move move, out uint keys[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint i = tile.index * TILE + striped(k);
+        keys[k] = i < tile.count ? load_encoded(tile.problem, digit_word(), move, tile.count, i) : PAD;
+    }
+}
+
+// Each item's place among those of its bin and its row. What the rows count is left in them.
+void rank_tile(uint bins[ITEMS], out uint ranks[ITEMS]) {
+    uint turns = histogram_turns();
+    for (uint turn = 0; turn < turns; ++turn) {
+        if (turn == subgroup_id() % turns) {
+            [[unroll]] for (uint k = 0; k < ITEMS; ++k) ranks[k] = rank_key(bins[k]);
+        }
+        if (turns != 1) barrier();
+    }
+}
+
+// In place of the count of each row and bin, how many such items lie before; and where bins begin.
+void place_bins() {
+    uint bases[MAX_DIGITS];
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint bin = digit_of_thread(j);
+        if (bin >= BINS) continue;
+        uint next = recounted(0, bin);
+        uint counts[HISTOGRAMS];
+        [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) counts[row] = sh_counts[row * BINS + bin];
+        [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
+            sh_counts[row * BINS + bin] = next;
+            next += counts[row];
+        }
+        bases[j] = next + recounted(1, bin);
+    }
+    if (OUTPUT_KIND != OUTPUT_BUCKETS) return;
+    scan_digits(bases);
+    for (uint j = 0; j < DIGITS; ++j) {
+        if (digit_of_thread(j) < BINS) sh_bases[digit_of_thread(j)] = bases[j];
+    }
+}
+
+// A word of the tile's items, as it leaves; anything past the last of them.
+void load_moving(Tile tile, Move move, uint w, out uint words[ITEMS]) {
+    Plane source = source_plane(tile.problem, w, move, tile.count);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint i = tile.index * TILE + striped(k);
+        if (i < tile.count) words[k] = turn_moving(tile.problem, w, move, tile.count, i, load_word(w, source, move.first, i));
+    }
+}
+
+void split_tile(Tile tile, Move move) {
+    // 1. Find each item's bin, rank the tile's and count all others. The first of those are on their way together with the tile's, and so is what
+    // follows its keys.
+    Rest rest;
+    rest.problem = tile.problem;
+    rest.count = tile.count;
+    rest.first = tile.index * TILE;
+    rest.items = TILE;
+    uint keys[ITEMS];
+    uint bins[ITEMS];
+    uint ranks[ITEMS];
+    uint followers[ITEMS];
+    load_tile(tile, move, keys);
+    if (VALUE_WORDS != 0) load_moving(tile, move, KEY_WORDS, followers);
+    begin_digit(digit_shift());
+    clear_recount();
+    [[dont_unroll]] for (uint from = 0; from < tile.count; from += BATCH * THREADS) {
+        uint others[BATCH];
+        load_batch(rest, move, from, others);
+        if (from == 0) {
+            barrier();
+            [[unroll]] for (uint k = 0; k < ITEMS; ++k) bins[k] = digit_of(keys[k], digit_shift(), digit_mask());
+            rank_tile(bins, ranks);
+        }
+        count_batch(rest, from, others);
+    }
+    barrier();
+
+    // 2. Sum.
+    place_bins();
+    barrier();
+
+    // 3. Let them go.
+    uint targets[ITEMS];
+    uint leaving = 0;
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        targets[k] = sh_counts[own_counter(bins[k])] + ranks[k];
+        if (OUTPUT_KIND == OUTPUT_BUCKETS) targets[k] += sh_bases[bins[k]];
+        bool wanted = OUTPUT_KIND != OUTPUT_ONE || bins[k] == OUTPUT >> 8;
+        if (wanted && tile.index * TILE + striped(k) < tile.count) leaving |= 1u << k;
+    }
+    if (OUTPUT_KIND == OUTPUT_RANKS) {
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint i = tile.index * TILE + striped(k);
+            if (i < tile.count) store_word(target_plane(tile.problem, TRAIL, move, tile.count), i, targets[k]);
+        }
+        return;
+    }
+    for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
+        uint words[ITEMS];
+        if ((KEY_WORDS > 1 || w != 0) && w != KEY_WORDS) load_moving(tile, move, w, words);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (KEY_WORDS == 1 && w == 0) words[k] = KEYS_APART ? keys[k] : decode_top(keys[k]);
+            if (w == KEY_WORDS) words[k] = followers[k];
+            if ((leaving >> k & 1) != 0) store_word(target_plane(tile.problem, w, move, tile.count), targets[k], words[k]);
+        }
+    }
+}
+
+void main() {
+    Tile tile;
+    tile.problem = SINGLE ? 0 : linear_group() / args.chunk;
+    tile.index = SINGLE ? linear_group() : linear_group() % args.chunk;
+    if (tile.problem >= args.problem_count) return;
+    tile.count = told_count(tile.problem);
+    tile.tiles = tiles_of(tile.count, TILE);
+    if (tile.index >= tile.tiles) return;
+    enter_function(tile.problem);
+    split_tile(tile, from_input_to_output());
+}
