@@ -845,7 +845,7 @@ TrmResult trmCmdSplit(VkCommandBuffer commandBuffer,
 TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size);
 
 /// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
-/// and problems that are alike share their dispatches. Small sorts take a workgroup each.
+/// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
 ///
 /// Problems are independent: what one writes, no other may read or write; counts may be shared. The first access may also be
 /// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and

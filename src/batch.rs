@@ -166,7 +166,7 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 }
 
 /// Appends many problems to `command_buffer`: barriers grow with the passes of the longest, not with the number of problems,
-/// and problems that are alike share their dispatches. Small sorts take a workgroup each.
+/// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
 ///
 /// Problems are independent: what one writes, no other may read or write. That is checked in linear time where problems come in
 /// the order of their addresses, be it array by array in a few large buffers or problem by problem; in any other order each

@@ -237,6 +237,13 @@ impl Device {
         self.0.registry.all()
     }
 
+    /// For tests on drivers that take long to make pipelines: sorters and splitters made from now on leave theirs to be made when they are first
+    /// recorded, which then takes a lock and time, and spares those that no recording needs.
+    #[doc(hidden)]
+    pub fn make_pipelines_late(&self) {
+        self.0.registry.make_late();
+    }
+
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use ash::vk;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of push constants that every Vulkan device takes.
@@ -238,6 +238,8 @@ pub(crate) struct Registry {
     pipelines: Mutex<HashMap<Variant, vk::Pipeline>>,
     /// Modules of the caller.
     modules: Mutex<Vec<Arc<[u32]>>>,
+    /// Whether none is made before it is recorded.
+    late: AtomicBool,
 }
 
 impl Registry {
@@ -246,7 +248,7 @@ impl Registry {
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
-        Ok(Self { layout, pipelines: Mutex::default(), modules: Mutex::default() })
+        Ok(Self { layout, pipelines: Mutex::default(), modules: Mutex::default(), late: AtomicBool::new(false) })
     }
 
     /// One layout for all kernels: push constants and nothing else.
@@ -282,8 +284,16 @@ impl Registry {
         Ok(self.keep(device, variant, pipeline))
     }
 
+    /// From now on, [`Registry::pipelines`] makes none.
+    pub(crate) fn make_late(&self) {
+        self.late.store(true, Ordering::Relaxed);
+    }
+
     /// The pipelines of many variants, created on all cores: drivers take a tenth of a second for one.
     pub(crate) fn pipelines(&self, device: &DeviceHandles, variants: &[Variant]) -> Result<Vec<(Variant, vk::Pipeline)>> {
+        if self.late.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
         let next = AtomicUsize::new(0);
         let create = || {
             while let Some(variant) = variants.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -306,9 +306,9 @@ shared_structs! {
         keys: Address,
         /// Values as they come.
         values: Address,
-        /// Sorted keys; planes before. Of the pass that tells the results of a split, this and the two above are where these go: offsets,
-        /// counts, commands; `to_values` is where the caller says that buckets begin, if it does; and `strides` is how many items a workgroup of the
-        /// commands takes. Of the pass that makes labels, `keys` are keys or ids,
+        /// Sorted keys; planes before. Of passes that tell the results of a split, `values`, this and `to_values` are where these go: offsets,
+        /// counts, commands; `keys` is where the caller says that buckets begin, if it does, and `strides` how many items a workgroup of the
+        /// commands takes; but where items are counted for it, `keys` and `strides` are theirs, and `tile_words` is that number. Of the pass that makes labels, `keys` are keys or ids,
         /// and behind them lies what its function is told: splitters, where ranges begin, how wide they are and the reciprocal of that, or what
         /// the caller's own is given (glsl/split/functions.glsl).
         to_keys: Address,

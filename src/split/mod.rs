@@ -142,7 +142,8 @@ impl Splitter {
         &self.info
     }
 
-    /// The strategy in use, never [`Strategy::Auto`].
+    /// The strategy in use, never [`Strategy::Auto`]: which that is of many items. (Few items have one for all strategies, and more of them alone the
+    /// device's own: see docs/split.md.)
     pub fn strategy(&self) -> Strategy {
         self.passes.strategy()
     }

@@ -38,7 +38,8 @@ pub(crate) const MIN_THREADS: u32 = 64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`] where all keys are counted before the first item moves, and once.
+    /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`] where all keys are counted before the first item moves, and once,
+    /// unless they are few.
     #[default]
     Auto,
     /// One read and one write a digit: each tile waits for what the tiles before it publish (onesweep). Waiting is bounded;
@@ -123,8 +124,8 @@ pub struct Profile {
     pub lanes: u32,
     /// Subgroups of `lanes` lanes are made of shared memory: for devices whose own do not do.
     pub emulated_subgroups: bool,
-    /// What [`Strategy::Auto`] means for sorts, and for splits that need not count all keys before the first item moves, or move twice. Others count, scan
-    /// and reorder then: that reads no more than any other way, and nothing waits.
+    /// What [`Strategy::Auto`] means for sorts, and for splits that need not count all keys before the first item moves, or move twice, or of no more
+    /// than `direct_up_to` items alone. Others count, scan and reorder then: that reads no more than any other way, and nothing waits.
     pub strategy: Strategy,
     /// Sorting keys alone.
     pub sort_keys: SortShapes,

@@ -22,6 +22,7 @@ pub(crate) fn for_tests() -> Vec<Package> {
         package("gcc", on_path("cc") && on_path("gcc")),
         // shaderc's build asks for it, although it has nothing to fetch.
         package("git", on_path("git")),
+        package("libjemalloc2", drivers::allocator().is_some()),
         package("libvulkan-dev", Path::new("/usr/include/vulkan/vulkan_core.h").exists()),
         package("libvulkan1", drivers::loader_exists()),
         // CMake's default generator, which the package's users have.

@@ -148,10 +148,21 @@ pub(crate) fn any_device_has_one() -> bool {
     named || lavapipe().is_some() || gpu_exists() && !manifests().is_empty()
 }
 
-/// Whether the loader, libvulkan.so.1, is in a folder of shared libraries.
+/// Whether the loader is here.
 pub(crate) fn loader_exists() -> bool {
+    shared_library("libvulkan.so.1").is_some()
+}
+
+/// An allocator that suits CPU drivers: they make pipelines of many small pieces, and take a sixth less time with it than with glibc's.
+pub(crate) fn allocator() -> Option<PathBuf> {
+    shared_library("libjemalloc.so.2")
+}
+
+/// In whichever folder of shared libraries it is.
+fn shared_library(name: &str) -> Option<PathBuf> {
     let triplet = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
-    ["/usr/lib", "/usr/lib64", "/usr/local/lib", &triplet].iter().any(|folder| Path::new(folder).join("libvulkan.so.1").exists())
+    let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib", &triplet];
+    folders.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists())
 }
 
 fn manifests() -> Vec<PathBuf> {

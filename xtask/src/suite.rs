@@ -166,7 +166,7 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
         // Tiles that are lost take a pipeline more each, and so does each limit of waits.
         let waits = ["late::no_waiting_at_all", "late::waiting_for_long"];
         let skipped = [EMULATED, RECORDING, "lost_tiles", "a_prefix_that_many", waits[0], waits[1]];
-        step("SwiftShader", Validation::CoreSyncBest, brief(drivers::select(&swiftshader)), &skipped, &[])?;
+        step("SwiftShader", Validation::CoreSyncBest, brief(on_cpu(&swiftshader)), &skipped, &[])?;
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
     // as well: so nothing waits here, with one thread and without the test of long waits. And it does not outlive a device that is kept.
@@ -180,10 +180,17 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
 /// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in earnest. It ends
 /// all loops of an invocation that has made 65,535 turns in all of them together, which no look-back here reaches.
 fn lavapipe(lanes: u32) -> Env {
-    let mut env = drivers::lavapipe().map(|manifest| drivers::select(&manifest)).unwrap_or_default();
+    let mut env = drivers::lavapipe().map(|manifest| on_cpu(&manifest)).unwrap_or_default();
     env.push(("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string()));
     // Most of the time goes into making pipelines, which then run once or twice: not worth LLVM's optimisations.
     env.push(("GALLIVM_PERF", "nopt".to_owned()));
+    env
+}
+
+/// A CPU driver, with what suits it.
+fn on_cpu(manifest: &Path) -> Env {
+    let mut env = drivers::select(manifest);
+    env.extend(drivers::allocator().map(|library| ("LD_PRELOAD", library.display().to_string())));
     env
 }
 
