@@ -11,6 +11,7 @@ use std::{
     env,
     path::Path,
     process::{Command, ExitCode},
+    thread,
 };
 
 const INSTALL: &str = "install";
@@ -191,6 +192,9 @@ fn lavapipe(lanes: u32) -> Env {
 fn on_cpu(manifest: &Path) -> Env {
     let mut env = drivers::select(manifest);
     env.extend(drivers::allocator().map(|library| ("LD_PRELOAD", library.display().to_string())));
+    // A test waits half of its time for a thread of the driver's.
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    env.push(("RUST_TEST_THREADS", (2 * cores).to_string()));
     env
 }
 
