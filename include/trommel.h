@@ -829,7 +829,7 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 /// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
 /// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
 /// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
+/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles may wait for earlier ones within a bound,
 /// then count for themselves: never a hang, never another result.
 ///
 /// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this

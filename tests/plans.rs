@@ -210,7 +210,7 @@ fn scratch_sizes() {
     assert_text("scratch_sizes", &lines);
 }
 
-/// Splits that are recorded alone: few items all at once, more by the device's own strategy, many counted first. So are all that are recorded
+/// Splits that are recorded alone: few items all at once, more by the device's own strategy, many counted first. So are those that are recorded
 /// together, but the fewest.
 #[test]
 fn splits_of_few_items() {
@@ -223,7 +223,9 @@ fn splits_of_few_items() {
     let counted_first = &["sort_count", "sort_spine", "sort_reorder", "split_results"][..];
     let mut last = 0;
     for (size, expected, together) in [
-        (few, all_at_once, 2),
+        (4096, all_at_once, 2),
+        (4097, all_at_once, 5),
+        (few, all_at_once, 5),
         (few + 1, looking_back, 5),
         (profile.direct_up_to, looking_back, 5),
         (profile.direct_up_to + 1, counted_first, 5),

@@ -142,7 +142,7 @@ impl<'a> SortKind<'a> {
         let none = Class::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
         let tiled = tiles.map_or(none, |sized| self.tiled(sized, max_count));
         if self.format.split.is_some() {
-            let recounted = shapes.recounted.iter().find(|sized| max_count <= sized.up_to && self.recounts());
+            let recounted = shapes.recounted.iter().find(|sized| max_count <= self.recounts_up_to(sized) && self.recounts());
             return recounted.map_or(tiled, |sized| Class::Recounted(sized.shape.shape));
         }
         if let Some(ranked) =
@@ -165,6 +165,17 @@ impl<'a> SortKind<'a> {
     fn recounts(&self) -> bool {
         let as_it_comes = self.format.split.is_some_and(|split| !split.by_subgroups && !split.unordered);
         as_it_comes && self.format.digits() == 1 && self.format.output() != OUTPUT_PLACED
+    }
+
+    /// The largest maximum count of a split by these tiles. Together with others, each of which would have as many workgroups as the largest has,
+    /// few of them: what these count again is work then, and there are launches to share.
+    fn recounts_up_to(&self, sized: &SizedTile) -> u32 {
+        if self.alone { sized.up_to } else { sized.up_to.min(MOST_TILES_TOGETHER * sized.shape.tile()) }
+    }
+
+    /// Whether nothing prepares a problem of so many items at most that is the only one.
+    pub(super) fn is_direct(&self, max_count: u32) -> bool {
+        self.mode(self.class(max_count), true) & MODE_DIRECT != 0
     }
 
     /// Tiles by rising size. The last serves every size: see Profile::checked.
@@ -235,7 +246,7 @@ impl<'a> SortKind<'a> {
 
     /// Maximum counts past which less scratch may do: the largest of each shape.
     pub(crate) fn shape_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
-        let shapes = self.shapes();
+        let (kind, shapes) = (*self, self.shapes());
         // Of segments, those of other classes change nothing, and do no harm.
         let prefixes = Some(self.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
         let merged = Merging::ends(shapes, self.profile.merge_fan);
@@ -244,7 +255,8 @@ impl<'a> SortKind<'a> {
             .small
             .iter()
             .map(|small| small.tile())
-            .chain(self.tiles().chain(shapes.recounted.iter().copied()).map(|sized| sized.up_to))
+            .chain(self.tiles().map(|sized| sized.up_to))
+            .chain(shapes.recounted.iter().map(move |sized| kind.recounts_up_to(sized)))
             .chain(prefixes)
             .chain(merged)
             .chain(ranked)
@@ -291,10 +303,10 @@ impl<'a> SortKind<'a> {
         recordings.into_iter().flat_map(sizes).flat_map(|(kind, size)| kind.variants_at(size, &[true, false]))
     }
 
-    /// The same of problems that are recorded alone and have no more items than this.
-    pub(crate) fn variants_alone(&self, up_to: u32) -> impl Iterator<Item = Variant> + use<'a> {
-        let (kind, sizes) = (*self, self.shape_ends().filter(move |size| *size < up_to).chain([up_to]));
-        sizes.flat_map(move |size| kind.variants_at(size, &[true]))
+    /// The same of problems that are recorded alone and that nothing prepares.
+    pub(crate) fn variants_direct(&self) -> impl Iterator<Item = Variant> + use<'a> {
+        let kind = *self;
+        self.shape_ends().filter(move |size| kind.is_direct(*size)).flat_map(move |size| kind.variants_at(size, &[true]))
     }
 
     /// Of the largest of a class, as the only one and as one of several.
@@ -567,6 +579,9 @@ const LEAST_THREADS: u32 = 32;
 
 /// Items of a thread where subgroups rank.
 const SUBGROUP_ITEMS: u32 = 16;
+
+/// Most tiles of a split whose workgroups count all, where others are recorded with it.
+const MOST_TILES_TOGETHER: u32 = 4;
 
 /// Most bins that are few.
 const FEW_BINS: u32 = 32;

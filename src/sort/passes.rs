@@ -59,7 +59,7 @@ impl Passes {
         };
         let mut passes = Self { device: device.clone(), format, strategy, of_few, pipelines: Arc::default() };
         let mut variants: Vec<Variant> = Vec::new();
-        let of_few = passes.kind_of_few().into_iter().flat_map(|kind| kind.variants_alone(kind.profile.direct_up_to));
+        let of_few = passes.kind_of_few().into_iter().flat_map(|kind| kind.variants_direct());
         for variant in passes.kind(true).variants().chain(of_few) {
             if !variants.contains(&variant) {
                 variants.push(variant);
@@ -93,7 +93,7 @@ impl Passes {
             Ok(layout.size())
         };
         // Shapes change with the size: the largest problem of each earlier shape may need more than this one.
-        let of_few = self.kind_of_few().into_iter().flat_map(|kind| kind.shape_ends().chain([kind.profile.direct_up_to]));
+        let of_few = self.kind_of_few().into_iter().flat_map(|kind| kind.shape_ends());
         let ends = self.kind(true).shape_ends().chain(of_few).filter(|end| *end < max_count);
         ends.map(size).try_fold(size(max_count)?, |most, size| Ok(most.max(size?)))
     }
@@ -156,10 +156,10 @@ impl Passes {
         SortKind { facts: self.device.facts(), profile: self.device.profile(), strategy: self.strategy, format: self.format, alone }
     }
 
-    /// The same of a problem of so many items at most that is recorded alone. Where nothing prepares those, the splits that are counted first take
-    /// a pass less by the device's own strategy.
+    /// The same of a problem of so many items at most that is recorded alone. As long as nothing prepares it then, a split that is counted first
+    /// takes a pass less by the device's own strategy.
     pub(crate) fn kind_of(&self, max_count: u32) -> SortKind<'_> {
-        self.kind_of_few().filter(|kind| max_count <= kind.profile.direct_up_to).unwrap_or(self.kind(true))
+        self.kind_of_few().filter(|kind| kind.is_direct(max_count)).unwrap_or(self.kind(true))
     }
 
     fn kind_of_few(&self) -> Option<SortKind<'_>> {

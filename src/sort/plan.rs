@@ -184,7 +184,7 @@ impl<'a> Builder<'a> {
             let upload = |resource| Upload { table, rows, offset: range.address - table.scratch, resource };
             let wanted = match rows {
                 Rows::Problems => true,
-                Rows::Results => table.tells || table.kind.begins() && table.most_items != 0,
+                Rows::Results => table.tells || table.kind.begins() && table.most_items != 0 && !table.class.recounts(),
                 Rows::Labels => table.most_items != 0,
             };
             uploads.extend(id.0.filter(|_| wanted && !segmented).map(upload));
@@ -296,9 +296,13 @@ impl<'a> Builder<'a> {
 
     /// In one pass, beside which another tells of the buckets: neither waits for the other.
     fn recounted(&mut self, shape: Shape) {
-        self.label();
+        // Of nothing, there is no more than something to tell.
+        let moves = self.format().output() != OUTPUT_NONE;
+        if self.table.most_items != 0 && (moves || self.tells) {
+            self.label();
+        }
         self.turn(0);
-        if self.format().output() != OUTPUT_NONE && self.table.most_items != 0 {
+        if self.table.most_items != 0 && moves {
             let labels = set(&[self.labelled()]);
             let reads = set(&self.read_of_input()).union(labels).union(self.line());
             let groups = self.table.most_items.div_ceil(shape.tile());

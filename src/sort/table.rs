@@ -283,8 +283,13 @@ impl<'a> SortTable<'a> {
         let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
         let lines = if segmented { class.windows(most_items) } else { problems };
         let rows = if class.tiles().is_some() { bins } else { 1 };
-        let merged = class.merging().map_or(0, |merging| merging.most_groups(kind.profile.plain_threads, most_items));
-        let groups = tiles.max(u64::from(lines) * rows).max(u64::from(problems) * merged);
+        // Of each problem as many as of the largest.
+        let shared = match class {
+            Class::Merged(merging) => merging.most_groups(kind.profile.plain_threads, most_items),
+            Class::Recounted(shape) => most_items.div_ceil(shape.tile()).into(),
+            _ => 0,
+        };
+        let groups = tiles.max(u64::from(lines) * rows).max(u64::from(problems) * shared);
         let limit = most_groups.min(u32::MAX.into());
         if groups > limit {
             return too_many(groups, limit, "the workgroups of one dispatch");

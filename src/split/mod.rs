@@ -179,8 +179,8 @@ impl Splitter {
     /// written, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a
     /// barrier from what wrote the inputs, and one to what reads the outputs (to `DRAW_INDIRECT`, `INDIRECT_COMMAND_READ` for the commands);
     /// scratch used before needs one like any output. Disturbed: the compute pipeline and the push constants. Stable and deterministic.
-    /// A count of zero moves no item, but still writes offsets, counts, commands and the status. With every strategy but
-    /// [`Strategy::ReduceThenScan`] tiles wait for earlier ones, within bounds.
+    /// A count of zero moves no item, but still writes offsets, counts, commands and the status. Where a splitter is made
+    /// with any strategy but [`Strategy::ReduceThenScan`], tiles may wait for earlier ones, within bounds.
     ///
     /// # Errors
     /// Names the argument and the limit it breaks; nothing has been recorded then.

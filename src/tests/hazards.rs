@@ -204,6 +204,9 @@ fn profile(facts: &DeviceFacts) -> Profile {
     profile
 }
 
+/// What the host tells the device of several problems.
+const ROWS: [&str; 3] = ["problems", "results", "label_rows"];
+
 /// Plans of the sorts, handed to `body` with the truth about them.
 fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_>], &[Plan<'_>])) {
     let profile = profile(facts);
@@ -217,6 +220,14 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
             let made: Vec<_> = kind.variants().collect();
             let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
+            for (place, pass) in plan.passes.iter().enumerate() {
+                let told = |id: usize| {
+                    let written = plan.passes[..place].iter().any(|before| before.writes.iter().any(|other| other == id));
+                    written || plan.uploads.iter().any(|upload| upload.resource == id)
+                };
+                let rows = pass.reads.iter().find(|id| ROWS.contains(&plan.resources[*id].name) && !told(*id));
+                assert!(rows.is_none(), "{:?} reads rows that nobody has written: {plan}", pass.variant.kernel);
+            }
             let jobs: Vec<_> = sorts.jobs().filter(|job| kind.class(job.items.count.max) == *class).collect();
             Truth::of(plan, &jobs, &sorts.format())
         })
@@ -446,7 +457,7 @@ fn pipelines_of_few_items_are_made() {
             let mut sorts = Sorts::splits(info);
             sorts.push(&mut Addresses::new(), Problem { size, count_on_device: true, status: true });
             let kind = SortKind { alone: true, ..sorts.kind(&NVIDIA, &profile) };
-            let made: Vec<_> = kind.variants_alone(profile.direct_up_to).collect();
+            let made: Vec<_> = kind.variants_direct().collect();
             let mut layout = Layout::default();
             let table = SortTable::new(kind, kind.class(size), &sorts, SCRATCH, &mut layout).unwrap();
             let plan = table.plan();
@@ -463,13 +474,16 @@ fn few_items_are_counted_again() {
     let profile = Profile::for_device(&NVIDIA);
     for info in splits() {
         let sorts = Sorts::splits(info.strategy(Strategy::Lookback));
-        let kind = sorts.kind(&NVIDIA, &profile);
+        let kind = SortKind { alone: true, ..sorts.kind(&NVIDIA, &profile) };
         let one_digit = info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
-        for size in [0, 1, 1 << 13, (1 << 13) + 1, 1 << 16, (1 << 16) + 1, 1 << 20] {
+        for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
             // The same of every kind.
             let expected = profile.sort_keys.recounted.iter().find(|sized| size <= sized.up_to && one_digit);
             let expected = expected.map(|sized| Class::Recounted(sized.shape.shape));
             assert_eq!(Some(kind.class(size)).filter(|class| class.recounts()), expected, "{size} of {info:?}");
+            // No more than four tiles, where others are there to share launches with.
+            let together = SortKind { alone: false, ..kind }.class(size);
+            assert_eq!(together.recounts(), one_digit && size <= 4 * 1024, "{size} of {info:?} with others");
         }
     }
 }

@@ -111,6 +111,10 @@ impl Profile {
                 if *shape != shape.shape.into() {
                     return refuse(format!("{shape} does not suit what is counted again: threads x items and no more"));
                 }
+                // A bit for each.
+                if items > 32 {
+                    return refuse(format!("{shape} does not suit what is counted again: at most 32 items a thread"));
+                }
                 let rows = self.recounting_rows(threads, facts);
                 fits(&shape, items != 0, rows * ROW_BYTES + emulation(threads) + RECOUNTING_BYTES)?;
             }

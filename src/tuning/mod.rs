@@ -124,8 +124,8 @@ pub struct Profile {
     pub lanes: u32,
     /// Subgroups of `lanes` lanes are made of shared memory: for devices whose own do not do.
     pub emulated_subgroups: bool,
-    /// What [`Strategy::Auto`] means for sorts, and for splits that need not count all keys before the first item moves, or move twice, or of no more
-    /// than `direct_up_to` items alone. Others count, scan and reorder then: that reads no more than any other way, and nothing waits.
+    /// What [`Strategy::Auto`] means for sorts, and for splits that need not count all keys before the first item moves, or move twice, or are so small
+    /// and alone that nothing prepares them. Others count, scan and reorder then: that reads no more than any other way, and nothing waits.
     pub strategy: Strategy,
     /// Sorting keys alone.
     pub sort_keys: SortShapes,

@@ -220,7 +220,7 @@ pub struct SortShapes {
     /// many bins, all but the last, in place of which is the last of those. None: `tiles` serve them all.
     pub counted: ArrayVec<SizedTile, 4>,
     /// Tiles of splits of few items, by rising size; nothing larger than the last is. Each workgroup counts all items by itself, which takes one
-    /// dispatch and work that grows with the square of their number.
+    /// dispatch and work that grows with the square of their number: in batches, no more than four tiles.
     pub recounted: ArrayVec<SizedTile, 4>,
     /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
     pub segments: SmallShape,

@@ -38,12 +38,15 @@ fn split_kernels() {
 fn split_recounted(emulated: bool, sorts: &Sorts) {
     let threads = context(emulated).device().profile().plain_threads as usize;
     let batch = vec![
-        Problem { status: true, ..Problem::new(85, 11 * threads + 5, None) },
-        Problem::new(86, 8 * threads, Some(4 * threads as u32 - 3)),
+        Problem { status: true, ..Problem::new(85, 3 * threads + 5, None) },
+        Problem::new(86, 4 * threads, Some(2 * threads as u32 - 3)),
         Problem::new(87, 2 * threads, Some(0)),
         Problem::new(88, threads - 1, Some(u32::MAX)).varied(0),
     ];
-    for problems in [batch[..1].to_vec(), batch[1..2].to_vec(), batch.clone()] {
+    // More of one alone.
+    let many = Problem { status: true, ..Problem::new(89, 11 * threads + 5, None) };
+    let nothing = Problem::new(90, 0, Some(3));
+    for problems in [vec![many], batch[1..2].to_vec(), batch, vec![nothing.clone(), nothing]] {
         Bench::of(emulated, Way::Recounted, |profile| profile, sorts.clone(), problems).prove();
     }
 }
