@@ -170,7 +170,7 @@ kernels! {
         SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, Scan, RingEntries, Output];
         /// Few items to their buckets, by tiles each of which counts all.
         SplitSmall = "split_small", [
-            Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
+            Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
         ];
         /// What is known of the buckets of a split.
         SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output];

@@ -280,6 +280,10 @@ impl Bench {
     }
 
     pub(super) fn bytes<'m>(&self, memory: &'m [u8], address: u64, len: usize) -> &'m [u8] {
+        // Where there is nothing, it may lie nowhere.
+        if len == 0 {
+            return &[];
+        }
         &memory[self.place(address)..][..len]
     }
 
