@@ -193,7 +193,9 @@ fn splits() -> Result<()> {
     const WORD: u32 = 0xdead_beef;
     let engine = engine()?;
     let (api, context) = (&engine.api, &engine.context);
-    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, bucket_count: 10, ..splitter_info() };
+    // By subgroups, which takes scratch even for few items.
+    let method = TrmSplitMethod::Subgroup as i32;
+    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, bucket_count: 10, method, ..splitter_info() };
     let (splitter, by_range) = (engine.splitter_of(&pairs)?, engine.splitter_of(&by_ranges(pairs))?);
     let mut second_device = ptr::null_mut();
     let mut foreign = ptr::null_mut();
