@@ -42,8 +42,6 @@ struct Kind {
     counted_many: &'static [Work],
     /// Splits into few bins that look back.
     few_bins: &'static [Work],
-    /// Splits of items so few that each workgroup may count them all.
-    recounted: &'static [Work],
 }
 
 const KINDS: &[Kind] = &[
@@ -54,7 +52,6 @@ const KINDS: &[Kind] = &[
         counted: &[split(split_keys(2)), split(split_keys(32))],
         counted_many: &[split(split_keys(256))],
         few_bins: &[split(one(split_keys(2))), split(placed(split_keys(32)))],
-        recounted: &[split(split_keys(2)), split(split_keys(256))],
     },
     Kind {
         name: "pairs",
@@ -63,7 +60,6 @@ const KINDS: &[Kind] = &[
         counted: &[split(split_pairs(2)), split(split_pairs(32))],
         counted_many: &[split(split_pairs(256))],
         few_bins: &[split(one(split_pairs(2))), split(placed(split_pairs(32)))],
-        recounted: &[split(split_pairs(2)), split(split_pairs(256))],
     },
     Kind {
         name: "long",
@@ -75,7 +71,6 @@ const KINDS: &[Kind] = &[
         counted: &[split(long_keys(split_keys(2))), split(long_keys(split_pairs(32)))],
         counted_many: &[split(long_keys(split_keys(256)))],
         few_bins: &[split(one(long_keys(split_keys(2)))), split(placed(long_keys(split_pairs(32))))],
-        recounted: &[split(long_keys(split_keys(2))), split(long_keys(split_keys(256)))],
     },
 ];
 
@@ -127,9 +122,8 @@ struct Times {
     counted: Vec<Candidate<TileShape>>,
     counted_many: Vec<Candidate<TileShape>>,
     few_bins: Vec<Candidate<TileShape>>,
+    /// The works of `counted`, by workgroups that each count all.
     recounted: Vec<Candidate<TileShape>>,
-    /// The same works, counted tile by tile.
-    counted_few: Vec<Candidate<TileShape>>,
 }
 
 struct Search<'a> {
@@ -146,7 +140,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(gpu: &'a Gpu, profile: &'a Profile, kind: &'static Kind, strategy: Strategy) -> anyhow::Result<Self> {
         let is_cpu = gpu.context.device().facts().is_cpu;
-        let works = || [kind.sorts, kind.counted, kind.counted_many, kind.few_bins, kind.recounted].into_iter().flatten();
+        let works = || [kind.sorts, kind.counted, kind.counted_many, kind.few_bins].into_iter().flatten();
         let made = works().map(|work| Ok((work, primitives(gpu, gpu.context.device(), work, strategy)?)));
         let made = made.collect::<trommel::Result<Vec<_>>>()?;
         let fits = |n: &u32| {
@@ -176,27 +170,22 @@ impl<'a> Search<'a> {
 
         let of_few: Vec<TileShape> =
             all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape))).map(|&shape| shape.into()).collect();
-        let counted_few: Vec<TileShape> = tiled.iter().filter(|tile| tile.ranking == Ranking::Ballots).copied().collect();
 
         let (kind, strategy) = (self.kind, self.strategy);
         let small = Group { name: "small", works: kind.sorts, strategy };
         let of_one = |shapes: &mut SortShapes, shape| shapes.small = [shape].into_iter().collect();
         let small = self.time_all(report, &small, &alone, of_one, |shape, size| shape.tile() == size)?;
-        let few = Group { name: "recounted", works: kind.recounted, strategy: Strategy::ReduceThenScan };
+        let few = Group { name: "recounted", works: kind.counted, strategy: Strategy::ReduceThenScan };
         let of_all = |shapes: &mut SortShapes, shape| {
             shapes.recounted = [SizedTile { up_to: MOST_RECOUNTED, shape }].into_iter().collect();
         };
-        let is_few = |_, size| size <= MOST_RECOUNTED;
-        let recounted = self.time_all(report, &few, &of_few, of_all, is_few)?;
-        let few = Group { name: "counted_few", ..few };
-        let counted_few = self.time_all(report, &few, &counted_few, of_every_size, is_few)?;
+        let recounted = self.time_all(report, &few, &of_few, of_all, |_, size| size <= MOST_RECOUNTED)?;
         let mut tiles = |name, works, strategy| {
             let group = Group { name, works, strategy };
             self.time_all(report, &group, &tiled, of_every_size, |_, _| true)
         };
         Ok(Times {
             recounted,
-            counted_few,
             small,
             tiles: tiles("tiles", kind.sorts, strategy)?,
             counted: tiles("counted", kind.counted, Strategy::ReduceThenScan)?,
@@ -336,7 +325,7 @@ impl Times {
 
     /// Tiles whose workgroups count all, of all sizes up to the first at which it takes longer than to count tile by tile.
     fn best_recounted(&self) -> Vec<SizedTile> {
-        let wins = |index: &usize| match (best(self.recounted.iter(), *index), best(self.counted_few.iter(), *index)) {
+        let wins = |index: &usize| match (best(self.recounted.iter(), *index), best(self.counted.iter(), *index)) {
             (Some((_, again)), Some((_, once))) => again < once,
             _ => false,
         };
@@ -472,7 +461,7 @@ mod tests {
     #[test]
     fn what_is_timed_takes_the_shapes_searched() {
         for kind in KINDS {
-            for work in [kind.sorts, kind.counted, kind.counted_many, kind.few_bins, kind.recounted].into_iter().flatten() {
+            for work in [kind.sorts, kind.counted, kind.counted_many, kind.few_bins].into_iter().flatten() {
                 let items = case(work, 1).items();
                 let name = match (items.key.bits() > 32, items.value) {
                     (true, _) => "long",
@@ -504,7 +493,7 @@ mod tests {
     fn times() -> Times {
         let [tiles, counted, counted_many, few_bins] = [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
         let sizes = vec![1 << 16, 1 << 18, 1 << 20];
-        Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, recounted: Vec::new(), counted_few: Vec::new() }
+        Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, recounted: Vec::new() }
     }
 
     fn chosen(times: &Times) -> SortShapes {
@@ -540,9 +529,9 @@ mod tests {
     #[test]
     fn few_items_are_counted_again_as_long_as_that_wins() {
         let sizes = vec![1 << 12, 1 << 14, 1 << 16];
-        let of = |recounted: &[[f64; 3]], counted_few: &[[f64; 3]]| {
-            let [recounted, counted_few] = [recounted, counted_few].map(candidates);
-            Times { sizes: sizes.clone(), recounted, counted_few, ..times() }.best_recounted()
+        let of = |recounted: &[[f64; 3]], counted: &[[f64; 3]]| {
+            let [recounted, counted] = [recounted, counted].map(candidates);
+            Times { sizes: sizes.clone(), recounted, counted, ..times() }.best_recounted()
         };
         let found = of(&[[1.0, 2.0, 9.0], [2.0, 1.0, 9.0]], &[[3.0, 3.0, 3.0], [9.0, 9.0, 2.0]]);
         let expected = [SizedTile { up_to: 1 << 13, shape: tile(8) }, SizedTile { up_to: 1 << 15, shape: tile(16) }];

@@ -317,8 +317,8 @@ impl Format {
 
     /// Whether all items of a split go to all its buckets, one behind the other, in one move and in order.
     pub(crate) fn goes_once_to_all_buckets(&self) -> bool {
-        let in_order = self.split.is_some_and(|split| !split.by_subgroups && !split.unordered);
-        in_order && !self.segmented && !self.wide() && self.digits() == 1 && self.output() == OUTPUT_BUCKETS
+        let by_workgroups = self.split.is_some_and(|split| !split.by_subgroups);
+        by_workgroups && !self.segmented && !self.wide() && self.digits() == 1 && self.output() == OUTPUT_BUCKETS
     }
 
     /// Whether every digit has all its bits.

@@ -163,8 +163,8 @@ impl<'a> SortKind<'a> {
     /// Whether a split of few items needs no more than one move, whose tiles need not be told of others. (Where buckets begin that the caller
     /// places, it is told.)
     fn recounts(&self) -> bool {
-        let as_it_comes = self.format.split.is_some_and(|split| !split.by_subgroups && !split.unordered);
-        as_it_comes && self.format.digits() == 1 && self.format.output() != OUTPUT_PLACED
+        let by_workgroups = self.format.split.is_some_and(|split| !split.by_subgroups);
+        by_workgroups && self.format.digits() == 1 && self.format.output() != OUTPUT_PLACED
     }
 
     /// The largest maximum count of a split by these tiles. Together with others, each of which would have as many workgroups as the largest has,

@@ -654,7 +654,9 @@ impl<'a> Builder<'a> {
         let strays = if self.format().strays() || self.table.class.recounts() { self.statuses } else { Id(None) };
         // Those who have looked back have been told before.
         let starts = if self.table.kind.begins() { Id(None) } else { self.starts };
-        let reads = set(&[counted, self.results, strays, starts]).union(self.counted_by());
+        // The whole status, or what is added to it.
+        let added = if self.table.class.recounts() { Id(None) } else { strays };
+        let reads = set(&[counted, self.results, added, starts]).union(self.counted_by());
         let placed = if starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
         let groups = match kernel {

@@ -153,7 +153,7 @@ pub(crate) fn loader_exists() -> bool {
     shared_library("libvulkan.so.1").is_some()
 }
 
-/// An allocator that suits CPU drivers: they make pipelines of many small pieces, and take a sixth less time with it than with glibc's.
+/// An allocator that suits CPU drivers: they make pipelines of many small pieces, and take a seventh less time with it than with glibc's.
 pub(crate) fn allocator() -> Option<PathBuf> {
     shared_library("libjemalloc.so.2")
 }

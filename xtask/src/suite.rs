@@ -192,7 +192,7 @@ fn lavapipe(lanes: u32) -> Env {
 fn on_cpu(manifest: &Path) -> Env {
     let mut env = drivers::select(manifest);
     env.extend(drivers::allocator().map(|library| ("LD_PRELOAD", library.display().to_string())));
-    // A test waits half of its time for a thread of the driver's.
+    // Tests wait for threads of the driver's: as many as there are cores kept 1.4 of two busy.
     let cores = thread::available_parallelism().map_or(1, usize::from);
     env.push(("RUST_TEST_THREADS", (2 * cores).to_string()));
     env

@@ -1,0 +1,45 @@
+//! Tiles that come late: what others do then, and that it is the same.
+
+use crate::common::arena::{Asked, Counted, Together};
+use crate::common::contexts::{Setup, assert_silence};
+use crate::common::keys::Keys;
+use crate::{BITS, Case, in_turn};
+use trommel::{BucketFunction, SplitOutput, SplitterInfo, Strategy};
+
+/// Tiles that are late, and others that do not wait for them.
+#[test]
+fn late_tiles() {
+    let strategies = Strategy::ALL.into_iter().enumerate().filter(|(i, strategy)| *strategy != Strategy::Lookback && in_turn(*i));
+    // Up to four bins are looked back for by several lanes.
+    let together = [Strategy::Lookback; 2].into_iter().enumerate();
+    for (i, strategy) in together.chain(strategies) {
+        let (buckets, function) = [(3, BITS), (2, BucketFunction::Range), (33, BITS)][i % 3];
+        let case = Case::new(Setup::Late(16), &SplitterInfo::pairs(buckets, function).strategy(strategy)).ranges(0, 1 << 27);
+        let asked = if function == BITS { Asked { width: 0, ..case.asked } } else { case.asked };
+        let case = Case { asked, ..case };
+        let n = case.tiles(19);
+        case.split(&[case.draw(Keys::Random, n, 1), case.draw(Keys::LowEntropy, n, 2)], Together::Singles, 9);
+        assert_silence(&case.context);
+    }
+}
+
+/// The same where the prefixes that tiles publish begin at 0, and end as what is told of the buckets.
+#[test]
+fn late_tiles_of_other_outputs() {
+    use SplitOutput::{Bucket, Placed, Ranks};
+    let kinds = [
+        (SplitterInfo::pairs(2, BITS).output(Bucket(1)), Strategy::Lookback),
+        (SplitterInfo::pairs(33, BITS).output(Placed), Strategy::Lookback),
+        (SplitterInfo::keys(5, BITS).output(Ranks), Strategy::Ring),
+        (SplitterInfo::pairs(3, BITS).output(Placed), Strategy::ChainedScan),
+        (SplitterInfo::keys(100, BITS).output(Bucket(99)), Strategy::RingInOrder),
+        (SplitterInfo::keys(3, BITS).output(Ranks), Strategy::Lookback),
+    ];
+    for (_, (info, strategy)) in kinds.into_iter().enumerate().filter(|(place, _)| *place == 1 || in_turn(*place)) {
+        let case = Case::new(Setup::Late(16), &info.strategy(strategy));
+        let n = case.tiles(19);
+        let few = case.draw(Keys::LowEntropy, n, 2).counted(Counted::Device(n as u32 / 2));
+        case.split(&[case.draw(Keys::Random, n, 1), few], Together::Singles, 9);
+        assert_silence(&case.context);
+    }
+}
