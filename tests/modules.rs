@@ -2,7 +2,7 @@
 
 use rspirv::binary::{Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
-use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, StorageClass, Word};
+use rspirv::spirv::{Capability, Decoration, GroupOperation, MemoryAccess, Op, StorageClass, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use trommel::kernel::Kernel;
 use trommel::shared::{self, SharedStruct as _, SortPush};
@@ -239,4 +239,18 @@ fn structs_in_memory_are_those_of_the_host() {
 #[test]
 fn the_shared_text_is_generated() {
     assert_eq!(include_str!("../glsl/lib/shared.glsl"), shared::glsl());
+}
+
+/// One driver predicates the instruction of a subgroup reduction by a register that it has not set yet, and sorts wrongly then. Scans are
+/// compiled right: see docs/portability.md.
+#[test]
+fn no_module_reduces_over_a_subgroup() {
+    for kernel in Kernel::ALL {
+        let module = Reflection::of(*kernel);
+        let reduces = |instruction: &&Instruction| {
+            instruction.operands.iter().any(|operand| matches!(operand, Operand::GroupOperation(GroupOperation::Reduce)))
+        };
+        let found = module.instructions.iter().find(reduces);
+        assert!(found.is_none(), "{}: {found:?}", module.name);
+    }
 }

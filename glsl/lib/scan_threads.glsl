@@ -3,18 +3,20 @@ shared uint sh_subgroup_sums[THREADS / 4];
 
 uint scan_threads(uint value, out uint total) {
     uint inclusive = inclusive_add(value);
-    if (lane_id() == lane_count() - 1) sh_subgroup_sums[subgroup_id()] = inclusive;
+    uint lanes = lane_count();
+    uint subgroups = THREADS / lanes;
+    if (lane_id() == lanes - 1) sh_subgroup_sums[subgroup_id()] = inclusive;
     barrier();
-    // A subgroup's sum for each lane: one read where each thread would take as many as there are subgroups.
+    // Each subgroup scans the sums of all of them, a sum a lane, and picks the prefix that ends before its own.
     uint before = 0;
     total = 0;
-    for (uint s = lane_id(); s < THREADS / lane_count(); s += lane_count()) {
-        uint sum = sh_subgroup_sums[s];
-        total += sum;
-        if (s < subgroup_id()) before += sum;
+    for (uint first = 0; first < subgroups; first += lanes) {
+        uint s = first + lane_id();
+        uint prefix = total + inclusive_add(s < subgroups ? sh_subgroup_sums[s] : 0);
+        uint picked = shuffle(prefix, (subgroup_id() + lanes - 1) % lanes);
+        if (subgroup_id() > first && subgroup_id() <= first + lanes) before = picked;
+        total = shuffle(prefix, lanes - 1);
     }
-    before = sum_of_lanes(before);
-    total = sum_of_lanes(total);
     barrier();
     return before + inclusive - value;
 }

@@ -47,6 +47,7 @@ const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
 const uint LEAST_LOOK_BACK_ROW = 32;
 const uint STATUS_NO_BUCKET = 2;
+const uint STATUS_OUTPUT_CLAMPED = 4;
 const uint FUNCTION_DIGIT = 0;
 const uint FUNCTION_FIELD = 1;
 const uint FUNCTION_RANGE = 2;
@@ -101,7 +102,7 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 3572131375;
+const uint KERNEL_INTERFACE = 977048557;
 
 struct SortProblem {
     uvec2 keys;

@@ -53,21 +53,11 @@ uint inclusive_add(uint value) {
     return sh_lane_values[thread];
 }
 
-uint sum_of_lanes(uint value) {
+uint shuffle(uint value, uint lane) {
     barrier();
     sh_lane_values[thread_id()] = value;
     barrier();
-    uint sum = 0;
-    for (uint lane = 0; lane < LANES; ++lane) sum += sh_lane_values[subgroup_id() * LANES + lane];
-    return sum;
-}
-
-uint least_of_lanes(uint value) {
-    barrier();
-    sh_lane_values[thread_id()] = value;
-    barrier();
-    for (uint lane = 0; lane < LANES; ++lane) value = min(value, sh_lane_values[subgroup_id() * LANES + lane]);
-    return value;
+    return sh_lane_values[subgroup_id() * LANES + lane];
 }
 
 #else
@@ -80,10 +70,10 @@ void subgroup_sync() { subgroupBarrier(); }
 uvec4 lanes_below() { return gl_SubgroupLtMask; }
 uvec4 ballot(bool set) { return subgroupBallot(set); }
 uint inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
-uint sum_of_lanes(uint value) { return subgroupAdd(value); }
-uint least_of_lanes(uint value) { return subgroupMin(value); }
-// Not for emulated subgroups, which have no use for them.
 uint shuffle(uint value, uint lane) { return subgroupShuffle(value, lane); }
+// No reductions, such as subgroupAdd: behind a loop that a workgroup may leave early, NVIDIA's driver 580.159 predicates their instruction by a
+// register that is not set yet (docs/portability.md).
+// Not for emulated subgroups, which have no use for it.
 bool all_lanes(bool value) { return subgroupAll(value); }
 
 #endif

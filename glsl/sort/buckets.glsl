@@ -66,9 +66,6 @@ void find_range(Part part, uint keys[ITEMS], uint bits) {
         least = min(least, keys[k] & bits);
         most = max(most, keys[k] & bits);
     }
-    least = least_of_lanes(least);
-    most = ~least_of_lanes(~most);
-    if (lane_id() != 0) return;
     atomicMin(sh_least, least);
     atomicMax(sh_most, most);
 }

@@ -223,6 +223,20 @@ void leave_totals(Tile tile, uint totals[MAX_DIGITS], uint origins[MAX_DIGITS]) 
     }
 }
 
+// Which of the tile's keys have room in the output, once it is settled where they go.
+void limit_digits(Tile tile, uint totals[MAX_DIGITS], uint origins[MAX_DIGITS]) {
+    uint bases[MAX_DIGITS];
+    load_starts(tile.problem, bases);
+    uint items = histogram_of(tile.problem).v[2 * BINS];
+    for (uint j = 0; j < DIGITS; ++j) {
+        uint digit = digit_of_thread(j);
+        if (digit >= BINS) continue;
+        uint before = sh_offsets[digit] + origins[j];
+        sh_ends[digit] = origins[j] + bases[j] + items_with_room(bases[j], before, totals[j], items);
+    }
+    barrier();
+}
+
 // The keys of the tile that the group sorts next, if there is one.
 void load_next_keys(Tile tile, Move move, inout uint keys[ITEMS]) {
     tile.index = sh_tile;
@@ -293,6 +307,7 @@ void sort_tile(Tile tile, Move move, Place place, inout uint keys[ITEMS]) {
     }
 
     if (!COUNTED) leave_totals(tile, totals, origins);
+    if (LIMITED) limit_digits(tile, totals, origins);
     if (SCAN == SCAN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), place.line);
 
     // 6. Let it go.

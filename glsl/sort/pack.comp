@@ -26,7 +26,8 @@ void pack_word(Words keys, Words target, uint index, uint skipped, uint count) {
     for (uint i = 0; i < in_word; ++i) {
         uint key = index * in_word + i;
         if (key < skipped || key - skipped >= count) continue;
-        word |= decode_top(keys.v[key - skipped]) << i * KEY_BITS;
+        // Segments that overlap leave words unwritten, whose other bits belong to neighbours.
+        word |= (decode_top(keys.v[key - skipped]) & KEY_MASK) << i * KEY_BITS;
         mask |= KEY_MASK << i * KEY_BITS;
     }
     if (mask == 0xffffffffu) {

@@ -154,8 +154,8 @@ void main() {
     }
     if (thread_id() == 0 && has_flag(FLAG_INDIRECT)) {
         Words arguments = Words(scratch_part(args.arguments));
-        write_command(arguments, ARGUMENTS_TILES, tiles, args.max_groups_x);
-        write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, args.max_groups_x);
-        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * BINS, args.max_groups_x);
+        write_command(arguments, ARGUMENTS_TILES, tiles, args.max_groups_x, 0);
+        write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, args.max_groups_x, 0);
+        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * BINS, args.max_groups_x, 0);
     }
 }

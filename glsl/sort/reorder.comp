@@ -1,6 +1,7 @@
 // Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
 //
-// In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS].
+// In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS]; behind it, where the caller says that bins begin, how many items the output has
+//      room for.
 // Out: keys (and values) stably sorted by the digit, in the other planes. Of a split, as OUTPUT has it: those of one bucket alone; all, where
 //      the caller says that buckets begin; or, in place of values, each item's place among those of its bin.
 // Groups: one a tile.
@@ -37,7 +38,7 @@ void scatter_unordered(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint digit = digit_of(keys[k], digit_shift(), digit_mask());
         targets[k] = target_of(digit, place_of(places, k));
-        if (striped(k) < tile.count - first && is_wanted(digit)) leaving |= 1u << k;
+        if (striped(k) < tile.count - first && is_wanted(digit, place_of(places, k))) leaving |= 1u << k;
     }
     bool decodes = ENCODES && move.last && !KEYS_APART;
     for (uint w = DROPS_KEYS && move.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
@@ -83,7 +84,9 @@ void sort_tile(Tile tile, Move move) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         uint before = of_chunk[j] + (tile.index == chunk ? 0 : of_tile[j]);
-        if (digit < BINS) sh_offsets[digit] = bases[j] + before - starts[j];
+        if (digit >= BINS) continue;
+        sh_offsets[digit] = bases[j] + before - starts[j];
+        if (LIMITED) sh_ends[digit] = starts[j] + items_with_room(bases[j], before, totals[j], histogram.v[BINS]);
     }
 
     // 3. Order the tile and let it go.

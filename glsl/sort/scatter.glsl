@@ -5,13 +5,20 @@
 // Loops go over the places that hold keys, a number that no compiler knows: unrolled whole, they would hold two registers of
 // address for each key.
 //
-// Of a split, OUTPUT says which of the items leave: those of one bucket alone, all, or none, but each one's place among those of its bin.
+// Of a split, OUTPUT says which of the items leave: those of one bucket alone, all, or none, but each one's place among those of its bin. Where the
+// caller says that bins begin, items without room in the output stay behind.
+
+#include "sort/room.glsl"
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 const uint OUTPUT_KIND = OUTPUT & 0xff;
 
 // Where a digit's keys go, less where they begin in the tile: target index = sh_offsets[digit] + place. Wraps by design.
 shared uint sh_offsets[BINS];
+
+// One past the last place in the tile of a digit's keys that leave.
+const bool LIMITED = OUTPUT_KIND == OUTPUT_PLACED;
+shared uint sh_ends[LIMITED ? BINS : 1];
 
 // Places a thread moves at a time; their digits share a word.
 const uint GROUP = DIGITS_A_WORD;
@@ -24,8 +31,11 @@ uint group_word(uint first, uint k) {
 
 uint target_of(uint digit, uint place) { return sh_offsets[digit] + place; }
 
-// Whether items of a bin are wanted.
-bool is_wanted(uint bin) { return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 8; }
+// Whether an item of a bin is wanted, by its place in the tile.
+bool is_wanted(uint bin, uint place) {
+    if (LIMITED) return place < sh_ends[bin];
+    return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 8;
+}
 
 // Groups that are full, which all are but the last, have nothing to ask of each place. Not where a digit has all its bits: it takes registers,
 // and pairs take longer (1907 instead of 1881 us at 2^26 on an H200).
@@ -46,7 +56,7 @@ void scatter_keys_group(Plane target, bool stores, bool decodes, uint first, boo
         uint digit = digit_of(keys[k], digit_shift(), mask);
         uint key = keys[k];
         if (ENCODES && decodes) key = is_top ? decode_top(key) : turn_low(key, false);
-        if ((all || place < valid) && stores && is_wanted(digit)) store_word(target, target_of(digit, place), key);
+        if ((all || place < valid) && stores && is_wanted(digit, place)) store_word(target, target_of(digit, place), key);
         digits |= digit << k * BIN_BITS;
     }
     if (ITEM_WORDS > 1) sh_counts[first / GROUP + thread_id()] = digits;
@@ -66,7 +76,7 @@ void scatter_words_group(Plane target, uint first, bool all, uint valid) {
     [[unroll]] for (uint k = 0; k < GROUP; ++k) {
         uint place = first + k * THREADS + thread_id();
         uint digit = digits >> k * BIN_BITS & BIN_MASK;
-        if ((all || place < valid) && is_wanted(digit)) store_word(target, target_of(digit, place), sh_keys[group_word(first, k)]);
+        if ((all || place < valid) && is_wanted(digit, place)) store_word(target, target_of(digit, place), sh_keys[group_word(first, k)]);
     }
 }
 

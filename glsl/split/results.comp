@@ -3,7 +3,8 @@
 // In:  histogram[rows][BINS] of each problem; where the caller says that bins begin, starts[BINS]. With RECOUNTS, where items are few: keys, or
 //      labels, and the count where it lies on the device.
 // Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, where they are wanted; in the status, whether
-//      there are items of no bucket. histogram[BINS], where the caller says that bins begin: what it says. With RECOUNTS: the whole status.
+//      there are items of no bucket. Where the caller says that bins begin: histogram[BINS + 1], which is what it says and how many items the output has
+//      room for; in the status, whether some item's place lies beyond those. With RECOUNTS: the whole status.
 // Groups: one a problem.
 // Progress: none needed.
 #version 460
@@ -48,6 +49,16 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
 #else
 const uint MAX_ROWS = 16;
 #include "sort/totals.glsl"
+#include "sort/room.glsl"
+
+// What the caller says of where a bin begins, for the pass that moves.
+void take_start(uint p, Words histogram, uint bin, uint count) {
+    uint start = Words(starts_of(p)).v[bin];
+    uint items = output_items_of(p);
+    histogram.v[bin] = start;
+    if (bin == 0) histogram.v[BINS] = items;
+    if (count > room_from(start, items)) set_status(p, STATUS_OUTPUT_CLAMPED);
+}
 
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     // Where there is nothing, nothing has been counted.
@@ -56,7 +67,7 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint bin = digit_of_thread(j);
         counts[j] = counted && bin < BINS ? total_of(histogram, bin) : 0;
-        if (OUTPUT == OUTPUT_PLACED && bin < BINS && counted) histogram.v[bin] = Words(starts_of(p)).v[bin];
+        if (OUTPUT == OUTPUT_PLACED && bin < BINS && counted) take_start(p, histogram, bin, counts[j]);
     }
 }
 #endif

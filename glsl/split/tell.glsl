@@ -16,6 +16,8 @@ uint command_items_of(uint p) { return problem_tile_words(p); }
 uint command_items_of(uint p) { return problem_strides(p); }
 // Where the caller says that bins begin.
 uvec2 starts_of(uint p) { return problem_keys(p); }
+// Items that the output has room for, where the caller says that.
+uint output_items_of(uint p) { return problem_alternate_values(p).x; }
 #endif
 
 void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
@@ -27,11 +29,13 @@ void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
     }
     if (!is_null(counts_of(p))) Words(counts_of(p)).v[first + bucket] = count;
     if (!is_null(commands_of(p))) {
-        write_command(Words(commands_of(p)), first + bucket, tiles_of(count, command_items_of(p)), args.max_groups_x);
+        write_command(Words(commands_of(p)), first + bucket, tiles_of(count, command_items_of(p)), args.max_groups_x, 1);
     }
 }
 
-void tell_strays(uint p) {
+void set_status(uint p, uint bit) {
     if (is_null(problem_status(p))) return;
-    atomicOr(Words(problem_status(p)).v[0], STATUS_NO_BUCKET, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    atomicOr(Words(problem_status(p)).v[0], bit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
+
+void tell_strays(uint p) { set_status(p, STATUS_NO_BUCKET); }

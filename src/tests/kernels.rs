@@ -180,20 +180,31 @@ fn prefix_kernels() {
     }
 }
 
-/// A prefix that many keys have, from tile to tile, beyond the margin where all is at hand; all others are rare.
+/// A prefix that many keys have, from tile to tile, beyond the margin where all is at hand; all others are rare. These keys lie between the
+/// others, at the very beginning of the array, or at its very end.
 #[test]
 fn a_prefix_that_many_keys_have() {
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
-    let tile = context(true).device().profile().sort_finish.tile() as usize;
-    for seed in [3, 4] {
-        // Some 190 lie before it.
-        let many = |(i, word): (usize, u32)| if i % 7 == 3 { 0x3851_eb00 | word & 0xff } else { word };
-        let keys: Vec<u32> = noise(seed, 1000).into_iter().enumerate().map(many).collect();
-        let before = keys.iter().filter(|key| **key >> 8 < 0x38_51eb).count();
-        let end = before + keys.iter().filter(|key| **key >> 8 == 0x38_51eb).count();
-        let margin = FINISH_MARGIN as usize;
-        assert!(before + margin < tile && tile + margin < end, "{before} to {end} are far on both sides of {tile}");
-        let bench = Bench::new(true, Way::Prefixes, info, vec![Problem::of_keys(keys)]);
+    let (tile, margin) = (context(true).device().profile().sort_finish.tile() as usize, FINISH_MARGIN as usize);
+    // How many keys, every how many of them share a prefix, and where the tile ends that these keys lie on both sides of.
+    for (seed, prefix, keys, every, end_of_tile) in
+        [(3, 0x38_51eb, 1000, 7, tile), (4, 0x38_51eb, 1000, 7, tile), (5, 0, 4800, 16, tile), (6, 0xff_ffff, 562, 5, 2 * tile)]
+    {
+        let many = |(i, word): (usize, u32)| if i % every == 1 { prefix << 8 | word & 0xff } else { word };
+        let keys: Vec<u32> = noise(seed, keys).into_iter().enumerate().map(many).collect();
+        let before = keys.iter().filter(|key| **key >> 8 < prefix).count();
+        let end = before + keys.iter().filter(|key| **key >> 8 == prefix).count();
+        assert!(
+            before + margin < end_of_tile && end_of_tile + margin < end,
+            "{before} to {end} are far on both sides of {end_of_tile}"
+        );
+        assert!(match prefix {
+            0 => before == 0,
+            0xff_ffff => end == keys.len(),
+            _ => before > 0 && end < keys.len(),
+        });
+        let problem = Problem::of_keys(keys);
+        let bench = Bench::new(true, Way::Prefixes, info, vec![problem]);
         assert!(bench.twins().iter().all(|twin| bench.chosen(twin)), "a key takes few steps in the mean");
         bench.prove();
     }
