@@ -24,13 +24,15 @@
 #include <vulkan/vulkan_core.h>
 
 /// For TrmSorterCreateInfo::flags: sorted keys are not wanted. The last pass does not write them, and what their array holds
-/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored.
+/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
+/// nothing would be left.
 #define TRM_SORTER_CREATE_DROP_KEYS_BIT 1
 
 /// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
 #define TRM_SORTER_CREATE_SEGMENTED_BIT 2
 
-/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored.
+/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
+/// nothing would be left.
 #define TRM_SPLITTER_CREATE_DROP_KEYS_BIT 1
 
 /// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
@@ -43,6 +45,10 @@
 
 /// Set in the status word of a split: some keys were of no bucket, and lie behind those of the last one.
 #define TRM_STATUS_NO_BUCKET 2
+
+/// Set in the status word of a split with TRM_SPLIT_OUTPUT_PLACED: by what TrmSplitInfo::starts say, some items' places lie beyond the end of keysOut
+/// or valuesOut. These items have not been written.
+#define TRM_STATUS_OUTPUT_CLAMPED 4
 
 /// The header's version, to compare with trmGetVersion(). Before 1.0 a change of the minor version may break.
 #define TRM_VERSION_MAJOR 0
@@ -271,7 +277,8 @@ enum TrmLayout
     /// Keys in one array, values in another.
     TRM_LAYOUT_SEPARATE = 0,
     /// One array of items, each a key of 4 bytes or more and, directly behind it, its value of 4 to 16. It takes the place of
-    /// keys, or of keysOut; there are no values and no valuesOut.
+    /// keys, or of keysOut; there are no values and no valuesOut. Refused with
+    /// TRM_VALUE_TYPE_INDEX, and where keys are dropped.
     TRM_LAYOUT_INTERLEAVED = 1,
     /// Keys and values of up to 16 bytes that are read may lie further apart than they are long, as members of larger structs do:
     /// keyStride and valueStride say how far. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
@@ -389,6 +396,11 @@ typedef struct TrmDeviceRequirementsInfo {
     /// Created for Vulkan 1.3 or later.
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
+    /// VkApplicationInfo::apiVersion that the instance was created with. 0 means VK_API_VERSION_1_0, as it does there. Vulkan cannot be asked
+    /// for that version, and a physical device of Vulkan 1.3 is no more than the instance is.
+    uint32_t apiVersion;
+    /// Reserved, must be 0.
+    uint32_t reserved;
 } TrmDeviceRequirementsInfo;
 
 /// What trmCreateDevice() takes. All handles stay the caller's.
@@ -406,18 +418,25 @@ typedef struct TrmDeviceCreateInfo {
     /// The features that the device was created with, and the chain behind them: Vulkan cannot be asked afterwards. Read
     /// during the call only.
     const VkPhysicalDeviceFeatures2 *enabledFeatures;
-    /// The family that will execute; VK_QUEUE_FAMILY_IGNORED, the default: unknown. A compute-only family is faster on some
-    /// devices.
+    /// The family that will execute, one of the physical device's, with compute; VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, in a zeroed
+    /// struct and in one that ends before this member, too. A compute-only family is faster on some devices.
     uint32_t queueFamilyIndex;
-    /// VK_TRUE where the instance has VK_EXT_debug_utils: pipelines get names, commands get labels.
+    /// VK_TRUE where the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. TRM_ERROR_MISSING_FEATURE where it has not.
     VkBool32 debugUtils;
-    /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere.
+    /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere. Several threads use it at once: where it has been created with
+    /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use it while a sorter or splitter
+    /// is created.
     VkPipelineCache pipelineCache;
     /// Host memory for Vulkan's objects; NULL: the driver's own. Copied; what its functions use must live as long as the
     /// device.
     const VkAllocationCallbacks *allocationCallbacks;
     /// Tile shapes and strategy, as the text that `trommel-bench --tune` writes; NULL: the built-in ones.
     const char *profile;
+    /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that
+    /// the system does not give are done without. With allocationCallbacks the calling thread is the only one.
+    uint32_t creationThreads;
+    /// Reserved, must be 0.
+    uint32_t reserved;
 } TrmDeviceCreateInfo;
 
 /// The engine's handle on the library. Immutable, so any number of threads may use it at once.
@@ -623,7 +642,7 @@ typedef struct TrmSplitInfo {
     /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
     struct TrmRange counts;
     /// bucketCount VkDispatchIndirectCommands, of segments for each: a workgroup for every commandItems items of the bucket, in one row, or, where the
-    /// device takes no row as long, in several; groups beyond those that there are items for find none. Its buffer has usage
+    /// device takes no row as long, in several; groups beyond those that there are items for find none. Of an empty bucket (0, 1, 1). Its buffer has usage
     /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
     struct TrmRange commands;
     /// Items that a workgroup of commands takes, 1 or more where they are wanted.
@@ -635,8 +654,8 @@ typedef struct TrmSplitInfo {
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
     /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
-    /// belong to no bucket, for these. Nothing checks them: each bucket must have room for its items within what is written, apart from the
-    /// others. Elsewhere zeros.
+    /// belong to no bucket, for these. Items whose places lie beyond the end of keysOut or valuesOut, whichever holds fewer, or beyond 2^32 - 1, are not
+    /// written, which TRM_STATUS_OUTPUT_CLAMPED tells. Buckets that overlap overwrite one another. Elsewhere zeros.
     struct TrmRange starts;
     /// Of a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT, which items are split together; those of no bucket lie behind the others of their
     /// segment. Zeros elsewhere.
@@ -646,7 +665,7 @@ typedef struct TrmSplitInfo {
 /// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.
 typedef struct TrmInfoHeader {
     TrmStructureType sType;
-    /// sizeof the struct, as the caller's header has it. Members past it take their defaults. A larger one than the library
+    /// sizeof the struct, as the caller's header has it. Members past it count as zero. A larger one than the library
     /// knows is fine as long as what the library does not know is zero.
     uint32_t structSize;
     /// Reserved, must be NULL.
@@ -709,12 +728,17 @@ TrmResult trmCreateDevice(const struct TrmDeviceCreateInfo *info, TrmDevice *dev
 /// and until every command buffer recorded with them has executed, the VkDevice must live. NULL is ignored.
 void trmDestroyDevice(TrmDevice device);
 
-/// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once.
+/// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
+/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
+/// Sorters that are alike share their pipelines.
 ///
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
-TrmResult trmCreateSorter(TrmDevice device, const struct TrmSorterCreateInfo *info, TrmSorter *sorter);
+TrmResult trmCreateSorter(TrmDevice device,
+                          const struct TrmSorterCreateInfo *info,
+                          TrmSorter *sorter);
 
-/// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
+/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, unless
+/// others use them. NULL is ignored.
 void trmDestroySorter(TrmSorter sorter);
 
 /// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
@@ -759,10 +783,14 @@ TrmResult trmCmdSort(VkCommandBuffer commandBuffer,
                      TrmSorter sorter,
                      const struct TrmSortInfo *info);
 
-/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
+/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
+/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
+/// Splitters that are alike share their pipelines.
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
-TrmResult trmCreateSplitter(TrmDevice device, const struct TrmSplitterCreateInfo *info, TrmSplitter *splitter);
+TrmResult trmCreateSplitter(TrmDevice device,
+                            const struct TrmSplitterCreateInfo *info,
+                            TrmSplitter *splitter);
 
 /// The same by a function of the caller: info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
 ///
@@ -789,7 +817,8 @@ TrmResult trmCreateSplitterFromSpirv(TrmDevice device,
                                      size_t codeSize,
                                      TrmSplitter *splitter);
 
-/// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
+/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, and its
+/// module, if it has one of the caller's, unless others use them. NULL is ignored.
 void trmDestroySplitter(TrmSplitter splitter);
 
 /// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
@@ -847,11 +876,16 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
 /// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
 ///
-/// Problems are independent: what one writes, no other may read or write; counts may be shared. The first access may also be
-/// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
-/// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
-/// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
-/// kinds: what a sorter or splitter was created as, and a tile shape of the device's profile (one for each range of sizes).
+/// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
+/// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
+/// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+///
+/// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
+/// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its
+/// barriers. Groups follow one another without a barrier between them; each has a part of scratch of its own.
+///
+/// The first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their
+/// scratch and timestamps are not used. Recording takes up to 1 MiB of stack.
 ///
 /// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer,

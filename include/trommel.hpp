@@ -116,14 +116,17 @@ struct Requirements {
     std::string missing;
 };
 
-/// Switches the needed features on in the structs given, which may be null, and tells the rest.
+/// Switches the needed features on in the structs given, which may be null, and tells the rest. apiVersion is the instance's:
+/// see TrmDeviceRequirementsInfo.
 inline Requirements deviceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance,
-                                       VkPhysicalDevice physicalDevice, VkPhysicalDeviceVulkan12Features *features12,
+                                       std::uint32_t apiVersion, VkPhysicalDevice physicalDevice,
+                                       VkPhysicalDeviceVulkan12Features *features12,
                                        VkPhysicalDeviceVulkan13Features *features13) {
     auto asked = info<TrmDeviceRequirementsInfo>();
     asked.getInstanceProcAddr = getInstanceProcAddr;
     asked.instance = instance;
     asked.physicalDevice = physicalDevice;
+    asked.apiVersion = apiVersion;
 
     std::uint32_t count = 0;
     std::uint32_t size = 0;

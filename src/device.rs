@@ -1,6 +1,8 @@
 //! The engine's Vulkan, handed in: its handles, what its device can do, and the pipelines made on it.
 
-use crate::kernel::{Registry, Variant};
+#[cfg(feature = "split")]
+use crate::kernel::Module;
+use crate::kernel::{Pipeline, Registry, Variant};
 use crate::loader::{check_device, check_instance};
 use crate::requirements::Requirements;
 use crate::tuning::Profile;
@@ -23,10 +25,14 @@ pub struct DeviceInfo<'a> {
     pub device: vk::Device,
     /// The features that the device was created with and the chain behind them: Vulkan cannot be asked afterwards.
     pub enabled_features: &'a vk::PhysicalDeviceFeatures2<'a>,
-    /// The queue family that will execute, if known. A compute-only family is faster on some devices.
+    /// The queue family that will execute, if known: one of the physical device's, with compute. A compute-only family is faster on some devices.
     pub queue_family: Option<u32>,
-    /// Where pipelines are looked up and kept; null is allowed.
+    /// Where pipelines are looked up and kept; null is allowed. Several threads use it at once: where it has been created with
+    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use it while a sorter or splitter is created.
     pub pipeline_cache: vk::PipelineCache,
+    /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that the
+    /// system does not give are done without. With allocation callbacks the calling thread is the only one.
+    pub creation_threads: u32,
     /// Host memory for Vulkan's objects; they must live as long as the [`Device`].
     pub allocation_callbacks: Option<vk::AllocationCallbacks<'static>>,
     /// The instance has `VK_EXT_debug_utils`: pipelines get names and commands get labels.
@@ -54,6 +60,7 @@ impl<'a> DeviceInfo<'a> {
             enabled_features,
             queue_family: None,
             pipeline_cache: vk::PipelineCache::null(),
+            creation_threads: 0,
             allocation_callbacks: None,
             debug_utils: false,
             profile: None,
@@ -99,7 +106,7 @@ impl DeviceFacts {
 pub struct Device(Arc<DeviceInner>);
 
 struct DeviceInner {
-    handles: DeviceHandles,
+    handles: Arc<DeviceHandles>,
     registry: Registry,
     profile: Profile,
 }
@@ -111,6 +118,8 @@ pub(crate) struct DeviceHandles {
     pub(crate) pipeline_cache: vk::PipelineCache,
     pub(crate) pipeline_flags: vk::PipelineCreateFlags,
     callbacks: Option<vk::AllocationCallbacks<'static>>,
+    /// As [`DeviceInfo`] has it.
+    creation_threads: u32,
     debug: Option<ash::ext::debug_utils::Device>,
 }
 
@@ -123,6 +132,15 @@ unsafe impl Sync for DeviceHandles {}
 impl DeviceHandles {
     pub(crate) fn callbacks(&self) -> Option<&vk::AllocationCallbacks<'static>> {
         self.callbacks.as_ref()
+    }
+
+    /// Threads that make pipelines, the calling one among them. The caller's own functions for host memory may not bear more than one.
+    pub(crate) fn creation_threads(&self) -> usize {
+        match (self.callbacks, self.creation_threads) {
+            (Some(_), _) => 1,
+            (None, 0) => std::thread::available_parallelism().map_or(1, usize::from),
+            (None, threads) => threads as usize,
+        }
     }
 
     /// Names an object for debuggers. A name that cannot be given is not an error.
@@ -154,11 +172,12 @@ impl Device {
     /// The library on `info.device`.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] names what the device was not created with.
+    /// [`Error::MissingFeature`] names what the device was not created with, and `VK_EXT_debug_utils` where it is announced and not there.
+    /// [`Error::TooLarge`] and [`Error::Malformed`] for a queue family that the physical device does not have, or without compute.
     ///
     /// # Safety
     /// The handles are valid and belong together, and `enabled_features` tells the truth. The device outlives every clone of
-    /// this one and all that is created on it, and no command buffer that they recorded into is pending when the last goes.
+    /// this one and all that is created on it. Where [`DeviceInfo::creation_threads`] is not 1, the pipeline cache is one that Vulkan synchronizes.
     pub unsafe fn new(info: &DeviceInfo<'_>) -> Result<Self> {
         for (argument, null) in [
             ("instance", info.instance.is_null()),
@@ -186,16 +205,17 @@ impl Device {
             return Err(Error::MissingFeature(missing.join(", ")));
         }
         // SAFETY: the caller's handles are valid.
-        let facts = unsafe { query_facts(&instance, info.physical_device, info.queue_family) };
+        let facts = unsafe { query_facts(&instance, info.physical_device, info.queue_family) }?;
         let profile = info.profile.clone().unwrap_or_else(|| Profile::for_device(&facts)).checked(&facts)?;
-        let handles = DeviceHandles {
+        let handles = Arc::new(DeviceHandles {
             debug: info.debug_utils.then(|| ash::ext::debug_utils::Device::new(&instance, &device)),
             vk: device,
             facts,
             pipeline_cache: info.pipeline_cache,
             pipeline_flags: info.pipeline_flags,
             callbacks: info.allocation_callbacks,
-        };
+            creation_threads: info.creation_threads,
+        });
         let registry = Registry::new(&handles)?;
         Ok(Self(Arc::new(DeviceInner { handles, registry, profile })))
     }
@@ -218,27 +238,28 @@ impl Device {
         self.0.registry.layout()
     }
 
+    /// A pipeline that a recording finds missing. The device keeps it.
     pub(crate) fn pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
-        self.0.registry.pipeline(self.handles(), variant)
+        self.0.registry.late_pipeline(&self.0.handles, variant)
     }
 
     #[cfg(feature = "split")]
-    pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> u32 {
+    pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> Arc<Module> {
         self.0.registry.add_module(code)
     }
 
-    pub(crate) fn create_pipelines(&self, variants: &[Variant]) -> Result<Vec<(Variant, vk::Pipeline)>> {
-        self.0.registry.pipelines(self.handles(), variants)
+    pub(crate) fn create_pipelines(&self, variants: &[Variant]) -> Result<Vec<(Variant, Arc<Pipeline>)>> {
+        self.0.registry.pipelines(&self.0.handles, variants)
     }
 
-    /// Every pipeline so far, for those who read their statistics.
+    /// Every pipeline that a sorter or splitter uses, for those who read their statistics.
     #[doc(hidden)]
     pub fn pipelines(&self) -> Vec<(Variant, vk::Pipeline)> {
         self.0.registry.all()
     }
 
     /// For tests on drivers that take long to make pipelines: sorters and splitters made from now on leave theirs to be made when they are first
-    /// recorded, which then takes a lock and time, and spares those that no recording needs.
+    /// recorded, which then takes a lock and time, and spares those that no recording needs. The device keeps these to its end.
     #[doc(hidden)]
     pub fn make_pipelines_late(&self) {
         self.0.registry.make_late();
@@ -249,9 +270,28 @@ impl Device {
     }
 }
 
+/// The flags of a queue family that executes; none where it is not known.
+fn queue_flags(families: &[vk::QueueFamilyProperties], queue_family: Option<u32>) -> Result<Option<vk::QueueFlags>> {
+    let argument = "queueFamilyIndex";
+    let Some(index) = queue_family else { return Ok(None) };
+    let Some(family) = families.get(index as usize) else {
+        let limit = (families.len() as u64).saturating_sub(1);
+        return Err(Error::TooLarge { argument, value: index.into(), limit, why: "the physical device's last queue family" });
+    };
+    if !family.queue_flags.contains(vk::QueueFlags::COMPUTE) {
+        let why = format!("family {index} has no VK_QUEUE_COMPUTE_BIT");
+        return Err(Error::Malformed { argument, why });
+    }
+    Ok(Some(family.queue_flags))
+}
+
 /// # Safety
 /// The handles are valid.
-unsafe fn query_facts(instance: &ash::Instance, physical_device: vk::PhysicalDevice, queue_family: Option<u32>) -> DeviceFacts {
+unsafe fn query_facts(
+    instance: &ash::Instance,
+    physical_device: vk::PhysicalDevice,
+    queue_family: Option<u32>,
+) -> Result<DeviceFacts> {
     let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v13);
     // SAFETY: the handles are valid, the chain is ours.
@@ -260,11 +300,11 @@ unsafe fn query_facts(instance: &ash::Instance, physical_device: vk::PhysicalDev
         instance.get_physical_device_queue_family_properties(physical_device)
     };
     let device = properties.properties;
-    let family = queue_family.and_then(|family| families.get(family as usize));
-    DeviceFacts {
+    let flags = queue_flags(&families, queue_family)?;
+    Ok(DeviceFacts {
         vendor_id: device.vendor_id,
         is_cpu: device.device_type == vk::PhysicalDeviceType::CPU,
-        compute_only: family.is_some_and(|family| !family.queue_flags.contains(vk::QueueFlags::GRAPHICS)),
+        compute_only: flags.is_some_and(|flags| !flags.contains(vk::QueueFlags::GRAPHICS)),
         min_lanes: v13.min_subgroup_size,
         max_lanes: v13.max_subgroup_size,
         lanes_selectable: v13.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE),
@@ -272,5 +312,5 @@ unsafe fn query_facts(instance: &ash::Instance, physical_device: vk::PhysicalDev
         max_subgroups: v13.max_compute_workgroup_subgroups,
         shared_memory: device.limits.max_compute_shared_memory_size,
         max_groups_x: device.limits.max_compute_work_group_count[0],
-    }
+    })
 }

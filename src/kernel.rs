@@ -8,7 +8,8 @@ use ash::vk;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
 
 /// Bytes of push constants that every Vulkan device takes.
 pub(crate) const MAX_PUSH_BYTES: u32 = 128;
@@ -201,8 +202,8 @@ kernels! {
 pub struct Variant {
     /// The module.
     pub kernel: Kernel,
-    /// The caller's own in its place, by the number that [`Registry::add_module`] has told; 0: none.
-    module: u32,
+    /// Number of the caller's own module that is used in its place; 0: none.
+    module: u64,
     /// Values in the order of [`Kernel::constants`]; the rest is zero.
     constants: [u32; MAX_CONSTANTS],
 }
@@ -218,7 +219,7 @@ impl Variant {
     }
 
     /// The same of a module of the caller.
-    pub(crate) fn of_module(self, module: u32) -> Self {
+    pub(crate) fn of_module(self, module: u64) -> Self {
         Self { module, ..self }
     }
 
@@ -232,14 +233,87 @@ impl Variant {
     }
 }
 
-/// The pipelines of a device, made once each and kept until the device goes.
+/// A pipeline, destroyed when the last sorter or splitter that uses it goes.
+pub(crate) struct Pipeline {
+    handle: vk::Pipeline,
+    device: Arc<DeviceHandles>,
+}
+
+impl Pipeline {
+    pub(crate) fn handle(&self) -> vk::Pipeline {
+        self.handle
+    }
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Pipeline").field(&self.handle).finish()
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // SAFETY: callers of cmd_sort() and cmd_split() promise that no command buffer in flight outlives the sorter or splitter.
+        unsafe { self.device.vk.destroy_pipeline(self.handle, self.device.callbacks()) };
+    }
+}
+
+/// SPIR-V of the caller.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
+pub(crate) struct Module {
+    /// Not 0, and not the number of any other module that the device has had.
+    number: u64,
+    code: Arc<[u32]>,
+}
+
+impl Module {
+    #[cfg(feature = "split")]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+/// Modules that some splitter uses, and perhaps some that none uses any more.
+#[derive(Default)]
+struct Modules {
+    #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
+    last_number: u64,
+    modules: Vec<Weak<Module>>,
+}
+
+impl Modules {
+    /// The module that is made of `code`, the same for the same code.
+    #[cfg(feature = "split")]
+    fn add(&mut self, code: &Arc<[u32]>) -> Arc<Module> {
+        if let Some(known) = self.modules.iter().filter_map(Weak::upgrade).find(|module| module.code == *code) {
+            return known;
+        }
+        self.last_number += 1;
+        let module = Arc::new(Module { number: self.last_number, code: code.clone() });
+        self.modules.retain(|module| module.strong_count() != 0);
+        self.modules.push(Arc::downgrade(&module));
+        module
+    }
+
+    fn find(&self, number: u64) -> Option<Arc<Module>> {
+        self.modules.iter().filter_map(Weak::upgrade).find(|module| module.number == number)
+    }
+}
+
+/// The pipelines of a device, one for each variant that some sorter or splitter uses.
 pub(crate) struct Registry {
     layout: vk::PipelineLayout,
-    pipelines: Mutex<HashMap<Variant, vk::Pipeline>>,
-    /// Modules of the caller.
-    modules: Mutex<Vec<Arc<[u32]>>>,
-    /// Whether none is made before it is recorded.
+    pipelines: Mutex<HashMap<Variant, Weak<Pipeline>>>,
+    /// Pipelines that a recording found missing: the device keeps these, since no sorter or splitter does.
+    kept: Mutex<HashMap<Variant, Arc<Pipeline>>>,
+    modules: Mutex<Modules>,
+    /// Whether pipelines are made when they are first recorded, and not before.
     late: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Registry {
@@ -248,7 +322,8 @@ impl Registry {
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
-        Ok(Self { layout, pipelines: Mutex::default(), modules: Mutex::default(), late: AtomicBool::new(false) })
+        let (pipelines, kept, modules) = Default::default();
+        Ok(Self { layout, pipelines, kept, modules, late: AtomicBool::new(false) })
     }
 
     /// One layout for all kernels: push constants and nothing else.
@@ -256,32 +331,27 @@ impl Registry {
         self.layout
     }
 
-    /// Keeps a module of the caller; tells its number, the same for the same code.
+    /// The module of the caller that is made of `code`, the same for the same code.
     #[cfg(feature = "split")]
-    pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> u32 {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = modules.iter().position(|known| known == code).unwrap_or_else(|| {
-            modules.push(code.clone());
-            modules.len() - 1
-        });
-        // Fewer than 2^32: each has some words of code.
-        u32::try_from(place + 1).unwrap_or(u32::MAX)
+    pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> Arc<Module> {
+        lock(&self.modules).add(code)
     }
 
-    fn module(&self, number: u32) -> Option<Arc<[u32]>> {
-        let place = usize::try_from(number).ok()?.checked_sub(1)?;
-        self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
-    }
-
-    /// The pipeline of a variant, created on first use.
-    pub(crate) fn pipeline(&self, device: &DeviceHandles, variant: Variant) -> Result<vk::Pipeline> {
+    /// The pipeline of a variant, created unless there is one.
+    fn pipeline(&self, device: &Arc<DeviceHandles>, variant: Variant) -> Result<Arc<Pipeline>> {
         if let Some(pipeline) = self.known(variant) {
             return Ok(pipeline);
         }
-        let own = self.module(variant.module);
-        let code = own.as_deref().unwrap_or_else(|| variant.kernel.spirv());
-        let pipeline = create_pipeline(device, self.layout, variant, code)?;
-        Ok(self.keep(device, variant, pipeline))
+        let own = lock(&self.modules).find(variant.module);
+        let code = own.as_ref().map_or_else(|| variant.kernel.spirv(), |module| &module.code);
+        let handle = create_pipeline(device, self.layout, variant, code)?;
+        Ok(self.register(variant, Pipeline { handle, device: device.clone() }))
+    }
+
+    /// The pipeline of a variant that a recording finds missing. The device keeps it.
+    pub(crate) fn late_pipeline(&self, device: &Arc<DeviceHandles>, variant: Variant) -> Result<vk::Pipeline> {
+        let pipeline = self.pipeline(device, variant)?;
+        Ok(lock(&self.kept).entry(variant).or_insert(pipeline).handle)
     }
 
     /// From now on, [`Registry::pipelines`] makes none.
@@ -289,60 +359,62 @@ impl Registry {
         self.late.store(true, Ordering::Relaxed);
     }
 
-    /// The pipelines of many variants, created on all cores: drivers take a tenth of a second for one.
-    pub(crate) fn pipelines(&self, device: &DeviceHandles, variants: &[Variant]) -> Result<Vec<(Variant, vk::Pipeline)>> {
+    /// The pipelines of many variants, created by several threads: drivers take a tenth of a second for one.
+    pub(crate) fn pipelines(&self, device: &Arc<DeviceHandles>, variants: &[Variant]) -> Result<Vec<(Variant, Arc<Pipeline>)>> {
         if self.late.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
         let next = AtomicUsize::new(0);
-        let create = || {
-            while let Some(variant) = variants.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.pipeline(device, *variant)?;
-            }
-            Ok(())
-        };
-        // The caller's own functions for host memory may not bear more than one thread.
-        let cores = if device.callbacks().is_some() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
-        let helpers = cores.min(variants.len()).saturating_sub(1);
-        std::thread::scope(|scope| -> Result<()> {
-            let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(create)).collect();
-            let own: Result<()> = create();
-            helpers.into_iter().try_fold(own?, |(), helper| helper.join().unwrap_or(Err(Error::Vulkan(vk::Result::ERROR_UNKNOWN))))
-        })?;
-        variants.iter().map(|variant| Ok((*variant, self.pipeline(device, *variant)?))).collect()
+        on_threads(device.creation_threads().min(variants.len()), || {
+            let variants = std::iter::from_fn(|| variants.get(next.fetch_add(1, Ordering::Relaxed)));
+            variants.map(|variant| Ok((*variant, self.pipeline(device, *variant)?))).collect()
+        })
     }
 
-    fn known(&self, variant: Variant) -> Option<vk::Pipeline> {
-        self.pipelines.lock().unwrap_or_else(PoisonError::into_inner).get(&variant).copied()
+    fn known(&self, variant: Variant) -> Option<Arc<Pipeline>> {
+        lock(&self.pipelines).get(&variant).and_then(Weak::upgrade)
     }
 
-    /// Keeps a new pipeline, unless somebody else has made the same meanwhile.
-    fn keep(&self, device: &DeviceHandles, variant: Variant, pipeline: vk::Pipeline) -> vk::Pipeline {
-        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = *pipelines.entry(variant).or_insert(pipeline);
-        if kept != pipeline {
-            // SAFETY: nobody has seen it.
-            unsafe { device.vk.destroy_pipeline(pipeline, device.callbacks()) };
+    /// Registers a new pipeline, unless another thread has made the same meanwhile.
+    fn register(&self, variant: Variant, pipeline: Pipeline) -> Arc<Pipeline> {
+        let mut pipelines = lock(&self.pipelines);
+        if let Some(first) = pipelines.get(&variant).and_then(Weak::upgrade) {
+            return first;
         }
-        kept
+        let pipeline = Arc::new(pipeline);
+        pipelines.retain(|_, pipeline| pipeline.strong_count() != 0);
+        pipelines.insert(variant, Arc::downgrade(&pipeline));
+        pipeline
     }
 
-    /// Every pipeline there is.
+    /// Every pipeline in use.
     pub(crate) fn all(&self) -> Vec<(Variant, vk::Pipeline)> {
-        let pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        pipelines.iter().map(|(variant, pipeline)| (*variant, *pipeline)).collect()
+        let pipelines = lock(&self.pipelines);
+        pipelines.iter().filter_map(|(variant, pipeline)| Some((*variant, pipeline.upgrade()?.handle))).collect()
     }
 
     /// Called once, when the device goes.
     pub(crate) fn destroy(&mut self, device: &DeviceHandles) {
-        let pipelines = self.pipelines.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (_, pipeline) in pipelines.drain() {
-            // SAFETY: the caller of Device::new promises that no command buffer in flight outlives the device.
-            unsafe { device.vk.destroy_pipeline(pipeline, device.callbacks()) };
-        }
-        // SAFETY: as above; every pipeline that used it is gone.
+        lock(&self.kept).clear();
+        // SAFETY: the caller of Device::new promises that no command buffer in flight outlives the device.
         unsafe { device.vk.destroy_pipeline_layout(self.layout, device.callbacks()) };
     }
+}
+
+/// Runs `work` on `threads` threads, the calling one among them, and gathers the results. Where the system makes no more threads, those that there
+/// are do all of the work.
+fn on_threads<T: Send>(threads: usize, work: impl Fn() -> Result<Vec<T>> + Sync) -> Result<Vec<T>> {
+    let results: Vec<Result<Vec<T>>> = thread::scope(|scope| {
+        let spawn = |_| thread::Builder::new().name("trommel".into()).spawn_scoped(scope, &work).ok();
+        let helpers: Vec<_> = (1..threads).map_while(spawn).collect();
+        let own = work();
+        let others = helpers.into_iter().map(|helper| helper.join().unwrap_or(Err(Error::Vulkan(vk::Result::ERROR_UNKNOWN))));
+        std::iter::once(own).chain(others).collect()
+    });
+    results.into_iter().try_fold(Vec::new(), |mut all, some| {
+        all.extend(some?);
+        Ok(all)
+    })
 }
 
 fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant, code: &[u32]) -> Result<vk::Pipeline> {
@@ -384,6 +456,25 @@ fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "split")]
+    #[test]
+    fn modules_of_the_caller_live_as_long_as_they_are_used() {
+        let mut modules = Modules::default();
+        let code = |word: u32| Arc::from([word, 7]);
+        let first = modules.add(&code(0));
+        assert!(Arc::ptr_eq(&first, &modules.add(&code(0))), "the same code is the same module");
+        for word in 1..1000u32 {
+            let module = modules.add(&code(word));
+            assert_eq!(module.number(), u64::from(word) + 1, "no number is used twice");
+            assert!(modules.find(module.number()).is_some_and(|found| Arc::ptr_eq(&found, &module)));
+            assert!(modules.modules.len() <= 2, "{} modules are remembered", modules.modules.len());
+        }
+        assert!(modules.find(2).is_none() && modules.find(0).is_none());
+        let number = first.number();
+        drop(first);
+        assert!(modules.add(&code(0)).number() > number, "code that comes back is another module");
+    }
 
     #[test]
     fn modules_are_spirv_1_6() {

@@ -50,7 +50,7 @@ pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 pub use memory::{Count, Range, Scratch, Timestamps};
 pub use requirements::Requirements;
-pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET};
+pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED};
 #[cfg(feature = "sort")]
 pub use sort::{KeyType, Layout, Order, Placement, Segments, SortInfo, Sorter, SorterInfo, ValueType};
 #[cfg(feature = "split")]

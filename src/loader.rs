@@ -1,5 +1,6 @@
 //! A function that the engine's loader does not have is found out here: to call it later would be the end of the process.
 
+use crate::requirements::INSTANCE_VERSION;
 use crate::{Error, Result};
 use ash::vk;
 use ash::vk::Handle as _;
@@ -24,10 +25,11 @@ const OF_DEBUG_UTILS: &[&CStr] = &[c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBegin
 pub(crate) unsafe fn check_instance(loader: vk::PFN_vkGetInstanceProcAddr, instance: vk::Instance) -> Result<()> {
     // SAFETY: the caller's promise.
     let has = |name: &CStr| unsafe { loader(instance, name.as_ptr()) }.is_some();
-    all(!instance.is_null(), OF_INSTANCES, has, "Vulkan 1.3 as the instance's apiVersion")
+    all(!instance.is_null(), OF_INSTANCES, has, INSTANCE_VERSION)
 }
 
-/// Looks up what the library calls on a device; a null one is for others to refuse.
+/// Looks up what the library calls on a device; a null one is for others to refuse. The functions of `VK_EXT_debug_utils` are looked up on the
+/// instance as well: loaders give a device's even where the instance is without the extension.
 ///
 /// # Safety
 /// The handles are valid or null, and [`check_instance`] has passed.
@@ -43,8 +45,11 @@ pub(crate) unsafe fn check_device(
     let device_loader = unsafe { transmute::<unsafe extern "system" fn(), vk::PFN_vkGetDeviceProcAddr>(device_loader) };
     // SAFETY: the caller's promise.
     let has = |name: &CStr| unsafe { device_loader(device, name.as_ptr()) }.is_some();
-    all(!device.is_null(), OF_DEVICES, has, "Vulkan 1.3 as the instance's apiVersion")?;
-    all(!device.is_null() && debug_utils, OF_DEBUG_UTILS, has, "VK_EXT_debug_utils on the instance")
+    all(!device.is_null(), OF_DEVICES, has, INSTANCE_VERSION)?;
+    // SAFETY: the caller's promise.
+    let instance_has = |name: &CStr| unsafe { loader(instance, name.as_ptr()) }.is_some();
+    let has_both = |name: &CStr| has(name) && instance_has(name);
+    all(!device.is_null() && debug_utils, OF_DEBUG_UTILS, has_both, "VK_EXT_debug_utils on the instance")
 }
 
 fn all(wanted: bool, names: &[&CStr], has: impl Fn(&CStr) -> bool, needs: &str) -> Result<()> {

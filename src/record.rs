@@ -8,7 +8,7 @@ use crate::{Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
 
-/// Most plans recorded together: problems of one kind share a plan, so this bounds kinds, not problems.
+/// Most plans recorded side by side. Problems of one kind share a plan; a batch of more kinds is recorded in groups.
 pub(crate) const MAX_PLANS: usize = 16;
 
 /// Bytes of a table sent by one command; Vulkan takes up to 65,536.
@@ -65,7 +65,12 @@ impl Pending {
     }
 
     fn after_pass(&mut self, pass: &Pass) {
-        self.read = self.read.union(pass.reads);
+        // The indirect read precedes the shader stage: a barrier that waits for the shader waits for the indirect read too.
+        let command = match pass.groups {
+            Groups::Indirect { resource, .. } => Resources::of(&[resource]),
+            Groups::Fixed(_) => Resources::default(),
+        };
+        self.read = self.read.union(pass.reads).union(command);
         self.written_by_compute = self.written_by_compute.union(pass.writes);
         self.unseen_by_indirect = self.unseen_by_indirect.union(pass.writes);
     }
@@ -90,7 +95,7 @@ impl Pending {
 /// Records plans side by side: their first passes, one barrier at most, their second passes, and so on. Plans are independent.
 /// Tells how many marks it has set.
 pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
-    debug_assert!(plans.len() <= MAX_PLANS, "kinds of requests are checked before plans are made");
+    debug_assert!(plans.len() <= MAX_PLANS, "more kinds are recorded in groups");
     let mut pending: ArrayVec<Pending, MAX_PLANS> = plans.iter().map(|_| Pending::default()).collect();
     let levels = plans.iter().map(Plan::levels).max().unwrap_or(0);
     commands.mark(0);
@@ -154,8 +159,8 @@ pub(crate) struct Recorder<'a> {
     bound: Option<vk::Pipeline>,
 }
 
-/// Most pipelines of one recording.
-const MAX_PIPELINES: usize = 128;
+/// Most pipelines of the plans recorded side by side: a plan has no more than 8.
+pub(crate) const MAX_PIPELINES: usize = 128;
 
 impl<'a> Recorder<'a> {
     /// Looks up every pipeline first: what can fail, fails before anything is recorded.

@@ -12,6 +12,8 @@ use std::ffi::CStr;
 const SHARED_MEMORY: u32 = 16 * 1024;
 /// Narrower subgroups would need more room for their sums than kernels have.
 const MIN_LANES: u32 = 4;
+/// What an instance for less than Vulkan 1.3 lacks.
+pub(crate) const INSTANCE_VERSION: &str = "Vulkan 1.3 as the instance's apiVersion";
 
 bitflags::bitflags! {
     /// The features that every kernel relies on. Names are Vulkan's.
@@ -92,14 +94,19 @@ pub struct Requirements {
 impl Requirements {
     /// Asks a physical device.
     ///
+    /// `api_version` is the `VkApplicationInfo::apiVersion` that the instance was created with; 0 means Vulkan 1.0 there as here. Vulkan cannot be
+    /// asked for that version, and loaders and drivers may serve a physical device of Vulkan 1.3 on an older instance until the device is created.
+    ///
     /// # Errors
-    /// [`Error::Null`] for a null handle, [`Error::MissingFeature`] for an instance below Vulkan 1.3. A device that falls short is not an error: see [`Requirements::missing`].
+    /// [`Error::Null`] for a null handle, [`Error::MissingFeature`] for a loader that lacks a function. A device or an instance that falls short is
+    /// not an error: see [`Requirements::missing`].
     ///
     /// # Safety
     /// The handles are valid and belong together.
     pub unsafe fn query(
         get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
         instance: vk::Instance,
+        api_version: u32,
         physical_device: vk::PhysicalDevice,
     ) -> Result<Self> {
         for (argument, null) in [("instance", instance.is_null()), ("physicalDevice", physical_device.is_null())] {
@@ -111,7 +118,12 @@ impl Requirements {
         unsafe {
             check_instance(get_instance_proc_addr, instance)?;
             let instance = ash::Instance::load(&ash::StaticFn { get_instance_proc_addr }, instance);
-            Ok(Self::of(&instance, physical_device))
+            let mut requirements = Self::of(&instance, physical_device);
+            if api_version < vk::API_VERSION_1_3 {
+                let version = version_text(api_version.max(vk::API_VERSION_1_0));
+                requirements.missing.push(format!("{INSTANCE_VERSION} (it is {version})"));
+            }
+            Ok(requirements)
         }
     }
 
@@ -121,8 +133,7 @@ impl Requirements {
         // SAFETY: the caller's handles are valid.
         let version = unsafe { instance.get_physical_device_properties(physical_device) }.api_version;
         if version < vk::API_VERSION_1_3 {
-            let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
-            return Self { missing: vec![format!("Vulkan 1.3 (the device has {major}.{minor})")] };
+            return Self { missing: vec![format!("Vulkan 1.3 (the device has {})", version_text(version))] };
         }
 
         let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
@@ -211,6 +222,10 @@ impl Requirements {
         }
         missing
     }
+}
+
+fn version_text(version: u32) -> String {
+    format!("{}.{}", vk::api_version_major(version), vk::api_version_minor(version))
 }
 
 fn names(features: Features) -> Vec<String> {

@@ -5,6 +5,9 @@ use crate::{Error, Result};
 /// Parts begin at multiples of this, so that neighbours share no cache line and rows coalesce.
 pub(crate) const PART_ALIGNMENT: u64 = 256;
 
+/// Most bytes of scratch of one recording: kernels name a part by a `u32` multiple of [`PART_ALIGNMENT`].
+pub(crate) const MAX_SCRATCH: u64 = PART_ALIGNMENT << u32::BITS;
+
 /// Hands out parts of a range, one after the other. Offsets are relative to the range's first byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layout {
@@ -14,8 +17,13 @@ pub(crate) struct Layout {
 impl Layout {
     /// The offset of a new part of `bytes` bytes.
     pub(crate) fn part(&mut self, bytes: u64) -> Result<u64> {
-        let start = self.end.checked_next_multiple_of(PART_ALIGNMENT).ok_or_else(overflow)?;
-        self.end = start.checked_add(bytes).ok_or_else(overflow)?;
+        let start = self.end.saturating_add(PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+        let end = start.saturating_add(bytes);
+        if end > MAX_SCRATCH {
+            let why = "the most scratch of one recording";
+            return Err(Error::TooLarge { argument: "scratch.size", value: end, limit: MAX_SCRATCH, why });
+        }
+        self.end = end;
         Ok(start)
     }
 
@@ -23,10 +31,6 @@ impl Layout {
     pub(crate) fn size(self) -> u64 {
         self.end
     }
-}
-
-fn overflow() -> Error {
-    Error::TooLarge { argument: "scratch.size", value: u64::MAX, limit: u64::MAX - PART_ALIGNMENT, why: "the size of an address" }
 }
 
 #[cfg(test)]
@@ -44,9 +48,18 @@ mod tests {
     }
 
     #[test]
-    fn overflow_is_an_error() {
+    fn more_than_kernels_can_name_is_an_error() {
         let mut layout = Layout::default();
-        layout.part(u64::MAX - 10).unwrap();
-        assert!(layout.part(1).is_err(), "no room is left below 2^64");
+        layout.part(MAX_SCRATCH - 256).unwrap();
+        let full = layout;
+        assert_eq!(layout.part(256).unwrap(), MAX_SCRATCH - 256, "the last part begins below the limit");
+        assert_eq!(layout.size(), MAX_SCRATCH);
+        for bytes in [257, u64::MAX] {
+            let mut layout = full;
+            let refused = layout.part(bytes).map_err(|error| error.to_string());
+            let value = (MAX_SCRATCH - 256).saturating_add(bytes);
+            assert_eq!(refused, Err(format!("scratch.size {value} > 1099511627776, the most scratch of one recording")));
+            assert_eq!(layout.size(), full.size(), "a refused part takes nothing");
+        }
     }
 }

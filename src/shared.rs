@@ -180,6 +180,8 @@ shared_constants! {
     const LEAST_LOOK_BACK_ROW = 32;
     /// Status bit: some keys belong to no bucket; they lie behind those of the last one.
     const STATUS_NO_BUCKET = 2;
+    /// Status bit: where buckets begin, some items have no room in what is written; they are not written.
+    const STATUS_OUTPUT_CLAMPED = 4;
     /// Bins are the values of a digit.
     const FUNCTION_DIGIT = 0;
     /// The same, of fewer bins than the digit has values: all others belong to the last.

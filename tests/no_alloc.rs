@@ -9,7 +9,8 @@ use std::ptr;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, KeyType, Request, Requirements, SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
+    Count, KeyType, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size,
+    cmd_batch,
 };
 
 thread_local! {
@@ -76,6 +77,52 @@ fn the_allocator_counts() {
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
 }
 
+fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> Result<(), Box<dyn Error>> {
+    let scratch = context.buffer(batch_scratch_size(requests)?)?;
+    context.run(|commands| {
+        // SAFETY: everything is valid and lives until it has run.
+        let result = || unsafe { cmd_batch(commands, requests, scratch.scratch()) };
+        assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0, "{what}");
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// More ranges than the check of independence holds at a time, with gaps and out of order, and more kinds than are recorded side by side.
+/// Recorded only: so many sorts take long on a CPU.
+#[test]
+fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
+    const PROBLEMS: u64 = 30_000;
+    let context = Context::new()?;
+    let sorter = |segmented| Sorter::new(context.device(), &SorterInfo { segmented, max_count: 100, ..SorterInfo::keys() });
+    let (plain, segmented) = (sorter(false)?, sorter(true)?);
+    let offsets = context.upload(&[0u32; 2])?;
+    let request = |place: u64| {
+        // Coprime to their number.
+        let place = place * 7919 % PROBLEMS;
+        let count = 1 + u32::from(place.is_multiple_of(2)) + u32::from(place.is_multiple_of(3));
+        // One, two or three keys in room for eight.
+        let keys = trommel::Range::new((1 << 40) + 32 * place, 4 * u64::from(count));
+        let info = SortInfo { count: Count::host(count), keys, ..SortInfo::default() };
+        if !place.is_multiple_of(1500) {
+            return Request::Sort(&plain, info);
+        }
+        let range = trommel::Range::new(offsets.address(), 8);
+        Request::Sort(&segmented, SortInfo { segments: Segments { offsets: range, count: Count::host(1) }, ..info })
+    };
+    let requests: Vec<_> = (0..PROBLEMS).map(request).collect();
+    let scratch = context.buffer(batch_scratch_size(&requests)?)?;
+    let stopped = context.run(|commands| {
+        // SAFETY: what is recorded is not executed.
+        let result = || unsafe { cmd_batch(commands, &requests, scratch.scratch()) };
+        assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0);
+        Err(trommel::Error::NotBuilt("nothing is executed"))
+    });
+    assert_eq!(stopped, Err(trommel::Error::NotBuilt("nothing is executed")));
+    assert!(context.messages().is_empty());
+    Ok(())
+}
+
 #[test]
 fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let context = Context::new()?;
@@ -105,13 +152,7 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
             SortInfo { count: Count::host(10), keys: part(&buffer), values: part(&values), ..SortInfo::default() }
         });
         let requests: Vec<_> = infos.iter().copied().chain(tiny).map(|info| Request::Sort(&sorter, info)).collect();
-        let scratch = context.buffer(batch_scratch_size(&requests)?)?;
-        context.run(|commands| {
-            // SAFETY: everything is valid and lives until it has run.
-            let result = || unsafe { cmd_batch(commands, &requests, scratch.scratch()) };
-            assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0, "a batch, {kind:?}");
-            Ok(())
-        })?;
+        record_together(&context, &requests, &format!("a batch, {kind:?}"))?;
     }
     assert!(context.messages().is_empty());
     Ok(())

@@ -1,6 +1,8 @@
 //! What is recorded and how much scratch it takes, without a GPU: the library on a Vulkan that only writes down.
 
 mod common;
+#[path = "plans/scratch.rs"]
+mod scratch;
 
 use ash::vk;
 use ash::vk::Handle as _;
@@ -9,8 +11,8 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use trommel::tuning::Profile;
 use trommel::{
-    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo,
-    SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
+    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter,
+    SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
 /// An H200's compute-only queue.
@@ -127,6 +129,70 @@ fn commands_of_a_batch() {
     assert_eq!(without_tables(fake::take_commands()), without_tables(commands));
 }
 
+/// Problems of 24 kinds in turn: sorters, and sizes that have tile shapes of their own.
+fn many_kinds(sorters: &[Sorter; 4], count: usize) -> Vec<Request<'_>> {
+    let sizes = [1000, 2000, 4000, 8000, 100_000, 1 << 20];
+    (0..count).map(|i| Request::Sort(&sorters[i / 6 % 4], info(i as u64, Count::host(sizes[i % 6])))).collect()
+}
+
+/// Commands of a batch, and scratch, in whole parts.
+fn record_together(requests: &[Request<'_>]) -> (Vec<String>, u64) {
+    let size = trommel::batch_scratch_size(requests).expect("the batch is small");
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
+    // SAFETY: handles are numbers here.
+    unsafe { trommel::cmd_batch(fake::command_buffer(), requests, scratch) }.expect("the batch is valid");
+    (fake::take_commands(), size.next_multiple_of(256))
+}
+
+fn count(commands: &[String], what: &str) -> usize {
+    commands.iter().filter(|command| command.starts_with(what)).count()
+}
+
+/// More kinds than are recorded side by side: as many dispatches as in batches of fewer kinds, however many problems share them. Each
+/// group has a part of scratch of its own.
+#[test]
+fn kinds_are_recorded_in_groups() {
+    let sorters = sorters(&NVIDIA);
+    let (commands, size) = record_together(&many_kinds(&sorters, 24));
+    let halves = [0..12, 12..24].map(|half| record_together(&many_kinds(&sorters, 24)[half]));
+    assert_eq!(count(&commands, "dispatch"), halves.iter().map(|(half, _)| count(half, "dispatch")).sum());
+    assert_eq!(size, halves.iter().map(|(_, size)| size).sum());
+    let barriers = count(&commands, "barrier");
+    let most = halves.iter().map(|(half, _)| count(half, "barrier")).max().unwrap_or(0);
+    assert!((most..=2 * most).contains(&barriers), "{barriers} barriers of two groups, {most} of one");
+
+    // Problems of all kinds among one another, two and five of each kind.
+    let [twofold, fivefold] = [48, 120].map(|problems| record_together(&many_kinds(&sorters, problems)).0);
+    for what in ["dispatch", "barrier"] {
+        assert_eq!(count(&fivefold, what), count(&twofold, what));
+    }
+}
+
+/// Segmented sorts share no dispatches. Beside sorts of few kinds, all that share dispatches are in the first group.
+#[test]
+fn segmented_sorts_are_recorded_in_groups() {
+    let device = fake::device(&NVIDIA);
+    let [plain, segmented] = [false, true].map(|segmented| {
+        Sorter::new(&device, &SorterInfo { segmented, ..SorterInfo::pairs() }).expect("numbers are always to be had")
+    });
+    let cut = |i: u64| {
+        let whole = info(i, Count::host(100_000));
+        let segments = Segments { offsets: Range::new((i * 4 + 3) << 33, 400), count: Count::host(99) };
+        Request::Sort(&segmented, SortInfo { segments, ..whole })
+    };
+    let (two, size) = record_together(&[cut(0), cut(1)]);
+    let many: Vec<_> = (0..40).map(cut).collect();
+    let (forty, size_of_forty) = record_together(&many);
+    assert_eq!((count(&forty, "dispatch"), size_of_forty), (20 * count(&two, "dispatch"), 20 * size));
+    assert_eq!(count(&forty, "barrier"), 3 * count(&two, "barrier"), "16, 16 and 8 share barriers");
+
+    let beside = |i: u64| Request::Sort(&plain, info(i, Count::host(1000)));
+    let (apart, _) = record_together(&[beside(40), beside(41)]);
+    let mixed: Vec<_> = many.iter().copied().chain([beside(40), beside(41)]).collect();
+    let (mixed, _) = record_together(&mixed);
+    assert_eq!(count(&mixed, "dispatch"), count(&forty, "dispatch") + count(&apart, "dispatch"));
+}
+
 /// A batch has workgroups enough: its sorts are not ranked. A batch of one is a sort alone.
 #[test]
 fn ranks_are_for_sorts_alone() {
@@ -167,18 +233,22 @@ fn long_lines_are_folded() {
 #[test]
 fn refusals_record_nothing() {
     let sorters = sorters(&NVIDIA);
-    let sizes = [1000, 2000, 4000, 8000, 100_000, 1 << 20];
-    let many_kinds: Vec<_> = (0..24).map(|i| Request::Sort(&sorters[i / 6], info(i as u64, Count::host(sizes[i % 6])))).collect();
     let many_problems = vec![Request::Sort(&sorters[0], SortInfo::default()); (1 << 20) + 1];
     let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 50 };
-    for (requests, text) in [
-        (&many_kinds, "batch 17 > 16, the most kinds and sizes of problems together"),
-        (&many_problems, "batch 1048577 > 1048576, the most problems together"),
-    ] {
+    let mut refusals = vec![(many_problems, "infoCount 1048577 > 1048576, the most problems together".to_owned())];
+    // More tiles than one dispatch takes, whichever group the kind is in.
+    for sorter in &sorters {
+        let large = (24..48_000).map(|i| Request::Sort(sorter, info(i, Count::host(1 << 30))));
+        let requests: Vec<_> = many_kinds(&sorters, 24).into_iter().chain(large).collect();
+        let text = trommel::batch_scratch_size(&requests[24..]).expect_err("tiles are too many").to_string();
+        assert!(text.starts_with("count.max ") && text.ends_with("the workgroups of one dispatch"), "{text}");
+        refusals.push((requests, text));
+    }
+    for (requests, text) in refusals {
         // SAFETY: handles are numbers here.
-        let refused = unsafe { trommel::cmd_batch(fake::command_buffer(), requests, scratch) };
-        assert_eq!(refused.map_err(|error| error.to_string()), Err(text.to_owned()));
-        assert_eq!(trommel::batch_scratch_size(requests).map_err(|error| error.to_string()), Err(text.to_owned()));
+        let refused = unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, scratch) };
+        assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
+        assert_eq!(trommel::batch_scratch_size(&requests).map_err(|error| error.to_string()), Err(text));
     }
     for broken in [
         SortInfo { count: Count::host((1 << 30) + 1), ..info(0, Count::host(0)) },
@@ -189,6 +259,77 @@ fn refusals_record_nothing() {
         assert!(unsafe { sorters[3].cmd_sort(fake::command_buffer(), &broken) }.is_err());
     }
     assert_eq!(fake::take_commands(), Vec::<String>::new());
+}
+
+/// Numbers of queries are 32 bits wide: none may come round.
+#[test]
+fn queries_beyond_the_last_number_are_refused() {
+    let sorter = &sorters(&NVIDIA)[0];
+    for count in [0, 1000, 1 << 26] {
+        let queries = sorter.timestamp_count(count).expect("at most 2^30");
+        let from = |first| {
+            let timestamps = Some(Timestamps { pool: vk::QueryPool::from_raw(7), first });
+            let info = SortInfo { timestamps, status: 4, ..info(0, Count::host(count)) };
+            // SAFETY: handles are numbers here.
+            unsafe { sorter.cmd_sort(fake::command_buffer(), &info) }.map_err(|error| error.to_string())
+        };
+        let limit = u32::MAX - queries + 1;
+        assert_eq!(from(limit), Ok(()));
+        let commands = fake::take_commands();
+        assert!(commands.iter().any(|command| command.starts_with(&format!("timestamp {} ", u32::MAX))), "{commands:#?}");
+        for first in [limit + 1, u32::MAX] {
+            let text = format!("timestamps.first {first} > {limit}, beyond which the last query has no number");
+            assert_eq!(from(first), Err(text));
+            assert_eq!(fake::take_commands(), Vec::<String>::new());
+        }
+    }
+}
+
+/// The error speaks of items, as the caller does, and not of workgroups.
+#[test]
+fn batches_of_more_workgroups_than_a_dispatch_has_are_refused() {
+    let sorter = &sorters(&NVIDIA)[0];
+    let requests = vec![Request::Sort(sorter, SortInfo { count: Count::host(1 << 30), ..SortInfo::default() }); 1 << 17];
+    let refused = trommel::batch_scratch_size(&requests).expect_err("more than 2^32 tiles").to_string();
+    let limit =
+        refused.strip_prefix("count.max 1073741824 > ").and_then(|rest| rest.strip_suffix(", the workgroups of one dispatch"));
+    let limit: u32 = limit.and_then(|limit| limit.parse().ok()).unwrap_or_else(|| panic!("{refused}"));
+    assert!((1 << 26..1 << 30).contains(&limit), "{refused}");
+}
+
+/// Kernels name parts of scratch by 32 bits.
+#[test]
+fn batches_of_more_scratch_than_kernels_can_name_are_refused() {
+    let long = SorterInfo { key: KeyType::U32x4, value: ValueType::Bytes(16), ..SorterInfo::keys() };
+    let sorter = sorter(&NVIDIA, &long);
+    let request = |i: u64| {
+        let array = |n| Range::new((2 * i + n + 1) << 36, 1 << 34);
+        Request::Sort(&sorter, SortInfo { count: Count::host(1 << 30), keys: array(0), values: array(1), ..SortInfo::default() })
+    };
+    // 2^35 bytes of alternate arrays each.
+    let requests: Vec<_> = (0..32).map(request).collect();
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: u64::MAX };
+    let size = trommel::batch_scratch_size(&requests[..31]).expect("below 2^40 bytes");
+    assert!((31 << 35..1 << 40).contains(&size), "{size}");
+    let refused = trommel::batch_scratch_size(&requests).expect_err("above 2^40 bytes").to_string();
+    assert!(refused.starts_with("scratch.size 1") && refused.ends_with(" > 1099511627776, the most scratch of one recording"));
+    // SAFETY: handles are numbers here.
+    let recorded = unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, scratch) };
+    assert_eq!(recorded.map_err(|error| error.to_string()), Err(refused));
+    assert_eq!(fake::take_commands(), Vec::<String>::new());
+}
+
+#[test]
+fn without_items_any_address_is_allowed() {
+    let info = SorterInfo { layout: Layout::Interleaved, placement: Placement::Preserve, ..SorterInfo::pairs() };
+    let keys = Range::new(u64::MAX - 3, 4);
+    let empty = SortInfo { keys, status: 4, ..info_without_items() };
+    assert!(!record(&sorter(&NVIDIA, &info), &empty).is_empty(), "the status is written");
+}
+
+/// A sort of nothing, with scratch.
+fn info_without_items() -> SortInfo {
+    SortInfo { scratch: Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 20 }, ..SortInfo::default() }
 }
 
 #[test]

@@ -79,6 +79,7 @@ static void choose_device(Engine *engine)
         info.getInstanceProcAddr = vkGetInstanceProcAddr;
         info.instance = engine->instance;
         info.physicalDevice = devices[i];
+        info.apiVersion = VK_API_VERSION_1_3;
         CHECK(trmGetDeviceRequirements(&info, &engine->features12, &engine->features13, NULL, NULL, &size, missing));
         if (missing[0] == '\0') {
             engine->physicalDevice = devices[i];

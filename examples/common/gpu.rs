@@ -345,7 +345,7 @@ unsafe fn requirements(
 ) -> Result<trommel::Requirements> {
     let get_instance_proc_addr = entry.static_fn().get_instance_proc_addr;
     // SAFETY: the caller's promise.
-    Ok(unsafe { trommel::Requirements::query(get_instance_proc_addr, instance.handle(), physical) }?)
+    Ok(unsafe { trommel::Requirements::query(get_instance_proc_addr, instance.handle(), vk::API_VERSION_1_3, physical) }?)
 }
 
 fn create_instance(entry: &ash::Entry, application: &CStr, validate: bool) -> Result<ash::Instance> {

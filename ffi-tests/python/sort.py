@@ -69,12 +69,14 @@ TrmRange = struct("TrmRange", "address:q size:q")
 TrmScratch = struct("TrmScratch", "buffer:q offset:q size:q")
 TrmTimestamps = struct("TrmTimestamps", "pool:q first:u")
 TrmDeviceRequirementsInfo = struct(
-    "TrmDeviceRequirementsInfo", "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p"
+    "TrmDeviceRequirementsInfo", "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p apiVersion:u "
+    "reserved:u",
 )
 TrmDeviceCreateInfo = struct(
     "TrmDeviceCreateInfo",
     "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p device:p enabledFeatures:p "
-    "queueFamilyIndex:u debugUtils:u pipelineCache:q allocationCallbacks:p profile:p",
+    "queueFamilyIndex:u debugUtils:u pipelineCache:q allocationCallbacks:p profile:p "
+    "creationThreads:u reserved:u",
 )
 TrmSorterCreateInfo = struct("TrmSorterCreateInfo", "sType:u structSize:u pNext:p keyType:u valueType:u strategy:u flags:u")
 TrmSortInfo = struct(
@@ -128,7 +130,12 @@ v12 = VkPhysicalDeviceVulkan12Features.made(address(v13))
 enabled = VkPhysicalDeviceFeatures2.made(address(v12))
 get_instance_proc_addr = c.cast(vk.vkGetInstanceProcAddr, pointer)
 asked = info(
-    TrmDeviceRequirementsInfo, 1, getInstanceProcAddr=get_instance_proc_addr, instance=instance, physicalDevice=physical_device
+    TrmDeviceRequirementsInfo,
+    1,
+    getInstanceProcAddr=get_instance_proc_addr,
+    instance=instance,
+    physicalDevice=physical_device,
+    apiVersion=application.apiVersion,
 )
 missing, missing_size = c.create_string_buffer(1024), u32(1024)
 check(trm.trmGetDeviceRequirements(c.byref(asked), c.byref(v12), c.byref(v13), None, None, c.byref(missing_size), missing))

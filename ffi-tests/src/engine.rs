@@ -63,6 +63,7 @@ impl Engine {
             get_instance_proc_addr: Some(self.entry.static_fn().get_instance_proc_addr),
             instance: self.context.instance().handle(),
             physical_device: self.context.physical_device(),
+            api_version: vk::API_VERSION_1_3,
             // SAFETY: numbers and pointers.
             ..unsafe { begun(TrmStructureType::DeviceRequirementsInfo) }
         }

@@ -5,6 +5,7 @@ use ffi_tests::{Api, header, library, run, scratch_folder, workspace};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use trommel::capi::layout::{STRUCTS, VALUES};
 
@@ -39,6 +40,104 @@ fn assertions() -> Result<String> {
     }
     text += "\nint main(void)\n{\n    return 0;\n}\n";
     Ok(text)
+}
+
+/// Names in errors that C does not have: what only Rust can be given.
+const OF_RUST: [&str; 2] = ["buffer.size", "handle"];
+
+/// What comes before the name of an argument where an error is made, or where the name is kept for one.
+const BEFORE_NAMES: [&str; 19] = [
+    "argument: ",
+    "argument = ",
+    "Argument { name: ",
+    "first: ",
+    "second: ",
+    "address: ",
+    "size: ",
+    "argument(",
+    "malformed(",
+    "object(",
+    "read(",
+    "checked(",
+    "optional(",
+    "boolean(",
+    "value_of(",
+    "check_bits(",
+    "check_alignment(",
+    "check_multiple(",
+    "check::<",
+];
+
+/// Names of arguments in the errors of a source file, with the lines that they are in.
+fn argument_names(source: &str) -> Vec<(String, String)> {
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut names = Vec::new();
+    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        let parts: Vec<&str> = line.split('"').collect();
+        for pair in parts.chunks(2).filter(|pair| pair.len() == 2) {
+            let (before, literal) = (pair[0], pair[1]);
+            let is_name = literal.starts_with(|c: char| c.is_ascii_lowercase())
+                && literal.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+            // Tuples of names and values: what is spelled as C spells it is a name.
+            let spelled_as_c = literal.contains(|c: char| c.is_ascii_uppercase() || c == '.');
+            let in_tuple = before.ends_with('(') && (spelled_as_c || line.contains("for (argument"));
+            let known = |prefix: &&str| before.ends_with(*prefix) || before.contains("check::<") && before.ends_with(">(");
+            if is_name && (in_tuple || BEFORE_NAMES.iter().any(known)) {
+                names.push((literal.to_owned(), line.trim().to_owned()));
+            }
+        }
+    }
+    names
+}
+
+/// Every `.rs` file below a folder, those of tests aside.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "tests") {
+            files.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Parameters of the header's functions.
+fn parameters() -> Result<BTreeSet<String>> {
+    let text = header()?;
+    let functions = text.lines().filter(|line| !line.trim_start().starts_with(['/', '*']));
+    let names = functions.flat_map(|line| line.split_inclusive([',', ')'])).filter_map(|part| part.strip_suffix([',', ')']));
+    let last_words = names.map(|part| part.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned());
+    Ok(last_words.collect())
+}
+
+#[test]
+fn errors_name_members_and_parameters_of_the_header() -> Result<()> {
+    let members: BTreeSet<String> = STRUCTS.iter().flat_map(|s| s.members).map(|member| camel_case(member.name)).collect();
+    let parameters = parameters()?;
+    let is_known = |name: &str| {
+        let mut parts = name.split('.');
+        let first = parts.next().unwrap_or_default();
+        (members.contains(first) || parameters.contains(first)) && parts.all(|part| members.contains(part))
+    };
+    let (mut found, mut unknown) = (BTreeSet::new(), Vec::new());
+    for file in sources(&workspace().join("src"))? {
+        for (name, line) in argument_names(&fs::read_to_string(&file)?) {
+            if !is_known(&name) && !OF_RUST.contains(&name.as_str()) {
+                unknown.push(format!("{}: {name}, in {line}", file.display()));
+            }
+            found.insert(name);
+        }
+    }
+    ensure!(unknown.is_empty(), "C has no such names:\n{}", unknown.join("\n"));
+    // The test itself must be able to fail, and to see what there is.
+    for name in ["keysOut", "segments.offsets.size", "keyStride", "queueFamilyIndex", "codeSize", "timestamps.first", "low"] {
+        ensure!(found.contains(name), "{name} is not among {found:?}");
+    }
+    ensure!(!is_known("dropKeys") && !is_known("keys.stride") && is_known("splitters.address"));
+    Ok(())
 }
 
 #[test]

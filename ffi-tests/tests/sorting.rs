@@ -187,6 +187,52 @@ fn batches_of_all_sizes() -> Result<()> {
     engine.finish()
 }
 
+/// Segmented sorts share no dispatches with each other: seventeen are more than one group of a batch takes.
+#[test]
+fn batches_of_many_segmented_sorts() -> Result<()> {
+    const SORTS: u32 = 17;
+    const COUNT: u32 = 40;
+    let engine = engine()?;
+    let (api, context) = (&engine.api, &engine.context);
+    let sorter = engine.sorter_of(&TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..sorter_info() })?;
+    let data: Vec<u32> = (0..SORTS * COUNT).map(|place| place.wrapping_mul(2_654_435_761)).collect();
+    let keys = context.upload(&data)?;
+    let offsets = context.upload(&[0, 3, 3, 30, COUNT])?;
+    let part = |sort: u32| TrmRange { address: keys.address() + u64::from(sort * COUNT) * 4, size: u64::from(COUNT) * 4 };
+    // Falling addresses.
+    let infos: Vec<_> = (0..SORTS)
+        .rev()
+        .map(|sort| TrmSortInfo {
+            sorter,
+            count: TrmCount { max: COUNT, address: 0 },
+            keys: part(sort),
+            segments: TrmSegments { offsets: range(&offsets), count: TrmCount { max: 4, address: 0 } },
+            ..sort_info()
+        })
+        .collect();
+    let headers: Vec<_> = infos.iter().map(|info| (&raw const *info).cast()).collect();
+    let mut batch = batch_info(&headers);
+    let mut size = 0;
+    // SAFETY: the info is valid.
+    ensure!(unsafe { (api.trmGetBatchScratch)(&batch, &mut size) } == 0, api.last_error());
+    let work = context.buffer(size)?;
+    batch.scratch = scratch(&work);
+    context.run(|commands| {
+        // SAFETY: everything is valid and lives until it has run.
+        assert_eq!(unsafe { (api.trmCmdBatch)(commands, &batch) }, 0, "{}", api.last_error());
+        Ok(())
+    })?;
+    let mut expected = data;
+    for sort in expected.chunks_mut(COUNT as usize) {
+        [0..3, 3..30, 30..COUNT as usize].into_iter().for_each(|segment| sort[segment].sort_unstable());
+    }
+    ensure!(context.download::<u32>(&keys, expected.len())? == expected, "each segment is sorted");
+    // SAFETY: nobody uses it any more.
+    unsafe { (api.trmDestroySorter)(sorter) };
+    drop((keys, offsets, work));
+    engine.finish()
+}
+
 /// A secondary command buffer, in a pool of its own.
 struct Secondary<'a> {
     vk: &'a ash::Device,

@@ -88,7 +88,7 @@ impl Problem {
         places.iter().for_each(|place| counts[bucket(*place) as usize] += 1);
         let strays = counts.pop().unwrap_or(0);
         let offsets = (0..=buckets).map(|bucket| counts[..bucket].iter().sum());
-        let commands = counts.iter().flat_map(|count: &u32| [count.div_ceil(GROUP), u32::from(*count != 0), 1]);
+        let commands = counts.iter().flat_map(|count: &u32| [count.div_ceil(GROUP), 1, 1]);
         let behind = |words: Vec<u32>, room: &[u32]| [&words, &room[words.len()..]].concat();
         let expected = [
             behind(places.iter().map(|place| key(*place)).collect(), &room),

@@ -215,6 +215,76 @@ fn loaders_and_instances_of_other_versions_are_refused() -> Result<()> {
     engine.finish()
 }
 
+/// Loaders serve a physical device of Vulkan 1.3 on an older instance: the instance's version is what the caller says.
+#[test]
+fn instances_of_other_versions_are_reported() -> Result<()> {
+    let engine = engine()?;
+    let told = |api_version| {
+        let info = TrmDeviceRequirementsInfo { api_version, ..engine.requirements_info() };
+        let (mut size, mut text) = (200, vec![b'?'; 200]);
+        let (none12, none13, null, names) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        // SAFETY: all pointers are valid or null.
+        let result = unsafe {
+            (engine.api.trmGetDeviceRequirements)(&info, none12, none13, null, names, &mut size, text.as_mut_ptr().cast())
+        };
+        assert_eq!(result, 0, "{}", engine.api.last_error());
+        text.truncate(size as usize - 1);
+        String::from_utf8(text).unwrap()
+    };
+    for (version, name) in
+        [(0, "1.0"), (vk::API_VERSION_1_0, "1.0"), (vk::API_VERSION_1_1, "1.1"), (vk::API_VERSION_1_2 + 170, "1.2")]
+    {
+        assert_eq!(told(version), format!("Vulkan 1.3 as the instance's apiVersion (it is {name})"));
+    }
+    for version in [vk::API_VERSION_1_3, vk::API_VERSION_1_3 + 250, vk::make_api_version(0, 1, 4, 0)] {
+        assert_eq!(told(version), "");
+    }
+    engine.finish()
+}
+
+/// A loader that gives the functions of a device although the instance is without their extension, as the Khronos loader does.
+unsafe extern "system" fn no_debug_utils(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the caller's instance and name.
+    unsafe {
+        let wanted = CStr::from_ptr(name);
+        if wanted.to_bytes().ends_with(b"EXT") {
+            return None;
+        }
+        let real = (entry().static_fn().get_instance_proc_addr)(instance, name);
+        if wanted == c"vkGetDeviceProcAddr" {
+            REAL_DEVICE_FUNCTIONS
+                .get_or_init(|| transmute::<unsafe extern "system" fn(), vk::PFN_vkGetDeviceProcAddr>(real.unwrap()));
+            return Some(transmute::<vk::PFN_vkGetDeviceProcAddr, unsafe extern "system" fn()>(any_device_function));
+        }
+        real
+    }
+}
+
+unsafe extern "system" fn any_device_function(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the caller's device and name; names that nothing answers to are not called.
+    unsafe {
+        let real = REAL_DEVICE_FUNCTIONS.get().unwrap()(device, name);
+        if CStr::from_ptr(name).to_bytes().ends_with(b"EXT") && real.is_none() {
+            return REAL_DEVICE_FUNCTIONS.get().unwrap()(device, c"vkGetBufferDeviceAddress".as_ptr());
+        }
+        real
+    }
+}
+
+#[test]
+fn functions_of_an_extension_that_the_instance_is_without_do_not_pass() -> Result<()> {
+    let engine = engine()?;
+    let mut device = ptr::dangling_mut();
+    let good = engine.device_info();
+    let info = TrmDeviceCreateInfo { debug_utils: 1, get_instance_proc_addr: Some(no_debug_utils), ..good };
+    // SAFETY: the info is valid.
+    let result = unsafe { (engine.api.trmCreateDevice)(&info, &mut device) };
+    assert_eq!((result, device), (TrmResult::TrmErrorMissingFeature as i32, ptr::null_mut()));
+    let reason = "the device lacks vkSetDebugUtilsObjectNameEXT: it needs VK_EXT_debug_utils on the instance";
+    assert_eq!(engine.api.last_error(), reason);
+    engine.finish()
+}
+
 #[test]
 fn names_and_labels_need_their_extension() -> Result<()> {
     let engine = engine()?;

@@ -28,11 +28,16 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
 /// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
 ///
-/// Problems are independent: what one writes, no other may read or write; counts may be shared. The first access may also be
-/// ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their scratch and
-/// timestamps are not used. Independence is checked in linear time where problems come in the order of their addresses, array by
-/// array in a few large buffers or problem by problem; in any other order each pair is compared. At most 2^20 problems, of at most 16
-/// kinds: what a sorter or splitter was created as, and a tile shape of the device's profile (one for each range of sizes).
+/// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
+/// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
+/// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+///
+/// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
+/// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its
+/// barriers. Groups follow one another without a barrier between them; each has a part of scratch of its own.
+///
+/// The first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their
+/// scratch and timestamps are not used. Recording takes up to 1 MiB of stack.
 ///
 /// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
 #[unsafe(no_mangle)]

@@ -9,14 +9,6 @@ pub(super) fn value_of<T: Copy>(argument: &'static str, number: i32, values: &[(
     found.map(|(_, value)| *value).ok_or(Error::UnknownValue { argument, value: number.into() })
 }
 
-/// That a word of bits has none beyond those `known`.
-pub(super) fn check_bits(argument: &'static str, value: u32, known: u32) -> Result<()> {
-    if value & !known != 0 {
-        return Err(Error::Malformed { argument, why: format!("{value:#x} has bits beyond {known:#x}") });
-    }
-    Ok(())
-}
-
 pub(super) fn key_type(number: raw::TrmKeyType) -> Result<KeyType> {
     let keys = [
         (TrmKeyType::U32, KeyType::U32),

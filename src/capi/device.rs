@@ -1,7 +1,7 @@
 //! The engine's device, and what it must be created with.
 
 use super::border::{border, checked, create, destroy};
-use super::info::{boolean, read};
+use super::info::{boolean, check_bits, read};
 use super::types::*;
 use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
 use ash::vk;
@@ -33,9 +33,10 @@ pub unsafe extern "C" fn trmGetDeviceRequirements(
             unsafe { (read("info", info)?, optional("features12", features12)?, optional("features13", features13)?) };
         check_list("extensionCount", extension_count, "extensions", extensions)?;
         check_list("missingSize", missing_size, "missing", missing)?;
+        check_bits("reserved", info.reserved, 0)?;
         let entry = info.get_instance_proc_addr.ok_or(Error::Null { argument: "getInstanceProcAddr" })?;
         // SAFETY: the caller's handles are valid.
-        let requirements = unsafe { Requirements::query(entry, info.instance, info.physical_device) }?;
+        let requirements = unsafe { Requirements::query(entry, info.instance, info.api_version, info.physical_device) }?;
 
         let (mut spare12, mut spare13) = Default::default();
         requirements.enable(v12.unwrap_or(&mut spare12), v13.unwrap_or(&mut spare13));
@@ -113,6 +114,7 @@ unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     // SAFETY: the caller's pointers are null or valid.
     let (features, profile) = unsafe { (&*checked("enabledFeatures", info.enabled_features)?, profile(info.profile)?) };
     let debug_utils = boolean("debugUtils", info.debug_utils)?;
+    check_bits("reserved", info.reserved, 0)?;
     let callbacks = info.allocation_callbacks;
     if !callbacks.is_null() {
         checked("allocationCallbacks", callbacks)?;
@@ -129,6 +131,7 @@ unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     // SAFETY: null or valid.
     new.allocation_callbacks = unsafe { callbacks.as_ref() }.copied();
     new.debug_utils = debug_utils;
+    new.creation_threads = info.creation_threads;
     new.profile = profile;
     // SAFETY: the caller's handles are valid.
     unsafe { Device::new(&new) }

@@ -18,9 +18,6 @@ const HEADER_MEMBERS: usize = 3;
 /// `repr(C)`, begins so, and holds numbers and pointers only, so that any bytes make one.
 pub(super) unsafe trait Info: Layout + Copy {
     const TYPE: TrmStructureType;
-    /// What members are where the caller's struct has none.
-    // SAFETY: any bytes make one.
-    const DEFAULT: Self = unsafe { MaybeUninit::zeroed().assume_init() };
 }
 
 // SAFETY: declared so.
@@ -31,11 +28,6 @@ unsafe impl Info for TrmDeviceRequirementsInfo {
 // SAFETY: declared so.
 unsafe impl Info for TrmDeviceCreateInfo {
     const TYPE: TrmStructureType = TrmStructureType::DeviceCreateInfo;
-    const DEFAULT: Self = Self {
-        queue_family_index: vk::QUEUE_FAMILY_IGNORED,
-        // SAFETY: any bytes make one.
-        ..unsafe { MaybeUninit::zeroed().assume_init() }
-    };
 }
 
 // SAFETY: declared so.
@@ -112,16 +104,18 @@ fn could_be_a_size<T: Info>(size: usize) -> bool {
     older || (T::STRUCT.size..=MAX_SIZE).contains(&size) && size.is_multiple_of(align_of::<T>())
 }
 
+/// Members past the caller's struct are zero.
+///
 /// # Safety
 /// [`check`] has found a `T` there.
 pub(super) unsafe fn read_checked<T: Info>(info: *const TrmInfoHeader) -> T {
-    let mut value = T::DEFAULT;
+    let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: so many bytes are there, and any bytes make a `T`.
     unsafe {
         let size = ((*info).struct_size as usize).min(size_of::<T>());
-        std::ptr::copy_nonoverlapping(info.cast::<u8>(), (&raw mut value).cast::<u8>(), size);
+        std::ptr::copy_nonoverlapping(info.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), size);
+        value.assume_init()
     }
-    value
 }
 
 /// A `VkBool32`.
@@ -131,4 +125,12 @@ pub(super) fn boolean(argument: &'static str, value: VkBool32) -> Result<bool> {
         vk::TRUE => Ok(true),
         other => Err(Error::UnknownValue { argument, value: other.into() }),
     }
+}
+
+/// That a word of bits has none beyond those `known`.
+pub(super) fn check_bits(argument: &'static str, value: u32, known: u32) -> Result<()> {
+    if value & !known != 0 {
+        return Err(Error::Malformed { argument, why: format!("{value:#x} has bits beyond {known:#x}") });
+    }
+    Ok(())
 }

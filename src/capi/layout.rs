@@ -57,10 +57,11 @@ structs! {
     TrmSegments { offsets, count }
     TrmScratch { buffer, offset, size }
     TrmTimestamps { pool, first }
-    TrmDeviceRequirementsInfo { s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device }
+    TrmDeviceRequirementsInfo { s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, api_version, reserved }
     TrmDeviceCreateInfo {
         s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, device, enabled_features,
-        queue_family_index, debug_utils, pipeline_cache, allocation_callbacks, profile
+        queue_family_index, debug_utils, pipeline_cache, allocation_callbacks, profile, creation_threads,
+        reserved
     }
     TrmSorterCreateInfo {
         s_type, struct_size, p_next, key_type, value_type, strategy, flags, order, value_size, begin_bit, end_bit, placement,
@@ -95,6 +96,7 @@ values! {
     "TRM_VERSION_PATCH" = TRM_VERSION_PATCH,
     "TRM_STATUS_COUNT_CLAMPED" = TRM_STATUS_COUNT_CLAMPED,
     "TRM_STATUS_NO_BUCKET" = TRM_STATUS_NO_BUCKET,
+    "TRM_STATUS_OUTPUT_CLAMPED" = TRM_STATUS_OUTPUT_CLAMPED,
     "TRM_SORTER_CREATE_DROP_KEYS_BIT" = TRM_SORTER_CREATE_DROP_KEYS_BIT,
     "TRM_SORTER_CREATE_SEGMENTED_BIT" = TRM_SORTER_CREATE_SEGMENTED_BIT,
     "TRM_SPLITTER_CREATE_DROP_KEYS_BIT" = TRM_SPLITTER_CREATE_DROP_KEYS_BIT,

@@ -5,12 +5,14 @@ use super::types::*;
 #[cfg(feature = "sort")]
 use {
     super::border::object,
-    super::convert::{check_bits, count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
-    super::info::read,
+    super::convert::{count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
+    super::info::{check_bits, read},
     crate::{Error, Order, Placement, Result, SortInfo, Sorter, SorterInfo},
 };
 
-/// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once.
+/// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
+/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
+/// Sorters that are alike share their pipelines.
 ///
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
@@ -32,7 +34,8 @@ pub unsafe extern "C" fn trmCreateSorter(
     })
 }
 
-/// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
+/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, unless
+/// others use them. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroySorter(sorter: TrmSorter) {
     // SAFETY: the caller's handle is valid or null.

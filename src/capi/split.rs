@@ -9,13 +9,15 @@ use std::ffi::c_char;
 use {
     super::border::checked,
     super::border::object,
-    super::convert::{check_bits, count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
-    super::info::read,
+    super::convert::{count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
+    super::info::{check_bits, read},
     crate::memory::check_multiple,
     crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo},
 };
 
-/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once.
+/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
+/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
+/// Splitters that are alike share their pipelines.
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
@@ -98,7 +100,8 @@ pub unsafe extern "C" fn trmCreateSplitterFromSpirv(
     })
 }
 
-/// Ends the handle, once every command buffer recorded with it has executed. NULL is ignored.
+/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, and its
+/// module, if it has one of the caller's, unless others use them. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroySplitter(splitter: TrmSplitter) {
     // SAFETY: the caller's handle is valid or null.

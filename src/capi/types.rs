@@ -138,7 +138,8 @@ pub enum TrmLayout {
     /// Keys in one array, values in another.
     Separate = 0,
     /// One array of items, each a key of 4 bytes or more and, directly behind it, its value of 4 to 16. It takes the place of
-    /// keys, or of keysOut; there are no values and no valuesOut.
+    /// keys, or of keysOut; there are no values and no valuesOut. Refused with
+    /// TRM_VALUE_TYPE_INDEX, and where keys are dropped.
     Interleaved = 1,
     /// Keys and values of up to 16 bytes that are read may lie further apart than they are long, as members of larger structs do:
     /// keyStride and valueStride say how far. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
@@ -226,13 +227,15 @@ pub enum TrmStrategy {
 }
 
 /// For TrmSorterCreateInfo::flags: sorted keys are not wanted. The last pass does not write them, and what their array holds
-/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored.
+/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
+/// nothing would be left.
 pub const TRM_SORTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
 /// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
 pub const TRM_SORTER_CREATE_SEGMENTED_BIT: u32 = 2;
 
-/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored.
+/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
+/// nothing would be left.
 pub const TRM_SPLITTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
 /// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
@@ -247,6 +250,11 @@ const _: () = assert!(TRM_STATUS_COUNT_CLAMPED == crate::STATUS_COUNT_CLAMPED, "
 /// Set in the status word of a split: some keys were of no bucket, and lie behind those of the last one.
 pub const TRM_STATUS_NO_BUCKET: u32 = 2;
 const _: () = assert!(TRM_STATUS_NO_BUCKET == crate::STATUS_NO_BUCKET, "kernels write another bit");
+
+/// Set in the status word of a split with TRM_SPLIT_OUTPUT_PLACED: by what TrmSplitInfo::starts say, some items' places lie beyond the end of keysOut
+/// or valuesOut. These items have not been written.
+pub const TRM_STATUS_OUTPUT_CLAMPED: u32 = 4;
+const _: () = assert!(TRM_STATUS_OUTPUT_CLAMPED == crate::STATUS_OUTPUT_CLAMPED, "kernels write another bit");
 
 /// The engine's handle on the library. Immutable, so any number of threads may use it at once.
 pub type TrmDevice = *mut TrmDevice_T;
@@ -271,7 +279,7 @@ pub struct TrmSplitter_T(#[cfg(feature = "split")] pub(super) crate::Splitter);
 #[derive(Clone, Copy, Debug)]
 pub struct TrmInfoHeader {
     pub s_type: raw::TrmStructureType,
-    /// sizeof the struct, as the caller's header has it. Members past it take their defaults. A larger one than the library
+    /// sizeof the struct, as the caller's header has it. Members past it count as zero. A larger one than the library
     /// knows is fine as long as what the library does not know is zero.
     pub struct_size: u32,
     /// Reserved, must be NULL.
@@ -348,6 +356,11 @@ pub struct TrmDeviceRequirementsInfo {
     /// Created for Vulkan 1.3 or later.
     pub instance: VkInstance,
     pub physical_device: VkPhysicalDevice,
+    /// VkApplicationInfo::apiVersion that the instance was created with. 0 means VK_API_VERSION_1_0, as it does there. Vulkan cannot be asked
+    /// for that version, and a physical device of Vulkan 1.3 is no more than the instance is.
+    pub api_version: u32,
+    /// Reserved, must be 0.
+    pub reserved: u32,
 }
 
 /// What trmCreateDevice() takes. All handles stay the caller's.
@@ -367,18 +380,25 @@ pub struct TrmDeviceCreateInfo {
     /// The features that the device was created with, and the chain behind them: Vulkan cannot be asked afterwards. Read
     /// during the call only.
     pub enabled_features: *const VkPhysicalDeviceFeatures2,
-    /// The family that will execute; VK_QUEUE_FAMILY_IGNORED, the default: unknown. A compute-only family is faster on some
-    /// devices.
+    /// The family that will execute, one of the physical device's, with compute; VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, in a zeroed
+    /// struct and in one that ends before this member, too. A compute-only family is faster on some devices.
     pub queue_family_index: u32,
-    /// VK_TRUE where the instance has VK_EXT_debug_utils: pipelines get names, commands get labels.
+    /// VK_TRUE where the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. TRM_ERROR_MISSING_FEATURE where it has not.
     pub debug_utils: VkBool32,
-    /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere.
+    /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere. Several threads use it at once: where it has been created with
+    /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use it while a sorter or splitter
+    /// is created.
     pub pipeline_cache: VkPipelineCache,
     /// Host memory for Vulkan's objects; NULL: the driver's own. Copied; what its functions use must live as long as the
     /// device.
     pub allocation_callbacks: *const VkAllocationCallbacks,
     /// Tile shapes and strategy, as the text that `trommel-bench --tune` writes; NULL: the built-in ones.
     pub profile: *const c_char,
+    /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that
+    /// the system does not give are done without. With allocationCallbacks the calling thread is the only one.
+    pub creation_threads: u32,
+    /// Reserved, must be 0.
+    pub reserved: u32,
 }
 
 /// What trmCreateSorter() makes. Zeros: uint32_t keys alone, ascending, in place, strategy by the device.
@@ -536,7 +556,7 @@ pub struct TrmSplitInfo {
     /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
     pub counts: TrmRange,
     /// bucketCount VkDispatchIndirectCommands, of segments for each: a workgroup for every commandItems items of the bucket, in one row, or, where the
-    /// device takes no row as long, in several; groups beyond those that there are items for find none. Its buffer has usage
+    /// device takes no row as long, in several; groups beyond those that there are items for find none. Of an empty bucket (0, 1, 1). Its buffer has usage
     /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
     pub commands: TrmRange,
     /// Items that a workgroup of commands takes, 1 or more where they are wanted.
@@ -548,8 +568,8 @@ pub struct TrmSplitInfo {
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
     /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
-    /// belong to no bucket, for these. Nothing checks them: each bucket must have room for its items within what is written, apart from the
-    /// others. Elsewhere zeros.
+    /// belong to no bucket, for these. Items whose places lie beyond the end of keysOut or valuesOut, whichever holds fewer, or beyond 2^32 - 1, are not
+    /// written, which TRM_STATUS_OUTPUT_CLAMPED tells. Buckets that overlap overwrite one another. Elsewhere zeros.
     pub starts: TrmRange,
     /// Of a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT, which items are split together; those of no bucket lie behind the others of their
     /// segment. Zeros elsewhere.

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 pub(crate) const MAX_NARROW_COUNT: u32 = 1 << 30;
 
 /// What kernels and plans need to know of a [`SorterInfo`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Format {
     pub(crate) key_size: u32,
     pub(crate) key_words: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Format {
 }
 
 /// What takes the keys of a split to bins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SplitBy {
     /// A `FUNCTION_` constant.
     pub(crate) function: u32,
@@ -52,12 +52,12 @@ pub(crate) struct SplitBy {
 }
 
 /// What the labels of a split are made from: keys or ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LabelBy {
     /// A `FUNCTION_` constant.
     pub(crate) function: u32,
     /// The caller's module that says it, by its number; 0: none.
-    pub(crate) module: u32,
+    pub(crate) module: u64,
     /// What the caller gives beside the keys: ids, or splitters.
     pub(crate) given: Option<Given>,
     pub(crate) words: u32,
@@ -72,7 +72,7 @@ pub(crate) struct LabelBy {
 
 /// What tells buckets beside the keys, or in their place.
 #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits are told"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Given {
     /// Of so many bytes, one for each item.
     Ids(u32),
@@ -111,7 +111,7 @@ impl Format {
             return malformed("valueSize", &format!("{value_size} is not a multiple of 4 from 4 to {MAX_VALUE_SIZE}"));
         }
         if info.drop_keys && info.value == ValueType::None {
-            return malformed("dropKeys", "nothing would be left");
+            return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
         }
         let narrow = bits < 32;
         if info.layout == Layout::Interleaved {
@@ -386,7 +386,10 @@ mod tests {
             (SorterInfo { begin_bit: 8, end_bit: 8, ..keys }, "beginBit is malformed: 8 leaves no bit before 8"),
             (SorterInfo { value: ValueType::Bytes(6), ..keys }, "valueSize is malformed: 6 is not a multiple of 4 from 4 to 4096"),
             (SorterInfo { value: ValueType::Bytes(0), ..keys }, "valueSize is malformed: 0 is not a multiple of 4 from 4 to 4096"),
-            (SorterInfo { drop_keys: true, ..keys }, "dropKeys is malformed: nothing would be left"),
+            (
+                SorterInfo { drop_keys: true, ..keys },
+                "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",
+            ),
             (
                 SorterInfo { layout: Layout::Interleaved, ..keys },
                 "layout is malformed: items are a key and a value of 4 to 16 bytes, which both are read and written",

@@ -140,7 +140,7 @@ impl ValueType {
 }
 
 /// Where the result lies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
     /// Where the input was. Scratch holds arrays as long.
     #[default]
@@ -159,7 +159,8 @@ pub enum Layout {
     /// Keys in one array, values in another.
     #[default]
     Separate,
-    /// One array of items, each a key and, directly behind it, its value. Keys of 4 bytes or more.
+    /// One array of items, each a key and, directly behind it, its value. Keys of 4 bytes or more. Refused with [`ValueType::Index`], and where keys
+    /// are dropped.
     Interleaved,
     /// Keys and values that are read may lie further apart than they are long, as members of larger structs do: strides say how far.
     /// The result is dense, in arrays of its own.
@@ -180,7 +181,8 @@ pub struct SorterInfo {
     pub end_bit: u32,
     /// The values.
     pub value: ValueType,
-    /// Sorted keys are not wanted: they are not written by the last pass, and what their array holds afterwards means nothing.
+    /// Sorted keys are not wanted: they are not written by the last pass, and what their array holds afterwards means nothing. Refused without
+    /// values, where nothing would be left.
     pub drop_keys: bool,
     /// Where the result lies.
     pub placement: Placement,

@@ -87,6 +87,7 @@ impl Job {
     /// Whether anything is to be told of the buckets.
     pub(crate) fn tells(&self, format: &Format) -> bool {
         let Buckets { offsets, counts, commands, .. } = self.buckets;
-        format.strays() && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
+        let flags = format.strays() || format.output() == OUTPUT_PLACED;
+        flags && self.items.status != 0 || [offsets, counts, commands].iter().any(|range| *range != Range::NONE)
     }
 }

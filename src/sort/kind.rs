@@ -29,7 +29,7 @@ pub(crate) struct SortKind<'a> {
 }
 
 /// Which kernels serve a problem, by its maximum count. Problems of a class share their dispatches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// Every key compared with every other.
     Ranked(SizedRank),
@@ -105,7 +105,7 @@ impl Class {
 }
 
 /// How a tiled sort begins, where it is one alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Start {
     /// At once: kernels resolve the count by themselves, and those before the passes clear.
     Direct,
@@ -114,7 +114,7 @@ pub(crate) enum Start {
 }
 
 /// How a tiled sort may end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Finish {
     /// With the last digit.
     Digits,
@@ -529,10 +529,9 @@ impl<'a> SortKind<'a> {
             // What is moved all the same, labels of two digits, goes bin by bin; what tells of buckets, tells of all; and one takes over where they
             // begin.
             Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
-            Constant::Output if kernel == Kernel::SplitResults && (format.output() != OUTPUT_PLACED || self.begins()) => {
+            Constant::Output if matches!(kernel, Kernel::SplitResults | Kernel::SplitBegin) && format.output() != OUTPUT_PLACED => {
                 OUTPUT_BUCKETS
             }
-            Constant::Output if kernel == Kernel::SplitBegin && format.output() != OUTPUT_PLACED => OUTPUT_BUCKETS,
             Constant::Output => format.split.map_or(OUTPUT_BUCKETS, |split| split.output),
             Constant::Buckets => format.split.map_or(0, |split| split.buckets),
             Constant::Mode => mode,

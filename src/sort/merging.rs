@@ -3,7 +3,7 @@
 use crate::tuning::{SizedMerge, SmallShape, SortShapes};
 
 /// How problems are sorted as runs that are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Merging {
     pub(crate) sized: SizedMerge,
     /// Runs that are merged into one.

@@ -136,6 +136,9 @@ impl SortInfo {
 }
 
 /// Sorts of one kind on one device. Immutable: record from many threads.
+///
+/// Pipelines are shared by sorters that are alike and destroyed with the last of them: a sorter, or a clone of it, outlives the execution of all
+/// that has been recorded with it.
 #[derive(Clone, Debug)]
 pub struct Sorter {
     info: SorterInfo,
@@ -143,7 +146,8 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Creates every pipeline that the sorts may need.
+    /// Creates every pipeline that the sorts may need, on several threads that end before it returns: see
+    /// [`crate::DeviceInfo::creation_threads`].
     ///
     /// # Errors
     /// Names the member of `info` that cannot be, and why; [`crate::Error::Vulkan`] where a pipeline cannot be created.
@@ -216,7 +220,7 @@ impl Sorter {
     ///
     /// # Safety
     /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the sorter's device, and
-    /// used by this thread alone. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
+    /// used by this thread alone. The sorter or a clone of it lives until the commands have executed. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
     /// that [`Range`] and [`Scratch`] name.
     pub unsafe fn cmd_sort(&self, command_buffer: vk::CommandBuffer, info: &SortInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.

@@ -5,12 +5,12 @@ use super::job::{Buckets, Job};
 use super::kind::SortKind;
 use super::table::SortTable;
 use super::{Segments, SortInfo};
-use crate::kernel::Variant;
+use crate::kernel::{Pipeline, Variant};
 use crate::memory::{Arguments, RangeNames, check_alignment, check_multiple};
 use crate::record::{Commands as _, Recorder, record};
 use crate::scratch::Layout as ScratchLayout;
 use crate::shared::{LAYOUT_INDICES, LAYOUT_STRIDED};
-use crate::{Count, Device, Error, Range, Result, Scratch, Strategy};
+use crate::{Count, Device, Error, Range, Result, Scratch, Strategy, Timestamps};
 use ash::vk;
 use ash::vk::Handle as _;
 use std::sync::Arc;
@@ -37,13 +37,13 @@ const fn range_names(name: &str) -> RangeNames {
 /// Problems of one kind on one device. Immutable: record from many threads.
 #[derive(Clone, Debug)]
 pub(crate) struct Passes {
+    /// Looked up once: the registry has a lock, and recording takes none. Dropped before the device.
+    pipelines: Arc<[(Variant, Arc<Pipeline>)]>,
     device: Device,
     pub(crate) format: Format,
     strategy: Strategy,
     /// In its place where few items are recorded alone: see [`Passes::kind_of`].
     of_few: Option<Strategy>,
-    /// Looked up once: the registry has a lock, and recording takes none.
-    pipelines: Arc<[(Variant, vk::Pipeline)]>,
 }
 
 impl Passes {
@@ -57,7 +57,7 @@ impl Passes {
             Strategy::Auto => (of_device, None),
             other => (other, None),
         };
-        let mut passes = Self { device: device.clone(), format, strategy, of_few, pipelines: Arc::default() };
+        let mut passes = Self { pipelines: Arc::default(), device: device.clone(), format, strategy, of_few };
         let mut variants: Vec<Variant> = Vec::new();
         let of_few = passes.kind_of_few().into_iter().flat_map(|kind| kind.variants_direct());
         for variant in passes.kind(true).variants().chain(of_few) {
@@ -71,7 +71,7 @@ impl Passes {
 
     /// The pipeline of a variant, where the problems use it.
     pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
-        self.pipelines.iter().find(|(known, _)| *known == variant).map(|(_, pipeline)| *pipeline)
+        self.pipelines.iter().find(|(known, _)| *known == variant).map(|(_, pipeline)| pipeline.handle())
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -134,6 +134,8 @@ impl Passes {
         }
         self.check(job)?;
         let SortInfo { count, scratch: given, timestamps, .. } = job.items;
+        let queries = self.timestamp_count(count.max)?;
+        check_timestamps(timestamps, queries)?;
         // SAFETY: the caller promises a valid buffer with that usage.
         let scratch = unsafe { scratch_range(&self.device, given, self.scratch_size(count.max)?, Some(count.max)) }?;
         check_apart(&job.arguments(&self.format), scratch)?;
@@ -145,7 +147,7 @@ impl Passes {
         let mut recorder = Recorder::new(&self.device, command_buffer, given, timestamps, &plans, pipelines)?;
         let written = record(&plans, &mut recorder);
         // A problem may have a pass less than the largest of its kind; whoever waits for all the queries shall not wait forever.
-        for unused in written..self.timestamp_count(count.max)? {
+        for unused in written..queries {
             recorder.mark(unused);
         }
         Ok(())
@@ -168,7 +170,12 @@ impl Passes {
 
     /// Whether the same commands are recorded for both, so that their problems can share them.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.device.is_same(&other.device) && (self.format, self.strategy) == (other.format, other.strategy)
+        self.device.is_same(&other.device) && self.made_as() == other.made_as()
+    }
+
+    /// What commands depend on beside the device.
+    pub(crate) fn made_as(&self) -> (Format, Strategy) {
+        (self.format, self.strategy)
     }
 
     /// Everything about one problem that needs no scratch.
@@ -274,6 +281,16 @@ impl Passes {
         }
         Ok(())
     }
+}
+
+/// Checks that the numbers of all queries fit a `u32`.
+fn check_timestamps(timestamps: Option<Timestamps>, queries: u32) -> Result<()> {
+    let (first, limit) = (timestamps.map_or(0, |timestamps| timestamps.first), u32::MAX - queries.saturating_sub(1));
+    if first > limit {
+        let why = "beyond which the last query has no number";
+        return Err(Error::TooLarge { argument: "timestamps.first", value: first.into(), limit: limit.into(), why });
+    }
+    Ok(())
 }
 
 /// That none of `arguments` shares bytes with scratch.

@@ -651,9 +651,9 @@ impl<'a> Builder<'a> {
             _ => self.histograms,
         };
         let counted = if self.table.most_items == 0 { Id(None) } else { counted };
-        let strays = if self.format().strays() || self.table.class.recounts() { self.statuses } else { Id(None) };
-        // Those who have looked back have been told before.
-        let starts = if self.table.kind.begins() { Id(None) } else { self.starts };
+        let starts = self.starts;
+        let flags = self.format().strays() || starts.0.is_some() || self.table.class.recounts();
+        let strays = if flags { self.statuses } else { Id(None) };
         // The whole status, or what is added to it.
         let added = if self.table.class.recounts() { Id(None) } else { strays };
         let reads = set(&[counted, self.results, added, starts]).union(self.counted_by());

@@ -63,8 +63,8 @@ impl Arrays {
             Placement::DoubleBuffer if format.rule() == FLAG_ODD => (to, alternate) = ((keys_out, values_out), (keys, values)),
             Placement::DoubleBuffer => alternate = (keys_out, values_out),
         }
-        // Items' values lie behind their keys.
-        let values = if format.has(LAYOUT_INTERLEAVED) { keys + u64::from(format.key_size) } else { values };
+        // The value of an item follows its key. Without items, any address is allowed, and none is used.
+        let values = if format.has(LAYOUT_INTERLEAVED) { keys.wrapping_add(format.key_size.into()) } else { values };
         let (alternate_keys, alternate_values) = alternate;
         Self { keys, values, to_keys: to.0, to_values: to.1, alternate_keys, alternate_values }
     }
@@ -82,6 +82,14 @@ struct Parts {
 /// Bytes from a plane to the one behind it: see behind() in glsl/sort/planes.glsl.
 fn plane_bytes(max_count: u32) -> u64 {
     u64::from(max_count).next_multiple_of(4) * WORD
+}
+
+/// Items that the output has room for, in the shorter of its arrays.
+fn output_items(format: &Format, info: &SortInfo) -> u32 {
+    let keys = (!format.has(LAYOUT_DROP_KEYS)).then(|| info.keys_out.size / u64::from(format.key_step()));
+    let values = format.values_separate().then(|| info.values_out.size / u64::from(format.value_size));
+    let items = keys.into_iter().chain(values).min().unwrap_or(0);
+    u32::try_from(items).unwrap_or(u32::MAX)
 }
 
 impl Parts {
@@ -276,9 +284,11 @@ impl<'a> SortTable<'a> {
             }
         });
         // No built-in profile comes near either limit; one of small tiles, loaded from elsewhere, may.
-        let too_many = |value, limit, why| Err(Error::TooLarge { argument: "count.max", value, limit, why });
+        let too_many = |limit, why| Err(Error::TooLarge { argument: "count.max", value: most_items.into(), limit, why });
+        // As many items as keep `needed` within `limit`, which it is above.
+        let items = |needed, limit| u64::from(most_items) * limit / needed;
         if most_tile_words > MOST_TILE_WORDS {
-            return too_many(most_tile_words, MOST_TILE_WORDS, "the bytes that one index of a kernel reaches");
+            return too_many(items(most_tile_words, MOST_TILE_WORDS), "the bytes that one index of a kernel reaches");
         }
         let most_groups = u64::from(kind.profile.max_groups_x) * MOST_GROUPS_Y;
         let lines = if segmented { class.windows(most_items) } else { problems };
@@ -292,14 +302,10 @@ impl<'a> SortTable<'a> {
         let groups = tiles.max(u64::from(lines) * rows).max(u64::from(problems) * shared);
         let limit = most_groups.min(u32::MAX.into());
         if groups > limit {
-            return too_many(groups, limit, "the workgroups of one dispatch");
+            return too_many(items(groups, limit), "the workgroups of one dispatch");
         }
-        let tiles = u32::try_from(tiles).map_err(|_| Error::TooLarge {
-            argument: "batch",
-            value: tiles,
-            limit: u64::from(u32::MAX),
-            why: "the most tiles of one dispatch",
-        })?;
+        // No more than groups, as has been checked.
+        let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
         let mut part = |bytes: u64| -> Result<Range> {
             Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch + layout.part(bytes)?, bytes) })
         };
@@ -347,7 +353,7 @@ impl<'a> SortTable<'a> {
         })
     }
 
-    fn for_each_job(&self, visit: &mut dyn FnMut(&SortProblem, &Buckets)) {
+    fn for_each_job(&self, visit: &mut dyn FnMut(&SortProblem, &Job)) {
         let format = &self.kind.format;
         let ranges = format.split.is_some_and(|split| split.function == FUNCTION_RANGE);
         let mut before = Parts::default();
@@ -355,7 +361,8 @@ impl<'a> SortTable<'a> {
         let array = |given: u64, range: Range, offset: u64| {
             Address::from(if given != 0 || range.size == 0 { given } else { range.address + offset })
         };
-        self.source.for_each(&mut |Job { items: info, buckets }| {
+        self.source.for_each(&mut |job| {
+            let Job { items: info, buckets } = job;
             if self.kind.class(info.count.max) != self.class {
                 return;
             }
@@ -391,7 +398,7 @@ impl<'a> SortTable<'a> {
                 histogram: own(self.histograms, before.histogram),
                 tile_words: own(self.tile_words, before.tile_words),
             };
-            visit(&problem, buckets);
+            visit(&problem, job);
             before.add(Parts::of(&self.kind, self.class, info.count.max, self.prepared));
         });
     }
@@ -404,13 +411,15 @@ impl<'a> SortTable<'a> {
     pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
         let format = &self.kind.format;
         let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
-        self.for_each_job(&mut |problem, Buckets { offsets, counts, commands, starts, command_items, .. }| {
+        self.for_each_job(&mut |problem, Job { items, buckets }| {
+            let Buckets { offsets, counts, commands, starts, command_items, .. } = buckets;
             let [values, to_keys, to_values] = [offsets, counts, commands].map(|range| range.address.into());
             let told = SortProblem { values, to_keys, to_values, ..*problem };
             let row = if self.class.recounts() {
                 SortProblem { tile_words: *command_items, ..told }
             } else {
-                SortProblem { keys: starts.address.into(), strides: *command_items, ..told }
+                let room = u64::from(output_items(format, items));
+                SortProblem { keys: starts.address.into(), alternate_values: room.into(), strides: *command_items, ..told }
             };
             // Where labels lie in the end: see labels_end_behind() in glsl/sort/planes.glsl.
             let behind = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
@@ -421,7 +430,8 @@ impl<'a> SortTable<'a> {
     /// The same with what the function reads in place of items: see glsl/split/label.comp.
     pub(super) fn for_each_label(&self, visit: &mut dyn FnMut(&SortProblem)) {
         let Some(labels) = self.kind.format.labels() else { return };
-        self.for_each_job(&mut |problem, Buckets { low, width, given, user_address, user_words, .. }| {
+        self.for_each_job(&mut |problem, Job { buckets, .. }| {
+            let Buckets { low, width, given, user_address, user_words, .. } = buckets;
             let problem = *problem;
             let reciprocal = 1.0 / (*width).max(1) as f32;
             visit(&match labels.given {
@@ -450,7 +460,7 @@ impl<'a> SortTable<'a> {
             return 0;
         }
         let part = u32::try_from((range.address - self.scratch) / PART);
-        debug_assert!(part.is_ok(), "2^40 bytes of scratch are more than 2^32 keys need");
+        debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
         part.unwrap_or(u32::MAX)
     }
 }

@@ -108,7 +108,7 @@ pub struct SplitterInfo {
     pub function: BucketFunction,
     /// The values.
     pub value: ValueType,
-    /// Keys are not wanted where they go: with [`ValueType::Index`] only the permutation is.
+    /// Keys are not wanted where they go: with [`ValueType::Index`] only the permutation is. Refused without values, where nothing would be left.
     pub drop_keys: bool,
     /// How items lie. Those that are written are dense.
     pub layout: Layout,

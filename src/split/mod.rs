@@ -8,6 +8,7 @@ mod info;
 mod kernel;
 mod range;
 
+use crate::kernel::Module;
 use crate::memory::Count;
 use crate::shared::RADIX;
 use crate::sort::{Buckets, INDIRECT_COMMAND, Job, MOST_GROUPS_Y, Passes};
@@ -16,6 +17,7 @@ use ash::vk;
 pub use info::{BucketFunction, IdType, SplitMethod, SplitOutput, SplitterInfo};
 pub use kernel::BucketKernel;
 pub(crate) use range::Ranges;
+use std::sync::Arc;
 
 /// Most words of offsets, counts or commands: what one index of a kernel reaches.
 const MOST_TOLD: u64 = 1 << 30;
@@ -55,7 +57,8 @@ pub struct SplitInfo {
     /// For [`BucketFunction::User`]: words that its function is given.
     pub user_words: [u32; 4],
     /// For [`SplitOutput::Placed`]: `buckets` words, where each bucket begins in what is written, in items; and one more, where items may belong to no
-    /// bucket, for these. Nothing checks them: see [`Splitter::cmd_split`].
+    /// bucket, for these. Items whose places lie beyond the end of `keys_out` or `values_out`, whichever holds fewer, or beyond 2^32 - 1, are not
+    /// written, which [`crate::STATUS_OUTPUT_CLAMPED`] tells. Buckets that overlap overwrite one another.
     pub starts: Range,
     /// `buckets + 1` words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and where the
     /// last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its buckets begin in
@@ -64,20 +67,24 @@ pub struct SplitInfo {
     /// `buckets` words, of segments for each: how many items each bucket has. [`Range::NONE`]: not wanted.
     pub counts: Range,
     /// `buckets` times `VkDispatchIndirectCommand`, of segments for each: a workgroup for every `command_items` items of the bucket, in one row, or, where the device
-    /// takes no row as long, in several; groups beyond those that there are items for find none. [`Range::NONE`]: not wanted.
+    /// takes no row as long, in several; groups beyond those that there are items for find none. Of an empty bucket (0, 1, 1). [`Range::NONE`]: not
+    /// wanted.
     pub commands: Range,
     /// Items that a workgroup of `commands` takes, 1 or more where they are wanted.
     pub command_items: u32,
     /// [`Splitter::scratch_size`] bytes or more.
     pub scratch: Scratch,
-    /// Address of a `u32` that is set to 0, or to those that apply of [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_NO_BUCKET`];
-    /// 0: not wanted.
+    /// Address of a `u32` that is set to 0, or to those that apply of [`crate::STATUS_COUNT_CLAMPED`], [`crate::STATUS_NO_BUCKET`] and
+    /// [`crate::STATUS_OUTPUT_CLAMPED`]; 0: not wanted.
     pub status: vk::DeviceAddress,
     /// Where the passes' times go; [`Splitter::timestamp_count`] queries. Not in a batch.
     pub timestamps: Option<Timestamps>,
 }
 
 /// Splits of one kind on one device. Immutable: record from many threads.
+///
+/// Pipelines are shared by splitters that are alike and destroyed with the last of them: a splitter, or a clone of it, outlives the execution of all
+/// that has been recorded with it. So are modules of [`BucketKernel`]s, which may be reloaded any number of times.
 ///
 /// ```no_run
 /// # use trommel::{BucketFunction, Count, Device, Range, Scratch, SplitInfo, Splitter, SplitterInfo};
@@ -95,10 +102,13 @@ pub struct SplitInfo {
 pub struct Splitter {
     info: SplitterInfo,
     pub(crate) passes: Passes,
+    /// Of a function of the caller.
+    _module: Option<Arc<Module>>,
 }
 
 impl Splitter {
-    /// Creates every pipeline that the splits may need.
+    /// Creates every pipeline that the splits may need, on several threads that end before it returns: see
+    /// [`crate::DeviceInfo::creation_threads`].
     ///
     /// # Errors
     /// Names the member of `info` that cannot be, and why; [`Error::Vulkan`] where a pipeline cannot be created.
@@ -106,7 +116,7 @@ impl Splitter {
         if info.function == BucketFunction::User {
             return Err(Error::Malformed { argument: "bucketFunction", why: "it takes a kernel, and none is given".into() });
         }
-        Ok(Self { info: *info, passes: Passes::new(device, info.format()?, info.strategy)? })
+        Ok(Self { info: *info, passes: Passes::new(device, info.format()?, info.strategy)?, _module: None })
     }
 
     /// The same by a function of the caller, [`BucketFunction::User`].
@@ -126,10 +136,11 @@ impl Splitter {
             return malformed("keyType", format!("{:?} are not the keys that the kernel is for", info.key));
         }
         let mut format = info.format()?;
+        let module = device.add_module(kernel.code());
         if let Some(labels) = format.split.as_mut().and_then(|split| split.labels.as_mut()) {
-            labels.module = device.add_module(kernel.code());
+            labels.module = module.number();
         }
-        Ok(Self { info: *info, passes: Passes::new(device, format, info.strategy)? })
+        Ok(Self { info: *info, passes: Passes::new(device, format, info.strategy)?, _module: Some(module) })
     }
 
     /// The device it was made on.
@@ -187,9 +198,8 @@ impl Splitter {
     ///
     /// # Safety
     /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the splitter's device, and
-    /// used by this thread alone. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
-    /// that [`Range`] and [`Scratch`] name. Where [`SplitInfo::starts`] say that buckets begin, each has room for its items within what is written, apart
-    /// from the others.
+    /// used by this thread alone. The splitter or a clone of it lives until the commands have executed. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
+    /// that [`Range`] and [`Scratch`] name.
     pub unsafe fn cmd_split(&self, command_buffer: vk::CommandBuffer, info: &SplitInfo) -> Result<()> {
         self.check(info)?;
         // SAFETY: the caller's promises are the same.
@@ -236,7 +246,7 @@ impl Splitter {
         }
         for (argument, value) in [("low", info.low), ("width", info.width)] {
             if !by_ranges && value != 0 {
-                return malformed(argument, "the splitter's buckets are no ranges");
+                return malformed(argument, &format!("{value} is not 0, and the splitter's buckets are no ranges"));
             }
             let limit = u64::MAX >> (64 - self.info.key.bits().min(64));
             if value > limit {
@@ -261,10 +271,15 @@ impl Splitter {
             if info.command_items == 0 {
                 return malformed("commandItems", "workgroups of 0 items never get through");
             }
-            let groups = u64::from(info.count.max.div_ceil(info.command_items));
-            let limit = u64::from(self.device().profile().max_groups_x) * MOST_GROUPS_Y;
-            if groups > limit {
-                return Err(Error::TooLarge { argument: "count.max", value: groups, limit, why: "the workgroups of one command" });
+            let groups = u64::from(self.device().profile().max_groups_x) * MOST_GROUPS_Y;
+            let (value, limit) = (info.count.max.into(), groups.saturating_mul(info.command_items.into()));
+            if value > limit {
+                return Err(Error::TooLarge {
+                    argument: "count.max",
+                    value,
+                    limit,
+                    why: "commandItems for each workgroup of a command",
+                });
             }
         }
         self.passes.check(&self.job(info))
@@ -275,10 +290,10 @@ impl Splitter {
         let segments = if self.info.segmented { u64::from(info.segments.count.max) } else { 1 };
         let buckets = u64::from(self.info.buckets);
         let told = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
-        let words = told.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| segments * words).max().unwrap_or(0);
-        if words > MOST_TOLD {
-            let why = "the words told of all buckets of all segments";
-            return Err(Error::TooLarge { argument: "segments.count.max", value: words, limit: MOST_TOLD, why });
+        let words = told.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
+        if segments * words > MOST_TOLD {
+            let why = "2^30 words of offsets, counts or commands";
+            return Err(Error::TooLarge { argument: "segments.count.max", value: segments, limit: MOST_TOLD / words, why });
         }
         Ok(())
     }

@@ -240,7 +240,7 @@ impl Bench {
         offsets.push(end);
         let command = |count: &u32| {
             let (x, y) = crate::record::fold(count.div_ceil(of.command_items), self.profile.max_groups_x);
-            [x, y, 1]
+            [x, y.max(1), 1]
         };
         let commands: Vec<u32> = counts.iter().flat_map(command).collect();
         for (range, expected) in [(of.offsets, offsets), (of.counts, counts), (of.commands, commands)] {
@@ -358,7 +358,7 @@ impl Bench {
         if let Some(arguments) = plan.resources.iter().find(|resource| resource.name == "arguments") {
             let fold = |groups| <[u32; 2]>::from(crate::record::fold(groups, 7));
             let ([x, y], [chunks_x, chunks_y]) = (fold(tiles), fold(tiles.div_ceil(push.chunk)));
-            let expected = [x, y, 1, chunks_x, chunks_y, 1];
+            let expected = [x, y.max(1), 1, chunks_x, chunks_y.max(1), 1];
             assert_eq!(self.words(memory, arguments.range.address, 6), expected, "indirect arguments");
         }
     }

@@ -1,12 +1,14 @@
 //! The barriers of recorded lists, proven from the declarations alone: every two accesses of which one writes have what orders
 //! them between, and no barrier is there for nothing.
 
+mod random;
+
 use super::problems::{
     Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, segmented_splits, splits, tables,
 };
 use crate::kernel::Kernel;
 use crate::plan::{Groups, Pass, Plan, Upload};
-use crate::record::{Commands, record};
+use crate::record::{Commands, MAX_PIPELINES, MAX_PLANS, record};
 use crate::scratch::Layout;
 use crate::shared::FLAG_EVEN;
 use crate::sort::{Class, Format, Job, SortKind, SortTable};
@@ -15,6 +17,7 @@ use crate::{DeviceFacts, Placement, Range, SorterInfo, SplitMethod, SplitOutput,
 use ash::vk::PipelineStageFlags2 as Stage;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// What a command does to some bytes.
@@ -76,13 +79,19 @@ struct List<'a> {
     truths: &'a [Truth<'a>],
     /// The next pass of each plan.
     next: Vec<usize>,
+    /// The first plan of the group that is recorded.
+    group: usize,
     commands: Vec<Command>,
 }
 
 impl<'a> List<'a> {
     fn of(truths: &'a [Truth<'a>], told: &[Plan<'_>]) -> Vec<Command> {
-        let mut list = Self { truths, next: vec![0; truths.len()], commands: Vec::new() };
-        record(told, &mut list);
+        let mut list = Self { truths, next: vec![0; truths.len()], group: 0, commands: Vec::new() };
+        // As batches record them.
+        for group in told.chunks(MAX_PLANS) {
+            record(group, &mut list);
+            list.group += group.len();
+        }
         for (truth, next) in truths.iter().zip(&list.next) {
             assert_eq!(truth.plan.passes.len(), *next, "every pass is recorded once");
         }
@@ -96,6 +105,7 @@ impl Commands for List<'_> {
     }
 
     fn dispatch(&mut self, plan: usize, _told: &Pass) {
+        let plan = self.group + plan;
         let truth = &self.truths[plan];
         let pass = &truth.plan.passes[self.next[plan]];
         let mut accesses = Vec::new();
@@ -117,6 +127,7 @@ impl Commands for List<'_> {
     }
 
     fn update(&mut self, plan: usize, upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
+        let plan = self.group + plan;
         let range = Range::new(SCRATCH + offset, bytes.len() as u64);
         let table = self.truths[plan].plan.resources[upload.resource].range;
         assert!(range.address >= table.address && range.address + range.size <= table.address + table.size);
@@ -220,6 +231,8 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
             let made: Vec<_> = kind.variants().collect();
             let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
+            let distinct: HashSet<_> = plan.passes.iter().map(|pass| pass.variant).collect();
+            assert!(distinct.len() <= MAX_PIPELINES / MAX_PLANS, "a group of plans like this has too many pipelines: {plan}");
             for (place, pass) in plan.passes.iter().enumerate() {
                 let told = |id: usize| {
                     let written = plan.passes[..place].iter().any(|before| before.writes.iter().any(|other| other == id));
@@ -394,6 +407,29 @@ fn plans_that_share_no_kernel_share_their_barriers() {
         let levels = plans.iter().map(Plan::levels).max().unwrap_or(0);
         assert!(plans.len() > 4 && barriers == levels - 1, "{barriers} barriers for {levels} levels of {} plans", plans.len());
     });
+}
+
+/// More plans than a group takes, segmented ones among them: within groups no barrier is missing or too many, and between them there is none.
+#[test]
+fn groups_have_the_barriers_they_need_and_no_other() {
+    for (d, (_, facts)) in devices().into_iter().enumerate() {
+        let mut addresses = Addresses::new();
+        let mut batch = Vec::new();
+        for (f, (_, info)) in all_formats().into_iter().enumerate().filter(|(f, _)| f % 3 == d % 3) {
+            let mut sorts = Sorts::new(info.strategy(Strategy::ALL[(d + f) % 5]));
+            for size in [50_000, 900, 1 << 20] {
+                sorts.push(&mut addresses, Problem { size, count_on_device: f % 2 == 0, status: true });
+            }
+            batch.extend(sorts.apart());
+        }
+        with_plans(&batch, &facts, |truths, plans| {
+            assert!(plans.len() > MAX_PLANS, "{} plans are one group", plans.len());
+            check(truths, plans);
+            let groups = truths.chunks(MAX_PLANS).zip(plans.chunks(MAX_PLANS));
+            let apart: usize = groups.map(|(truths, plans)| barriers(&List::of(truths, plans))).sum();
+            assert_eq!(barriers(&List::of(truths, plans)), apart);
+        });
+    }
 }
 
 /// The plan with one of its passes told differently.

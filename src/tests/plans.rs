@@ -1,6 +1,8 @@
 //! Plans as text, held against committed ones.
 
-use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, segmented_splits, splits, tables};
+use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, segmented_splits, splits, tables};
+use crate::kernel::Kernel;
+use crate::plan::Groups;
 use crate::scratch::Layout;
 use crate::tuning::Profile;
 use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
@@ -171,4 +173,38 @@ fn prefixes_have_plans() {
     let mut addresses = Addresses::new();
     batch.infos.extend([1_000_000, 600_000].map(|size| addresses.info(Problem { size, ..problem }, &batch.format())));
     assert_text("prefixes", &format!("{alone}\n{}", tuned(&[batch], &NVIDIA, &profile)));
+}
+
+/// Each problem of a batch has a workgroup of its own, however many problems there are: more than the workgroups that a kernel aims at, too.
+#[test]
+fn every_problem_of_a_batch_has_a_workgroup() {
+    // Tiles are counted by chunks, which may hold tiles of several problems.
+    let by_chunks = [Kernel::SortHistogram, Kernel::SortCount, Kernel::SplitBegin];
+    let profile = Profile { prefixes_up_to: 1 << 20, direct_up_to: 0, ..Profile::for_device(&NVIDIA) };
+    let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() };
+    let prefixes = Sorts::new(long.strategy(Strategy::Lookback));
+    let kinds = ["narrow_pairs", "large_values", "twice_odd", "argsort"];
+    let sorts = formats()
+        .into_iter()
+        .filter(|(name, _)| kinds.contains(name))
+        .map(|(_, info)| Sorts::new(info.strategy(Strategy::Lookback)));
+    let splits = [1, 6, 11].map(|place| Sorts::splits(splits()[place].strategy(Strategy::ReduceThenScan)));
+    let mut finishing = 0;
+    for kind in std::iter::once(prefixes).chain(sorts).chain(splits) {
+        for (size, problems) in [(300_000, 1), (300_000, 65_535), (300_000, 65_536), (300_000, 70_000), (1000, 70_000)] {
+            let (mut batch, mut addresses) = (kind.clone(), Addresses::new());
+            (0..problems).for_each(|_| batch.push(&mut addresses, Problem { size, count_on_device: false, status: true }));
+            let (batch, mut layout) = ([batch], Layout::default());
+            for (.., table) in &tables(&batch, &NVIDIA, &profile, &mut layout) {
+                for pass in &table.plan().passes {
+                    let kernel = pass.variant.kernel;
+                    finishing += u32::from(kernel == Kernel::SortFinish && problems > 65_535);
+                    let Groups::Fixed(groups) = pass.groups else { continue };
+                    let enough = groups >= problems || by_chunks.contains(&kernel);
+                    assert!(enough, "{groups} workgroups of {} for {problems} problems of {size}", kernel.name());
+                }
+            }
+        }
+    }
+    assert_eq!(finishing, 2, "both batches of long keys may go by prefixes");
 }

@@ -84,7 +84,10 @@ impl Told {
             Some(*end)
         });
         let groups = counts.iter().map(|count| count.div_ceil(self.buckets.command_items));
-        let commands = groups.flat_map(|groups| <[u32; 2]>::from(crate::record::fold(groups, max_groups_x)).into_iter().chain([1]));
+        let commands = groups.flat_map(|groups| {
+            let (x, y) = crate::record::fold(groups, max_groups_x);
+            [x, y.max(1), 1]
+        });
         let words = [std::iter::once(first).chain(ends).collect(), counts.to_vec(), commands.collect::<Vec<_>>()];
         self.expected.iter_mut().zip(words).for_each(|(expected, words)| expected.extend(words));
     }

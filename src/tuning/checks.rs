@@ -25,7 +25,11 @@ const MOST_RING_ENTRIES: u32 = 1024;
 
 impl Profile {
     /// This profile, if the device can run it.
-    pub(crate) fn checked(self, facts: &DeviceFacts) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Names the line that the device cannot run, and why.
+    #[doc(hidden)]
+    pub fn checked(self, facts: &DeviceFacts) -> Result<Self> {
         let narrowest = self.narrowest(facts);
         if !self.emulated_subgroups {
             let always = facts.min_lanes == facts.max_lanes && self.lanes == facts.min_lanes;

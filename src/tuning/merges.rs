@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Shapes for problems up to a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizedMerge {
     /// The largest maximum count that is merged so.
     pub up_to: u32,

@@ -35,7 +35,7 @@ const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
 pub(crate) const MIN_THREADS: u32 = 64;
 
 /// How a sort finds where each tile's keys go. All give the same bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
     /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`] where all keys are counted before the first item moves, and once,
@@ -74,7 +74,7 @@ impl Strategy {
 }
 
 /// How items find their places in a tile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Ranking {
     /// By ballots among the lanes of a subgroup.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 const MOST_WORDS: u32 = 8192;
 
 /// How problems of some sizes are ranked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizedRank {
     /// Maximum counts up to this one are sorted otherwise.
     pub above: u32,

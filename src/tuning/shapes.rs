@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Threads of a workgroup, and items a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
     /// Invocations a workgroup.
     pub threads: u32,
@@ -38,7 +38,7 @@ impl FromStr for Shape {
 }
 
 /// Tiles: what a workgroup takes at a time of a problem that is sorted digit by digit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TileShape {
     /// The shape.
     pub shape: Shape,
@@ -118,7 +118,7 @@ impl FromStr for SizedTile {
 }
 
 /// How one workgroup sorts a whole problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SmallMethod {
     /// Digit by digit: the time grows with the bits of the key.
     Radix,
@@ -141,7 +141,7 @@ impl SmallMethod {
 }
 
 /// How one workgroup sorts, and as many items as it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SmallShape {
     /// The shape.
     pub shape: Shape,

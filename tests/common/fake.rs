@@ -3,6 +3,7 @@
 use ash::vk;
 use ash::vk::Handle as _;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::{from_mut, null};
@@ -21,24 +22,49 @@ thread_local! {
 /// Kernels of the pipelines created, on any thread; a pipeline is its place among them.
 static PIPELINES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
+/// Pipelines that have not been destroyed, and the threads that created pipelines.
+static LIVE: Mutex<(BTreeSet<u64>, BTreeSet<String>)> = Mutex::new((BTreeSet::new(), BTreeSet::new()));
+
+fn live() -> MutexGuard<'static, (BTreeSet<u64>, BTreeSet<String>)> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many pipelines have been created, and how many of them live.
+pub(crate) fn created_and_live() -> (usize, usize) {
+    (pipelines().len(), live().0.len())
+}
+
+/// The threads that have created pipelines since the last call.
+pub(crate) fn take_creating_threads() -> BTreeSet<String> {
+    std::mem::take(&mut live().1)
+}
+
 fn pipelines() -> MutexGuard<'static, Vec<&'static str>> {
     PIPELINES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The library on a device with such facts, for this thread alone.
 pub(crate) fn device(facts: &'static DeviceFacts) -> Device {
+    device_with(facts, |_| ()).expect("the facts are above the floor")
+}
+
+/// The same with other arguments.
+pub(crate) fn device_with(facts: &'static DeviceFacts, change: impl FnOnce(&mut DeviceInfo<'_>)) -> trommel::Result<Device> {
     FACTS.set(Some(facts));
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
     // SAFETY: handles are numbers here.
-    let requirements = unsafe { Requirements::query(get_proc_addr, vk::Instance::from_raw(1), vk::PhysicalDevice::from_raw(2)) };
+    let requirements = unsafe {
+        Requirements::query(get_proc_addr, vk::Instance::from_raw(1), vk::API_VERSION_1_3, vk::PhysicalDevice::from_raw(2))
+    };
     requirements.expect("handles are not null").enable(&mut v12, &mut v13);
     let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
     let entry = ash::StaticFn { get_instance_proc_addr: get_proc_addr };
     let (instance, physical, device) = (vk::Instance::from_raw(1), vk::PhysicalDevice::from_raw(2), vk::Device::from_raw(3));
-    let info = DeviceInfo { queue_family: Some(0), ..DeviceInfo::new(&entry, instance, physical, device, &features) };
+    let mut info = DeviceInfo { queue_family: Some(0), ..DeviceInfo::new(&entry, instance, physical, device, &features) };
+    change(&mut info);
     // SAFETY: handles are numbers here.
-    unsafe { Device::new(&info) }.expect("the facts are above the floor")
+    unsafe { Device::new(&info) }
 }
 
 /// What has been recorded since the last call.
@@ -225,17 +251,22 @@ unsafe extern "system" fn create_pipelines(
         let mut names = self::pipelines();
         names.push(name);
         *pipeline = vk::Pipeline::from_raw(names.len() as u64);
+        live().0.insert(names.len() as u64);
+        live().1.insert(format!("{:?}", std::thread::current().id()));
     }
     vk::Result::SUCCESS
 }
 
-unsafe extern "system" fn destroy_pipeline(_: vk::Device, _: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {}
+unsafe extern "system" fn destroy_pipeline(_: vk::Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {
+    assert!(live().0.remove(&pipeline.as_raw()), "{pipeline:?} is destroyed and is none");
+}
 
 unsafe extern "system" fn buffer_address(_: vk::Device, _: *const vk::BufferDeviceAddressInfo<'_>) -> vk::DeviceAddress {
     BUFFER_ADDRESS
 }
 
 unsafe extern "system" fn bind(_: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
+    assert!(live().0.contains(&pipeline.as_raw()), "{pipeline:?} is bound and is none");
     assert_eq!(point, vk::PipelineBindPoint::COMPUTE);
     log(format!("bind {}", pipelines()[pipeline.as_raw() as usize - 1]));
 }

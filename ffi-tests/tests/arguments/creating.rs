@@ -34,6 +34,7 @@ fn device_requirements() -> Result<()> {
     bad("no instance", &TrmDeviceRequirementsInfo { instance: VkInstance::default(), ..good }, NULL, "instance is null");
     let no_device = TrmDeviceRequirementsInfo { physical_device: VkPhysicalDevice::default(), ..good };
     bad("no physical device", &no_device, NULL, "physicalDevice is null");
+    bad("reserved", &TrmDeviceRequirementsInfo { reserved: 1, ..good }, MALFORMED, "reserved is malformed: 0x1 has bits");
 
     let mut name = ptr::null::<c_char>();
     // SAFETY: pointers are valid, or such that the library finds out.
@@ -112,6 +113,11 @@ fn devices() -> Result<()> {
     let nothing = VkPhysicalDeviceFeatures2::default();
     let without = TrmDeviceCreateInfo { enabled_features: &nothing, ..good };
     bad("features left off", &without, MISSING_FEATURE, "the device lacks bufferDeviceAddress (supported, but not enabled)");
+    for family in [77, u32::MAX - 1] {
+        let reason = format!("queueFamilyIndex {family} > ");
+        bad("no family", &TrmDeviceCreateInfo { queue_family_index: family, ..good }, TOO_LARGE, &reason);
+    }
+    bad("reserved", &TrmDeviceCreateInfo { reserved: 4, ..good }, MALFORMED, "reserved is malformed: 0x4 has bits");
     bad("no boolean", &TrmDeviceCreateInfo { debug_utils: 2, ..good }, UNKNOWN_VALUE, "debugUtils 2 is not a known value");
     let odd = TrmDeviceCreateInfo { allocation_callbacks: ptr::without_provenance(4), ..good };
     bad("misaligned callbacks", &odd, MISALIGNED, "allocationCallbacks");
@@ -147,7 +153,7 @@ fn sizes_of_other_versions_are_read() -> Result<()> {
     };
     let earlier = TrmDeviceCreateInfo {
         struct_size: u32::try_from(offset_of!(TrmDeviceCreateInfo, queue_family_index))?,
-        // None of these is read.
+        // None of these is read: they count as zero.
         queue_family_index: 99,
         debug_utils: 99,
         profile: ptr::dangling(),
@@ -222,7 +228,7 @@ fn sorters() -> Result<()> {
         (
             "nothing",
             TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..good },
-            "dropKeys is malformed: nothing would be left",
+            "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",
         ),
         ("no items", laid(TrmLayout::Interleaved, good), "layout is malformed: items are a key and a value of 4 to 16 bytes"),
         (

@@ -284,13 +284,18 @@ fn batches() -> Result<()> {
         bad("no infos", &TrmBatchInfo { infos: ptr::null(), ..good }, NULL, "infos is null");
         bad("misaligned infos", &TrmBatchInfo { infos: byte_later(good.infos), ..good }, MISALIGNED, "infos");
         let many = TrmBatchInfo { info_count: (1 << 20) + 1, ..good };
-        bad("too many infos", &many, TOO_LARGE, "batch 1048577 > 1048576, the most problems together");
+        bad("too many infos", &many, TOO_LARGE, "infoCount 1048577 > 1048576, the most problems together");
         let mut with = |what: &str, second: &TrmSortInfo, code, reason: &str| {
             let infos = [as_header(&front), as_header(second)];
             bad(what, &TrmBatchInfo { infos: infos.as_ptr(), ..good }, code, reason);
         };
         with("no sorter", &TrmSortInfo { sorter: ptr::null_mut(), ..back }, NULL, "sorter is null");
-        with("another device's sorter", &TrmSortInfo { sorter: foreign, ..back }, FOREIGN_DEVICE, "another device");
+        with(
+            "another device's sorter",
+            &TrmSortInfo { sorter: foreign, ..back },
+            FOREIGN_DEVICE,
+            "sorter was created on another device",
+        );
         with("overlap", &sort(COUNT / 2), OVERLAP, "keys and keys overlap");
         with("a status among keys", &TrmSortInfo { status: keys.address(), ..back }, OVERLAP, "overlap");
         with("too many", &TrmSortInfo { count: TrmCount { max: 1 << 31, address: 0 }, ..back }, TOO_LARGE, "count.max 2147483648");

@@ -71,7 +71,7 @@ fn splitters() -> Result<()> {
         (
             "nothing",
             TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_DROP_KEYS_BIT, ..good },
-            "dropKeys is malformed: nothing would be left",
+            "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",
         ),
         (
             "no items",
@@ -246,13 +246,23 @@ fn splits() -> Result<()> {
         bad("odd status", &TrmSplitInfo { status: 6, ..good }, MISALIGNED, "status 0x6 is not a multiple of 4");
         bad("status among the keys", &TrmSplitInfo { status: good.keys.address, ..good }, OVERLAP, "keys and status overlap");
         bad("a stride", &TrmSplitInfo { key_stride: 8, ..good }, MALFORMED, "keyStride is malformed: 8 is not 0");
-        bad("a width", &TrmSplitInfo { width: 5, ..good }, MALFORMED, "width is malformed: the splitter's buckets are no ranges");
+        bad(
+            "a width",
+            &TrmSplitInfo { width: 5, ..good },
+            MALFORMED,
+            "width is malformed: 5 is not 0, and the splitter's buckets are no ranges",
+        );
         bad("starts", &TrmSplitInfo { starts: good.keys, ..good }, MALFORMED, "starts is malformed");
         let segments = TrmSegments { offsets: good.keys, ..good.segments };
         bad("segments", &TrmSplitInfo { segments, ..good }, MALFORMED, "segments is malformed: the splitter is not segmented");
         bad("ids", &TrmSplitInfo { bucket_ids: good.keys, ..good }, MALFORMED, "bucketIds is malformed");
         bad("splitters", &TrmSplitInfo { splitters: good.keys, ..good }, MALFORMED, "splitters is malformed");
-        bad("a first key", &TrmSplitInfo { low: 5, ..good }, MALFORMED, "the splitter's buckets are no ranges");
+        bad(
+            "a first key",
+            &TrmSplitInfo { low: 5, ..good },
+            MALFORMED,
+            "low is malformed: 5 is not 0, and the splitter's buckets are no ranges",
+        );
         bad("groups of nothing", &TrmSplitInfo { command_items: 0, ..good }, MALFORMED, "commandItems is malformed");
 
         type Set = fn(&mut TrmSplitInfo, TrmRange);

@@ -1,0 +1,152 @@
+//! How long pipelines live and which threads make them, on a Vulkan that only counts.
+
+mod common;
+
+use common::fake;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use trommel::{
+    BucketFunction, BucketKernel, Count, Device, DeviceFacts, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter,
+    SplitterInfo,
+};
+
+static FACTS: DeviceFacts = DeviceFacts {
+    vendor_id: 0x10de,
+    is_cpu: false,
+    compute_only: true,
+    min_lanes: 32,
+    max_lanes: 32,
+    lanes_selectable: true,
+    max_invocations: 1024,
+    max_subgroups: 32,
+    shared_memory: 48 * 1024,
+    max_groups_x: i32::MAX as u32,
+};
+
+/// Pipelines are counted for the whole process: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A kernel that no other number makes.
+fn kernel(number: u32) -> BucketKernel {
+    let bytes = include_bytes!("kernels/spread_u32.spv");
+    let mut words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    // The word that names the compiler.
+    words[2] = number;
+    BucketKernel::from_spirv(&words).expect("a kernel of this version")
+}
+
+fn splitter(device: &Device, number: u32) -> Splitter {
+    let info = SplitterInfo::pairs(20, BucketFunction::User);
+    // SAFETY: nothing runs here.
+    unsafe { Splitter::with_kernel(device, &info, &kernel(number)) }.expect("a kernel for such keys")
+}
+
+#[test]
+fn pipelines_go_with_their_last_user() {
+    let _alone = alone();
+    let device = fake::device(&FACTS);
+    let (_, before) = fake::created_and_live();
+    let live = || fake::created_and_live().1 - before;
+
+    let first = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
+    let (created, own) = (fake::created_and_live().0, live());
+    assert!(own > 0 && device.pipelines().len() == own);
+    let second = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
+    assert_eq!((fake::created_and_live().0, live()), (created, own), "sorters that are alike share their pipelines");
+    let other = Sorter::new(&device, &SorterInfo::pairs()).expect("numbers are always to be had");
+    assert!(live() > own);
+    let clone = first.clone();
+    drop((first, other));
+    assert_eq!(live(), own, "the pipelines of pairs are gone, those of keys are not");
+    drop(second);
+    assert_eq!(live(), own, "a clone is a user");
+    drop(clone);
+    assert_eq!((live(), device.pipelines().len()), (0, 0));
+    assert!(matches!(Sorter::new(&device, &SorterInfo { end_bit: 33, ..SorterInfo::keys() }), Err(Error::TooLarge { .. })));
+
+    // A sorter outlives the handle that it was made on.
+    let last = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
+    drop(device);
+    assert_eq!(live(), own);
+    drop(last);
+    assert_eq!(live(), 0);
+}
+
+/// An engine that reloads its functions again and again.
+#[test]
+fn reloaded_functions_leave_nothing_behind() {
+    let _alone = alone();
+    let device = fake::device(&FACTS);
+    let (_, before) = fake::created_and_live();
+    let mut current = splitter(&device, 0);
+    let (own, mut most) = (device.pipelines().len(), 0);
+    // The kernel with the function, in three modes.
+    let with_function = 3;
+    for number in 1..1000 {
+        let (created, _) = fake::created_and_live();
+        current = splitter(&device, number);
+        assert_eq!(fake::created_and_live().0, created + with_function, "pipelines without the function are shared");
+        most = most.max(device.pipelines().len());
+    }
+    assert!(most <= own + with_function, "{most} pipelines, where a splitter has {own}");
+    drop((current, device));
+    assert_eq!(fake::created_and_live().1, before);
+}
+
+#[test]
+fn pipelines_made_late_stay_with_the_device() {
+    let _alone = alone();
+    let device = fake::device(&FACTS);
+    let (_, before) = fake::created_and_live();
+    device.make_pipelines_late();
+    let sorter = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
+    assert!(device.pipelines().is_empty());
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 };
+    let info = SortInfo { count: Count::host(1000), keys: Range::new(1 << 33, 4000), scratch, ..SortInfo::default() };
+    for _ in 0..2 {
+        // SAFETY: handles are numbers here.
+        unsafe { sorter.cmd_sort(fake::command_buffer(), &info) }.expect("the sort is valid");
+    }
+    drop(sorter);
+    assert_eq!((fake::created_and_live().1 - before, device.pipelines().len()), (1, 1));
+    drop(device);
+    assert_eq!(fake::created_and_live().1, before);
+}
+
+/// As an engine wants it that keeps its threads to itself, or synchronizes its pipeline cache.
+#[test]
+fn one_thread_is_the_calling_one() {
+    let _alone = alone();
+    let device = fake::device_with(&FACTS, |info| info.creation_threads = 1).expect("the facts are above the floor");
+    fake::take_creating_threads();
+    let sorter = Sorter::new(&device, &SorterInfo::keys());
+    let own = format!("{:?}", std::thread::current().id());
+    assert!(sorter.is_ok() && fake::take_creating_threads().into_iter().eq([own]));
+}
+
+/// The environment of [`sorters_are_made_where_threads_are_not`]'s child.
+const CHILD: &str = "TROMMEL_TEST_WITHOUT_THREADS";
+
+/// Where the system makes no threads, the calling one makes all pipelines: here, none has room for its stack.
+#[test]
+fn sorters_are_made_where_threads_are_not() {
+    if std::env::var_os(CHILD).is_some() {
+        let refused = std::thread::Builder::new().spawn(|| ());
+        println!("threads are refused: {}", refused.is_err());
+        let device = fake::device_with(&FACTS, |info| info.creation_threads = 8).expect("the facts are above the floor");
+        fake::take_creating_threads();
+        let sorter = Sorter::new(&device, &SorterInfo::pairs());
+        println!("made: {}, by {} thread", sorter.is_ok(), fake::take_creating_threads().len());
+        return;
+    }
+    let mut child = Command::new(std::env::current_exe().expect("a path"));
+    // One thread of tests is the main one.
+    child.args(["--exact", "sorters_are_made_where_threads_are_not", "--nocapture", "--test-threads=1"]);
+    let stack = (1u64 << 60).to_string();
+    let output = child.env(CHILD, "1").env("RUST_MIN_STACK", stack).output().expect("the test itself can be run");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("threads are refused: true") && text.contains("made: true, by 1 thread"), "{output:?}");
+}

@@ -1,0 +1,153 @@
+//! Scratch sizes where kernels or tile shapes change: at every end of a shape, and one item beside it.
+
+use crate::{DEVICES, FORMATS, NVIDIA, fake};
+use std::collections::BTreeSet;
+use trommel::tuning::{Profile, SortShapes};
+use trommel::{
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, SplitMethod,
+    SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
+};
+
+/// Addresses of the caller begin here: whatever `describe` prints below lies in scratch.
+const CALLERS: u64 = 1 << 60;
+
+/// A sorter or a splitter.
+enum Mover {
+    Sorter(Sorter),
+    Splitter(Splitter),
+}
+
+impl Mover {
+    fn scratch_size(&self, max_count: u32) -> u64 {
+        let size = match self {
+            Self::Sorter(sorter) => sorter.scratch_size(max_count),
+            Self::Splitter(splitter) => splitter.scratch_size(max_count),
+        };
+        size.expect("the count is allowed")
+    }
+
+    /// The plan with everything that may be asked for: a count on the device, a status, bucket information.
+    fn describe(&self, max_count: u32) -> String {
+        let at = |place: u64| CALLERS * place;
+        let array = |place| Range::new(at(place), 1 << 40);
+        let segmented = match self {
+            Self::Sorter(sorter) => sorter.info().segmented,
+            Self::Splitter(splitter) => splitter.info().segmented,
+        };
+        let counted = Count::device(at(1), max_count);
+        let (count, segments) = if segmented {
+            (Count::host(max_count), Segments { count: Count::device(at(1), 5), offsets: array(2) })
+        } else {
+            (counted, Segments::default())
+        };
+        let [keys, values, keys_out, values_out] = [3, 4, 5, 6].map(array);
+        let status = at(7);
+        let text = match self {
+            Self::Sorter(sorter) => {
+                sorter.describe(&SortInfo { count, segments, keys, values, keys_out, values_out, status, ..SortInfo::default() })
+            }
+            Self::Splitter(splitter) => {
+                let given = match splitter.info().function {
+                    BucketFunction::Ids(_) => SplitInfo { bucket_ids: array(8), ..SplitInfo::default() },
+                    BucketFunction::Splitters => SplitInfo { splitters: array(8), ..SplitInfo::default() },
+                    BucketFunction::Range => SplitInfo { width: 9, ..SplitInfo::default() },
+                    _ => SplitInfo::default(),
+                };
+                let starts = if splitter.info().output == SplitOutput::Placed { array(9) } else { Range::NONE };
+                let [offsets, counts, commands] = [10, 11, 12].map(array);
+                let told = SplitInfo { offsets, counts, commands, command_items: 64, starts, ..given };
+                splitter.describe(&SplitInfo { count, segments, keys, values, keys_out, values_out, status, ..told })
+            }
+        };
+        text.expect("the count is allowed")
+    }
+
+    /// The end of the last part of scratch that the plan has.
+    fn laid_out(&self, max_count: u32) -> u64 {
+        let text = self.describe(max_count);
+        let resources = text.lines().filter_map(|line| {
+            let mut words = line.strip_suffix(" bytes")?.split_whitespace().skip(1);
+            let address = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+            Some(address..address + words.next()?.parse::<u64>().ok()?)
+        });
+        resources.filter(|range| range.start < CALLERS).map(|range| range.end).max().unwrap_or(0)
+    }
+}
+
+/// Maximum counts at which anything may change, as the profile has them.
+fn ends(profile: &Profile) -> BTreeSet<u32> {
+    let of_shapes = |shapes: &SortShapes| -> Vec<u32> {
+        let runs = |tile: u32| std::iter::successors(Some(tile), |items| items.checked_mul(profile.merge_fan)).take(12);
+        let small = shapes.small.iter().map(|small| small.tile()).chain([shapes.segments.tile()]);
+        let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
+        let merges = shapes.merges.iter().flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to]));
+        let tiles = [&shapes.tiles, &shapes.counted, &shapes.recounted].into_iter().flatten().map(|sized| sized.up_to);
+        small.chain(ranked).chain(merges).chain(tiles).collect()
+    };
+    let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
+    let thresholds = [profile.direct_up_to, profile.all_digits_up_to, profile.prefixes_up_to];
+    shapes.into_iter().flat_map(of_shapes).chain(thresholds).collect()
+}
+
+/// Where each end leaves less scratch than what lies before it needs: so that a size that overlooks it is too small.
+fn uneven(facts: &DeviceFacts) -> Profile {
+    let mut profile = Profile::for_device(facts);
+    for shapes in profile.sort_shapes_mut() {
+        let list = |text: &str| text.to_owned();
+        shapes.ranked = [list("100,200..2000:512/32").parse().expect("a rank")].into_iter().collect();
+        shapes.small = ["64x1", "256x16"].map(|small| small.parse().expect("a shape")).into_iter().collect();
+        shapes.merges =
+            ["9000:256x2/128x4", "15000:256x1/256x8"].map(|merge| merge.parse().expect("a merge")).into_iter().collect();
+        shapes.tiles =
+            ["30000:64x1", "400000:512x8", "4294967295:256x16"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
+        shapes.counted = ["5000:64x1", "4294967295:512x8"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
+        shapes.recounted = ["1500:512x1"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
+    }
+    Profile { merge_fan: 4, direct_up_to: 40_000, all_digits_up_to: 50_000, prefixes_up_to: 200_000, ..profile }
+}
+
+/// Splits by a digit and by labels, of one move and of two, whatever becomes of items.
+fn splits() -> [SplitterInfo; 8] {
+    let by = SplitterInfo::pairs;
+    let bits = BucketFunction::default();
+    [
+        by(8, bits),
+        by(256, BucketFunction::Range),
+        SplitterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..by(100, BucketFunction::Splitters) },
+        SplitterInfo { drop_keys: true, ..by(65_536, BucketFunction::Ids(IdType::U32)) },
+        by(33, bits).output(SplitOutput::Placed),
+        SplitterInfo::keys(1000, bits).output(SplitOutput::Counts),
+        by(256, bits).method(SplitMethod::Subgroup),
+        SplitterInfo { segmented: true, ..by(300, BucketFunction::Ids(IdType::U16)) },
+    ]
+}
+
+/// Sizes are the most that any count up to them lays out, no more and no less.
+#[test]
+fn scratch_sizes_at_every_shape_end() {
+    let [nvidia, least] = DEVICES;
+    for (facts, profile) in [(nvidia, Profile::for_device(nvidia)), (least, Profile::for_device(least)), (&NVIDIA, uneven(&NVIDIA))]
+    {
+        let counts: BTreeSet<u32> =
+            ends(&profile).into_iter().flat_map(|end| end.saturating_sub(1)..=end.saturating_add(1)).collect();
+        let device = fake::device_with(facts, |info| info.profile = Some(profile)).expect("the facts are above the floor");
+        device.make_pipelines_late();
+        let segments = SorterInfo { segmented: true, ..SorterInfo::pairs() };
+        let sorters = FORMATS.into_iter().chain([segments]).enumerate().flat_map(|(i, info)| {
+            let strategies = [Strategy::Lookback, Strategy::ALL[1 + i % 4]];
+            strategies.map(|strategy| Mover::Sorter(Sorter::new(&device, &info.strategy(strategy)).expect("a sorter")))
+        });
+        let splitters = splits().into_iter().flat_map(|info| {
+            let waits = info.output != SplitOutput::Counts && info.method == SplitMethod::default();
+            let strategies = [Strategy::Auto, if waits { Strategy::Lookback } else { Strategy::ReduceThenScan }];
+            strategies.map(|strategy| Mover::Splitter(Splitter::new(&device, &info.strategy(strategy)).expect("a splitter")))
+        });
+        for mover in sorters.chain(splitters) {
+            let mut most = 0;
+            for count in counts.iter().copied().filter(|count| *count <= 1 << 30) {
+                most = mover.laid_out(count).max(most);
+                assert_eq!(mover.scratch_size(count), most, "for {count} items of {}", mover.describe(count));
+            }
+        }
+    }
+}
