@@ -71,8 +71,8 @@ pub(crate) enum Work {
     Sort { info: SorterInfo, keys: Keys, count: CountAt },
     /// One sort of segments, whose lengths these are, over and over again.
     Segments { info: SorterInfo, lengths: &'static [u32] },
-    /// Sorts of keys recorded together: how many problems, of how many keys each.
-    Batch(&'static [(u32, u32)]),
+    /// Sorts recorded together: how many problems, of how many keys each.
+    Batch { info: SorterInfo, groups: &'static [(u32, u32)] },
     /// One split, or what one would do without.
     Split { info: SplitterInfo, keys: Keys, count: CountAt, approach: Approach },
 }
@@ -92,10 +92,9 @@ impl Work {
     pub(crate) fn bytes_per_item(self) -> u32 {
         match self {
             Self::Copy => 8,
-            Self::Sort { info, .. } => sort_bytes(&info),
+            Self::Sort { info, .. } | Self::Batch { info, .. } => sort_bytes(&info),
             // What fits a workgroup is read once and written once.
             Self::Segments { info, .. } => 2 * (info.key.size() + info.value.size()),
-            Self::Batch(_) => sort_bytes(&KEYS),
             Self::Split { info, approach, .. } => approach_bytes(&info, approach),
         }
     }
@@ -203,8 +202,7 @@ impl Case {
         let split = |info| PrimitiveInfo::Split(SplitterInfo { max_count, ..info });
         match self.work {
             Work::Copy => Vec::new(),
-            Work::Sort { info, .. } | Work::Segments { info, .. } => vec![sort(info)],
-            Work::Batch(_) => vec![sort(KEYS)],
+            Work::Sort { info, .. } | Work::Segments { info, .. } | Work::Batch { info, .. } => vec![sort(info)],
             Work::Split { info, approach, .. } => {
                 let pairs = info.value != ValueType::None;
                 let kernel = |task| PrimitiveInfo::Kernel(KernelInfo { task, pairs });
@@ -238,7 +236,7 @@ impl Case {
     /// What its arrays hold.
     pub(crate) fn items(&self) -> Items {
         match self.work {
-            Work::Sort { info, .. } | Work::Segments { info, .. } => {
+            Work::Sort { info, .. } | Work::Segments { info, .. } | Work::Batch { info, .. } => {
                 let SorterInfo { key, value, drop_keys, layout, placement, .. } = info;
                 Items { key, value, drop_keys, layout, placement }
             }
@@ -250,7 +248,7 @@ impl Case {
                 };
                 Items { key, value, drop_keys, layout, placement: Placement::Preserve }
             }
-            Work::Copy | Work::Batch(_) => Items::default(),
+            Work::Copy => Items::default(),
         }
     }
 }
@@ -387,7 +385,7 @@ const fn split_segments(name: &'static str, info: SplitterInfo, lengths: &'stati
 }
 
 const fn batch(name: &'static str, problems: &'static [(u32, u32)], size: &'static [u32; 1]) -> Family {
-    Family { name, work: Work::Batch(problems), sizes: size }
+    Family { name, work: Work::Batch { info: KEYS, groups: problems }, sizes: size }
 }
 
 /// A family for each power of two of buckets that one move goes to: by the highest bits of the key, and the number ends the name.
@@ -548,7 +546,7 @@ pub(crate) fn select(filter: &[String], n: &[u32], is_cpu: bool) -> Vec<Case> {
     for family in families().filter(|family| wanted(family.name)) {
         let sizes = if n.is_empty() { family.sizes } else { n };
         let fits = |n: &&u32| match family.work {
-            Work::Batch(_) => family.sizes.contains(n),
+            Work::Batch { .. } => family.sizes.contains(n),
             _ => true,
         };
         let small_enough = |n: &&u32| !is_cpu || **n <= MAX_ON_CPU;

@@ -52,7 +52,8 @@ impl Gpu {
         // SAFETY: the handles are the context's, and alive.
         unsafe {
             let proc_addr = self.entry.static_fn().get_instance_proc_addr;
-            let requirements = Requirements::query(proc_addr, context.instance().handle(), context.physical_device())?;
+            let (instance, version) = (context.instance().handle(), vk::API_VERSION_1_3);
+            let requirements = Requirements::query(proc_addr, instance, version, context.physical_device())?;
             // What the context has enabled as well.
             requirements.enable(&mut v12, &mut v13);
             let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);

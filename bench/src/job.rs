@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    BucketFunction, Count, Error, Layout, Placement, Request, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, SplitOutput,
-    Splitter, SplitterInfo, Timestamps, ValueType, batch_scratch_size, cmd_batch,
+    BucketFunction, Count, Error, Layout, Placement, Request, Segments, SortInfo, Sorter, SplitInfo, SplitOutput, Splitter,
+    SplitterInfo, Timestamps, ValueType, batch_scratch_size, cmd_batch,
 };
 
 /// A case, ready to run any number of times.
@@ -207,7 +207,7 @@ fn scratch_size(case: &Case, primitives: &[Primitive]) -> trommel::Result<u64> {
     let mut most = 0;
     for primitive in primitives {
         let size = match (case.work, primitive) {
-            (Work::Batch(_), Primitive::Sort(sorter)) => {
+            (Work::Batch { .. }, Primitive::Sort(sorter)) => {
                 let count = |problem: &Range<u32>| Count::host(problem.end - problem.start);
                 let sort = |problem| Request::Sort(sorter, SortInfo { count: count(problem), ..SortInfo::default() });
                 batch_scratch_size(&problems(case).iter().map(sort).collect::<Vec<_>>())
@@ -228,7 +228,7 @@ fn problems(case: &Case) -> Vec<Range<u32>> {
         start..end
     };
     match case.work {
-        Work::Batch(groups) => {
+        Work::Batch { groups, .. } => {
             groups.iter().flat_map(|&(problems, n)| std::iter::repeat_n(n, problems as usize)).map(next).collect()
         }
         Work::Segments { lengths, .. } | Work::Split { approach: Approach::Segments(lengths), .. } => {
@@ -445,7 +445,7 @@ impl Job {
                     unsafe { self.call(step, &self.whole()).record(commands, timestamps)? };
                 }
             }
-            Work::Batch(_) => {
+            Work::Batch { .. } => {
                 let request = |problem: &Range<u32>| match self.call(0, problem) {
                     Call::Sort(sorter, info) => Some(Request::Sort(sorter, info)),
                     Call::Split(splitter, info) => Some(Request::Split(splitter, info)),
@@ -483,12 +483,12 @@ impl Job {
 
     /// Timestamps that the passes write. Those of a batch write none.
     pub(crate) fn timestamp_count(&self) -> trommel::Result<u32> {
-        if let Work::Batch(_) = self.case.work { Ok(0) } else { Ok(self.first_timestamps()?.last().copied().unwrap_or(0)) }
+        if let Work::Batch { .. } = self.case.work { Ok(0) } else { Ok(self.first_timestamps()?.last().copied().unwrap_or(0)) }
     }
 
     /// The passes that write timestamps, by name, with the place of the timestamp before each: the next one is behind it.
     pub(crate) fn passes(&self) -> trommel::Result<Vec<(String, u32)>> {
-        if let Work::Batch(_) = self.case.work {
+        if let Work::Batch { .. } = self.case.work {
             return Ok(Vec::new());
         }
         let mut passes = Vec::new();
@@ -532,8 +532,7 @@ impl Job {
                 Work::Copy => Arrangement::Copied,
                 Work::Split { info, approach: Approach::Insertion, .. } => Arrangement::Grouped(info),
                 Work::Split { info, .. } => Arrangement::Split(info),
-                Work::Sort { info, .. } | Work::Segments { info, .. } => Arrangement::Sorted(info),
-                Work::Batch(_) => Arrangement::Sorted(SorterInfo::keys()),
+                Work::Sort { info, .. } | Work::Segments { info, .. } | Work::Batch { info, .. } => Arrangement::Sorted(info),
             },
             input,
             found: Columns { keys: found.keys.filter(|_| !items.drop_keys), ..found },

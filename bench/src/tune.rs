@@ -1,4 +1,4 @@
-//! Searches tile shapes: every candidate at every size, then the fewest shapes that serve all sizes well.
+//! Searches tile shapes: every candidate is verified, then timed at every size, then the fewest shapes are chosen that serve all sizes well.
 
 use crate::cases::{Approach, Case, CountAt, Keys, Work, by_bits, long_keys, split_keys, split_pairs};
 use crate::gpu::Gpu;
@@ -21,6 +21,11 @@ const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
 const MOST_RECOUNTED: u32 = 1 << 16;
 /// On a CPU only the search itself can be tried: of counts and tiles no larger.
 const MAX_ON_CPU: u32 = 1 << 11;
+
+/// Problems of the batch by which candidates are verified: how many of how many keys. On a CPU without the last ones.
+const BATCHES: [&[(u32, u32)]; 2] = [&[(2, 65), (1, 257), (1, 700)], &[(2, 65), (1, 257), (1, 700), (1, 3000), (1, 9000)]];
+/// Keys by which candidates are verified at every size, and those by which they are at the first.
+const VERIFIED_KEYS: [Keys; 4] = [Keys::Random, Keys::LowEntropy, Keys::Constant, Keys::Reversed];
 
 const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
 const ITEMS: &[u32] = &[1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
@@ -101,6 +106,26 @@ pub(crate) fn tune(gpu: &Gpu, profile: &Profile, strategy: Strategy, report: &mu
     Ok(found)
 }
 
+/// A shape that is searched.
+trait Searched: Copy + Display + Send + Sync {
+    /// The counts by which it is verified: around those that its workgroups take, and the parts of these.
+    fn verified_at(self) -> Vec<u32>;
+}
+
+impl Searched for SmallShape {
+    fn verified_at(self) -> Vec<u32> {
+        let tile = self.tile();
+        [tile / 2 + 1, 1, 65, 257, 700, tile - 1, tile].into_iter().filter(|n| *n <= tile).collect()
+    }
+}
+
+impl Searched for TileShape {
+    fn verified_at(self) -> Vec<u32> {
+        let tile = self.tile();
+        [3 * tile + 77, 65, 257, 700, tile - 1, tile, tile + 1].into_iter().filter(|n| *n != 0).collect()
+    }
+}
+
 /// Works that are timed together.
 struct Group {
     name: &'static str,
@@ -125,6 +150,9 @@ struct Times {
     /// The works of `counted`, by workgroups that each count all.
     recounted: Vec<Candidate<TileShape>>,
 }
+
+/// A shape with what serves each work of its group.
+type Made<S> = (S, Vec<Vec<Primitive>>);
 
 struct Search<'a> {
     gpu: &'a Gpu,
@@ -196,7 +224,7 @@ impl<'a> Search<'a> {
     }
 
     /// Times all shapes that the device can run, at the sizes that they serve; a time at another is infinite.
-    fn time_all<S: Copy + Display + Send + Sync>(
+    fn time_all<S: Searched>(
         &mut self,
         report: &mut Report,
         group: &Group,
@@ -205,6 +233,7 @@ impl<'a> Search<'a> {
         serves: impl Fn(S, u32) -> bool,
     ) -> anyhow::Result<Vec<Candidate<S>>> {
         let made = self.make(group, shapes, set)?;
+        let made = self.right(report, group, made)?;
         let mut candidates: Vec<_> = made.iter().map(|(shape, _)| Candidate { shape: *shape, times: Vec::new() }).collect();
         for n in self.sizes.clone() {
             let served: Vec<_> = made.iter().filter(|(shape, _)| serves(*shape, n)).map(|(_, primitives)| primitives).collect();
@@ -225,7 +254,7 @@ impl<'a> Search<'a> {
         group: &Group,
         shapes: &[S],
         set: impl Fn(&mut SortShapes, S) + Sync,
-    ) -> trommel::Result<Vec<(S, Vec<Vec<Primitive>>)>> {
+    ) -> trommel::Result<Vec<Made<S>>> {
         let make = |shape: S| {
             let mut profile = self.profile.clone();
             let shapes = (self.kind.shapes)(&mut profile);
@@ -253,6 +282,43 @@ impl<'a> Search<'a> {
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
         made.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// The candidates whose outputs are the CPU's. A wrong one is never timed, so that it cannot be chosen.
+    fn right<S: Searched>(&mut self, report: &mut Report, group: &Group, made: Vec<Made<S>>) -> trommel::Result<Vec<Made<S>>> {
+        let mut right = Vec::new();
+        for (shape, primitives) in made {
+            match self.verify(group, shape, &primitives)? {
+                Ok(()) => right.push((shape, primitives)),
+                Err(what) => report.comment(&format!("tune {} {} {shape}: WRONG {what}", self.kind.name, group.name)),
+            }
+        }
+        Ok(right)
+    }
+
+    /// Runs every work of a group once for each count and kind of keys, and sorts as a batch as well, and compares with the CPU.
+    fn verify<S: Searched>(
+        &mut self,
+        group: &Group,
+        shape: S,
+        primitives: &[Vec<Primitive>],
+    ) -> trommel::Result<Result<(), String>> {
+        let is_cpu = self.gpu.context.device().facts().is_cpu;
+        for (work, primitives) in group.works.iter().zip(primitives) {
+            let cases = cases_to_verify(work, &shape.verified_at(), BATCHES[usize::from(!is_cpu)]);
+            for case in cases.into_iter().filter(|case| !is_cpu || case.n <= MAX_ON_CPU) {
+                let job = Job::new(&self.gpu.context, primitives.clone(), &mut self.sources, case)?;
+                self.gpu.context.run(|commands| {
+                    job.restore(commands);
+                    Ok(())
+                })?;
+                self.gpu.context.run(|commands| job.work(commands, None))?;
+                if let Err(what) = job.output()?.check() {
+                    return Ok(Err(what));
+                }
+            }
+        }
+        Ok(Ok(()))
     }
 
     /// For each candidate the geometric mean of the times of the works.
@@ -296,6 +362,19 @@ fn of_every_size(shapes: &mut SortShapes, shape: TileShape) {
     shapes.counted.clear();
     shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
     (shapes.ring, shapes.few_bins) = (None, None);
+}
+
+/// What a work is verified by: the counts in turn by random keys, the first of them by all kinds of keys, and sorts by a batch.
+fn cases_to_verify(work: &Work, counts: &[u32], groups: &'static [(u32, u32)]) -> Vec<Case> {
+    let with = |keys: Keys| match *work {
+        Work::Sort { info, count, .. } => Work::Sort { info, keys, count },
+        Work::Split { info, count, approach, .. } => Work::Split { info, keys, count, approach },
+        other => other,
+    };
+    let all = VERIFIED_KEYS.iter().zip([counts.len(), 1, 1, 1]);
+    let singles = all.flat_map(|(keys, most)| counts.iter().take(most).map(move |n| case(&with(*keys), *n)));
+    let batch = if let Work::Sort { info, .. } = *work { Some(Work::Batch { info, groups }) } else { None };
+    singles.chain(batch.map(|work| case(&work, groups.iter().map(|(problems, n)| problems * n).sum()))).collect()
 }
 
 fn case(work: &Work, n: u32) -> Case {
@@ -444,8 +523,10 @@ fn spans(times: &[&[f64]], at_last: &[&[f64]], most: usize) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Args;
     use crate::gpu::any_profile;
-    use trommel::ValueType;
+    use clap::Parser as _;
+    use trommel::{Order, ValueType};
 
     #[test]
     fn every_part_of_a_profile_is_searched_once() {
@@ -478,6 +559,41 @@ mod tests {
             assert!(buckets(kind.counted_many).iter().all(|buckets| *buckets > 64), "of many bins");
             assert!(buckets(kind.few_bins).iter().all(|buckets| (1..=32).contains(buckets)), "of few bins");
         }
+    }
+
+    #[test]
+    fn wrong_candidates_are_left_out() {
+        let args = Args::try_parse_from(["trommel-bench"]).unwrap();
+        let gpu = Gpu::open(&args).unwrap();
+        // Of all that may be timed, few are run.
+        gpu.context.device().make_pipelines_late();
+        let profile = gpu.context.device().profile().clone();
+        let mut search = Search::new(&gpu, &profile, &KINDS[1], Strategy::Auto).unwrap();
+        let group = Group { name: "small", works: KINDS[1].sorts, strategy: Strategy::Auto };
+        let sorted = |order| {
+            let info = SorterInfo { order, ..SorterInfo::pairs() };
+            primitives(&gpu, gpu.context.device(), &sort(info), Strategy::Auto).unwrap()
+        };
+        let shapes = [SmallShape::radix(128, 2), SmallShape::radix(128, 1)];
+        let made = vec![(shapes[0], vec![sorted(Order::Descending)]), (shapes[1], vec![sorted(Order::Ascending)])];
+        let right = search.right(&mut Report::new(0), &group, made).unwrap();
+        assert_eq!(right.iter().map(|(shape, _)| *shape).collect::<Vec<_>>(), [shapes[1]]);
+    }
+
+    #[test]
+    fn candidates_are_verified_by_parts_of_tiles_and_by_batches() {
+        for work in KINDS.iter().flat_map(|kind| [kind.sorts, kind.counted, kind.counted_many, kind.few_bins]).flatten() {
+            let cases = cases_to_verify(work, &tile(8).verified_at(), BATCHES[1]);
+            let counts: Vec<u32> = cases.iter().map(|case| case.n).collect();
+            assert!([1023, 1024, 1025, 3 * 1024 + 77].iter().all(|n| counts.contains(n)), "{counts:?}");
+            let is_sort = matches!(work, Work::Sort { .. });
+            let batches: Vec<_> = cases.iter().filter(|case| matches!(case.work, Work::Batch { .. })).collect();
+            assert_eq!(batches.len(), usize::from(is_sort), "{work:?}");
+            assert!(batches.iter().all(|batch| batch.items() == case(work, 1).items()), "pairs are verified as pairs");
+            assert!(VERIFIED_KEYS.iter().all(|keys| cases.iter().any(|case| case.work.keys() == *keys)));
+        }
+        let small = SmallShape::merge(64, 16).verified_at();
+        assert!(small.contains(&1024) && small.iter().all(|n| (1..=1024).contains(n)), "one workgroup has room for all: {small:?}");
     }
 
     fn tile(items: u32) -> TileShape {

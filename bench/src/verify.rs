@@ -89,7 +89,7 @@ const CHUNK: usize = 1 << 16;
 
 impl Output {
     /// But for what is grouped in any order, the whole output is determined: keys in order, those of one rank in the order of the input.
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let has_values = self.items.value != ValueType::None;
         let complete = self.found.keys.is_some() != self.items.drop_keys && self.found.values.is_some() == has_values;
         let nothing = self.found.keys.is_none() && self.found.values.is_none();

@@ -1,0 +1,421 @@
+//! The memory of a case: its arrays and its scratch in random places, random bytes between them, and the bytes expected afterwards.
+
+use crate::random::Random;
+use std::fmt;
+use std::ops::Range;
+
+/// An array of a request: the bytes before, and the bytes expected afterwards.
+#[derive(Clone, Debug, Default)]
+pub struct Array {
+    /// Its name, unique within the request.
+    pub role: &'static str,
+    /// Of its address, in bytes.
+    pub alignment: usize,
+    /// Bytes of an item.
+    pub item: usize,
+    /// Bytes from one item to the next.
+    pub stride: usize,
+    /// Before the execution.
+    pub before: Vec<u8>,
+    /// After it; as long.
+    pub expected: Vec<u8>,
+    /// Bytes that may be anything afterwards.
+    pub free: Vec<Range<usize>>,
+    /// Bytes that hold the expected items in any order.
+    pub permuted: Option<Range<usize>>,
+}
+
+impl Array {
+    /// An array that is only read.
+    pub fn input(role: &'static str, alignment: usize, item: usize, bytes: Vec<u8>) -> Self {
+        Self { role, alignment, item, stride: item, expected: bytes.clone(), before: bytes, ..Self::default() }
+    }
+
+    /// Words that are only read.
+    pub fn words(role: &'static str, words: &[u32]) -> Self {
+        Self::input(role, 4, 4, words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    }
+
+    /// Words that are written: random before.
+    pub fn results(role: &'static str, words: &[u32], random: &mut Random) -> Self {
+        Self { before: random.bytes(words.len() * 4), ..Self::words(role, words) }
+    }
+
+    /// An input whose items lie further apart than they are long.
+    pub fn strided(role: &'static str, alignment: usize, item: usize, stride: usize, dense: &[u8], random: &mut Random) -> Self {
+        let count = dense.len() / item.max(1);
+        let mut bytes = random.bytes(if count == 0 { 0 } else { (count - 1) * stride + item });
+        for (index, item_bytes) in dense.chunks_exact(item.max(1)).enumerate() {
+            bytes[index * stride..][..item].copy_from_slice(item_bytes);
+        }
+        Self { stride, ..Self::input(role, alignment, item, bytes) }
+    }
+
+    /// An array with room for `count` items, random before and expected to stay so.
+    pub fn room(role: &'static str, alignment: usize, item: usize, count: usize, random: &mut Random) -> Self {
+        Self::input(role, alignment, item, random.bytes(item * count))
+    }
+
+    /// Expects `from`'s item `source` at `place`.
+    pub fn expect(&mut self, place: usize, from: &[u8], source: usize) {
+        let item = self.item;
+        self.expected[place * self.stride..][..item].copy_from_slice(&from[source * item..][..item]);
+    }
+
+    /// Lets a range of items be anything afterwards.
+    pub fn free_items(&mut self, items: Range<usize>) {
+        if !items.is_empty() {
+            self.free.push(items.start * self.stride..items.end * self.stride);
+        }
+    }
+
+    /// Lets all bytes be anything afterwards.
+    pub fn free_all(&mut self) {
+        self.free = std::iter::once(0..self.before.len()).collect();
+    }
+}
+
+/// Where the arrays of a request lie: role, first byte from the beginning of the arena, and bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The device address of the arena.
+    pub base: u64,
+    arrays: Vec<(&'static str, u64, u64)>,
+}
+
+impl Places {
+    /// The array of this role; none where the request has none.
+    pub fn range(&self, role: &str) -> trommel::Range {
+        let found = self.arrays.iter().find(|(known, ..)| *known == role);
+        found.map_or(trommel::Range::NONE, |(_, offset, size)| trommel::Range::new(self.base + offset, *size))
+    }
+
+    /// Its address; 0 where there is none.
+    pub fn address(&self, role: &str) -> u64 {
+        self.range(role).address
+    }
+}
+
+/// What scratch holds before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poison {
+    /// Random bytes.
+    Random,
+    /// One word.
+    Fill(u32),
+    /// Small numbers, which look like counts and states.
+    Small,
+}
+
+impl Poison {
+    /// Any of them.
+    pub fn draw(random: &mut Random) -> Self {
+        match random.below(5) {
+            0..3 => Self::Random,
+            3 => Self::Fill(random.pick(&[0, u32::MAX, 1, 0x8000_0000, 0x4000_0000])),
+            _ => Self::Small,
+        }
+    }
+
+    fn bytes(self, count: usize, random: &mut Random) -> Vec<u8> {
+        match self {
+            Self::Random => random.bytes(count),
+            Self::Fill(word) => word.to_le_bytes().into_iter().cycle().take(count).collect(),
+            Self::Small => {
+                let mut bytes = random.bytes(count);
+                for word in bytes.chunks_mut(4) {
+                    let (states, low) = (random.pick(&[0, 0x40, 0x80, 0xc0]), word[0]);
+                    word.fill(0);
+                    word[0] = low;
+                    word[word.len() - 1] |= states;
+                }
+                bytes
+            }
+        }
+    }
+}
+
+/// A run of bytes with a name.
+#[derive(Clone, Debug)]
+struct Part {
+    /// The request that it belongs to; none for guards and scratch.
+    member: Option<usize>,
+    role: &'static str,
+    bytes: Range<usize>,
+    array: Array,
+}
+
+/// The memory of a case.
+#[derive(Clone, Debug, Default)]
+pub struct Image {
+    /// Before the execution.
+    pub before: Vec<u8>,
+    /// After it, where it is determined.
+    pub expected: Vec<u8>,
+    /// The arrays of each request.
+    pub places: Vec<Places>,
+    /// First byte of scratch.
+    pub scratch: usize,
+    parts: Vec<Part>,
+}
+
+const GUARD: &str = "guard";
+const SCRATCH: &str = "scratch";
+
+impl Image {
+    /// Places the arrays of each request and `scratch_size` bytes of scratch: in a random order if `shuffled`, else request by request.
+    pub fn new(members: Vec<Vec<Array>>, scratch_size: usize, poison: Poison, shuffled: bool, random: &mut Random) -> Self {
+        let mut image = Self { places: vec![Places::default(); members.len()], ..Self::default() };
+        let scratch = poison.bytes(scratch_size, random);
+        let scratch = Array { free: std::iter::once(0..scratch_size).collect(), ..Array::input(SCRATCH, 4, 4, scratch) };
+        let mut all: Vec<_> = std::iter::once((None, scratch)).collect();
+        for (member, arrays) in members.into_iter().enumerate() {
+            all.extend(arrays.into_iter().map(|array| (Some(member), array)));
+        }
+        if shuffled {
+            random.shuffle(&mut all);
+        }
+        image.guard(256, 4, random);
+        for (member, array) in all {
+            image.guard(1, array.alignment, random);
+            let start = image.before.len();
+            match member {
+                Some(member) if !array.before.is_empty() => {
+                    image.places[member].arrays.push((array.role, start as u64, array.before.len() as u64));
+                }
+                Some(_) => {}
+                None => image.scratch = start,
+            }
+            image.push(member, array);
+        }
+        image.guard(256, 4, random);
+        image
+    }
+
+    /// Random bytes, at least so many and less than 64 more, to a multiple of the alignment.
+    fn guard(&mut self, least: usize, alignment: usize, random: &mut Random) {
+        let bytes = least + random.index(64);
+        let end = (self.before.len() + bytes).next_multiple_of(alignment.max(1));
+        let guard = random.bytes(end - self.before.len());
+        self.push(None, Array::input(GUARD, 1, 1, guard));
+    }
+
+    fn push(&mut self, member: Option<usize>, mut array: Array) {
+        let start = self.before.len();
+        self.before.append(&mut array.before);
+        self.expected.append(&mut array.expected);
+        let bytes = start..self.before.len();
+        self.parts.push(Part { member, role: array.role, bytes, array });
+    }
+
+    /// Tells the requests where the arena lies.
+    pub fn bind(&mut self, base: u64) {
+        self.places.iter_mut().for_each(|places| places.base = base);
+    }
+
+    /// Every part that is not as expected.
+    pub fn compare(&self, found: &[u8]) -> Vec<Difference> {
+        self.parts.iter().enumerate().filter_map(|(index, part)| self.compare_part(index, part, found)).collect()
+    }
+
+    fn compare_part(&self, index: usize, part: &Part, found: &[u8]) -> Option<Difference> {
+        let (found, expected) = (&found[part.bytes.clone()], &self.expected[part.bytes.clone()]);
+        if found == expected {
+            return None;
+        }
+        let mut wrong = Vec::new();
+        let mut from = 0;
+        let mut free: Vec<_> = part.array.free.iter().chain(&part.array.permuted).cloned().collect();
+        free.sort_by_key(|range| range.start);
+        let end = found.len();
+        for range in free.into_iter().chain(std::iter::once(end..end)) {
+            if from < range.start && found[from..range.start] != expected[from..range.start] {
+                wrong.extend((from..range.start).filter(|byte| found[*byte] != expected[*byte]));
+            }
+            from = from.max(range.end);
+        }
+        let (item, stride) = (part.array.item.max(1), part.array.stride.max(1));
+        let items = |bytes: &[u8]| {
+            let mut items: Vec<Vec<u8>> = bytes.chunks(stride).map(|chunk| chunk[..item.min(chunk.len())].to_vec()).collect();
+            items.sort();
+            items
+        };
+        let permuted = part.array.permuted.as_ref();
+        let lost = permuted.is_some_and(|range| items(&found[range.clone()]) != items(&expected[range.clone()]));
+        let first_byte = match wrong.first() {
+            Some(first) => *first,
+            None if lost => permuted.map_or(0, |range| range.start),
+            None => return None,
+        };
+        let mut places: Vec<usize> = wrong.iter().map(|byte| byte / stride).collect();
+        places.dedup();
+        let first = first_byte / stride;
+        let window = |bytes: &[u8]| bytes[first * stride..].iter().take(item.clamp(16, 64)).copied().collect();
+        let name = |index: Option<usize>| {
+            let near = index.and_then(|index| self.parts.get(index))?;
+            Some(near.member.map_or(near.role.to_owned(), |member| format!("{} of request {member}", near.role)))
+        };
+        let neighbours = (part.role == GUARD).then(|| {
+            let [before, after] = [name(index.checked_sub(1)), name(Some(index + 1))].map(|name| name.unwrap_or("the edge".into()));
+            format!("between {before} and {after}")
+        });
+        Some(Difference {
+            member: part.member,
+            role: part.role,
+            neighbours,
+            first,
+            wrong: places.len(),
+            items: found.len().div_ceil(stride),
+            expected: window(expected),
+            found: window(found),
+            is_permutation: items(found) == items(expected),
+            lost,
+        })
+    }
+
+    /// Changes a byte that is determined, as an error of the library would: for tests of the tester.
+    pub fn plant(&self, found: &mut [u8], random: &mut Random) {
+        let fixed: Vec<_> = self.parts.iter().filter(|part| !part.bytes.is_empty() && part.array.free.is_empty()).collect();
+        if !fixed.is_empty() {
+            let bytes = &fixed[random.index(fixed.len())].bytes;
+            found[bytes.start + random.index(bytes.len())] ^= 1 << random.below(8);
+        }
+    }
+}
+
+/// A part that is not as expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The request that it belongs to; none for guards.
+    pub member: Option<usize>,
+    /// The array's name.
+    pub role: &'static str,
+    /// Of a guard, the parts beside it.
+    pub neighbours: Option<String>,
+    /// Index of the first wrong item.
+    pub first: usize,
+    /// Wrong items.
+    pub wrong: usize,
+    /// Items of the part.
+    pub items: usize,
+    /// Bytes from the first wrong item on.
+    pub expected: Vec<u8>,
+    /// Bytes from the first wrong item on.
+    pub found: Vec<u8>,
+    /// The part holds the expected items in another order.
+    pub is_permutation: bool,
+    /// Items that may lie in any order are not those expected.
+    pub lost: bool,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+        match (&self.member, &self.neighbours) {
+            (Some(member), _) => write!(f, "{} of request {member}", self.role)?,
+            (None, Some(neighbours)) => write!(f, "{} {neighbours}", self.role)?,
+            (None, None) => write!(f, "{}", self.role)?,
+        }
+        write!(f, ": {} of {} items wrong, first at {}", self.wrong, self.items, self.first)?;
+        write!(f, ", expected {}, found {}", hex(&self.expected), hex(&self.found))?;
+        if self.lost {
+            write!(f, "; items are lost")?;
+        } else if self.is_permutation {
+            write!(f, "; the expected items in another order")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image() -> Image {
+        let mut random = Random::of(&[9]);
+        let mut sorted = Array::words("keys", &[3, 1, 2, 9]);
+        (0..3).for_each(|place| sorted.expect(place, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0], place));
+        let mut other = Array::room("values", 4, 8, 5, &mut random);
+        other.free_items(1..3);
+        let mut mixed = Array::words("mixed", &[1, 2, 3, 4]);
+        mixed.permuted = Some(0..12);
+        Image::new(vec![vec![sorted], vec![other, mixed]], 100, Poison::Random, true, &mut random)
+    }
+
+    fn place(image: &Image, member: usize, role: &str) -> usize {
+        usize::try_from(image.places[member].range(role).address).unwrap()
+    }
+
+    #[test]
+    fn what_is_expected_passes_and_scratch_is_free() {
+        let image = image();
+        let mut found = image.expected.clone();
+        found[image.scratch..][..100].fill(7);
+        let free = place(&image, 1, "values") + 8;
+        found[free..][..16].fill(1);
+        let mixed = place(&image, 1, "mixed");
+        found[mixed..][..12].copy_from_slice(&[2, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(image.compare(&found), []);
+        assert_ne!(image.compare(&image.before), [], "nothing was sorted");
+    }
+
+    #[test]
+    fn any_other_byte_that_changes_is_found_and_named() {
+        let image = image();
+        let free = |byte: usize| {
+            let values = place(&image, 1, "values");
+            (image.scratch..image.scratch + 100).contains(&byte) || (values + 8..values + 24).contains(&byte)
+        };
+        for byte in (0..image.expected.len()).filter(|byte| !free(*byte)) {
+            let mut found = image.expected.clone();
+            found[byte] ^= 0x10;
+            let differences = image.compare(&found);
+            assert_eq!(differences.len(), 1, "byte {byte}");
+            let part = image.parts.iter().find(|part| part.bytes.contains(&byte)).unwrap();
+            assert_eq!((differences[0].role, differences[0].member), (part.role, part.member));
+        }
+    }
+
+    #[test]
+    fn differences_say_which_item_and_how() {
+        let image = image();
+        let keys = place(&image, 0, "keys");
+        let mut found = image.expected.clone();
+        found[keys..][..12].copy_from_slice(&[2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
+        let text = image.compare(&found)[0].to_string();
+        for part in ["keys of request 0: 2 of 4 items wrong, first at 0, expected 01 00", "found 02 00", "in another order"] {
+            assert!(text.contains(part), "{text} should say: {part}");
+        }
+        let mut found = image.expected.clone();
+        found[place(&image, 1, "mixed")] = 9;
+        assert!(image.compare(&found)[0].to_string().ends_with("items are lost"));
+        found = image.expected.clone();
+        found[keys - 1] ^= 1;
+        assert!(image.compare(&found)[0].to_string().starts_with("guard between "));
+    }
+
+    #[test]
+    fn a_planted_error_is_found() {
+        let image = image();
+        let mut random = Random::of(&[5]);
+        for _ in 0..50 {
+            let mut found = image.expected.clone();
+            image.plant(&mut found, &mut random);
+            assert_eq!(image.compare(&found).len(), 1);
+        }
+    }
+
+    #[test]
+    fn arrays_are_aligned_and_apart() {
+        for seed in 0..40 {
+            let mut random = Random::of(&[seed]);
+            let arrays: Vec<_> = [1, 2, 4, 4].map(|align| Array::room("a", align, align, 3, &mut random)).into();
+            let image = Image::new(vec![arrays], 40, Poison::draw(&mut random), seed % 2 == 0, &mut random);
+            let parts = &image.parts;
+            assert!(parts.windows(2).all(|pair| pair[0].bytes.end == pair[1].bytes.start));
+            assert!(parts.windows(2).all(|pair| pair.iter().any(|part| part.role == GUARD && !part.bytes.is_empty())));
+            assert!(parts.iter().all(|part| part.bytes.start % part.array.alignment == 0));
+            assert_eq!(image.before.len(), image.expected.len());
+        }
+    }
+}

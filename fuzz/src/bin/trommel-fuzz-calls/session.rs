@@ -1,0 +1,267 @@
+//! Handles that many calls share: two devices, and sorters and splitters on them.
+
+use crate::fake::{ALL_FEATURES, BUFFERS, Fake, Recording, get_proc_addr, set_features};
+use crate::good;
+use crate::guard::Block;
+use crate::info::{HEADER, Image, Info};
+use crate::model::*;
+use crate::random::Random;
+use ash::vk;
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::{null, null_mut};
+use trommel::capi::*;
+
+/// Most infos of a batch.
+pub(crate) const MOST_ITEMS: usize = 48;
+
+/// Memory of a thread before guard pages.
+pub(crate) struct Blocks {
+    pub(crate) info: Block,
+    pub(crate) list: Block,
+    pub(crate) text: Block,
+    pub(crate) output: Block,
+    pub(crate) items: Vec<Block>,
+}
+
+impl Blocks {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let items = (0..MOST_ITEMS).map(|_| Block::new()).collect::<Result<_, _>>()?;
+        Ok(Self { info: Block::new()?, list: Block::new()?, text: Block::new()?, output: Block::new()?, items })
+    }
+}
+
+/// Puts an info before a guard page. `pointers`: what members that are pointers hold, where they are not null.
+pub(crate) fn place<T: Info>(block: &Block, image: &Image, pointers: &[(usize, u64)]) -> *const T {
+    if image.null {
+        return null();
+    }
+    let mut bytes = image.physical::<T>();
+    for (offset, pointer) in pointers {
+        if let Some(member) = bytes.get_mut(*offset..offset + 8)
+            && member.iter().any(|byte| *byte != 0)
+        {
+            member.copy_from_slice(&pointer.to_ne_bytes());
+        }
+    }
+    let start = block.place(&bytes, align_of::<T>());
+    if image.misaligned { start.wrapping_sub(4).cast_const().cast() } else { start.cast_const().cast() }
+}
+
+/// Allocation callbacks that nobody calls, since the fake allocates nothing.
+fn callbacks() -> vk::AllocationCallbacks<'static> {
+    unsafe extern "system" fn allocate(_: *mut c_void, _: usize, _: usize, _: vk::SystemAllocationScope) -> *mut c_void {
+        null_mut()
+    }
+    unsafe extern "system" fn reallocate(
+        _: *mut c_void,
+        _: *mut c_void,
+        _: usize,
+        _: usize,
+        _: vk::SystemAllocationScope,
+    ) -> *mut c_void {
+        null_mut()
+    }
+    unsafe extern "system" fn free(_: *mut c_void, _: *mut c_void) {}
+    vk::AllocationCallbacks {
+        pfn_allocation: Some(allocate),
+        pfn_reallocation: Some(reallocate),
+        pfn_free: Some(free),
+        ..Default::default()
+    }
+}
+
+/// What trmCreateDevice() is given beside an image: nonzero pointer members of the image point here.
+pub(crate) struct DeviceArguments {
+    pub(crate) enabled: u32,
+    pub(crate) profile: Option<CString>,
+}
+
+impl DeviceArguments {
+    pub(crate) fn good() -> Self {
+        Self { enabled: ALL_FEATURES, profile: None }
+    }
+
+    /// Calls trmCreateDevice().
+    pub(crate) fn create(&self, blocks: &Blocks, fake: &Fake, image: &Image, device: *mut TrmDevice) -> i32 {
+        let (mut v12, mut v13) = Default::default();
+        set_features(&mut v12, &mut v13, self.enabled);
+        let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
+        let callbacks = callbacks();
+        let address = |pointer: *const c_void| pointer.expose_provenance() as u64;
+        let profile = self.profile.as_ref().map_or(0, |text| {
+            let bytes = text.as_bytes_with_nul();
+            // Longer texts than a block are only read.
+            let start = if bytes.len() < 8000 { blocks.text.place(bytes, 1).cast_const() } else { bytes.as_ptr() };
+            address(start.cast())
+        });
+        type Create = TrmDeviceCreateInfo;
+        let entry: vk::PFN_vkGetInstanceProcAddr = get_proc_addr;
+        let pointers = [
+            (std::mem::offset_of!(Create, get_instance_proc_addr), entry as usize as u64),
+            (std::mem::offset_of!(Create, instance), fake.raw()),
+            (std::mem::offset_of!(Create, physical_device), fake.raw()),
+            (std::mem::offset_of!(Create, device), fake.raw()),
+            (std::mem::offset_of!(Create, enabled_features), address((&raw const features).cast())),
+            (std::mem::offset_of!(Create, allocation_callbacks), address((&raw const callbacks).cast())),
+            (std::mem::offset_of!(Create, profile), profile),
+        ];
+        // SAFETY: what the image points to is null or as the header asks, or breaks a rule that the library has to find out.
+        unsafe { trmCreateDevice(place::<Create>(&blocks.info, image, &pointers), device) }
+    }
+}
+
+/// A TrmDeviceCreateInfo for a fake; nonzero pointers stand for what [`DeviceArguments`] has.
+pub(crate) fn device_info(random: &mut Random, fake: &Fake, profile: bool) -> TrmDeviceCreateInfo {
+    let families = u32::try_from(fake.families.len()).unwrap_or(1);
+    let mut image = Image::of(&crate::info::empty::<TrmDeviceCreateInfo>());
+    for offset in [HEADER, HEADER + 8, HEADER + 16, HEADER + 24, HEADER + 32] {
+        image.set(offset, 8, 1);
+    }
+    let callbacks = if fake.callbacks { std::ptr::without_provenance(8) } else { null() };
+    TrmDeviceCreateInfo {
+        queue_family_index: if random.once_in(3) { vk::QUEUE_FAMILY_IGNORED } else { random.below32(families) },
+        debug_utils: fake.debug_utils.into(),
+        allocation_callbacks: callbacks,
+        profile: if profile { std::ptr::without_provenance(1) } else { null() },
+        ..image.effective()
+    }
+}
+
+/// A sorter or splitter of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Model {
+    Sorter(TrmSorter, SorterModel),
+    Splitter(TrmSplitter, SplitterModel),
+}
+
+impl Model {
+    pub(crate) fn address(&self) -> u64 {
+        match self {
+            Self::Sorter(handle, _) => handle.expose_provenance() as u64,
+            Self::Splitter(handle, _) => handle.expose_provenance() as u64,
+        }
+    }
+
+    pub(crate) fn items(&self) -> Items {
+        match self {
+            Self::Sorter(_, model) => model.items,
+            Self::Splitter(_, model) => model.items,
+        }
+    }
+}
+
+/// A device and what has been made on it.
+pub(crate) struct Side {
+    pub(crate) fake: Box<Fake>,
+    pub(crate) device: TrmDevice,
+    pub(crate) models: Vec<Model>,
+    pub(crate) recording: Box<Recording>,
+}
+
+/// Handles that are made once and used by many calls. What `problems` says went wrong while it was made.
+pub(crate) struct Session {
+    pub(crate) sides: [Side; 2],
+    pub(crate) problems: Vec<String>,
+}
+
+/// Sorters, and as many splitters, of the first device.
+const MODELS: usize = 5;
+
+pub(crate) fn last_error() -> String {
+    // SAFETY: a C string that stays until this thread's next failure.
+    unsafe { CStr::from_ptr(trmGetLastError()) }.to_string_lossy().into_owned()
+}
+
+impl Session {
+    pub(crate) fn new(random: &mut Random, blocks: &Blocks) -> Self {
+        let mut problems = Vec::new();
+        let sides = [MODELS, 1].map(|models| Side::new(random, blocks, models, &mut problems));
+        Self { sides, problems }
+    }
+
+    /// The handle with a number; numbers go round.
+    pub(crate) fn model(&self, side: usize, index: usize) -> Option<Model> {
+        let models = &self.sides[side].models;
+        if models.is_empty() { None } else { Some(models[index % models.len()]) }
+    }
+
+    /// Destroys everything; what has gone wrong since the beginning.
+    pub(crate) fn end(self) -> Vec<String> {
+        let mut problems = self.problems;
+        for Side { fake, device, models, .. } in self.sides {
+            // SAFETY: nobody uses the handles any more. The device may go before what was made on it.
+            unsafe {
+                trmDestroyDevice(device);
+                for model in models {
+                    match model {
+                        Model::Sorter(handle, _) => trmDestroySorter(handle),
+                        Model::Splitter(handle, _) => trmDestroySplitter(handle),
+                    }
+                }
+            }
+            problems.extend(fake.take_faults());
+            if fake.live() != 0 {
+                problems.push(format!("{} objects are left when all handles are destroyed", fake.live()));
+            }
+        }
+        problems
+    }
+}
+
+impl Side {
+    fn new(random: &mut Random, blocks: &Blocks, models: usize, problems: &mut Vec<String>) -> Self {
+        let facts = good::facts(random);
+        let mut fake = Box::new(Fake::new(facts));
+        (fake.debug_utils, fake.callbacks) = (random.once_in(3), random.once_in(3));
+        let profile = random.once_in(4);
+        let text = profile.then(|| trommel::Profile::for_device(&fake.facts).to_string());
+        let arguments = DeviceArguments { profile: text.and_then(|text| CString::new(text).ok()), ..DeviceArguments::good() };
+        let info = device_info(random, &fake, profile);
+        let mut device = null_mut();
+        if arguments.create(blocks, &fake, &Image::of(&info), &raw mut device) != SUCCESS {
+            problems.push(format!("trmCreateDevice with {:?}: {}", fake.facts, last_error()));
+        }
+        let recording = Box::new(Recording::new(&fake));
+        let mut side = Self { fake, device, models: Vec::new(), recording };
+        if !device.is_null() {
+            for index in 0..models {
+                side.add_sorter(random, problems);
+                side.add_splitter(random, index == 1, problems);
+            }
+        }
+        side
+    }
+
+    fn add_sorter(&mut self, random: &mut Random, problems: &mut Vec<String>) {
+        let (info, mut handle) = (good::sorter(random), null_mut());
+        // SAFETY: the arguments are valid.
+        if unsafe { trmCreateSorter(self.device, &raw const info, &raw mut handle) } == SUCCESS {
+            self.models.push(Model::Sorter(handle, SorterModel::new(&info)));
+        } else {
+            problems.push(format!("trmCreateSorter on {:?}: {}: {info:?}", self.fake.facts, last_error()));
+        }
+    }
+
+    fn add_splitter(&mut self, random: &mut Random, user: bool, problems: &mut Vec<String>) {
+        let (info, mut handle) = (good::splitter(random, user), null_mut());
+        let code = good::module(info.key_type);
+        // SAFETY: the arguments are valid; the fake compiles no module.
+        let result = unsafe {
+            if user {
+                trmCreateSplitterFromSpirv(self.device, &raw const info, code.as_ptr(), code.len() * 4, &raw mut handle)
+            } else {
+                trmCreateSplitter(self.device, &raw const info, &raw mut handle)
+            }
+        };
+        if result == SUCCESS {
+            self.models.push(Model::Splitter(handle, SplitterModel::new(&info)));
+        } else {
+            problems.push(format!("trmCreateSplitter on {:?}: {}: {info:?}", self.fake.facts, last_error()));
+        }
+    }
+}
+
+/// The base address of a buffer.
+pub(crate) fn base_of(buffer: u64) -> Option<u64> {
+    usize::try_from(buffer).ok().and_then(|index| BUFFERS.get(index.checked_sub(1)?)).copied()
+}

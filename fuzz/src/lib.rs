@@ -1,0 +1,16 @@
+//! Random tests of sorts and splits: handles, requests and profiles are drawn, executed, and every byte of their memory is compared with an oracle
+//! that shares no code with the library. A seed, a kind and a case name the same test on every machine with the same device.
+
+pub mod arena;
+pub mod items;
+pub mod keys;
+pub mod kind;
+pub mod machine;
+pub mod primitive;
+pub mod profiles;
+pub mod random;
+pub mod shrink;
+pub mod sort;
+pub mod split;
+pub mod tally;
+pub mod tester;

@@ -1,0 +1,394 @@
+//! Random profiles: every line that a profile may have, drawn so that the device can run it.
+
+use crate::random::Random;
+use anyhow::Context as _;
+use trommel::tuning::{Ranking, Shape, SizedTile, SmallShape, SortShapes, TileShape};
+use trommel::{DeviceFacts, Profile, Strategy};
+
+/// `profile` with one line that says something else.
+///
+/// # Errors
+/// Where a profile has no such line, or the value cannot be read.
+pub fn with_line(profile: &Profile, name: &str, value: &str) -> anyhow::Result<Profile> {
+    let text = profile.to_string();
+    let is_named = |line: &str| line.split_once('=').is_some_and(|(known, _)| known.trim() == name);
+    anyhow::ensure!(text.lines().any(is_named), "a profile has no line \"{name}\"");
+    let lines: Vec<_> = text.lines().filter(|line| !is_named(line)).collect();
+    Ok(format!("{}\n{name} = {value}", lines.join("\n")).parse()?)
+}
+
+/// The lines in which a profile differs from another one, as `--set` takes them.
+pub fn differences(profile: &Profile, from: &Profile) -> Vec<(String, String)> {
+    let [these, those] = [profile, from].map(ToString::to_string);
+    let lines = these.lines().zip(those.lines()).filter(|(this, that)| this != that);
+    lines.filter_map(|(this, _)| this.split_once('=')).map(|(name, value)| (name.trim().into(), value.trim().into())).collect()
+}
+
+/// Lines of the command line, applied to every profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forced(Vec<(String, String)>);
+
+impl Forced {
+    /// Lines as `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// Where one is none.
+    pub fn new(lines: &[String]) -> anyhow::Result<Self> {
+        let line = |line: &String| {
+            let (name, value) = line.split_once('=').with_context(|| format!("\"{line}\" is not NAME=VALUE"))?;
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        };
+        lines.iter().map(line).collect::<anyhow::Result<_>>().map(Self)
+    }
+
+    /// `profile` with these lines.
+    ///
+    /// # Errors
+    /// As [`with_line`].
+    pub fn apply(&self, profile: Profile) -> anyhow::Result<Profile> {
+        self.0.iter().try_fold(profile, |profile, (name, value)| with_line(&profile, name, value))
+    }
+}
+
+/// Draws profiles of a device.
+#[derive(Debug)]
+pub struct Profiles<'a> {
+    /// The device.
+    pub facts: &'a DeviceFacts,
+    /// Its own profile.
+    pub built_in: &'a Profile,
+    /// Lines that no profile may say otherwise.
+    pub forced: &'a Forced,
+}
+
+/// Draws the value of a line.
+type Draw = fn(&Draws<'_>, &mut Random) -> String;
+
+/// A line of a profile: its name, and what draws a value.
+type Line = (&'static str, Draw);
+
+/// Lines apart from those of [`SHAPES`] and those that say what subgroups are.
+const LINES: &[Line] = &[
+    ("strategy", |_, random| random.pick(&Strategy::ALL).name().into()),
+    ("sort_finish", |draws, random| draws.shape(random, 16)),
+    ("prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
+    ("merge_fan", |_, random| random.pick(&[2, 4, 8, 16, 32]).to_string()),
+    ("plain_threads", |draws, random| draws.threads(random).to_string()),
+    ("histogram_groups", |_, random| random.log_between(1, 600).to_string()),
+    ("direct_up_to", |draws, random| draws.size(random).to_string()),
+    ("all_digits_up_to", |draws, random| draws.size(random).to_string()),
+    ("window", |_, random| random.between(1, 32).to_string()),
+    ("ring_window", |_, random| random.between(1, 32).to_string()),
+    ("ring_entries", |_, random| (1u32 << random.between(2, 10)).to_string()),
+    ("ring_reach", |_, random| random.log_between(1, 900).to_string()),
+    ("small_ranking", |_, random| draw_ranking(random).into()),
+    ("spin_limit", |draws, random| random.pick(if draws.facts.is_cpu { &[1, 4, 64] } else { &[1, 2, 16, 256, 4096] }).to_string()),
+    ("delay_every", |_, random| random.pick(&[0, 0, 0, 2, 3, 7]).to_string()),
+    ("max_groups_x", |draws, random| random.pick(&[1, 2, 3, 7, 64, 1000, 65535, draws.facts.max_groups_x]).to_string()),
+];
+
+/// Lines that there are for each kind of sort, behind its name.
+const SHAPES: &[Line] = &[
+    ("ranked", |draws, random| draws.list(random, 2, Draws::ranked)),
+    ("small", |draws, random| draws.list(random, 4, Draws::small)),
+    ("merges", |draws, random| draws.list(random, 3, Draws::merge)),
+    ("tiles", |draws, random| draws.sized_tiles(random, 1)),
+    ("ring", |draws, random| draws.list(random, 1, Draws::tile)),
+    ("few_bins", |draws, random| draws.list(random, 1, Draws::tile)),
+    ("counted", |draws, random| draws.sized_tiles(random, 0)),
+    ("recounted", |draws, random| draws.list(random, 2, Draws::recounted)),
+    ("segments", |draws, random| draws.shape(random, 16) + random.pick(&["", "/merge"])),
+];
+
+const SORTS: [&str; 3] = ["sort_keys", "sort_pairs", "sort_long"];
+
+const THREADS: &[u32] = &[64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024];
+
+fn draw_ranking(random: &mut Random) -> &'static str {
+    let ranking = random.pick(&[
+        Ranking::Ballots,
+        Ranking::Proven,
+        Ranking::Proven,
+        Ranking::ProvenByPlaces,
+        Ranking::ProvenByPlaces,
+        Ranking::Disproven,
+        Ranking::DisprovenByPlaces,
+    ]);
+    ranking.name()
+}
+
+/// What lines are drawn from.
+struct Draws<'a> {
+    facts: &'a DeviceFacts,
+    threads: Vec<u32>,
+}
+
+impl Draws<'_> {
+    fn threads(&self, random: &mut Random) -> u32 {
+        random.pick(&self.threads)
+    }
+
+    /// A count at which paths change.
+    fn size(&self, random: &mut Random) -> u32 {
+        let large = if self.facts.is_cpu { 2000 } else { 1 << 18 };
+        match random.below(4) {
+            0 => random.pick(&[0, 1, 64, 1000]),
+            1 => large,
+            _ => random.log_between(50, large),
+        }
+    }
+
+    /// Threads and items, of which there are more rarely than few.
+    fn shape(&self, random: &mut Random, most: u32) -> String {
+        let (threads, most) = (self.threads(random), if self.facts.is_cpu { most.min(8) } else { most });
+        format!("{threads}x{}", random.log_between(1, most))
+    }
+
+    fn tile(&self, random: &mut Random) -> String {
+        let shape = self.shape(random, 40);
+        let ranking = format!("/{}", draw_ranking(random));
+        let ranking = if ranking == "/ballots" { "" } else { &ranking };
+        let groups = if random.chance(1, 3) { format!("*{}", random.log_between(1, 600)) } else { String::new() };
+        format!("{shape}{ranking}{}{groups}", random.pick(&["", "/spread"]))
+    }
+
+    fn small(&self, random: &mut Random) -> String {
+        self.shape(random, 32) + random.pick(&["", "/buckets", "/buckets", "/merge"])
+    }
+
+    fn merge(&self, random: &mut Random) -> String {
+        let up_to = random.log_between(100, if self.facts.is_cpu { 3000 } else { 1 << 20 });
+        format!("{up_to}:{}/{}", self.shape(random, 16), self.shape(random, 16))
+    }
+
+    fn ranked(&self, random: &mut Random) -> String {
+        let up_to = random.log_between(64, if self.facts.is_cpu { 2000 } else { 1 << 14 });
+        let [above, above_in_place] = [(); 2].map(|()| random.between(0, up_to));
+        format!("{above},{above_in_place}..{up_to}:{}/{}", self.threads(random), 1 << random.between(2, 7))
+    }
+
+    fn recounted(&self, random: &mut Random) -> String {
+        let up_to = random.log_between(64, if self.facts.is_cpu { 2000 } else { 1 << 15 });
+        format!("{up_to}:{}", self.shape(random, 8))
+    }
+
+    /// Up to so many entries, by rising size where they begin with one.
+    fn list(&self, random: &mut Random, most: u32, entry: fn(&Self, &mut Random) -> String) -> String {
+        let mut entries: Vec<String> = (0..random.between(0, most)).map(|_| entry(self, random)).collect();
+        entries.sort_by_key(|entry| size_of_entry(entry));
+        entries.join(" ")
+    }
+
+    fn sized_tiles(&self, random: &mut Random, least: u32) -> String {
+        let count = random.between(least, 4);
+        let mut sizes: Vec<u32> = (1..count).map(|_| self.size(random)).collect();
+        sizes.sort_unstable();
+        let ends = sizes.into_iter().chain((count != 0).then_some(u32::MAX));
+        ends.map(|end| format!("{end}:{}", self.tile(random))).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What lists are ordered by: the size before a colon, or the product of a shape.
+fn size_of_entry(entry: &str) -> u64 {
+    let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0u64);
+    match (entry.split_once(':'), entry.split_once('x')) {
+        (Some((sizes, _)), _) => number(sizes.rsplit("..").next().unwrap_or(sizes)),
+        (None, Some((threads, items))) => number(threads) * number(items),
+        (None, None) => 0,
+    }
+}
+
+impl Profiles<'_> {
+    /// Any profile that the device can run, and how many draws it has refused.
+    pub fn draw(&self, random: &mut Random) -> (Profile, u32) {
+        let mut refused = 0;
+        let near = random.chance(1, 3);
+        let mut profile = if near { self.built_in.clone() } else { self.plain(random, &mut refused) };
+        let widest = self.widest(&profile);
+        let most = self.facts.max_invocations.min(if self.facts.is_cpu { 256 } else { 1024 });
+        let threads: Vec<u32> =
+            THREADS.iter().copied().filter(|threads| threads.is_multiple_of(widest) && *threads <= most).collect();
+        let draws = Draws { facts: self.facts, threads };
+        let mut lines: Vec<(String, Draw)> = LINES.iter().map(|(name, draw)| ((*name).to_owned(), *draw)).collect();
+        for sort in SORTS {
+            lines.extend(SHAPES.iter().map(|(name, draw)| (format!("{sort}.{name}"), *draw)));
+        }
+        random.shuffle(&mut lines);
+        lines.truncate(if near { random.between(1, 6) as usize } else { lines.len() });
+        for (name, draw) in lines {
+            if !near && random.chance(1, 6) {
+                continue;
+            }
+            for _ in 0..8 {
+                match self.accepted(with_line(&profile, &name, &draw(&draws, random))) {
+                    Some(accepted) => {
+                        profile = accepted;
+                        break;
+                    }
+                    None => refused += 1,
+                }
+            }
+        }
+        (self.tamed(profile), refused)
+    }
+
+    fn accepted(&self, profile: anyhow::Result<Profile>) -> Option<Profile> {
+        self.forced.apply(profile.ok()?).ok()?.checked(self.facts).ok()
+    }
+
+    /// Threads are multiples of this.
+    fn widest(&self, profile: &Profile) -> u32 {
+        match profile.lanes {
+            0 => self.facts.max_lanes,
+            lanes if profile.emulated_subgroups => lanes.max(self.facts.max_lanes),
+            lanes => lanes,
+        }
+    }
+
+    /// Subgroups of any kind, and the least of all else.
+    fn plain(&self, random: &mut Random, refused: &mut u32) -> Profile {
+        loop {
+            let emulated_subgroups = random.chance(1, 4);
+            let lanes = if emulated_subgroups {
+                1 << random.between(2, 7)
+            } else {
+                random.pick(&[0, 0, self.built_in.lanes, self.built_in.lanes, self.facts.min_lanes, self.facts.max_lanes])
+            };
+            let mut profile = Profile { lanes, emulated_subgroups, ..self.built_in.clone() };
+            let threads = self.widest(&profile).max(64);
+            let shape = Shape { threads, items: 1 };
+            for shapes in profile.sort_shapes_mut() {
+                *shapes = SortShapes {
+                    tiles: [SizedTile { up_to: u32::MAX, shape: TileShape::from(shape) }].into_iter().collect(),
+                    segments: SmallShape::radix(threads, 1),
+                    ranked: Default::default(),
+                    small: Default::default(),
+                    merges: Default::default(),
+                    ring: None,
+                    few_bins: None,
+                    counted: Default::default(),
+                    recounted: Default::default(),
+                };
+            }
+            (profile.sort_finish, profile.plain_threads, profile.prefixes_up_to) = (shape, threads, 0);
+            match self.accepted(Ok(profile)) {
+                Some(profile) => return profile,
+                None => *refused += 1,
+            }
+        }
+    }
+
+    /// Lavapipe ends all loops of an invocation after 65,535 turns: where tiles are late, no workgroup takes several.
+    fn tamed(&self, mut profile: Profile) -> Profile {
+        if self.facts.is_cpu && profile.delay_every != 0 {
+            for shapes in profile.sort_shapes_mut() {
+                shapes.tiles.iter_mut().chain(&mut shapes.counted).for_each(|sized| sized.shape.groups = 0);
+                shapes.ring.iter_mut().chain(&mut shapes.few_bins).for_each(|shape| shape.groups = 0);
+            }
+        }
+        profile
+    }
+}
+
+/// Counts at which a profile takes another path: sizes of its lines and of its tiles.
+pub fn borders(profile: &Profile, facts: &DeviceFacts) -> Vec<u32> {
+    let mut all = vec![facts.min_lanes, facts.max_lanes, profile.plain_threads, profile.direct_up_to, profile.all_digits_up_to];
+    for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
+        let tiles = shapes.tiles.iter().chain(&shapes.counted).chain(&shapes.recounted);
+        all.extend(tiles.flat_map(|sized| [sized.up_to, sized.shape.tile(), sized.shape.shape.threads]));
+        all.extend(shapes.ring.iter().chain(&shapes.few_bins).map(|tile| tile.tile()));
+        let small = shapes.small.iter().chain([&shapes.segments]);
+        all.extend(small.flat_map(|small| [small.tile(), small.shape.threads, small.tile() * 3 / 4]));
+        all.extend(shapes.merges.iter().flat_map(|merge| [merge.up_to, merge.run.tile(), merge.window.tile()]));
+        all.extend(shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to, ranked.items]));
+    }
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|border| (1..1 << 24).contains(border));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(is_cpu: bool, lanes: (u32, u32)) -> DeviceFacts {
+        DeviceFacts {
+            vendor_id: if is_cpu { 0x10005 } else { 0x10de },
+            is_cpu,
+            compute_only: true,
+            min_lanes: lanes.0,
+            max_lanes: lanes.1,
+            lanes_selectable: true,
+            max_invocations: 1024,
+            max_subgroups: 32,
+            shared_memory: if is_cpu { 32 * 1024 } else { 48 * 1024 },
+            max_groups_x: 65535,
+        }
+    }
+
+    #[test]
+    fn every_line_is_drawn_and_the_device_can_run_it() {
+        for facts in [facts(false, (32, 32)), facts(true, (8, 8)), facts(true, (4, 4))] {
+            let built_in = Profile::for_device(&facts);
+            let forced = Forced::default();
+            let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
+            let mut values = std::collections::HashMap::<String, std::collections::HashSet<String>>::new();
+            let mut refused = 0;
+            for seed in 0..60 {
+                let (profile, more) = profiles.draw(&mut Random::of(&[seed]));
+                refused += more;
+                assert_eq!(profile.clone().checked(&facts).as_ref(), Ok(&profile));
+                assert_eq!(profiles.draw(&mut Random::of(&[seed])).0, profile, "the same again");
+                for line in profile.to_string().lines() {
+                    let (name, value) = line.split_once('=').unwrap();
+                    values.entry(name.to_owned()).or_default().insert(value.to_owned());
+                }
+            }
+            for (name, values) in &values {
+                assert!(values.len() > 1, "{name} is always {values:?}");
+            }
+            assert!(refused < 60 * 60, "{refused} draws were refused");
+            let small = &values["sort_pairs.small "];
+            assert!(["/buckets", "/merge"].iter().all(|method| small.iter().any(|value| value.contains(method))), "{small:?}");
+        }
+    }
+
+    #[test]
+    fn forced_lines_stay() {
+        let facts = facts(false, (32, 32));
+        let built_in = Profile::for_device(&facts);
+        let forced = Forced::new(&["small_ranking = proven".into(), "sort_pairs.small=192x4/buckets".into()]).unwrap();
+        let built_in = forced.apply(built_in).unwrap();
+        let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
+        for seed in 0..50 {
+            let profile = profiles.draw(&mut Random::of(&[seed])).0;
+            assert_eq!(profile.small_ranking, Ranking::Proven);
+            assert_eq!(profile.sort_pairs.small[..], [SmallShape::buckets(192, 4)]);
+        }
+        assert!(Forced::new(&["spin".into()]).is_err());
+        assert!(Forced::new(&["spins=3".into()]).unwrap().apply(built_in).is_err());
+    }
+
+    #[test]
+    fn differences_lead_from_one_profile_to_the_other() {
+        let facts = facts(false, (32, 32));
+        let built_in = Profile::for_device(&facts);
+        let forced = Forced::default();
+        let profile = Profiles { facts: &facts, built_in: &built_in, forced: &forced }.draw(&mut Random::of(&[3])).0;
+        let lines = differences(&profile, &built_in);
+        let back = lines.iter().try_fold(built_in.clone(), |profile, (name, value)| with_line(&profile, name, value)).unwrap();
+        assert_eq!(back, profile);
+        assert!(differences(&built_in, &built_in).is_empty());
+    }
+
+    #[test]
+    fn borders_are_the_sizes_of_all_lines() {
+        let facts = facts(false, (32, 32));
+        let all = borders(&Profile::for_device(&facts), &facts);
+        for border in [32, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 15, 1 << 18, 384 * 22] {
+            assert!(all.contains(&border), "{border}");
+        }
+        assert!(!all.contains(&u32::MAX));
+    }
+}

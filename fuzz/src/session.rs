@@ -1,0 +1,309 @@
+//! A run of the tester: workers that take one kind after the other, failures as they come, and the summary.
+
+use crate::args::Args;
+use anyhow::{Context as _, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use trommel_fuzz::kind::{Kind, Live, MANY_ITEMS, Scope};
+use trommel_fuzz::machine::{Machine, Opening};
+use trommel_fuzz::profiles::Forced;
+use trommel_fuzz::shrink::{Failure, describe};
+use trommel_fuzz::tally::Tally;
+use trommel_fuzz::tester::{Outcome, Submission, Tester, Verdict};
+
+/// Most items of a request on a CPU.
+const FEW_ITEMS: u32 = 2500;
+/// Failures that are simplified; all others are only told.
+const MOST_SHRUNK: u64 = 3;
+/// Failures that are told.
+const MOST_TOLD: u64 = 30;
+/// How often a failing case is run by itself, to say how often it fails.
+const AGAIN: u32 = 10;
+
+/// What all workers share.
+struct Session<'a> {
+    args: &'a Args,
+    opening: Opening,
+    scope: Scope,
+    started: Instant,
+    next_kind: AtomicU64,
+    cases: AtomicU64,
+    failures: AtomicU64,
+    /// Workers end as soon as they see it.
+    stop: AtomicBool,
+    tally: Mutex<Tally>,
+    errors: Mutex<Vec<String>>,
+    /// What has been said of failures.
+    told: Mutex<Vec<String>>,
+    /// How long a failure is simplified.
+    shrink_time: Duration,
+    bar: ProgressBar,
+}
+
+/// Runs what the command line asks for; false where a case is wrong.
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    let session = Session::new(args)?;
+    session.run();
+    session.finish()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Session<'a> {
+    fn new(args: &'a Args) -> Result<Self> {
+        let opening = Opening { device: args.device.clone(), validate: args.validate, patience: None };
+        let machine = Machine::open(&opening)?;
+        let device = machine.context().device();
+        let (facts, forced) = (device.facts().clone(), Forced::new(&args.set)?);
+        let built_in = forced.apply(device.profile().clone())?.checked(&facts)?;
+        let max_items = args.max_items.unwrap_or(if facts.is_cpu { FEW_ITEMS } else { MANY_ITEMS });
+        let (least, most) = (facts.min_lanes, facts.max_lanes);
+        println!("{}, {least} to {most} lanes: seed {}, at most {max_items} items", machine.context().name(), args.seed);
+        let scope =
+            Scope { seed: args.seed, facts, built_in, forced, which: args.profile.into(), only: args.only.clone(), max_items };
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+        Ok(Self {
+            args,
+            opening,
+            scope,
+            started: Instant::now(),
+            next_kind: AtomicU64::new(args.kind.unwrap_or(args.from)),
+            cases: AtomicU64::new(0),
+            failures: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            tally: Mutex::default(),
+            errors: Mutex::default(),
+            told: Mutex::default(),
+            shrink_time: Duration::from_secs(60),
+            bar: ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
+        })
+    }
+
+    /// Runs all workers until the last of them ends.
+    fn run(&self) {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = if self.args.kind.is_some() { 1 } else { self.args.threads.unwrap_or(cores).max(1) };
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| self.work())).collect();
+            while workers.iter().any(|worker| !worker.is_finished()) {
+                let [kinds, cases, wrong] =
+                    [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
+                self.bar.set_message(format!("{kinds} kinds, {cases} cases, {wrong} wrong"));
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        self.bar.finish_and_clear();
+    }
+
+    /// One worker, on a device of its own, until there is nothing left to do.
+    fn work(&self) {
+        let work = || -> Result<()> {
+            let mut tester = Tester::new(&self.scope, Machine::open(&self.opening)?, self.args.plant);
+            let mut tally = Tally::default();
+            while !self.is_over() {
+                let number = self.next_kind.fetch_add(1, Ordering::Relaxed);
+                let done = self.kind(&mut tester, number, &mut tally);
+                done.with_context(|| format!("kind {number}: {}", self.args.reproducer(number, None)))?;
+                if self.args.kind.is_some() {
+                    break;
+                }
+            }
+            tally.variants = tester.machine.variants();
+            lock(&self.tally).add(&tally);
+            Ok(())
+        };
+        let ended = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow::anyhow!("a worker panicked")));
+        if let Err(error) = ended {
+            lock(&self.errors).push(format!("{error:#}"));
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let by_cases = self.args.cases.is_some_and(|cases| self.cases.load(Ordering::Relaxed) >= cases);
+        let by_time = self.args.cases.is_none() && self.started.elapsed().as_secs_f64() >= 60.0 * self.args.minutes;
+        self.stop.load(Ordering::Relaxed) || self.args.kind.is_none() && (by_cases || by_time)
+    }
+
+    fn kind(&self, tester: &mut Tester<'_>, number: u64, tally: &mut Tally) -> Result<()> {
+        let kind = Kind::draw(&self.scope, number, &tester.machine)?;
+        let live = kind.live(&self.scope, &tester.machine)?;
+        tally.kinds += 1;
+        tally.refused.iter_mut().zip(kind.refused).for_each(|(all, more)| *all += u64::from(more));
+        let mut submissions = tester.submissions(&kind, &live, number, tally);
+        if let Some(wanted) = self.args.case {
+            let all = submissions.into_iter().flat_map(|submission| submission.cases);
+            let case = all.into_iter().find(|(number, _)| *number == wanted).context("the kind has no such case")?;
+            println!("{}", describe(&Failure { kind: kind.clone(), case: case.1.clone(), verdict: Verdict::Right }, &self.scope));
+            submissions = vec![Submission::alone(case.0, case.1)];
+        }
+        let mut again = (0..self.args.repeat.max(1)).flat_map(|_| &submissions).take_while(|_| !self.is_over());
+        let done = again.try_for_each(|submission| self.submission(tester, (number, &kind, &live), submission, tally));
+        tester.machine.retire(&live.device);
+        done
+    }
+
+    fn submission(
+        &self,
+        tester: &mut Tester<'_>,
+        (number, kind, live): (u64, &Kind, &Live),
+        submission: &Submission,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let [first, last] = [submission.cases.first(), submission.cases.last()].map(|case| case.map_or(0, |(number, _)| *number));
+        if self.args.trace {
+            eprintln!("kind {number}, cases {first} to {last}");
+        }
+        match tester.execute(live, submission, tally)? {
+            Outcome::Broken(end) => {
+                let text = format!("{end:?} in cases {first} to {last}: {}", self.args.reproducer(number, None));
+                let cases = submission.cases.iter().map(|(index, case)| {
+                    let failure = Failure { kind: kind.clone(), case: case.clone(), verdict: Verdict::Right };
+                    format!("case {index}:\n{}", describe(&failure, &self.scope))
+                });
+                println!("{text}\n{}", cases.collect::<Vec<_>>().join(""));
+                tally.wrong += 1;
+                tally.cases += 1;
+                tally.variants = tester.machine.variants();
+                lock(&self.tally).add(tally);
+                // Nothing can be destroyed on a device that hangs.
+                println!("{}", lock(&self.tally).summary(self.started.elapsed()));
+                std::process::exit(1);
+            }
+            Outcome::Done(verdicts) => {
+                Tester::count(kind, submission, &verdicts, tally);
+                self.cases.fetch_add(submission.cases.len() as u64, Ordering::Relaxed);
+                for ((case_number, case), verdict) in submission.cases.iter().zip(verdicts) {
+                    if verdict != Verdict::Right {
+                        let failure = Failure { kind: kind.clone(), case: case.clone(), verdict };
+                        self.failure(tester, number, *case_number, failure)?;
+                    }
+                }
+                self.messages(tester, number)
+            }
+        }
+    }
+
+    /// What the validation layer has said is an error.
+    fn messages(&self, tester: &Tester<'_>, number: u64) -> Result<()> {
+        let messages = tester.machine.messages();
+        anyhow::ensure!(
+            messages.is_empty(),
+            "the validation layer says, by {}:\n{}",
+            self.args.reproducer(number, None),
+            messages.join("\n")
+        );
+        Ok(())
+    }
+
+    /// Says which case has failed and how, how often it does by itself, and what is left of it once it is simplified.
+    fn failure(&self, tester: &mut Tester<'_>, number: u64, case_number: u64, failure: Failure) -> Result<()> {
+        let count = self.failures.fetch_add(1, Ordering::Relaxed);
+        if count >= MOST_TOLD {
+            return Ok(());
+        }
+        let mut text = format!("WRONG {}\n{}", self.args.reproducer(number, Some(case_number)), describe(&failure, &self.scope));
+        if count < MOST_SHRUNK {
+            let mut wrong = 0;
+            for _ in 0..AGAIN {
+                let verdict = tester.verdict(&failure.kind, case_number, &failure.case, 1)?;
+                wrong += u32::from(verdict != Some(Verdict::Right));
+            }
+            text += &format!("  by itself wrong {wrong} of {AGAIN} times\n");
+            if wrong == 0 {
+                text += &format!("  together with others: {}\n", self.args.reproducer(number, None));
+            } else if !self.args.no_shrink {
+                let simple = tester.shrink(case_number, failure, self.shrink_time)?;
+                text += &format!("simplified:\n{}", describe(&simple, &self.scope));
+            }
+        }
+        self.bar.suspend(|| println!("{text}"));
+        lock(&self.told).push(text);
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<bool> {
+        let tally = lock(&self.tally);
+        let errors = lock(&self.errors);
+        errors.iter().for_each(|error| println!("error: {error}"));
+        println!("{}", tally.summary(self.started.elapsed()));
+        Ok(tally.wrong == 0 && errors.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+    use trommel_fuzz::random::Random;
+
+    fn args(line: &str) -> Args {
+        Args::try_parse_from(format!("trommel-fuzz --threads 1 --max-items 300 {line}").split_whitespace()).unwrap()
+    }
+
+    #[test]
+    fn what_is_right_passes() {
+        let args = args("--seed 5 --cases 20 --profile built-in --only sort");
+        let session = Session::new(&args).unwrap();
+        session.run();
+        let tally = lock(&session.tally).clone();
+        assert!(tally.cases >= 20 && tally.requests["sort"] >= 20, "{tally:?}");
+        assert!(!tally.variants.is_empty(), "kernels ran");
+        assert_eq!(*lock(&session.told), [""; 0]);
+        assert!(session.finish().unwrap());
+    }
+
+    #[test]
+    fn a_planted_error_is_told_by_its_reproducer_and_simplified() {
+        let args = args("--seed 5 --kind 0 --case 3 --profile built-in --only split --plant 2");
+        let session = Session { shrink_time: Duration::from_secs(3), ..Session::new(&args).unwrap() };
+        session.run();
+        let told = lock(&session.told).clone();
+        assert_eq!(told.len(), 1);
+        let reproducer = "WRONG trommel-fuzz --seed 5 --kind 0 --case 3 --profile built-in --only split --max-items 300\n";
+        for part in [
+            reproducer,
+            "wrong: ",
+            "items wrong, first at",
+            "by itself wrong 10 of 10 times",
+            "simplified:\n",
+            "handle 0: SplitterInfo",
+        ] {
+            assert!(told[0].contains(part), "{} should say: {part}", told[0]);
+        }
+        assert_eq!(lock(&session.tally).wrong, 1);
+        assert!(!session.finish().unwrap());
+    }
+
+    #[test]
+    fn kinds_and_cases_are_the_same_again() {
+        let args = args("--seed 8");
+        let session = Session::new(&args).unwrap();
+        let draw = || {
+            let tester = Tester::new(&session.scope, Machine::open(&session.opening).unwrap(), 0);
+            let mut all = Vec::new();
+            for number in 0..6 {
+                let kind = Kind::draw(&session.scope, number, &tester.machine).unwrap();
+                let live = kind.live(&session.scope, &tester.machine).unwrap();
+                let handles: Vec<_> = kind.handles.iter().map(|info| info.describe()).collect();
+                let submissions = tester.submissions(&kind, &live, number, &mut Tally::default());
+                let cases: Vec<_> = submissions.into_iter().flat_map(|submission| submission.cases).collect();
+                let (_, case) = &cases[Random::of(&[number]).index(cases.len())];
+                let image = case.image(&live, case.scratch_size(&live).unwrap());
+                all.push((kind.profile.to_string(), handles, cases, image.before, image.expected));
+            }
+            all
+        };
+        let [first, second] = [draw(), draw()];
+        for (number, (first, second)) in first.iter().zip(&second).enumerate() {
+            assert!(first == second, "kind {number} is another one");
+        }
+        assert!(first.windows(2).all(|pair| pair[0].1 != pair[1].1), "kinds differ");
+    }
+}

@@ -1,0 +1,152 @@
+//! Makes a failing case as simple as it stays failing, and says what is left of it.
+
+use crate::arena::Poison;
+use crate::kind::{Case, Kind, Scope};
+use crate::profiles::{differences, with_line};
+use crate::tally::Tally;
+use crate::tester::{Outcome, Submission, Tester, Verdict};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A case that fails, and how.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its kind.
+    pub kind: Kind,
+    /// The case.
+    pub case: Case,
+    /// How it fails.
+    pub verdict: Verdict,
+}
+
+/// How often a case is run before it counts as right.
+const RUNS: u32 = 3;
+
+impl Tester<'_> {
+    /// The verdict of a case by itself: the first that is not right, of so many runs. None where the device breaks.
+    ///
+    /// # Errors
+    /// Where the device cannot be used.
+    pub fn verdict(&mut self, kind: &Kind, number: u64, case: &Case, runs: u32) -> anyhow::Result<Option<Verdict>> {
+        let live = kind.live(self.scope, &self.machine)?;
+        for _ in 0..runs {
+            match self.execute(&live, &Submission::alone(number, case.clone()), &mut Tally::default())? {
+                Outcome::Broken(_) => return Ok(None),
+                Outcome::Done(verdicts) => {
+                    if let Some(verdict) = verdicts.into_iter().find(|verdict| *verdict != Verdict::Right) {
+                        return Ok(Some(verdict));
+                    }
+                }
+            }
+        }
+        Ok(Some(Verdict::Right))
+    }
+
+    /// Simplifies a failure as long as something simpler fails too, for no longer than `patience`. Calls that are refused are none of the failures
+    /// that a wrong output becomes.
+    ///
+    /// # Errors
+    /// Where the device cannot be used.
+    pub fn shrink(&mut self, number: u64, mut failure: Failure, patience: Duration) -> anyhow::Result<Failure> {
+        let end = Instant::now() + patience;
+        let is_refusal = matches!(failure.verdict, Verdict::Refused(_));
+        'simpler: while Instant::now() < end {
+            for (kind, case) in simpler(&failure.kind, &failure.case, self.scope) {
+                if Instant::now() >= end {
+                    break;
+                }
+                // What the library refuses to make is no simpler case.
+                let Ok(Some(verdict)) = self.verdict(&kind, number, &case, RUNS) else { continue };
+                if verdict != Verdict::Right && matches!(verdict, Verdict::Refused(_)) == is_refusal {
+                    failure = Failure { kind, case, verdict };
+                    continue 'simpler;
+                }
+            }
+            break;
+        }
+        Ok(failure)
+    }
+}
+
+/// Everything that is one step simpler, the largest steps first.
+fn simpler(kind: &Kind, case: &Case, scope: &Scope) -> Vec<(Kind, Case)> {
+    let mut all = Vec::new();
+    let mut same_kind = |case: Case| all.push((kind.clone(), case));
+    let members = case.members.len();
+    for chunk in [members / 2, members / 4, 1] {
+        if chunk == 0 || members < 2 {
+            continue;
+        }
+        for start in (0..members).step_by(chunk) {
+            let kept = case.members.iter().enumerate().filter(|(index, _)| !(start..start + chunk).contains(index));
+            same_kind(Case { members: kept.map(|(_, member)| *member).collect(), ..case.clone() });
+        }
+    }
+    if case.is_batch && members == 1 {
+        same_kind(Case { is_batch: false, ..case.clone() });
+    }
+    let of_profile = differences(&kind.profile, &scope.built_in).into_iter().filter_map(|(name, _)| {
+        let built_in = scope.built_in.to_string();
+        let value = built_in.lines().filter_map(|line| line.split_once('=')).find(|(known, _)| known.trim() == name)?.1;
+        let profile = with_line(&kind.profile, &name, value.trim()).ok()?.checked(&scope.facts).ok()?;
+        Some(Kind { profile, ..kind.clone() })
+    });
+    let of_profile: Vec<_> = of_profile.map(|kind| (kind, case.clone())).collect();
+    for (index, (handle, ask)) in case.members.iter().enumerate() {
+        for ask in ask.simpler() {
+            let mut members = case.members.clone();
+            members[index] = (*handle, ask);
+            same_kind(Case { members, ..case.clone() });
+        }
+    }
+    same_kind(Case { poison: Poison::Fill(0), ..case.clone() });
+    same_kind(Case { shuffled: false, ..case.clone() });
+    all.retain(|(_, simpler)| simpler != case);
+    all.extend(of_profile);
+    let mut used: Vec<usize> = case.members.iter().map(|(handle, _)| *handle).collect();
+    used.sort_unstable();
+    used.dedup();
+    for handle in used {
+        for info in kind.handles[handle].simpler() {
+            let mut handles = kind.handles.clone();
+            handles[handle] = Arc::from(info);
+            let mut case = case.clone();
+            let segmented = handles[handle].is_segmented();
+            case.members.iter_mut().filter(|(known, _)| *known == handle).for_each(|(_, ask)| *ask = ask.fitting(segmented));
+            all.push((Kind { handles, ..kind.clone() }, case));
+        }
+    }
+    all
+}
+
+/// A failure in words: lines of the profile as `trommel-bench --set` takes them, handles, requests, and what differs.
+pub fn describe(failure: &Failure, scope: &Scope) -> String {
+    let Failure { kind, case, verdict } = failure;
+    let mut text = String::new();
+    let mut line = |what: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "  {what}");
+    };
+    let lines = differences(&kind.profile, &scope.built_in);
+    if lines.is_empty() {
+        line(format_args!("built-in profile"));
+    }
+    for (name, value) in lines {
+        line(format_args!("--set \"{name}={value}\""));
+    }
+    let Case { is_batch, members, poison, shuffled, seed } = case;
+    let how = if *is_batch { "batch" } else { "alone" };
+    line(format_args!("{how}, {} requests, scratch {poison:?}, arrays shuffled {shuffled}, arena seed {seed:#x}", members.len()));
+    for (index, (handle, ask)) in members.iter().enumerate() {
+        line(format_args!("request {index}: handle {handle}, {ask}"));
+    }
+    for (index, info) in kind.handles.iter().enumerate().filter(|(index, _)| members.iter().any(|(handle, _)| handle == index)) {
+        line(format_args!("handle {index}: {}", info.describe()));
+    }
+    match verdict {
+        Verdict::Right => line(format_args!("right")),
+        Verdict::Refused(error) => line(format_args!("refused: {error}")),
+        Verdict::Wrong(differences) => differences.iter().for_each(|difference| line(format_args!("wrong: {difference}"))),
+    }
+    text
+}
