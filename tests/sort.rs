@@ -17,6 +17,8 @@ mod contract;
 mod large;
 #[path = "sort/late.rs"]
 mod late;
+#[path = "sort/prefixes.rs"]
+mod prefixes;
 #[path = "sort/ranks.rs"]
 mod ranks;
 #[path = "sort/refused.rs"]
@@ -27,7 +29,11 @@ mod results;
 mod segments;
 
 use common::contexts::{EMULATED, Setup, assert_silence, context};
+use common::harness::note;
+use common::{brief, coverage, full, harness};
+use libtest_mimic::Trial;
 use std::cell::OnceCell;
+use std::process::ExitCode;
 use trommel::host::Context;
 use trommel::tuning::{Profile, SortShapes};
 use trommel::{KeyType, Layout, Order, Placement, Sorter, SorterInfo, Strategy, ValueType};
@@ -54,8 +60,7 @@ impl Case {
 
     pub(crate) fn other(&self) -> &Sorter {
         self.other.get_or_init(|| {
-            let info = KINDS[(self.kind + 11) % KINDS.len()];
-            Sorter::new(self.context.device(), &info).expect("the profile fits the device")
+            Sorter::new(self.context.device(), &KINDS[(self.kind + 11) % KINDS.len()]).expect("the profile fits the device")
         })
     }
 
@@ -147,9 +152,9 @@ const SETUPS: [Setup; 5] = [Setup::Native, Setup::Folded, Setup::Emulated(32), S
 fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
     let column = setup.min(EMULATED_FIRST);
     let is_here = match share {
-        _ if common::full() => return (0..KINDS.len()).collect(),
+        _ if full() => return (0..KINDS.len()).collect(),
         // Where pipelines take longest, combinations.rs has whatever the first four are not.
-        _ if common::brief() => return if (test + setup).is_multiple_of(2) { vec![test % 4] } else { Vec::new() },
+        _ if brief() => return if (test + setup).is_multiple_of(2) { vec![test % 4] } else { Vec::new() },
         Some(share) => {
             let emulated = setup >= EMULATED_FIRST && SETUPS[setup] != Setup::Emulated(EMULATED[share]);
             (test + column + share).is_multiple_of(3) && !emulated
@@ -163,12 +168,10 @@ fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
 /// From here on, setups are of emulated subgroups.
 const EMULATED_FIRST: usize = 2;
 
-fn run(test: &str, setup: Setup, body: fn(&Case)) {
-    let test = TESTS.iter().position(|known| *known == test).expect("the macro lists it");
-    let place = SETUPS.iter().position(|known| *known == setup).expect("the macro lists it");
-    for kind in kinds(test, place, common::contexts::share()) {
+fn run(setup: Setup, kinds: Vec<usize>, body: fn(&Case)) {
+    for kind in kinds {
         let case = Case::new(setup, kind);
-        println!("{} {:?} {:?}", case.context.name(), setup, case.sorter.info());
+        note(format!("{} {:?} {:?}", case.context.name(), setup, case.sorter.info()));
         body(&case);
         assert_silence(&case.context);
     }
@@ -176,21 +179,8 @@ fn run(test: &str, setup: Setup, body: fn(&Case)) {
 
 macro_rules! suite {
     ($($file:ident :: $test:ident,)*) => {
-        const TESTS: &[&str] = &[$(stringify!($test)),*];
-        suite!(@setup native, Setup::Native, $($file::$test)*);
-        suite!(@setup folded, Setup::Folded, $($file::$test)*);
-        suite!(@setup emulated_32, Setup::Emulated(32), $($file::$test)*);
-        suite!(@setup emulated_64, Setup::Emulated(64), $($file::$test)*);
-        suite!(@setup emulated_128, Setup::Emulated(128), $($file::$test)*);
-    };
-    (@setup $module:ident, $setup:expr, $($file:ident :: $test:ident)*) => {
-        mod $module {
-            use super::*;
-            $(#[test]
-            fn $test() {
-                run(stringify!($test), $setup, $file::$test);
-            })*
-        }
+        /// What runs with each of the setups.
+        const TESTS: &[(&str, fn(&Case))] = &[$((stringify!($test), $file::$test)),*];
     };
 }
 
@@ -209,17 +199,64 @@ suite! {
     batch::random_batches,
 }
 
-#[test]
+/// Those of the suite that this driver has a share of.
+fn suite() -> Vec<Trial> {
+    let share = common::contexts::share();
+    let cells = SETUPS.into_iter().enumerate().flat_map(|setup| TESTS.iter().enumerate().map(move |test| (setup, test)));
+    let here = cells.map(|((s, setup), (t, (name, body)))| (setup, *name, kinds(t, s, share), *body));
+    let here = here.filter(|(.., kinds, _)| !kinds.is_empty());
+    here.map(|(setup, name, kinds, body)| harness::test(format!("{}::{name}", setup.name()), move || run(setup, kinds, body)))
+        .collect()
+}
+
+fn main() -> ExitCode {
+    // The longest first.
+    let mut tests = Vec::from(combinations::tests());
+    tests.extend(suite());
+    tests.extend(harness::tests![
+        segments::segments_of_all_sizes,
+        segments::segments_of_one_size,
+        segments::segments_counted_on_the_device,
+        segments::segments_that_are_mostly_empty,
+        segments::segments_in_a_batch,
+        segments::random_segments,
+        segments::a_stranger_between_segments,
+        segments::more_segments_than_two_steps_of_the_search_tell_apart,
+        segments::segments_are_the_same_each_time,
+        segments::segments_whose_tiles_are_late,
+        ranks::every_kind_is_ranked,
+        late::no_waiting_at_all,
+        late::waiting_for_two_turns,
+        late::waiting_for_long,
+        batch::more_kinds_than_a_group_takes,
+        batch::more_workgroups_than_65535,
+        prefixes::long_keys_by_prefixes,
+        refused::one_sort,
+        refused::many_sorts,
+        refused::what_is_not_needed_may_be_missing,
+        refused::devices_come_and_go,
+        refused::the_layer_listens,
+    ]);
+    if full() {
+        tests.extend(harness::tests![large::more_workgroups_than_one_dimension_has]);
+    }
+    // What no driver has a part in runs beside one of them.
+    if !brief() && matches!(common::contexts::share(), None | Some(1)) {
+        tests.extend(harness::tests![
+            every_axis_is_covered,
+            combinations::drivers_share_all_combinations,
+            coverage::tables_leave_nothing_out,
+        ]);
+    }
+    harness::run(tests, || coverage::prove("sort", include_str!("sort/coverage.txt")))
+}
+
 fn every_axis_is_covered() {
     let cells: Vec<_> = (0..TESTS.len()).flat_map(|t| (0..SETUPS.len()).map(move |s| (t, s))).collect();
-    // What is left out where pipelines take longest, the other drivers run.
-    if common::brief() {
-        return;
-    }
     let here =
         |share| cells.iter().flat_map(move |(t, s)| kinds(*t, *s, Some(share)).into_iter().map(move |kind| (*t, *s, KINDS[kind])));
     for (share, lanes) in EMULATED.into_iter().enumerate() {
-        for (test, name) in TESTS.iter().enumerate() {
+        for (test, name) in TESTS.iter().map(|(name, _)| name).enumerate() {
             assert!(here(share).any(|r| r.0 == test), "{name}, where emulated subgroups have {lanes} lanes");
         }
     }
@@ -232,7 +269,7 @@ fn every_axis_is_covered() {
             assert!(runs.iter().any(|r| r.1 == place && r.2.strategy == strategy), "{setup:?} by {strategy:?}");
         }
     }
-    for (test, name) in TESTS.iter().enumerate() {
+    for (test, name) in TESTS.iter().map(|(name, _)| name).enumerate() {
         assert!(runs.iter().any(|r| r.0 == test && r.2.strategy == Strategy::ReduceThenScan), "{name} without waiting");
         assert!(runs.iter().any(|r| r.0 == test && r.2.strategy != Strategy::ReduceThenScan), "{name} with waiting");
         assert!(runs.iter().any(|r| r.0 == test && r.2.value == ValueType::None), "{name} of keys alone");

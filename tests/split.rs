@@ -13,11 +13,14 @@ mod segments;
 use ash::vk;
 use common::arena::{Arena, Asked, Counted, Job, Poison, Together, sort};
 use common::contexts::{Setup, assert_silence, context, setups, share};
+use common::harness::note;
+use common::jobs::Misplaced;
 use common::keys::{Bits, Keys, Random};
 use common::ways::{run_between_strangers, run_twice_from_secondary};
-use common::{brief, full};
+use common::{brief, coverage, full, harness};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
+use std::process::ExitCode;
 use trommel::host::Context;
 use trommel::{
     BucketFunction, IdType, KeyType, Layout, Sorter, SorterInfo, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo,
@@ -65,7 +68,7 @@ impl Case {
         let context = context(setup);
         let splitter = Splitter::new(context.device(), info).unwrap_or_else(|error| panic!("{info:?}: {error}"));
         let asked = Asked { offsets: true, counts: true, command_items: 3, ..Asked::default() };
-        println!("{} {setup:?} {info:?}", context.name());
+        note(format!("{} {setup:?} {info:?}", context.name()));
         Self { context, splitter, asked }
     }
 
@@ -111,7 +114,6 @@ fn in_turn(place: usize) -> bool {
 }
 
 /// Every number of buckets with each strategy, by bits and by ranges in turn; and all items, in all setups: each with several of the others.
-#[test]
 fn every_number_of_buckets() {
     let setups = setups();
     for (place, buckets) in BUCKETS.into_iter().enumerate() {
@@ -241,7 +243,6 @@ fn strategies_of(output: SplitOutput, place: usize) -> impl Iterator<Item = Stra
     std::iter::once(Strategy::Auto).chain(waiting.map(|(_, strategy)| strategy))
 }
 
-#[test]
 fn other_outputs() {
     let setups = setups();
     let outputs = OUTPUTS.into_iter().enumerate().filter(|(place, _)| in_turn(*place));
@@ -265,8 +266,42 @@ fn other_outputs() {
     }
 }
 
+/// Buckets that begin too late, or so late that their places come round at 2^32: items without room stay behind, all others arrive.
+fn buckets_placed_beyond_the_output() {
+    let setups = setups();
+    let placed = |info: SplitterInfo| info.output(SplitOutput::Placed);
+    let by_keys = placed(SplitterInfo::pairs(33, BITS));
+    let by_ids =
+        SplitterInfo { function: BucketFunction::Ids(IdType::U8), drop_keys: true, ..placed(SplitterInfo::pairs(200, BITS)) };
+    let items = SplitterInfo { layout: Layout::Interleaved, ..placed(SplitterInfo::pairs(100, BITS)) };
+    let kinds = [
+        by_keys,
+        by_keys.strategy(Strategy::Lookback),
+        by_ids.strategy(Strategy::Ring),
+        items.strategy(Strategy::ChainedScan),
+        by_ids.strategy(Strategy::ReduceThenScan),
+        items.method(SplitMethod::Subgroup),
+        by_keys.method(SplitMethod::Direct),
+    ];
+    for (place, info) in kinds.into_iter().enumerate().filter(|(place, _)| in_turn(*place)) {
+        let case = Case::new(setups[place % setups.len()], &info);
+        let n = case.tiles(3);
+        let half = n as u32 / 2;
+        let all = [Misplaced::By(half), Misplaced::By(n as u32), Misplaced::By(u32::MAX - half), Misplaced::To(u32::MAX)];
+        let job = |(i, misplaced)| {
+            let asked = Asked { misplaced, counts: i % 2 == 0, ..case.asked };
+            let count = if i % 2 == 0 { Counted::Host } else { Counted::Device(n as u32 - 9) };
+            case.draw(Keys::Random, n, i as u64).asked(asked).counted(count)
+        };
+        let jobs: Vec<Job<'_>> = all.into_iter().enumerate().map(job).collect();
+        for together in [Together::Singles, Together::Batch] {
+            case.split(&jobs, together, place as u64);
+        }
+        assert_silence(&case.context);
+    }
+}
+
 /// Ranked by subgroups, in order and as items come: of one bucket and of many, of none and where the caller says, in two moves.
-#[test]
 fn other_methods() {
     use KeyType::{F64, I16, U32x3, U64};
     let setups = setups();
@@ -305,7 +340,6 @@ fn other_methods() {
     }
 }
 
-#[test]
 fn every_function_by_labels() {
     let setups = setups();
     for (place, (info, keys)) in BY_LABELS.into_iter().enumerate() {
@@ -344,7 +378,6 @@ fn cases(turn: usize) -> Vec<Case> {
     setups().into_iter().enumerate().filter(|(i, _)| full() || *i == turn % 2 || *i == 2).map(case).collect()
 }
 
-#[test]
 fn sizes() {
     for case in cases(0) {
         let profile = case.context.device().profile();
@@ -361,7 +394,6 @@ fn sizes() {
 
 /// One bucket that holds all, be it the first, the last or one between; one after the other; few large ones and many small; and whatever else
 /// keys may be.
-#[test]
 fn distributions() {
     for case in cases(1) {
         let (n, buckets) = (case.tiles(4), Bits::from(case.splitter.info().buckets));
@@ -378,7 +410,6 @@ fn distributions() {
 }
 
 /// What is told of the buckets, in any selection; that nothing else is written.
-#[test]
 fn only_what_is_asked_for() {
     for case in cases(2) {
         let jobs: Vec<_> = (0..8)
@@ -397,7 +428,6 @@ fn only_what_is_asked_for() {
 }
 
 /// Where nobody says how: those of few items alone by one pass, then by the device's own strategy, and many counted first.
-#[test]
 fn few_items_and_many() {
     let kinds = [
         SplitterInfo::pairs(5, BITS),
@@ -426,7 +456,6 @@ fn few_items_and_many() {
 
 /// Below, at and above the maximum, and none: clamped counts are flagged, keys of no bucket too, nothing past the count is written, and of
 /// nothing there is something to tell.
-#[test]
 fn counts_on_the_device() {
     for case in cases(3) {
         let mut jobs = Vec::new();
@@ -447,7 +476,6 @@ fn counts_on_the_device() {
 }
 
 /// Keys whose bits say no bucket lie behind those of the last, in their order; whether there are any is flagged, and nowhere else told.
-#[test]
 fn keys_of_no_bucket() {
     for (i, setup) in setups().into_iter().enumerate().filter(|(i, _)| full() || brief() == (*i == 0)) {
         let strategy = [Strategy::ReduceThenScan, Strategy::Lookback][i % 2];
@@ -470,7 +498,6 @@ fn keys_of_no_bucket() {
 }
 
 /// Splits of several kinds, and sorts beside them.
-#[test]
 fn batches_of_splits_and_sorts() {
     for case in cases(4) {
         let sorter = Sorter::new(case.context.device(), &SorterInfo::pairs()).expect("sorter");
@@ -490,7 +517,6 @@ fn batches_of_splits_and_sorts() {
     }
 }
 
-#[test]
 fn poisoned_scratch_and_twenty_runs() {
     for case in cases(5) {
         let n = case.tiles(7);
@@ -509,7 +535,6 @@ fn poisoned_scratch_and_twenty_runs() {
 }
 
 /// Twice in one command buffer, with another's pipeline, layout and push constants between; and from a secondary one, executed twice.
-#[test]
 fn strangers_and_secondary_command_buffers() {
     let case = cases(6).remove(0);
     let jobs = [case.tiles(3), case.tiles(2)].map(|n| case.draw(Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
@@ -519,7 +544,6 @@ fn strangers_and_secondary_command_buffers() {
 }
 
 /// One query before the first pass and one after each.
-#[test]
 fn timestamps() {
     let case = cases(7).remove(0);
     let (context, vk) = (&case.context, case.context.vk());
@@ -569,7 +593,6 @@ fn runner() -> TestRunner {
 }
 
 /// Any number of buckets, any field or range, any number of any keys.
-#[test]
 fn random_splits() {
     let setups = setups();
     let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..setups.len(), 0..Keys::ALL.len(), any::<u64>());
@@ -585,4 +608,34 @@ fn random_splits() {
         Ok(())
     });
     ran.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn main() -> ExitCode {
+    let tests = harness::tests![
+        every_number_of_buckets,
+        other_outputs,
+        buckets_placed_beyond_the_output,
+        other_methods,
+        every_function_by_labels,
+        sizes,
+        distributions,
+        only_what_is_asked_for,
+        few_items_and_many,
+        counts_on_the_device,
+        keys_of_no_bucket,
+        batches_of_splits_and_sorts,
+        poisoned_scratch_and_twenty_runs,
+        strangers_and_secondary_command_buffers,
+        timestamps,
+        random_splits,
+        segments::segments_by_every_function,
+        segments::segments_that_end_beyond_the_arrays,
+        segments::strays_of_segments_without_results,
+        segments::a_stranger_between_splits_of_segments,
+        segments::random_segments,
+        late::late_tiles,
+        late::late_tiles_of_other_outputs,
+        refused::refusals,
+    ];
+    harness::run(tests.into(), || coverage::prove("split", include_str!("split/coverage.txt")))
 }

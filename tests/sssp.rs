@@ -2,10 +2,14 @@
 //! example itself compares every distance of every method with Dijkstra's, and fails where one differs.
 
 mod example;
+#[allow(dead_code, reason = "nothing is noted here")]
+#[path = "common/harness.rs"]
+mod harness;
 
 use example::{Example, data, folder_with};
 use serde_json::Value;
 use std::path::Path;
+use std::process::ExitCode;
 
 static SSSP: Example = Example::new("sssp");
 
@@ -56,7 +60,6 @@ fn names(numbers: &Value) -> Vec<&str> {
     numbers["methods"].as_array().expect("rows").iter().map(|row| row["method"].as_str().expect("a name")).collect()
 }
 
-#[test]
 fn generated_graphs_are_solved_by_all_methods() {
     let folder = folder_with(&[]);
     for (kind, vertices, edges) in [("grid", 900, 2500..3500), ("power-law", 2048, 30_000..32_769)] {
@@ -68,7 +71,6 @@ fn generated_graphs_are_solved_by_all_methods() {
     }
 }
 
-#[test]
 fn any_buckets_give_the_same_distances() {
     let folder = folder_with(&[]);
     for (method, options) in [
@@ -86,7 +88,6 @@ fn any_buckets_give_the_same_distances() {
     }
 }
 
-#[test]
 fn known_distances_are_found() {
     // A vertex of so many edges that they are cut into tasks, each end of which leads on to a second such vertex.
     let star: String = (2..6002).map(|leaf| format!("0,{leaf},{leaf}\n{leaf},1,{}\n", 6005 - leaf)).collect();
@@ -116,7 +117,6 @@ fn known_distances_are_found() {
 
 /// Along a chain the way to a hub gets shorter with every vertex, and with it the ways to all that the hub leads to, which lie far beyond
 /// the bucket: in one step they are appended anew in every round, more often than lists have room for.
-#[test]
 fn rounds_end_where_the_pile_is_full() {
     const CHAIN: u32 = 60;
     const LEAVES: u32 = 500;
@@ -132,9 +132,7 @@ fn rounds_end_where_the_pile_is_full() {
     assert!((vertices + edges + 1..=vertices + 2 * edges).contains(&longest), "{longest}: {numbers}");
 }
 
-#[test]
-fn real_graphs_are_solved_by_all_methods() {
-    let Some(graphs) = data("graphs") else { return };
+fn real_graphs_are_solved_by_all_methods(graphs: &Path) {
     let folder = folder_with(&[]);
     for (file, vertices, edges) in [("rome99-undirected.gr", 3353, 2 * 4444), ("musae_facebook_edges.csv", 22_470, 2 * 171_002)] {
         let path = graphs.join(file);
@@ -145,7 +143,6 @@ fn real_graphs_are_solved_by_all_methods() {
     }
 }
 
-#[test]
 fn bad_input_is_refused_in_one_line() {
     let folder = folder_with(&[
         ("empty.gr", ""),
@@ -173,4 +170,22 @@ fn bad_input_is_refused_in_one_line() {
         (&["--graph", "fine.csv", "--method", "near-far", "--json", "no/such/folder.json"], "cannot write"),
     ];
     SSSP.assert_refused(&refused, folder.path());
+}
+
+fn main() -> ExitCode {
+    let mut tests = Vec::from(harness::tests![
+        generated_graphs_are_solved_by_all_methods,
+        any_buckets_give_the_same_distances,
+        known_distances_are_found,
+        rounds_end_where_the_pile_is_full,
+        bad_input_is_refused_in_one_line,
+    ]);
+    // On real data where it is there; otherwise listed, and counted as ignored.
+    let graphs = data("graphs");
+    let is_missing = graphs.is_none();
+    let on_real_data = harness::test("real_graphs_are_solved_by_all_methods", move || {
+        graphs.iter().for_each(|graphs| real_graphs_are_solved_by_all_methods(graphs))
+    });
+    tests.push(on_real_data.with_ignored_flag(is_missing));
+    harness::run(tests, || Ok(()))
 }

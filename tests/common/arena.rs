@@ -2,13 +2,14 @@
 
 pub(crate) use super::jobs::{Asked, Counted, Job, Mover};
 
+use super::coverage;
 use super::keys::Random;
 use ash::vk;
 use std::ops::Range;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    BucketFunction, Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments, SortInfo,
-    SorterInfo, SplitInfo, ValueType,
+    BucketFunction, Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED,
+    Scratch, Segments, SortInfo, SorterInfo, SplitInfo, ValueType,
 };
 
 /// What scratch holds before.
@@ -424,7 +425,8 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
         job.offsets.get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize).is_some_and(|end| *end > job.max());
     let clamped = told > job.most() || beyond;
     let stray = job.bucket_counts().iter().any(|counts| counts.last().is_some_and(|count| *count != 0));
-    let expected = if clamped { STATUS_COUNT_CLAMPED } else { 0 } | if stray { STATUS_NO_BUCKET } else { 0 };
+    let flags = [(clamped, STATUS_COUNT_CLAMPED), (stray, STATUS_NO_BUCKET), (job.overflows(), STATUS_OUTPUT_CLAMPED)];
+    let expected: u32 = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum();
     Some(builder.add(format!("status of job {i}"), &0xdead_beef_u32.to_le_bytes(), &expected.to_le_bytes(), false))
 }
 
@@ -506,5 +508,6 @@ pub(crate) fn barrier(context: &Context, commands: vk::CommandBuffer) {
 pub(crate) fn sort(context: &Context, jobs: &[Job<'_>], together: Together, poison: Poison) {
     let arena = Arena::new(context, jobs, together, poison);
     context.run(|commands| arena.record(commands, together)).expect("the jobs are valid");
+    coverage::collect(context);
     arena.check();
 }

@@ -16,11 +16,21 @@ pub(crate) enum Setup {
     Emulated(u32),
     /// The least threads, and as many groups in x as the device takes.
     Narrow,
+    /// Tiny tiles, nothing direct, and long keys of up to 3000 by prefixes.
+    Prefixes,
     /// Every third tile is late, and the others wait for so many turns.
     Late(u32),
 }
 
 impl Setup {
+    /// Its name in names of tests.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Emulated(lanes) => format!("emulated_{lanes}"),
+            other => format!("{other:?}").to_lowercase(),
+        }
+    }
+
     fn profile(self, native: &Context) -> Option<Profile> {
         let facts = native.device().facts();
         let widest = facts.max_lanes.max(64);
@@ -51,11 +61,13 @@ impl Setup {
                 recounted: Some(few).filter(|_| matches!(self, Self::Folded | Self::Emulated(_))).into_iter().collect(),
                 segments,
             };
+            // Segments of long keys by merging, with emulated subgroups too.
+            let segments_of_long = if self == Self::Emulated(32) { SmallShape::merge(threads, 2) } else { segments };
             Profile {
                 lanes,
                 sort_keys: shapes.clone(),
                 sort_pairs: shapes.clone(),
-                sort_long: shapes,
+                sort_long: SortShapes { segments: segments_of_long, ..shapes },
                 sort_finish: Shape { threads, items: 2 },
                 // So that few items take two levels.
                 merge_fan: 4,
@@ -97,8 +109,6 @@ impl Setup {
                 small_ranking: Ranking::Proven,
                 // What splits of few items go by where nobody says how.
                 strategy: Strategy::Lookback,
-                // With subgroups of one width: kernel tests run with all.
-                prefixes_up_to: if facts.max_lanes == 8 && !super::brief() { 4000 } else { 0 },
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
                     // Two shapes are twice the pipelines. SwiftShader does without the first, so that its direct sorts are those of tests of kernels.
@@ -122,6 +132,10 @@ impl Setup {
             Self::Narrow => {
                 let max_groups_x = native.device().profile().max_groups_x;
                 Profile { max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }
+            }
+            Self::Prefixes => {
+                let tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
+                Profile { prefixes_up_to: 3000, direct_up_to: 0, all_digits_up_to: 2000, ..tiny }
             }
             Self::Late(spin_limit) => Profile { delay_every: 3, spin_limit, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) },
         })
@@ -182,6 +196,7 @@ pub(crate) fn context(setup: Setup) -> Context {
 pub(crate) fn assert_silence(context: &Context) {
     // After what driver and layer have registered so far, hence before it. Once more does no harm.
     atexit(close_all);
+    super::coverage::collect(context);
     let messages = context.messages();
     assert!(messages.is_empty(), "the validation layer says:\n{}", messages.join("\n"));
 }

@@ -128,6 +128,22 @@ pub(crate) struct Asked {
     pub(crate) command_items: u32,
     /// Whether the function is tests/kernels/backwards.glsl.
     pub(crate) backwards: bool,
+    pub(crate) misplaced: Misplaced,
+}
+
+/// How the starts of buckets that a splitter is told to place differ from those that leave room for all items.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Misplaced {
+    /// All lie so far behind, modulo 2^32.
+    By(u32),
+    /// All lie there.
+    To(u32),
+}
+
+impl Default for Misplaced {
+    fn default() -> Self {
+        Self::By(0)
+    }
 }
 
 /// One sort, or one split.
@@ -216,7 +232,8 @@ impl<'a> Job<'a> {
             for run in order.chunk_by(|a, b| self.bucket(splitter, *a) == self.bucket(splitter, *b)).filter(|_| !starts.is_empty())
             {
                 let start = starts[self.bucket(splitter, run[0])] as usize;
-                places[start..start + run.len()].iter_mut().zip(run).for_each(|(place, item)| *place = Some(*item));
+                // Items beyond the output are left out.
+                places.iter_mut().skip(start).zip(run).for_each(|(place, item)| *place = Some(*item));
             }
             return if starts.is_empty() { order.into_iter().map(Some).collect() } else { places };
         }
@@ -277,7 +294,18 @@ impl Job<'_> {
         };
         let mut starts: Vec<u32> = counts.iter().rev().map(start).collect();
         starts.reverse();
-        starts
+        let misplaced = |start: u32| match self.asked.misplaced {
+            Misplaced::By(distance) => start.wrapping_add(distance),
+            Misplaced::To(place) => place,
+        };
+        starts.into_iter().map(misplaced).collect()
+    }
+
+    /// Whether the starts leave some item without room.
+    pub(super) fn overflows(&self) -> bool {
+        let counts = self.bucket_counts().into_iter().next().unwrap_or_default();
+        let ends = self.starts().into_iter().zip(counts).filter(|(_, count)| *count != 0);
+        ends.into_iter().any(|(start, count)| u64::from(start) + u64::from(count) > u64::from(self.max()))
     }
 
     /// How many items of its bucket come before each.
@@ -330,7 +358,7 @@ impl Job<'_> {
         let command = |count: &u32| {
             let groups = count.div_ceil(command_items);
             let rows = groups.div_ceil(max_groups_x);
-            [if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows, 1]
+            [if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows.max(1), 1]
         };
         [
             if offsets { std::iter::once(first).chain(ends).collect() } else { Vec::new() },

@@ -5,7 +5,9 @@
 
 pub(crate) mod arena;
 pub(crate) mod contexts;
+pub(crate) mod coverage;
 pub(crate) mod fake;
+pub(crate) mod harness;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod stranger;

@@ -62,7 +62,7 @@ pub(crate) fn data(folder: &str) -> Option<PathBuf> {
     let data = std::env::var("TROMMEL_DATA").map_or_else(|_| PathBuf::from("../shared/data"), PathBuf::from);
     let found = data.join(folder).canonicalize().ok();
     if found.is_none() {
-        println!("left out: {} holds no {folder} (set TROMMEL_DATA)", data.display());
+        eprintln!("left out: {} holds no {folder} (set TROMMEL_DATA)", data.display());
     }
     found
 }

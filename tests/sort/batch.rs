@@ -7,6 +7,7 @@ use crate::common::full;
 use crate::common::keys::Keys;
 use crate::results::{drawn, runner};
 use proptest::prelude::*;
+use trommel::{Sorter, SorterInfo};
 
 /// Sizes and kinds side by side; counts of the host, of the device and shared ones; members without keys.
 pub(crate) fn mixed(case: &Case) {
@@ -49,9 +50,24 @@ pub(crate) fn random_batches(case: &Case) {
     ran.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// More kinds than are recorded side by side, in turn: each by other bits, small ones and some of tiles.
+pub(crate) fn more_kinds_than_a_group_takes() {
+    let case = Case::new(Setup::Native, 1);
+    let sorter = |bit| {
+        let info = SorterInfo { begin_bit: bit, end_bit: bit + 1, max_count: 100, ..*case.sorter.info() };
+        Sorter::new(case.context.device(), &info).expect("the profile fits the device")
+    };
+    let sorters: Vec<Sorter> = (0..20).map(sorter).collect();
+    let mut jobs: Vec<_> = (0..60).map(|i| Job::draw(&sorters[i % 20], Keys::Random, i + 30, i as u64)).collect();
+    for (place, size) in [(7, case.tiles(2)), (23, case.small()), (41, case.tiles(3))] {
+        jobs.insert(place, Job::draw(&case.sorter, Keys::Random, size, place as u64).counted(Counted::Device(size as u32 / 2)));
+    }
+    sort(&case.context, &jobs, Together::Batch, Poison::Random(16));
+    assert_silence(&case.context);
+}
+
 /// More workgroups than one dimension takes on most devices, in the kernels that have one a problem and in the spine.
-#[test]
-fn more_workgroups_than_65535() {
+pub(crate) fn more_workgroups_than_65535() {
     let case = Case::new(Setup::Narrow, 1);
     // Problems without keys end at once; those with some are spread among them.
     let jobs: Vec<_> = (0..66_000usize)

@@ -3,9 +3,12 @@
 use crate::Case;
 use crate::common::arena::{Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, share};
+use crate::common::harness::{self, note};
 use crate::common::keys::{Keys, Random};
 use crate::common::{brief, full};
+use libtest_mimic::Trial;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
 /// Choices of each axis.
@@ -64,7 +67,7 @@ fn product() -> impl Iterator<Item = Row> {
 }
 
 /// Rows in which all pairs of choices meet that can: of a few drawn ones, each time the one with the most that are new.
-fn rows() -> Vec<Row> {
+fn draw_rows() -> Vec<Row> {
     let valid: Vec<Row> = product().filter(|row| info(*row).is_some()).collect();
     let mut missing: BTreeSet<Pair> = valid.iter().flat_map(|row| pairs(*row)).collect();
     let mut random = Random::new(51);
@@ -79,6 +82,12 @@ fn rows() -> Vec<Row> {
         rows.push(best);
     }
     rows
+}
+
+/// The rows, drawn once.
+fn rows() -> &'static [Row] {
+    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
+    ROWS.get_or_init(draw_rows)
 }
 
 /// Drivers share all rows; those that take long to make pipelines meet every choice once.
@@ -99,14 +108,22 @@ fn rows_here(rows: &[Row], mine: impl Fn(usize) -> bool) -> Vec<Row> {
     here
 }
 
-#[test]
-fn any_two_choices_meet() {
-    let rows = rows();
-    for (place, row) in rows_here(&rows, is_mine).into_iter().enumerate() {
+/// Parts that run beside one another: each has one of the setups, and all of its jobs together or one by one.
+const PARTS: usize = 4;
+
+/// Any two choices meet, in as many tests as there are parts.
+pub(crate) fn tests() -> [Trial; PARTS] {
+    std::array::from_fn(|part| {
+        harness::test(format!("combinations::any_two_choices_meet_{part}"), move || any_two_choices_meet(part))
+    })
+}
+
+fn any_two_choices_meet(part: usize) {
+    for (place, row) in rows_here(rows(), is_mine).into_iter().enumerate().filter(|(place, _)| place % PARTS == part) {
         let info = info(row).expect("rows are valid");
         // With the tables of the device, and with tiny tiles and a tiny ring.
         let case = Case::of([Setup::Native, Setup::Folded][place % 2], &info);
-        println!("{} {info:?}", case.context.name());
+        note(format!("{} {info:?}", case.context.name()));
         let keys = Keys::ALL[place % Keys::ALL.len()];
         let tiled = case.tiles(5);
         let jobs = [
@@ -119,17 +136,15 @@ fn any_two_choices_meet() {
     }
 }
 
-#[test]
-fn drivers_share_all_combinations() {
+pub(crate) fn drivers_share_all_combinations() {
     let rows = rows();
     let all = |rows: &[Row]| rows.iter().flat_map(|row| pairs(*row)).collect::<BTreeSet<_>>();
     let valid = product().filter(|row| info(*row).is_some());
-    assert_eq!(all(&rows), valid.flat_map(pairs).collect(), "every pair that there can be");
-    let shares = [0, 1, 2].map(|share| rows_here(&rows, |place| place % 3 == share));
-    assert_eq!(all(&shares.concat()), all(&rows), "shared out");
-    println!("{} {:?} {}", rows.len(), shares.each_ref().map(Vec::len), rows_here(&rows, |_| false).len());
+    assert_eq!(all(rows), valid.flat_map(pairs).collect(), "every pair that there can be");
+    let shares = [0, 1, 2].map(|share| rows_here(rows, |place| place % 3 == share));
+    assert_eq!(all(&shares.concat()), all(rows), "shared out");
     let choices = |rows: &[Row]| rows.iter().flat_map(|row| row.iter().copied().enumerate()).collect::<BTreeSet<_>>();
-    for share in shares.iter().map(Vec::as_slice).chain([rows_here(&rows, |_| false).as_slice()]) {
-        assert_eq!(choices(share), choices(&rows), "every choice on every driver");
+    for share in shares.iter().map(Vec::as_slice).chain([rows_here(rows, |_| false).as_slice()]) {
+        assert_eq!(choices(share), choices(rows), "every choice on every driver");
     }
 }

@@ -2,17 +2,12 @@
 
 use crate::Case;
 use crate::common::arena::{Job, Poison, Together, sort};
-use crate::common::brief;
 use crate::common::contexts::{Setup, assert_silence};
 use crate::common::keys::Keys;
 use trommel::{SorterInfo, Strategy};
 
-/// By one digit, in the smallest tiles there are: one workgroup each. (Drivers that take long would take minutes.)
-#[test]
-fn more_workgroups_than_one_dimension_has() {
-    if brief() {
-        return;
-    }
+/// By one digit, in the smallest tiles there are: one workgroup each. (It takes a minute: it runs with `TROMMEL_TEST_FULL=1`.)
+pub(crate) fn more_workgroups_than_one_dimension_has() {
     let info = SorterInfo { end_bit: 8, ..SorterInfo::keys().strategy(Strategy::Lookback) };
     let case = Case::of(Setup::Narrow, &info);
     assert!(case.profile().max_groups_x <= 65_535 || !case.context.device().facts().is_cpu, "a dispatch goes on in y");

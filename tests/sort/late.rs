@@ -32,17 +32,14 @@ fn late_tiles(spin_limit: u32) {
     }
 }
 
-#[test]
-fn no_waiting_at_all() {
+pub(crate) fn no_waiting_at_all() {
     late_tiles(0);
 }
 
-#[test]
-fn waiting_for_two_turns() {
+pub(crate) fn waiting_for_two_turns() {
     late_tiles(2);
 }
 
-#[test]
-fn waiting_for_long() {
+pub(crate) fn waiting_for_long() {
     late_tiles(if full() { 1000 } else { 300 });
 }

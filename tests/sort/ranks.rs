@@ -37,8 +37,7 @@ fn check(info: &SorterInfo) {
 }
 
 /// A third of the kinds with subgroups of each width: the suite runs with three of them.
-#[test]
-fn every_kind_is_ranked() {
+pub(crate) fn every_kind_is_ranked() {
     let width = context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
     for (kind, info) in KINDS.iter().enumerate() {
         let in_turn = full() || (kind + width).is_multiple_of(3);

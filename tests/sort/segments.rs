@@ -2,6 +2,7 @@
 
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::harness::note;
 use crate::common::keys::{Keys, Random};
 use crate::common::ways::run_between_strangers;
 use crate::results::runner;
@@ -122,6 +123,10 @@ fn in_a_batch(case: &Case) {
         case.job(0, [9, 9, 9], 12),
     ];
     case.sort(&jobs, Together::Batch, 5);
+    // More than are recorded side by side.
+    let tiny = (0..18).map(|i| case.job(i, [i, 3, 0, 20 - i], u64::from(i) + 20));
+    let jobs: Vec<_> = jobs.into_iter().chain(tiny).collect();
+    case.sort(&jobs, Together::Batch, 6);
 }
 
 /// A third of the kinds with one of the tests and one of the setups, other kinds where subgroups are wider or narrower: several widths
@@ -134,7 +139,7 @@ fn run(test: usize, body: fn(&Case)) {
         let in_turn = kind / 3 % TESTS == test && (kind + width).is_multiple_of(3) && !common::brief();
         // The first two wait, or do not.
         if in_turn || kind < 2 && (kind + test).is_multiple_of(2) || common::full() {
-            println!("{:?} {info:?}", SETUPS[setup]);
+            note(format!("{:?} {info:?}", SETUPS[setup]));
             body(&Case::new(SETUPS[setup], kind));
         }
     }
@@ -142,28 +147,23 @@ fn run(test: usize, body: fn(&Case)) {
 
 const TESTS: usize = 5;
 
-#[test]
-fn segments_of_all_sizes() {
+pub(crate) fn segments_of_all_sizes() {
     run(0, of_all_sizes);
 }
 
-#[test]
-fn segments_of_one_size() {
+pub(crate) fn segments_of_one_size() {
     run(1, of_one_size);
 }
 
-#[test]
-fn segments_counted_on_the_device() {
+pub(crate) fn segments_counted_on_the_device() {
     run(2, counts_on_the_device);
 }
 
-#[test]
-fn segments_that_are_mostly_empty() {
+pub(crate) fn segments_that_are_mostly_empty() {
     run(3, mostly_empty);
 }
 
-#[test]
-fn segments_in_a_batch() {
+pub(crate) fn segments_in_a_batch() {
     run(4, in_a_batch);
 }
 
@@ -172,8 +172,7 @@ fn cases() -> [Case; 2] {
     [Case::new(Setup::Native, 0), Case::new(Setup::Folded, 3)]
 }
 
-#[test]
-fn random_segments() {
+pub(crate) fn random_segments() {
     for case in cases() {
         let (whole, long) = (case.whole(), case.long(2));
         let length = prop_oneof![6 => 0..40u32, 3 => 0..=whole + 3, 1 => whole..=long];
@@ -188,8 +187,7 @@ fn random_segments() {
     }
 }
 
-#[test]
-fn a_stranger_between_segments() {
+pub(crate) fn a_stranger_between_segments() {
     for case in cases() {
         let jobs = [case.job(2, [3, case.long(2), 0, 9], 11), case.job(0, [case.whole(); 4], 12).counted(Counted::Device(3))];
         run_between_strangers(&case.context, &jobs);
@@ -198,8 +196,7 @@ fn a_stranger_between_segments() {
 }
 
 /// So many that the search for a window's first takes its most steps: each asks as many as there are threads.
-#[test]
-fn more_segments_than_two_steps_of_the_search_tell_apart() {
+pub(crate) fn more_segments_than_two_steps_of_the_search_tell_apart() {
     for case in cases() {
         let threads = case.context.device().profile().sort_keys.segments.shape.threads;
         let mut random = Random::new(8);
@@ -209,8 +206,7 @@ fn more_segments_than_two_steps_of_the_search_tell_apart() {
 }
 
 /// Whatever scratch holds, and however often.
-#[test]
-fn segments_are_the_same_each_time() {
+pub(crate) fn segments_are_the_same_each_time() {
     for case in cases() {
         let jobs = [case.job(1, mixed_lengths(&case), 5).counted(Counted::Device(30))];
         for poison in [Poison::Random(7), Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
@@ -225,8 +221,7 @@ fn segments_are_the_same_each_time() {
     }
 }
 
-#[test]
-fn segments_whose_tiles_are_late() {
+pub(crate) fn segments_whose_tiles_are_late() {
     for kind in [0, 11] {
         let case = Case::new(Setup::Late(2), kind);
         case.sort(&[case.job(2, [5, case.long(9), 0, 70, case.long(3), case.whole()], 9)], Together::Singles, 8);

@@ -7,8 +7,7 @@ use crate::{BITS, Case, in_turn};
 use trommel::{BucketFunction, SplitOutput, SplitterInfo, Strategy};
 
 /// Tiles that are late, and others that do not wait for them.
-#[test]
-fn late_tiles() {
+pub(crate) fn late_tiles() {
     let strategies = Strategy::ALL.into_iter().enumerate().filter(|(i, strategy)| *strategy != Strategy::Lookback && in_turn(*i));
     // Up to four bins are looked back for by several lanes.
     let together = [Strategy::Lookback; 2].into_iter().enumerate();
@@ -24,8 +23,7 @@ fn late_tiles() {
 }
 
 /// The same where the prefixes that tiles publish begin at 0, and end as what is told of the buckets.
-#[test]
-fn late_tiles_of_other_outputs() {
+pub(crate) fn late_tiles_of_other_outputs() {
     use SplitOutput::{Bucket, Placed, Ranks};
     let kinds = [
         (SplitterInfo::pairs(2, BITS).output(Bucket(1)), Strategy::Lookback),

@@ -11,8 +11,7 @@ use trommel::{
 };
 
 /// What is refused, in which words, and that nothing has been recorded then.
-#[test]
-fn refusals() {
+pub(crate) fn refusals() {
     let context = context(Setup::Native);
     let made = |info: SplitterInfo| Splitter::new(context.device(), &info).map(drop).map_err(|error| error.to_string());
     let keys = SplitterInfo::keys;
@@ -35,7 +34,10 @@ fn refusals() {
             SplitterInfo { max_count: u32::MAX, ..of(KeyType::U32, BucketFunction::Ids(IdType::U8)) },
             "maxCount 4294967295 > 1073741824, the most items of such splits",
         ),
-        (SplitterInfo { drop_keys: true, ..keys(2, BITS) }, "dropKeys is malformed: nothing would be left"),
+        (
+            SplitterInfo { drop_keys: true, ..keys(2, BITS) },
+            "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",
+        ),
         (
             SplitterInfo { value: ValueType::Bytes(20), ..keys(2, BITS) },
             "valueSize is malformed: 20 is more than 16: split the indices, and fetch by them",
@@ -98,7 +100,11 @@ fn refusals() {
     let required = by_splitters.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
-        (&by_bits, SplitInfo { width: 1, ..bits }, "width is malformed: the splitter's buckets are no ranges".into()),
+        (
+            &by_bits,
+            SplitInfo { width: 1, ..bits },
+            "width is malformed: 1 is not 0, and the splitter's buckets are no ranges".into(),
+        ),
         (&by_range, SplitInfo { low: 1 << 32, ..range }, "low 4294967296 > 4294967295, the bits of the key".into()),
         (
             &by_bits,
@@ -154,9 +160,9 @@ fn refusals() {
         (
             &segmented,
             SplitInfo { segments: many, ..cut },
-            "segments.count.max 3221225472 > 1073741824, the words told of all buckets of all segments".into(),
+            "segments.count.max 268435456 > 89478485, 2^30 words of offsets, counts or commands".into(),
         ),
-        (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: the splitter's buckets are no ranges".into()),
+        (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: 1 is not 0, and the splitter's buckets are no ranges".into()),
         (
             &by_bits,
             SplitInfo { command_items: 0, ..bits },

@@ -82,8 +82,7 @@ fn case(setup: Setup, at: usize, strategy: Strategy) -> Case {
     if info.function == BucketFunction::Range { case.ranges(1 << 20, width) } else { case }
 }
 
-#[test]
-fn segments_by_every_function() {
+pub(crate) fn segments_by_every_function() {
     let setups = setups();
     for place in (0..KINDS.len()).filter(|place| in_turn(*place)) {
         let case = case(setups[place % setups.len()], place, Strategy::ALL[place % Strategy::ALL.len()]);
@@ -106,8 +105,7 @@ fn segments_by_every_function() {
 }
 
 /// Offsets beyond what the arrays hold are cut off there.
-#[test]
-fn segments_that_end_beyond_the_arrays() {
+pub(crate) fn segments_that_end_beyond_the_arrays() {
     for place in (0..3).filter(|place| in_turn(*place)) {
         let case = case(Setup::Native, place, Strategy::ReduceThenScan);
         let lengths = [5, 0, case.whole(), 9, case.long(2), 1, 70];
@@ -121,8 +119,7 @@ fn segments_that_end_beyond_the_arrays() {
 }
 
 /// Where nobody asks for more than the status, the last item of each segment tells: of more segments than there are threads, strays in one of them.
-#[test]
-fn strays_of_segments_without_results() {
+pub(crate) fn strays_of_segments_without_results() {
     for (items, expected) in [(40_000usize, true), (39_999, false)] {
         let case = case(Setup::Native, 10, Strategy::ReduceThenScan);
         let mut job = case.segments(0, (0..items as u32).map(|i| i % 2), 3).asked(Asked::default());
@@ -135,8 +132,7 @@ fn strays_of_segments_without_results() {
     }
 }
 
-#[test]
-fn a_stranger_between_splits_of_segments() {
+pub(crate) fn a_stranger_between_splits_of_segments() {
     for at in [1, 7] {
         let case = case(Setup::Native, at, [Strategy::ReduceThenScan, Strategy::Lookback][at % 2]);
         let jobs =
@@ -146,8 +142,7 @@ fn a_stranger_between_splits_of_segments() {
     }
 }
 
-#[test]
-fn random_segments() {
+pub(crate) fn random_segments() {
     for (setup, at) in [(Setup::Native, 1), (Setup::Folded, 10)] {
         let case = case(setup, at, [Strategy::ReduceThenScan, Strategy::Lookback][at / 10]);
         let (whole, long) = (case.whole(), case.long(2));

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     cargo.arg(workspace::root().join("Cargo.toml")).arg("--").args(&arguments);
     if let Some(lavapipe) = lavapipe {
         println!("no GPU here: lavapipe draws on the CPU");
-        cargo.envs(drivers::select(&lavapipe));
+        cargo.envs(drivers::select(&lavapipe)).envs(drivers::caches("demo")?);
     }
     let status = cargo.status()?;
     ensure!(status.success(), "the example ended with {status}");

@@ -1,11 +1,16 @@
 //! The project's own tasks, run as `cargo xtask TASK`.
 
 mod apt;
+mod budgets;
 mod demo;
 mod drivers;
+mod fuzz;
 mod header;
+mod log;
 mod package;
 mod process;
+mod progress;
+mod report;
 mod runner;
 mod shaders;
 mod suite;
@@ -39,8 +44,17 @@ enum Task {
     /// Run every test, on every driver that is here
     Test {
         /// The whole product of test axes instead of its pairwise cover
-        #[arg(long)]
+        #[arg(long, conflicts_with = "budgets")]
         full: bool,
+        /// Two minutes: lints, what needs no GPU, and ten tests on lavapipe
+        #[arg(long, conflicts_with_all = ["full", "budgets"])]
+        quick: bool,
+        /// Fail when a step or a test binary takes more than 1.5 times its budget (xtask/budgets.txt, for two cores)
+        #[arg(long)]
+        budgets: bool,
+        /// End after so many minutes [default: 80; with --full, no end]
+        #[arg(long)]
+        minutes: Option<u64>,
         /// Run only the steps whose name contains this; where there is none, only the tests whose name does
         filter: Option<String>,
     },
@@ -48,6 +62,13 @@ enum Task {
     Demo {
         /// Arguments of the example `lbvh`, for instance `-- --mesh FILE`
         #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Run random sorts, splits and batches on this machine's device: `cargo xtask fuzz --minutes 10 --seed 1`; `--help` lists the options
+    #[command(disable_help_flag = true)]
+    Fuzz {
+        /// Arguments of `trommel-fuzz`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
     /// Build and install the CMake package
@@ -72,8 +93,11 @@ fn run(task: Task) -> Result<ExitCode> {
     match task {
         Task::Shaders { check } => shaders::run(check)?,
         Task::Header { check } => header::run(check)?,
-        Task::Test { full, filter } => return suite::run(full, filter.as_deref()),
+        Task::Test { full, quick, budgets, minutes, filter } => {
+            return suite::run(&suite::Options { full, quick, filter, budgets, minutes });
+        }
         Task::Demo { arguments } => demo::run(&arguments)?,
+        Task::Fuzz { arguments } => return fuzz::run(&arguments),
         Task::Package { prefix } => package::run(prefix)?,
         Task::Install => apt::install(&apt::for_tests())?,
     }

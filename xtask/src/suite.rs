@@ -1,9 +1,9 @@
 //! `cargo xtask test`: the steps.
 
 use crate::{
-    apt,
+    apt, budgets,
     drivers::{self, Env, Validation},
-    runner::{Runner, Step},
+    runner::{Runner, Step, minutes_long},
     workspace,
 };
 use anyhow::{Context, Result};
@@ -11,30 +11,55 @@ use std::{
     env,
     path::Path,
     process::{Command, ExitCode},
-    thread,
+    time::Duration,
 };
+
+/// How long a run may take: CI ends one without a word after 90.
+const MINUTES: u64 = 80;
 
 const INSTALL: &str = "install";
 const BUILD: &str = "build tests";
+const BUILD_COMPILER: &str = "build tests with shaderc";
+const SWIFTSHADER: &str = "SwiftShader";
 /// What tells tests to be brief.
 const BRIEF: &str = "TROMMEL_TEST_BRIEF";
 
-pub(crate) fn run(full: bool, filter: Option<&str>) -> Result<ExitCode> {
+/// What to run, and how strictly.
+pub(crate) struct Options {
+    /// The whole product of test axes, without a limit of time.
+    pub(crate) full: bool,
+    /// Only what takes two minutes.
+    pub(crate) quick: bool,
+    /// Steps, or else tests, whose names contain this.
+    pub(crate) filter: Option<String>,
+    /// Whether a time far beyond its budget fails the run.
+    pub(crate) budgets: bool,
+    /// Minutes that the run may take, instead of the usual ones.
+    pub(crate) minutes: Option<u64>,
+}
+
+impl Options {
+    fn limit(&self) -> Option<Duration> {
+        let usual = (!self.full).then_some(MINUTES);
+        self.minutes.or(usual).map(minutes_long)
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     // This program, by its name of now: `shaders` puts another build of it in its place.
     let this = env::current_exe().context("who am I?")?;
-    let mut runner = Runner::new()?;
+    let runner = Runner::new(options.limit())?;
     // By itself, because what the other steps do depends on what is there then.
-    runner.run(vec![Step::new(INSTALL, 15, [xtask(&this, &["install"]), components()])])?;
-    let mut steps = steps(&this, full)?;
-    if let Some(filter) = filter {
+    runner.run(vec![Step::new(INSTALL, 15, [xtask(&this, &["install"]), components()])]);
+    let mut steps = if options.quick { quick_steps(&this)? } else { steps(&this, options.full)? };
+    if let Some(filter) = &options.filter {
         select(&mut steps, filter);
     }
-    runner.run(steps)?;
-    let count = runner.finish();
-    if filter.is_none() {
-        omissions().iter().for_each(|omission| println!("left out: {omission}"));
-    }
-    println!("{} passed, {} failed", count.passed, count.failed);
+    runner.run(steps);
+    // The budgets are those of the usual steps.
+    let budgets = if options.quick || options.full { None } else { Some(budgets::read()?) };
+    let count = runner.finish(budgets.as_deref(), options.budgets)?;
+    println!("{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
     Ok(if count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -46,63 +71,189 @@ fn xtask(this: &Path, arguments: &[&str]) -> Command {
 
 fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     let mut steps = vec![
-        Step::new("format", 2, [cargo(&["fmt", "--all", "--check"])]),
-        Step::new("clippy", 15, [clippy(&["--workspace", "--all-targets"])]),
+        format_check(),
+        lints(),
         Step::new(
             "clippy, fewer features",
             10,
             [&[][..], &["--features", "sort"]]
                 .map(|features| clippy(&[&["--package", "trommel", "--no-default-features"], features].concat())),
         ),
-        Step::new("docs", 10, [docs()]),
-        Step::new("header", 2, [xtask(this, &["header", "--check"])]),
-        Step::new("spirv-val", 5, spirv_val()?).needs(&[INSTALL]),
-        Step::new(BUILD, 20, [cargo(&["test", "--workspace", "--no-run"])]),
-        // The library's own run with every driver, beside the tests of its kernels.
-        Step::new("unit tests", 15, [on_lavapipe(cargo_test(&["--workspace", "--exclude", "trommel", "--lib", "--bins"], full))])
-            .needs(&[INSTALL, BUILD]),
-        Step::new("doctests", 15, [on_lavapipe(cargo_test(&["--workspace", "--doc"], full))]).needs(&[INSTALL, BUILD]),
+        docs(),
+        header_check(this),
+        // The second, because the first builds examples without the tests in their files.
+        Step::new(
+            BUILD,
+            20,
+            [&[][..], &["--examples"]].map(|targets| cargo(&[&["test", "--workspace", "--no-run"], targets].concat())),
+        ),
     ];
-    steps.extend(gpu_steps(full)?);
-    // The tests within the examples' own files, and those that run them.
-    let mut examples = vec!["--package".to_owned(), "trommel".to_owned()];
-    for name in workspace::examples()? {
-        examples.extend(["--example", &name, "--test", &name].map(str::to_owned));
-    }
-    let examples: Vec<_> = examples.iter().map(String::as_str).collect();
-    steps.push(Step::new("examples", 20, [validated(&examples, full)?]).needs(&[INSTALL, BUILD]));
-    steps.push(
-        Step::new("C, C++, Python and the package", 20, [validated(&["--package", "ffi-tests"], full)?]).needs(&[INSTALL, BUILD]),
-    );
-    if cargo_deny_exists() {
-        steps.push(Step::new("licences", 5, [cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"])]));
-    }
-    let with_compiler = ["--package", "xtask", "--features", "shaders"];
-    let of_callers = ["--package", "trommel", "--features", "host,runtime-shaders"];
-    let shaders = [
-        xtask(this, &["shaders", "--check"]),
-        clippy(&[&with_compiler[..], &["--all-targets"]].concat()),
-        cargo_test(&with_compiler, full),
-        clippy(&[&of_callers[..], &["--all-targets"]].concat()),
-        // Functions of the caller, compiled.
-        validated(&[&of_callers[..], &["--test", "user_functions"]].concat(), full)?,
-        clippy(&["--package", "ffi-tests", "--features", "compiler", "--all-targets"]),
-        validated(&["--package", "ffi-tests", "--features", "compiler", "--test", "compiler"], full)?,
-    ];
-    // Last, because the first time it builds the compiler.
-    steps.push(Step::new("shaders", 25, shaders).needs(&[INSTALL, BUILD]));
+    steps.extend(compiler_builds());
+    steps.extend(gpu_steps(this, full)?);
+    steps.push(bindings(full)?);
+    steps.push(licences());
     Ok(steps)
 }
 
-fn omissions() -> Vec<&'static str> {
-    let mut omissions = Vec::new();
+fn format_check() -> Step {
+    Step::new("format", 2, [cargo(&["fmt", "--all", "--check"])])
+}
+
+fn lints() -> Step {
+    Step::new("clippy", 15, [clippy(&["--workspace", "--all-targets"])])
+}
+
+fn docs() -> Step {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "--deny warnings");
+    Step::new("docs", 10, [command])
+}
+
+fn header_check(this: &Path) -> Step {
+    Step::new("header", 2, [xtask(this, &["header", "--check"])])
+}
+
+/// The steps that run beside one another: what tests the library on each driver, and what keeps few cores busy.
+fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    for configuration in configurations()? {
+        steps.push(configuration.step(full)?);
+    }
     if drivers::swiftshader().is_none() {
-        omissions.push("SwiftShader, which is in Debian's chromium-common and nowhere in Ubuntu's archive");
+        steps.push(Step::unavailable(SWIFTSHADER, "it is in Debian's chromium-common and nowhere in Ubuntu's archive").beside());
     }
-    if !cargo_deny_exists() {
-        omissions.push("licences, since cargo-deny is not installed");
+    steps.extend(random_testers(full)?);
+    steps.push(shaders(this, full)?);
+    steps.push(examples(full)?);
+    // The tests of the library run with every driver.
+    let unit_tests = on_lavapipe(cargo_test(&["--workspace", "--bins"], full))?;
+    steps.push(Step::new("unit tests", 15, [unit_tests]).needs(&[INSTALL, BUILD]).beside());
+    let doctests = on_lavapipe(cargo_test(&["--workspace", "--doc"], full))?;
+    steps.push(Step::new("doctests", 15, [doctests]).needs(&[INSTALL, BUILD]).beside());
+    steps.push(Step::new("spirv-val", 5, spirv_val()?).needs(&[INSTALL]).beside());
+    Ok(steps)
+}
+
+/// Random sorts, splits and batches on lavapipe, and random calls of the C ABI. The seed is always the same: a run fails because of a change.
+fn random_testers(full: bool) -> Result<[Step; 2]> {
+    let minutes = if full { "20" } else { "2" };
+    let step = |name, program| -> Result<Step> {
+        let mut run = Command::new(workspace::target().join("debug").join(program));
+        run.args(["--minutes", minutes, "--seed", "1"]).current_dir(workspace::root());
+        let commands = [cargo(&["build", "--workspace", "--bin", program]), on_lavapipe(run)?];
+        Ok(Step::new(name, if full { 40 } else { 8 }, commands).needs(&[INSTALL, BUILD]).beside())
+    };
+    Ok([step("random cases", "trommel-fuzz")?, step("random calls", "trommel-fuzz-calls")?])
+}
+
+/// The tests within the examples' own files, and those that run them.
+fn examples(full: bool) -> Result<Step> {
+    let mut arguments = vec!["--workspace".to_owned()];
+    for name in workspace::examples()? {
+        arguments.extend(["--example", &name, "--test", &name].map(str::to_owned));
     }
-    omissions
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    Ok(Step::new("examples", 20, [validated(&arguments, full)?]).needs(&[INSTALL, BUILD]).beside())
+}
+
+/// Features that need the compiler of GLSL. One set for all commands: each set builds the library once more.
+const COMPILER: [&str; 3] = ["--workspace", "--features", "trommel/runtime-shaders,xtask/shaders,ffi-tests/compiler"];
+
+/// Lints and builds of what needs the compiler of GLSL, and of shaderc first. By themselves, because cargo locks the target folder while
+/// it builds: a step beside them would wait.
+fn compiler_builds() -> [Step; 2] {
+    [
+        Step::new("clippy, all features", 20, [clippy(&[&COMPILER[..], &["--all-targets"]].concat())]),
+        Step::new(
+            BUILD_COMPILER,
+            20,
+            [
+                cargo(&[&["test", "--no-run"], &COMPILER[..], &WITH_COMPILER, &["--test", COMPILER_OF_C]].concat()),
+                // In place of this program, which has no compiler.
+                cargo(&[&["build"], &COMPILER[..], &["--bin", "xtask"]].concat()),
+            ],
+        ),
+    ]
+}
+
+/// Rust tests with the compiler of GLSL: of the compiling xtask, and of functions of the caller.
+const WITH_COMPILER: [&str; 4] = ["--bin", "xtask", "--test", "user_functions"];
+
+/// The test binary in ffi-tests with the compiler of GLSL.
+const COMPILER_OF_C: &str = "compiler";
+
+fn shaders(this: &Path, full: bool) -> Result<Step> {
+    let commands = [xtask(this, &["shaders", "--check"]), validated(&[&COMPILER[..], &WITH_COMPILER].concat(), full)?];
+    Ok(Step::new("shaders", 25, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]).beside())
+}
+
+/// What other languages call and what they install. By itself, because these tests build the library into folders of one name.
+fn bindings(full: bool) -> Result<Step> {
+    let tests = workspace::files(&workspace::root().join("ffi-tests/tests"), "rs")?;
+    let names: Vec<_> = tests.iter().filter_map(|test| test.file_stem()?.to_str()).filter(|name| *name != COMPILER_OF_C).collect();
+    let mut commands = vec![validated(&tests_of_workspace(&names), full)?];
+    // Subgroups of 8 lanes are the usual ones.
+    for (lanes, tests) in [(4, &["sorting", "formats"][..]), (16, &["sorting"])] {
+        let mut command = cargo_test(&tests_of_workspace(tests), full);
+        command.envs(lavapipe(lanes)?).envs(drivers::validate(Validation::CoreSyncBestOfCheckedModules)?);
+        commands.push(command);
+    }
+    commands.push(validated(&[&COMPILER[..], &["--test", COMPILER_OF_C]].concat(), full)?);
+    Ok(Step::new("C, C++, Python and the package", 30, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]))
+}
+
+/// Test binaries, whichever package has them.
+///
+/// Packages are never named: a choice of packages makes other features of dependencies, and builds these once more.
+fn tests_of_workspace<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    ["--workspace"].into_iter().chain(names.iter().flat_map(|name| ["--test", name])).collect()
+}
+
+/// Tests of the library that need a device. The others of `src` run without one.
+const ON_DEVICES: [&str; 2] = ["tests::kernels::", "tests::segments::"];
+
+/// In place of the manifest of a driver: tests that need a device fail.
+const NO_DRIVER: &str = "/dev/null";
+
+/// Ten tests from end to end, and the test binaries that have them. Of sorts: random formats, a count on the device, easy data with
+/// folded dispatches, batches, segments. Of splits: every size, keys without a bucket, batches with sorts. One call, and no heap.
+const TELLING: [(&str, &[&str]); 4] = [
+    (
+        "sort",
+        &[
+            "native::random_sorts",
+            "native::counts_on_the_device",
+            "folded::distributions",
+            "native::random_batches",
+            "segments::segments_in_a_batch",
+        ],
+    ),
+    ("split", &["few_items_and_many", "keys_of_no_bucket", "batches_of_splits_and_sorts"]),
+    ("host", &["one_call_sorts_and_splits"]),
+    ("no_alloc", &["recording_takes_no_heap"]),
+];
+
+/// Lints, what needs no device, and ten tests that do.
+fn quick_steps(this: &Path) -> Result<Vec<Step>> {
+    let mut without_device = cargo_test(&["--workspace", "--lib", "--bins", "--test", "plans", "--test", "modules"], false);
+    without_device
+        .args(["--"])
+        .args(ON_DEVICES.iter().flat_map(|tests| ["--skip", tests]))
+        .envs(drivers::select(Path::new(NO_DRIVER)));
+
+    let tests: Vec<_> = TELLING.iter().flat_map(|(_, tests)| *tests).copied().collect();
+    let mut telling = tests_of_workspace(&TELLING.map(|(binary, _)| binary));
+    telling.extend(["--", "--exact"]);
+    telling.extend(&tests);
+    Ok(vec![
+        format_check(),
+        lints(),
+        docs(),
+        header_check(this),
+        Step::new(BUILD, 20, [cargo(&["test", "--workspace", "--no-run"])]),
+        Step::new("tests without a device", 10, [without_device]).needs(&[BUILD]),
+        Step::new("ten tests on lavapipe", 10, [validated(&telling, false)?]).needs(&[INSTALL, BUILD]).expects(&tests),
+    ])
 }
 
 /// Those whose names contain the filter and what they need; where there is none, the tests whose names do.
@@ -110,6 +261,8 @@ fn select(steps: &mut Vec<Step>, filter: &str) {
     let mut wanted: Vec<String> = steps.iter().map(|s| s.name.clone()).filter(|name| name.contains(filter)).collect();
     if wanted.is_empty() {
         for step in steps.iter_mut().filter(|s| s.needs.iter().any(|need| need == BUILD)) {
+            // Not lints and compilations, which take no names of tests.
+            step.commands.retain(|command| command.get_args().next().is_some_and(|first| first == "test"));
             for command in &mut step.commands {
                 command.arg(filter);
             }
@@ -120,14 +273,63 @@ fn select(steps: &mut Vec<Step>, filter: &str) {
     steps.retain(|s| wanted.contains(&s.name) || needed.contains(&s.name));
 }
 
-/// The GPU suite, once a driver configuration.
-fn gpu_steps(full: bool) -> Result<Vec<Step>> {
-    let minutes = if full { 240 } else { 40 };
-    let examples = workspace::examples()?;
-    let mut steps = Vec::new();
-    let mut step = |name: &str, validation: Validation, env: Env, skipped: &[&str], through_c: &[&str]| -> Result<()> {
+/// A driver, and what of the library's tests runs with it.
+struct Configuration {
+    name: String,
+    validation: Validation,
+    env: Env,
+    /// Tests that other configurations run; with `--full` this one does, too.
+    skipped: Vec<&'static str>,
+}
+
+/// Every driver in every form.
+fn configurations() -> Result<Vec<Configuration>> {
+    // Kernels with subgroups out of shared memory are the same on every driver, and so is what the host does to plan and record.
+    const EMULATED: &str = "emulated_";
+    const RECORDING: &str = "takes_no_heap";
+    const PLANNING: [&str; 3] = ["tests::hazards", "tests::plans", "tests::merges"];
+    let mut configurations = Vec::new();
+    for lanes in [4, 8, 16] {
+        let eight = lanes == 8;
+        configurations.push(Configuration {
+            name: format!("lavapipe, {lanes} lanes"),
+            validation: if eight { Validation::CoreSyncBest } else { Validation::CoreSyncBestOfCheckedModules },
+            env: lavapipe(lanes)?,
+            skipped: if eight { vec![] } else { [&["emulated_subgroups", "emulated_small", RECORDING][..], &PLANNING].concat() },
+        });
+    }
+    if let Some(swiftshader) = drivers::swiftshader() {
+        configurations.push(Configuration {
+            name: SWIFTSHADER.to_owned(),
+            validation: Validation::CoreSyncBestOfCheckedModules,
+            env: brief(on_cpu(&swiftshader, "swiftshader")?),
+            // Tiles that are lost take a pipeline more each, and so does each limit of waits.
+            skipped: [
+                &[EMULATED, RECORDING, "lost_tiles", "a_prefix_that_many", "late::no_waiting_at_all", "late::waiting_for_long"][..],
+                &PLANNING,
+            ]
+            .concat(),
+        });
+    }
+    // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
+    // as well: so nothing waits here, with one thread and without the test of long waits. And it does not outlive a device that is kept.
+    let mut alone = brief(lavapipe(8)?);
+    alone.push(("LP_NUM_THREADS", "1".to_owned()));
+    configurations.push(Configuration {
+        name: "lavapipe, GPU-assisted".to_owned(),
+        validation: Validation::GpuAssisted,
+        env: alone,
+        skipped: [&[EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"][..], &PLANNING]
+            .concat(),
+    });
+    Ok(configurations)
+}
+
+impl Configuration {
+    fn step(self, full: bool) -> Result<Step> {
         // With --lib, because the tests of single kernels are in the library.
         let mut command = cargo_test(&["--workspace", "--exclude", "ffi-tests", "--lib"], full);
+        let examples = workspace::examples()?;
         for test in workspace::files(&workspace::root().join("tests"), "rs")? {
             let name = test.file_stem().unwrap_or_default();
             // Examples have a step of their own.
@@ -136,66 +338,31 @@ fn gpu_steps(full: bool) -> Result<Vec<Step>> {
             }
         }
         if !full {
-            command.arg("--").args(skipped.iter().flat_map(|test| ["--skip", test]));
+            command.arg("--").args(self.skipped.iter().flat_map(|test| ["--skip", test]));
         }
-        let mut commands = vec![command];
-        if !through_c.is_empty() {
-            let mut command = cargo_test(&["--package", "ffi-tests"], full);
-            command.args(through_c.iter().flat_map(|test| ["--test", test]));
-            commands.push(command);
-        }
-        for command in &mut commands {
-            command.envs(drivers::validate(validation)?).envs(env.iter().cloned());
-        }
-        steps.push(Step::new(name, minutes, commands).needs(&[INSTALL, BUILD]));
-        Ok(())
-    };
-    // Kernels with subgroups out of shared memory are the same on every driver, and so is what the host does to record, and where dispatches go
-    // on in y. Calls through C have a step of their own with subgroups of 8 lanes.
-    const EMULATED: &str = "emulated_";
-    const RECORDING: &str = "takes_no_heap";
-    const LARGE: &str = "more_workgroups_than_one_dimension_has";
-    let lavapipes: [(_, &[&str], &[&str]); 3] = [
-        (4, &["emulated_subgroups", "emulated_small", RECORDING, LARGE], &["sorting", "formats"]),
-        (8, &[], &[]),
-        (16, &["emulated_subgroups", "emulated_small", RECORDING, LARGE], &["sorting"]),
-    ];
-    for (lanes, skipped, through_c) in lavapipes {
-        step(&format!("lavapipe, {lanes} lanes"), Validation::CoreSyncBest, lavapipe(lanes), skipped, through_c)?;
+        command.envs(drivers::validate(self.validation)?).envs(self.env);
+        let minutes = if full { 240 } else { 40 };
+        Ok(Step::new(self.name, minutes, [command]).needs(&[INSTALL, BUILD]).beside())
     }
-    if let Some(swiftshader) = drivers::swiftshader() {
-        // Tiles that are lost take a pipeline more each, and so does each limit of waits.
-        let waits = ["late::no_waiting_at_all", "late::waiting_for_long"];
-        let skipped = [EMULATED, RECORDING, "lost_tiles", "a_prefix_that_many", waits[0], waits[1]];
-        step("SwiftShader", Validation::CoreSyncBest, brief(on_cpu(&swiftshader)), &skipped, &[])?;
-    }
-    // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
-    // as well: so nothing waits here, with one thread and without the test of long waits. And it does not outlive a device that is kept.
-    let mut alone = brief(lavapipe(8));
-    alone.push(("LP_NUM_THREADS", "1".to_owned()));
-    let elsewhere = [EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"];
-    step("lavapipe, GPU-assisted", Validation::GpuAssisted, alone, &elsewhere, &[])?;
-    Ok(steps)
 }
 
 /// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in earnest. It ends
 /// all loops of an invocation that has made 65,535 turns in all of them together, which no look-back here reaches.
-fn lavapipe(lanes: u32) -> Env {
-    let mut env = drivers::lavapipe().map(|manifest| on_cpu(&manifest)).unwrap_or_default();
+fn lavapipe(lanes: u32) -> Result<Env> {
+    let caches = format!("lavapipe-{lanes}");
+    let mut env = drivers::lavapipe().map_or_else(|| drivers::caches(&caches), |manifest| on_cpu(&manifest, &caches))?;
     env.push(("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string()));
     // Most of the time goes into making pipelines, which then run once or twice: not worth LLVM's optimisations.
     env.push(("GALLIVM_PERF", "nopt".to_owned()));
-    env
+    Ok(env)
 }
 
-/// A CPU driver, with what suits it.
-fn on_cpu(manifest: &Path) -> Env {
+/// A CPU driver, with what suits it. `caches` names its folder of caches.
+fn on_cpu(manifest: &Path, caches: &str) -> Result<Env> {
     let mut env = drivers::select(manifest);
+    env.extend(drivers::caches(caches)?);
     env.extend(drivers::allocator().map(|library| ("LD_PRELOAD", library.display().to_string())));
-    // Tests wait for threads of the driver's: as many as there are cores kept 1.4 of two busy.
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    env.push(("RUST_TEST_THREADS", (2 * cores).to_string()));
-    env
+    Ok(env)
 }
 
 /// Where a pipeline takes several times as long to make, fewer formats meet fewer setups. All of them run on lavapipe.
@@ -204,13 +371,13 @@ fn brief(mut env: Env) -> Env {
     env
 }
 
-fn on_lavapipe(mut command: Command) -> Command {
-    command.envs(lavapipe(8));
-    command
+fn on_lavapipe(mut command: Command) -> Result<Command> {
+    command.envs(lavapipe(8)?);
+    Ok(command)
 }
 
 fn validated(arguments: &[&str], full: bool) -> Result<Command> {
-    let mut command = on_lavapipe(cargo_test(arguments, full));
+    let mut command = on_lavapipe(cargo_test(arguments, full))?;
     command.envs(drivers::validate(Validation::CoreSyncBest)?);
     Ok(command)
 }
@@ -234,12 +401,6 @@ fn cargo_test(arguments: &[&str], full: bool) -> Command {
 fn clippy(arguments: &[&str]) -> Command {
     let mut command = cargo(&["clippy"]);
     command.args(arguments).args(["--", "--deny", "warnings"]);
-    command
-}
-
-fn docs() -> Command {
-    let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
-    command.env("RUSTDOCFLAGS", "--deny warnings");
     command
 }
 
@@ -267,6 +428,89 @@ fn components() -> Command {
     command
 }
 
-fn cargo_deny_exists() -> bool {
-    apt::on_path("cargo-deny")
+fn licences() -> Step {
+    const NAME: &str = "licences";
+    if !apt::on_path("cargo-deny") {
+        return Step::unavailable(NAME, "cargo-deny is not installed");
+    }
+    Step::new(NAME, 5, [cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"])])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NO_DRIVER, SWIFTSHADER, TELLING, quick_steps, steps};
+    use crate::{budgets, workspace};
+    use std::{collections::BTreeSet, ffi::OsStr, path::Path, process::Command};
+
+    fn variable<'a>(command: &'a Command, name: &str) -> Option<&'a OsStr> {
+        command.get_envs().find(|(key, _)| *key == name)?.1
+    }
+
+    #[test]
+    fn every_width_has_caches_of_its_own() {
+        let steps = steps(Path::new("xtask"), false).unwrap();
+        let mut folders = BTreeSet::new();
+        for command in steps.iter().flat_map(|step| &step.commands) {
+            let Some(lanes) = variable(command, "LP_NATIVE_VECTOR_WIDTH") else { continue };
+            let caches = variable(command, "MESA_SHADER_CACHE_DIR").unwrap();
+            assert!(Path::new(caches).starts_with(workspace::target()), "{caches:?}");
+            assert_eq!(variable(command, "XDG_CACHE_HOME"), Some(caches));
+            folders.insert((lanes, caches));
+        }
+        // Widths, and pairs of a width and a folder.
+        assert_eq!(folders.iter().map(|(lanes, _)| lanes).collect::<BTreeSet<_>>().len(), 3);
+        assert_eq!(folders.iter().map(|(_, caches)| caches).collect::<BTreeSet<_>>().len(), 3);
+        assert_eq!(folders.len(), 3);
+    }
+
+    #[test]
+    fn tests_on_a_driver_have_its_caches() {
+        let xtask = Path::new("xtask");
+        let commands: Vec<_> =
+            steps(xtask, false).unwrap().into_iter().chain(quick_steps(xtask).unwrap()).flat_map(|step| step.commands).collect();
+        let on_drivers =
+            commands.iter().filter(|command| variable(command, "VK_DRIVER_FILES").is_some_and(|files| files != NO_DRIVER));
+        assert!(on_drivers.clone().count() > 8);
+        on_drivers.for_each(|command| assert!(variable(command, "MESA_SHADER_CACHE_DIR").is_some(), "{command:?}"));
+    }
+
+    #[test]
+    fn filters_that_name_no_step_are_for_tests() {
+        let mut steps = steps(Path::new("xtask"), false).unwrap();
+        super::select(&mut steps, "random_sorts");
+        assert!(steps.iter().any(|step| step.name == "shaders"));
+        for command in steps
+            .iter()
+            .filter(|step| ![super::BUILD, super::BUILD_COMPILER].contains(&step.name.as_str()))
+            .flat_map(|step| &step.commands)
+        {
+            let arguments: Vec<_> = command.get_args().collect();
+            assert_eq!((arguments[0], arguments[arguments.len() - 1]), (OsStr::new("test"), OsStr::new("random_sorts")));
+        }
+    }
+
+    #[test]
+    fn steps_build_nothing_of_single_packages() {
+        for command in steps(Path::new("xtask"), false).unwrap().iter().flat_map(|step| &step.commands) {
+            let arguments: Vec<_> = command.get_args().filter_map(OsStr::to_str).collect();
+            if arguments.first() == Some(&"test") {
+                assert!(arguments.contains(&"--workspace"), "{arguments:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn budgets_are_of_steps() {
+        let mut names: Vec<_> = steps(Path::new("xtask"), false).unwrap().into_iter().map(|step| step.name).collect();
+        names.extend([super::INSTALL, SWIFTSHADER, budgets::WHOLE_RUN].map(str::to_owned));
+        for budget in budgets::read().unwrap() {
+            let step = budget.name.split(": ").next().unwrap();
+            assert!(names.iter().any(|name| name == step), "no step `{step}`");
+        }
+    }
+
+    #[test]
+    fn there_are_ten_telling_tests() {
+        assert_eq!(TELLING.iter().map(|(_, tests)| tests.len()).sum::<usize>(), 10);
+    }
 }

@@ -1,0 +1,238 @@
+//! Which kernels and which of their specialised branches the tests of a binary have run, held against the table of what they are there for.
+//!
+//! A branch is a kernel, a specialisation constant that it declares, and a class of that constant's values. A table is a text file: a line
+//! has a kernel, a constant and its classes; `class@4+16` is run where subgroups have 4 or 16 lanes, a class without `@` everywhere. With
+//! `TROMMEL_UPDATE_COVERAGE` set, a whole run writes what it has run to the table, for the lanes that it has run with.
+
+use super::contexts::{Setup, context};
+use ash::vk::Handle as _;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use trommel::host::Context;
+use trommel::kernel::{Kernel, Variant};
+use trommel::shared::{self, Constant};
+
+/// Lanes of the drivers that share what is tested.
+const LANES: [u32; 3] = [4, 8, 16];
+
+/// Kernel, constant, class.
+type Branch = (String, String, String);
+/// Branches, and the lanes with which each is run.
+type Table = BTreeMap<Branch, BTreeSet<u32>>;
+
+/// Pipelines by their devices.
+static RECORDED: LazyLock<Mutex<HashSet<(u64, Variant)>>> = LazyLock::new(Mutex::default);
+
+/// Notes which variants have been recorded so far. Pipelines are made late: each that exists has been recorded.
+pub(crate) fn collect(context: &Context) {
+    let mut recorded = RECORDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = context.vk().handle().as_raw();
+    recorded.extend(context.device().pipelines().into_iter().map(|(variant, _)| (device, variant)));
+}
+
+/// Names of the bits that are set; `none` where none is.
+fn bits(value: u32, none: &str, names: &[(u32, &str)]) -> Vec<String> {
+    let set: Vec<String> = names.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| (*name).to_owned()).collect();
+    if set.is_empty() { vec![none.to_owned()] } else { set }
+}
+
+/// The names of a value among known ones.
+fn one_of(value: u32, names: &[(u32, &str)]) -> Vec<String> {
+    let name = names.iter().find(|(known, _)| *known == value).map(|(_, name)| (*name).to_owned());
+    vec![name.unwrap_or_else(|| value.to_string())]
+}
+
+/// Classes that a value of a constant is in; none where kernels have no branch by it.
+fn classes(constant: Constant, value: u32) -> Vec<String> {
+    use shared::*;
+    let below = |limits: &[u32]| {
+        let class = limits.iter().find(|limit| value <= **limit).map_or("more".to_owned(), |limit| format!("<={limit}"));
+        vec![class]
+    };
+    match constant {
+        Constant::Mode => {
+            let mut classes = bits(value, "several", &[(MODE_SINGLE, "single"), (MODE_SEGMENTS, "segments")]);
+            classes.extend(bits(value, "plain", &[(MODE_PREFIXES, "prefixes"), (MODE_MERGED, "merged")]));
+            classes.extend(bits(value, "prepared", &[(MODE_DIRECT, "direct")]));
+            classes
+        }
+        Constant::Ranking => {
+            let by = [(RANKING_BALLOTS, "ballots"), (RANKING_PROVEN, "proven"), (RANKING_DISPROVEN, "disproven")];
+            let flags = [(RANKING_BY_PLACES, "by_places"), (RANKING_SPREAD, "spread"), (RANKING_UNORDERED, "unordered")];
+            [one_of(value & 3, &by), bits(value, "ordered_by_keys", &flags)].concat()
+        }
+        Constant::Encoding => bits(
+            value,
+            "unsigned",
+            &[
+                (ENCODING_SIGNED, "signed"),
+                (ENCODING_FLOAT, "float"),
+                (ENCODING_DESCENDING, "descending"),
+                (ENCODING_BIG_END_FIRST, "big_end_first"),
+            ],
+        ),
+        Constant::Layout => bits(
+            value,
+            "separate",
+            &[
+                (LAYOUT_INTERLEAVED, "interleaved"),
+                (LAYOUT_INDICES, "indices"),
+                (LAYOUT_DROP_KEYS, "drop_keys"),
+                (LAYOUT_STRIDED, "strided"),
+                (LAYOUT_KEYS_APART, "keys_apart"),
+                (LAYOUT_VALUES_APART, "values_apart"),
+                (LAYOUT_LABELS, "labels"),
+            ],
+        ),
+        Constant::Scan => one_of(
+            value,
+            &[(SCAN_LOOK_BACK, "look_back"), (SCAN_CHAINED, "chained"), (SCAN_RING, "ring"), (SCAN_RING_IN_ORDER, "ring_in_order")],
+        ),
+        Constant::Function => one_of(
+            value,
+            &[
+                (FUNCTION_DIGIT, "digit"),
+                (FUNCTION_FIELD, "field"),
+                (FUNCTION_RANGE, "range"),
+                (FUNCTION_SPLITTERS, "splitters"),
+                (FUNCTION_SIGNS, "signs"),
+                (FUNCTION_USER, "user"),
+            ],
+        ),
+        Constant::Output => {
+            one_of(value, &[(OUTPUT_BUCKETS, "buckets"), (OUTPUT_ONE, "one"), (OUTPUT_PLACED, "placed"), (OUTPUT_RANKS, "ranks")])
+        }
+        Constant::Lanes => vec![value.to_string()],
+        Constant::KeyWords | Constant::ValueWords | Constant::Wide | Constant::FullDigits => vec![value.to_string()],
+        Constant::KeyBits => below(&[8, 16, 32]),
+        Constant::Bins => below(&[32, 255, 256]),
+        Constant::Buckets => below(&[1, 255, 256]),
+        Constant::BeginBit => below(&[0, 31]),
+        Constant::Histograms | Constant::Window | Constant::Items => below(&[1]),
+        Constant::DelayEvery => below(&[0]),
+        _ => Vec::new(),
+    }
+}
+
+/// Branches of what has been recorded. The lanes of a driver's own subgroups are whatever the driver has.
+fn branches() -> BTreeSet<Branch> {
+    let recorded = RECORDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let of = |(_, variant): &(u64, Variant)| {
+        let kernel = variant.kernel.name();
+        let emulated = kernel.ends_with("_emulated");
+        let constants: Vec<_> = variant.constants().filter(|(constant, _)| emulated || *constant != Constant::Lanes).collect();
+        let named = constants
+            .into_iter()
+            .flat_map(|(constant, value)| classes(constant, value).into_iter().map(move |class| (constant, class)));
+        named.map(|(constant, class)| (kernel.to_owned(), format!("{constant:?}"), class)).collect::<Vec<_>>()
+    };
+    recorded.iter().flat_map(of).collect()
+}
+
+fn parse(text: &str) -> Table {
+    let mut table = Table::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let mut words = line.split_whitespace();
+        let [kernel, constant] = [words.next(), words.next()].map(|word| word.unwrap_or_default().to_owned());
+        for word in words {
+            let (class, lanes) = word.split_once('@').map_or((word, LANES.into()), |(class, lanes)| {
+                (class, lanes.split('+').map(|lanes| lanes.parse().expect("lanes are numbers")).collect())
+            });
+            table.insert((kernel.clone(), constant.clone(), class.to_owned()), lanes);
+        }
+    }
+    table
+}
+
+fn print(table: &Table) -> String {
+    let mut lines: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    for ((kernel, constant, class), lanes) in table {
+        let line = lines.entry((kernel, constant)).or_default();
+        *line += &format!(" {class}");
+        if lanes.len() < LANES.len() {
+            *line += &format!("@{}", lanes.iter().map(u32::to_string).collect::<Vec<_>>().join("+"));
+        }
+    }
+    let head = "# What the tests of this binary are there for: see tests/common/coverage.rs.\n";
+    lines.into_iter().fold(head.to_owned(), |text, ((kernel, constant), line)| text + &format!("{kernel} {constant}{line}\n"))
+}
+
+fn listed<'a>(branches: impl Iterator<Item = &'a Branch>) -> String {
+    let mut lines: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    branches.for_each(|(kernel, constant, class)| lines.entry((kernel, constant)).or_default().push(class));
+    let lines = lines.into_iter().map(|((kernel, constant), classes)| format!("  {kernel} {constant}: {}\n", classes.join(" ")));
+    lines.collect()
+}
+
+/// Writes what these lanes have run in place of what the table says of these lanes.
+fn update(path: &str, ran: BTreeSet<Branch>, lanes: u32) -> std::io::Result<()> {
+    let mut table = parse(&std::fs::read_to_string(path)?);
+    table.values_mut().for_each(|of| of.retain(|known| *known != lanes));
+    for branch in ran {
+        table.entry(branch).or_default().insert(lanes);
+    }
+    table.retain(|_, of| !of.is_empty());
+    std::fs::write(path, print(&table))
+}
+
+/// Whether all that the table of a binary says has been run, and what else nobody has run here.
+///
+/// # Errors
+/// What has not been run, as text.
+pub(crate) fn prove(binary: &str, text: &str) -> Result<(), String> {
+    let facts = context(Setup::Native).device().facts().clone();
+    // Where pipelines are made early, or tests are left out, there is nothing to hold against the table.
+    if !facts.is_cpu || super::full() || super::brief() {
+        return Ok(());
+    }
+    let (lanes, ran, table) = (facts.max_lanes, branches(), parse(text));
+    let kernels = ran.iter().map(|(kernel, ..)| kernel).collect::<BTreeSet<_>>().len();
+    println!(
+        "{} pipelines, {} branches of {kernels} kernels",
+        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).len(),
+        ran.len()
+    );
+    if std::env::var_os("TROMMEL_UPDATE_COVERAGE").is_some() {
+        let path = format!("{}/tests/{binary}/coverage.txt", env!("CARGO_MANIFEST_DIR"));
+        return update(&path, ran, lanes).map_err(|error| format!("{path}: {error}"));
+    }
+    if table.is_empty() {
+        return Err(format!("tests/{binary}/coverage.txt: nothing is said to be run"));
+    }
+    let wanted = |lanes: u32| table.iter().filter(move |(_, of)| of.contains(&lanes)).map(|(branch, _)| branch);
+    let elsewhere = listed(table.keys().filter(|branch| !ran.contains(*branch)));
+    if !elsewhere.is_empty() {
+        println!("run with other lanes alone:\n{elsewhere}");
+    }
+    let missing = listed(wanted(lanes).filter(|branch| !ran.contains(*branch)));
+    if missing.is_empty() { Ok(()) } else { Err(format!("tests/{binary}/coverage.txt: nobody ran\n{missing}")) }
+}
+
+/// That each kernel there is, and each class of the constants that most branches are by, is in one of the tables.
+pub(crate) fn tables_leave_nothing_out() {
+    let tables = [include_str!("../sort/coverage.txt"), include_str!("../split/coverage.txt")].map(parse);
+    let known: BTreeSet<&Branch> = tables.iter().flat_map(Table::keys).collect();
+    for kernel in Kernel::ALL {
+        assert!(known.iter().any(|(of, ..)| of == kernel.name()), "{} is run by nobody", kernel.name());
+    }
+    // What the other test binaries are there for: functions of the caller.
+    for (constant, wanted) in [
+        ("Mode", "single several segments direct prepared prefixes merged"),
+        ("Ranking", "ballots proven disproven by_places spread unordered"),
+        ("Encoding", "unsigned signed float descending big_end_first"),
+        ("Layout", "separate interleaved indices drop_keys strided keys_apart values_apart labels"),
+        ("Scan", "look_back chained ring ring_in_order"),
+        ("Function", "digit field range splitters signs"),
+        ("Output", "buckets one placed ranks"),
+        ("KeyWords", "1 2 3 4"),
+        ("ValueWords", "0 1 2 3 4"),
+        ("KeyBits", "<=8 <=16 <=32"),
+        ("Wide", "0 1"),
+        ("FullDigits", "0 1"),
+        ("Lanes", "32 64 128"),
+    ] {
+        for class in wanted.split(' ') {
+            assert!(known.iter().any(|(_, of, known)| (of.as_str(), known.as_str()) == (constant, class)), "{constant} {class}");
+        }
+    }
+}

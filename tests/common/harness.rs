@@ -1,0 +1,60 @@
+//! A test binary that lists its tests when it starts: what does not apply to this driver is no test, and is not counted.
+//!
+//! Filters, `--skip`, `--exact`, `--list`, `--test-threads` and `RUST_TEST_THREADS` work as in cargo's own harness. Output is not captured:
+//! tests note what they do, and the notes of a test that fails are printed.
+
+use libtest_mimic::{Arguments, Trial};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::ExitCode;
+
+thread_local! {
+    static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps a line that is printed if the test fails.
+pub(crate) fn note(line: String) {
+    NOTES.with_borrow_mut(|notes| notes.push(line));
+}
+
+/// A test with its name.
+pub(crate) fn test(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> Trial {
+    let name = name.into();
+    Trial::test(name.clone(), move || {
+        NOTES.take();
+        let ran = catch_unwind(AssertUnwindSafe(body));
+        if let Err(panic) = ran {
+            NOTES.take().into_iter().for_each(|line| eprintln!("{name}: {line}"));
+            resume_unwind(panic);
+        }
+        Ok(())
+    })
+}
+
+/// Tests by the paths of their functions, where this module is in scope as `harness`.
+#[allow(unused_macros, reason = "some test binaries list their tests otherwise")]
+macro_rules! tests {
+    ($($($path:ident)::+),* $(,)?) => {
+        [$(harness::test(stringify!($($path)::+).replace(' ', ""), $($path)::+)),*]
+    };
+}
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use tests;
+
+/// Runs the tests that the arguments select. Where these are all, and none fails, `prove` checks what they have run: the binary fails with
+/// what it returns.
+pub(crate) fn run(tests: Vec<Trial>, prove: impl FnOnce() -> Result<(), String>) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let threads = || std::env::var("RUST_TEST_THREADS").ok()?.parse().ok();
+    arguments.test_threads = arguments.test_threads.or_else(threads);
+    let conclusion = libtest_mimic::run(&arguments, tests);
+    let whole = !arguments.list && conclusion.num_filtered_out == 0 && conclusion.num_ignored == 0;
+    if whole
+        && !conclusion.has_failed()
+        && let Err(what) = prove()
+    {
+        eprintln!("{what}");
+        return ExitCode::from(101);
+    }
+    conclusion.exit_code()
+}

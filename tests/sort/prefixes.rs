@@ -1,0 +1,114 @@
+//! Long keys by their topmost digits, and then what has the same prefix: end to end, where the device chooses so and where it does not.
+
+use crate::Case;
+use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::contexts::{Setup, assert_silence};
+use crate::common::harness::note;
+use crate::common::keys::{Bits, Keys, Random};
+use crate::common::{brief, full};
+use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
+
+/// Sorts that may go by prefixes: of two words and more, every placement and layout, part of a key, keys that are dropped; each strategy that
+/// waits.
+const KINDS: [SorterInfo; 6] = {
+    use KeyType::{F64, I64, U32x3, U32x4, U64};
+    use Placement::{DoubleBuffer, Preserve};
+    use ValueType::{Bytes, Index};
+    const KEYS: SorterInfo = SorterInfo { key: U64, ..SorterInfo::keys() };
+    [
+        KEYS.strategy(Strategy::Lookback),
+        SorterInfo { key: F64, order: Order::Descending, ..SorterInfo::pairs() }.strategy(Strategy::Lookback),
+        SorterInfo { begin_bit: 5, end_bit: 43, value: Bytes(8), placement: DoubleBuffer, layout: Layout::Interleaved, ..KEYS }
+            .strategy(Strategy::Ring),
+        SorterInfo { key: U32x3, value: Bytes(12), placement: Preserve, ..KEYS }.strategy(Strategy::ChainedScan),
+        SorterInfo { key: U32x4, value: Bytes(20), ..KEYS }.strategy(Strategy::RingInOrder),
+        SorterInfo { key: I64, value: Index, drop_keys: true, layout: Layout::Strided, placement: Preserve, ..KEYS }
+            .strategy(Strategy::Lookback),
+    ]
+};
+
+/// Where in the array the keys lie that share a prefix.
+#[derive(Clone, Copy, Debug)]
+enum Shared {
+    First,
+    Middle,
+    Last,
+}
+
+/// Random keys, of which `many` have one prefix: their topmost word is the same, but for its lowest byte.
+fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, seed: u64) -> Vec<Bits> {
+    let mut random = Random::new(seed);
+    // As the order has it, from the first key on.
+    let first = match shared {
+        Shared::First => 0,
+        Shared::Middle => 0x5851_eb00,
+        Shared::Last => 0xffff_ff00,
+    };
+    let top = |word: u32| {
+        let encoded = match info.key {
+            KeyType::I64 => word ^ 1 << 31,
+            _ => word,
+        };
+        if info.order == Order::Descending { !encoded } else { encoded }
+    };
+    let mut keys = Keys::Random.draw(info.key, n, seed);
+    let words = info.key.size() / 4;
+    // The first word in memory is the most significant of keys of several, the last of others.
+    let shift = if matches!(info.key, KeyType::U32x3 | KeyType::U32x4) { 0 } else { 32 * (words - 1) };
+    for i in 0..many {
+        let key = &mut keys[i * n / many];
+        *key = *key & !(0xffff_ffff << shift) | Bits::from(top(first | random.below(256))) << shift;
+    }
+    keys
+}
+
+/// Keys that share no prefix or few do, keys that many share at either end, and those for which passes by every digit are chosen; counted by
+/// the host and the device, alone and in a batch.
+fn by_prefixes(case: &Case) {
+    let (profile, info) = (case.profile(), *case.sorter.info());
+    let (up_to, tile) = (profile.prefixes_up_to as usize, profile.sort_finish.tile() as usize);
+    let kernels = |n: usize| {
+        let info = trommel::SortInfo { count: trommel::Count::host(n as u32), ..Default::default() };
+        case.sorter.describe(&info).expect("the count is small")
+    };
+    assert!(kernels(up_to).contains("sort_finish") && !kernels(up_to + 1).contains("sort_finish"), "{up_to} is the most: {info:?}");
+    // A prefix takes as many steps a key as the square of its keys over all of them: fewer than MOST_STEPS.
+    let many = ((trommel::shared::MOST_STEPS / 2) as f64 * up_to as f64).sqrt() as usize;
+    assert!(many > 2, "keys share a prefix");
+    let of = |shared, n: usize, seed| Job::new(&case.sorter, keys_with_a_prefix(&info, n, many, shared, seed));
+    let draw = |keys, n: usize, seed| Job::draw(&case.sorter, keys, n, seed);
+    let jobs = [
+        draw(Keys::Random, up_to, 1),
+        draw(Keys::Random, up_to, 2).counted(Counted::Device(up_to as u32 - tile as u32 - 7)),
+        of(Shared::First, up_to, 3),
+        of(Shared::Middle, up_to - 1, 4).counted(Counted::Device(u32::MAX)),
+        of(Shared::Last, up_to - 5, 5),
+        // Many keys have the same prefix: every digit is sorted by.
+        draw(Keys::Constant, up_to, 6),
+        draw(Keys::LowEntropy, up_to, 7),
+        draw(Keys::OneDigit, up_to, 8),
+        draw(Keys::Special, up_to, 9),
+        draw(Keys::Random, up_to, 10).counted(Counted::Device(0)),
+        draw(Keys::Random, up_to, 11).counted(Counted::Device(1)),
+        // Fewer than those of which digits that all keys share are skipped.
+        draw(Keys::Random, profile.all_digits_up_to as usize - 9, 13),
+        draw(Keys::Constant, profile.all_digits_up_to as usize - 10, 14),
+        // No prefixes.
+        draw(Keys::Random, up_to + 1, 12),
+    ];
+    for together in [Together::Singles, Together::Batch] {
+        sort(&case.context, &jobs, together, Poison::Random(21));
+    }
+    assert_silence(&case.context);
+}
+
+/// A third of the kinds with subgroups of each width, the first with all.
+pub(crate) fn long_keys_by_prefixes() {
+    let width = crate::context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
+    for (kind, info) in KINDS.iter().enumerate() {
+        if kind == 0 || full() || !brief() && (kind + width).is_multiple_of(3) {
+            note(format!("{info:?}"));
+            by_prefixes(&Case::of(Setup::Prefixes, info));
+        }
+    }
+}
