@@ -2,6 +2,7 @@
 
 use crate::device::DeviceHandles;
 use crate::shared::Constant;
+use crate::specialize::specialize;
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -418,7 +419,9 @@ fn on_threads<T: Send>(threads: usize, work: impl Fn() -> Result<Vec<T>> + Sync)
 }
 
 fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant, code: &[u32]) -> Result<vk::Pipeline> {
-    let module_info = vk::ShaderModuleCreateInfo::default().code(code);
+    let specialized =
+        specialize(code, |id| variant.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value));
+    let module_info = vk::ShaderModuleCreateInfo::default().code(specialized.as_deref().unwrap_or(code));
     // SAFETY: the code is a valid module: spirv-val has passed it, or the caller vouches for it.
     let module = unsafe { device.vk.create_shader_module(&module_info, device.callbacks()) }?;
 
@@ -434,8 +437,10 @@ fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: 
         .stage(vk::ShaderStageFlags::COMPUTE)
         .flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
         .module(module)
-        .name(c"main")
-        .specialization_info(&specialisation);
+        .name(c"main");
+    if specialized.is_none() {
+        stage = stage.specialization_info(&specialisation);
+    }
     let lanes = variant.constant(Constant::Lanes).unwrap_or(0);
     if device.facts.can_require(lanes) {
         required = required.required_subgroup_size(lanes);

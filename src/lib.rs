@@ -30,6 +30,7 @@ mod scratch;
 pub mod shared;
 #[cfg(feature = "sort")]
 pub mod sort;
+mod specialize;
 #[cfg(feature = "split")]
 pub mod split;
 #[cfg(test)]

@@ -685,7 +685,7 @@ mod tests {
         assert_eq!(results.offsets, [0, 1, 2, 2, 2, 4, 5, 5, 5]);
         assert_eq!(results.counts, [1, 1, 0, 2, 0, 0]);
         assert_eq!(results.commands[..6], [1, 1, 1, 1, 1, 1]);
-        assert_eq!(results.commands[6..12], [0, 0, 1, 2, 1, 1]);
+        assert_eq!(results.commands[6..12], [0, 1, 1, 2, 1, 1]);
         buckets.of = vec![0; 7];
         let all: Vec<_> = std::iter::once(0..7).collect();
         let alone = Results::new(&buckets, &all, None, 1, 2);
