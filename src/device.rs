@@ -265,6 +265,12 @@ impl Device {
         self.0.registry.make_late();
     }
 
+    /// For tests on a Vulkan that knows modules by their addresses: the driver specializes the modules of all pipelines made from now on.
+    #[doc(hidden)]
+    pub fn pass_whole_modules(&self) {
+        self.0.registry.pass_whole_modules();
+    }
+
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -229,6 +229,11 @@ impl Variant {
         self.kernel.constants().iter().copied().zip(self.constants)
     }
 
+    /// `code` with these constants.
+    fn specialize(&self, code: &[u32]) -> Option<Vec<u32>> {
+        specialize(code, |id| self.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value))
+    }
+
     fn constant(&self, wanted: Constant) -> Option<u32> {
         self.constants().find(|(constant, _)| *constant == wanted).map(|(_, value)| value)
     }
@@ -311,6 +316,8 @@ pub(crate) struct Registry {
     modules: Mutex<Modules>,
     /// Whether pipelines are made when they are first recorded, and not before.
     late: AtomicBool,
+    /// Whether the driver gets whole modules, and specializes them itself.
+    whole_modules: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -324,7 +331,7 @@ impl Registry {
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
         let (pipelines, kept, modules) = Default::default();
-        Ok(Self { layout, pipelines, kept, modules, late: AtomicBool::new(false) })
+        Ok(Self { layout, pipelines, kept, modules, late: AtomicBool::new(false), whole_modules: AtomicBool::new(false) })
     }
 
     /// One layout for all kernels: push constants and nothing else.
@@ -345,7 +352,8 @@ impl Registry {
         }
         let own = lock(&self.modules).find(variant.module);
         let code = own.as_ref().map_or_else(|| variant.kernel.spirv(), |module| &module.code);
-        let handle = create_pipeline(device, self.layout, variant, code)?;
+        let specialized = if self.whole_modules.load(Ordering::Relaxed) { None } else { variant.specialize(code) };
+        let handle = create_pipeline(device, self.layout, variant, specialized.as_deref().unwrap_or(code))?;
         Ok(self.register(variant, Pipeline { handle, device: device.clone() }))
     }
 
@@ -358,6 +366,11 @@ impl Registry {
     /// From now on, [`Registry::pipelines`] makes none.
     pub(crate) fn make_late(&self) {
         self.late.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on, the driver gets whole modules.
+    pub(crate) fn pass_whole_modules(&self) {
+        self.whole_modules.store(true, Ordering::Relaxed);
     }
 
     /// The pipelines of many variants, created by several threads: drivers take a tenth of a second for one.
@@ -419,9 +432,7 @@ fn on_threads<T: Send>(threads: usize, work: impl Fn() -> Result<Vec<T>> + Sync)
 }
 
 fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant, code: &[u32]) -> Result<vk::Pipeline> {
-    let specialized =
-        specialize(code, |id| variant.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value));
-    let module_info = vk::ShaderModuleCreateInfo::default().code(specialized.as_deref().unwrap_or(code));
+    let module_info = vk::ShaderModuleCreateInfo::default().code(code);
     // SAFETY: the code is a valid module: spirv-val has passed it, or the caller vouches for it.
     let module = unsafe { device.vk.create_shader_module(&module_info, device.callbacks()) }?;
 
@@ -437,10 +448,9 @@ fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: 
         .stage(vk::ShaderStageFlags::COMPUTE)
         .flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
         .module(module)
-        .name(c"main");
-    if specialized.is_none() {
-        stage = stage.specialization_info(&specialisation);
-    }
+        .name(c"main")
+        // A specialized module has none of these constants: Vulkan then ignores the entries.
+        .specialization_info(&specialisation);
     let lanes = variant.constant(Constant::Lanes).unwrap_or(0);
     if device.facts.can_require(lanes) {
         required = required.required_subgroup_size(lanes);

@@ -21,7 +21,7 @@ use values::Values;
 /// specialize any module.
 pub(crate) fn specialize(code: &[u32], value: impl Fn(u32) -> Option<u32>) -> Option<Vec<u32>> {
     let module = Module::parse(code)?;
-    let values = Values::propagate(&module, value);
+    let values = Values::propagate(&module, value)?;
     writer::write(&module, &values)
 }
 

@@ -159,6 +159,12 @@ fn layout(op: Op) -> Option<(&'static str, &'static str)> {
     })
 }
 
+/// Which operand word is the result. The result type, if any, comes before it.
+fn result_word(op: Op) -> Option<usize> {
+    let (head, _) = layout(op)?;
+    head.bytes().take(2).position(|kind| kind == b'R')
+}
+
 /// Bits of memory operands that say which words follow.
 const ALIGNED: u32 = 2;
 const MAKE_AVAILABLE: u32 = 8;
@@ -191,15 +197,11 @@ impl<'a> Instruction<'a> {
     }
 
     pub(super) fn result_type(self) -> Option<u32> {
-        self.operand(Kind::ResultType)
+        (result_word(self.op) == Some(1)).then(|| self.words.first().copied()).flatten()
     }
 
     pub(super) fn result(self) -> Option<u32> {
-        self.operand(Kind::Result)
-    }
-
-    fn operand(self, wanted: Kind) -> Option<u32> {
-        self.operands().take(2).find(|(kind, _)| *kind == wanted).map(|(_, word)| word)
+        self.words.get(result_word(self.op)?).copied()
     }
 
     /// The labels that a terminator or a merge instruction names.
@@ -259,17 +261,15 @@ pub(super) struct Block {
     pub(super) merge: Option<usize>,
 }
 
-/// A module with a single function, whose ids and labels are all defined.
+/// A module with a single function. Nothing is known of the operands of an instruction until [`Module::is_valid`] has checked them.
 pub(super) struct Module<'a> {
     pub(super) header: [u32; HEADER_WORDS],
     pub(super) instructions: Vec<Instruction<'a>>,
     /// The place of `OpFunction`.
     pub(super) function: usize,
     pub(super) blocks: Vec<Block>,
-    /// Places of definitions, by id.
-    definitions: Vec<Option<u32>>,
-    /// Indices of blocks, by label.
-    blocks_of: Vec<Option<u32>>,
+    /// By id: the place of its definition; of a label, the index of its block. 0: none.
+    places: Vec<u32>,
 }
 
 impl<'a> Module<'a> {
@@ -280,57 +280,55 @@ impl<'a> Module<'a> {
         if header[0] != spirv::MAGIC_NUMBER || bound > MAX_BOUND {
             return None;
         }
-        let mut instructions = Vec::with_capacity(code.len() / 4);
+        // A capability comes first: no instruction at place 0 defines an id.
+        let mut module = Self {
+            header: *header,
+            instructions: Vec::with_capacity(code.len() / 4),
+            function: 0,
+            blocks: Vec::new(),
+            places: vec![0; bound as usize],
+        };
+        let mut open = None;
         while let [first, ..] = rest {
             let (words, behind) = rest.split_at_checked((first >> 16) as usize)?;
             let instruction = Instruction { op: Op::from_u32(first & 0xffff)?, words: words.get(1..)? };
-            let ids = instruction.operands().filter(|(kind, _)| *kind != Kind::Literal).all(|(_, id)| id < bound);
-            if !ids || !instruction.is_complete() {
-                return None;
-            }
-            instructions.push(instruction);
+            module.add(instruction, &mut open)?;
             rest = behind;
         }
-        let mut functions = instructions.iter().enumerate().filter(|(_, instruction)| instruction.op == Op::Function);
-        let (function, _) = functions.next()?;
-        if functions.next().is_some() {
-            return None;
-        }
-        let none = vec![None; bound as usize];
-        let mut module =
-            Self { header: *header, instructions, function, blocks: Vec::new(), definitions: none.clone(), blocks_of: none };
-        module.find_definitions()?;
-        module.find_blocks()?;
-        Some(module)
+        let globals = module.instructions.get(..=module.function)?;
+        let is_complete = module.function != 0 && open.is_none() && !module.blocks.is_empty();
+        (is_complete && globals.iter().all(|instruction| module.is_valid(*instruction))).then_some(module)
     }
 
-    fn find_definitions(&mut self) -> Option<()> {
-        for (place, instruction) in self.instructions.iter().enumerate() {
-            if let Some(id) = instruction.result() {
-                self.definitions[id as usize] = Some(u32::try_from(place).ok()?);
+    /// `open` is the block that the instruction belongs to.
+    fn add(&mut self, instruction: Instruction<'a>, open: &mut Option<Block>) -> Option<()> {
+        let place = self.instructions.len();
+        match instruction.op {
+            Op::Function if self.function == 0 => self.function = place,
+            Op::Function | Op::FunctionCall => return None,
+            Op::Label => *open = Some(Block { label: instruction.result()?, first: place + 1, terminator: 0, merge: None }),
+            Op::LoopMerge | Op::SelectionMerge => open.as_mut()?.merge = Some(place),
+            Op::Branch | Op::BranchConditional | Op::Switch | Op::Return | Op::Unreachable => {
+                self.blocks.push(Block { terminator: place, ..open.take()? });
             }
+            _ => {}
         }
-        let mut ids =
-            self.instructions.iter().flat_map(|instruction| instruction.operands()).filter(|(kind, _)| *kind != Kind::Literal);
-        ids.all(|(_, id)| self.definitions[id as usize].is_some()).then_some(())
+        if let Some(id) = instruction.result() {
+            let place = if instruction.op == Op::Label { self.blocks.len() } else { place };
+            *self.places.get_mut(id as usize)? = u32::try_from(place).ok()?;
+        }
+        self.instructions.push(instruction);
+        Some(())
     }
 
-    fn find_blocks(&mut self) -> Option<()> {
-        let mut open: Option<Block> = None;
-        for (place, instruction) in self.instructions.iter().enumerate().skip(self.function + 1) {
-            match instruction.op {
-                Op::Label => open = Some(Block { label: instruction.result()?, first: place + 1, terminator: place, merge: None }),
-                Op::LoopMerge | Op::SelectionMerge => open.as_mut()?.merge = Some(place),
-                Op::Branch | Op::BranchConditional | Op::Switch | Op::Return | Op::Unreachable => {
-                    let block = Block { terminator: place, ..open.take()? };
-                    self.blocks_of[block.label as usize] = Some(u32::try_from(self.blocks.len()).ok()?);
-                    self.blocks.push(block);
-                }
-                _ => {}
-            }
-        }
-        let mut labels = self.instructions.iter().flat_map(|instruction| instruction.labels());
-        (open.is_none() && !self.blocks.is_empty() && labels.all(|label| self.blocks_of[label as usize].is_some())).then_some(())
+    /// Whether this pass knows the instruction, all its operands are there, and its ids are defined.
+    pub(super) fn is_valid(&self, instruction: Instruction<'_>) -> bool {
+        instruction.is_complete()
+            && instruction.operands().all(|(kind, word)| match kind {
+                Kind::Literal => true,
+                Kind::Label => self.blocks.get(self.block_of(word)).is_some_and(|block| block.label == word),
+                _ => self.places.get(word as usize).is_some_and(|place| *place != 0),
+            })
     }
 
     /// The instruction that defines `id`.
@@ -350,13 +348,13 @@ impl<'a> Module<'a> {
         self.blocks[behind.saturating_sub(1)].label
     }
 
-    fn place(&self, id: u32) -> usize {
-        self.definitions[id as usize].map_or(0, |place| place as usize)
-    }
-
     /// The index of the block with this label.
     pub(super) fn block_of(&self, label: u32) -> usize {
-        self.blocks_of[label as usize].map_or(0, |block| block as usize)
+        self.place(label)
+    }
+
+    fn place(&self, id: u32) -> usize {
+        self.places.get(id as usize).map_or(0, |place| *place as usize)
     }
 
     pub(super) fn terminator(&self, block: &Block) -> Instruction<'a> {

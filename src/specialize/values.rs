@@ -53,13 +53,14 @@ mod glsl {
 }
 
 impl<'m, 'a> Values<'m, 'a> {
-    pub(super) fn propagate(module: &'m Module<'a>, specialization: impl Fn(u32) -> Option<u32>) -> Self {
+    /// `None`: control reaches an instruction that this pass does not know.
+    pub(super) fn propagate(module: &'m Module<'a>, specialization: impl Fn(u32) -> Option<u32>) -> Option<Self> {
         let values = vec![Value::Unknown; module.header[3] as usize];
         let mut all = Self { module, values, reached: vec![false; module.blocks.len()], glsl: glsl_set(module) };
         all.evaluate_globals(specialization);
-        all.reached[0] = true;
-        while all.evaluate_blocks() {}
-        all
+        all.reach(module.blocks[0].label)?;
+        while all.evaluate_blocks()? {}
+        Some(all)
     }
 
     /// The constant that `id` is, of a 32-bit integer or a boolean.
@@ -140,7 +141,7 @@ impl<'m, 'a> Values<'m, 'a> {
     }
 
     /// Evaluates each reached block once, in the order of the module. Tells whether anything changed.
-    fn evaluate_blocks(&mut self) -> bool {
+    fn evaluate_blocks(&mut self) -> Option<bool> {
         let module = self.module;
         let mut changed = false;
         for (index, block) in module.blocks.iter().enumerate() {
@@ -154,24 +155,28 @@ impl<'m, 'a> Values<'m, 'a> {
                 changed |= value != before;
                 self.values[id as usize] = value;
             }
-            changed |= self.reach(block);
+            let terminator = module.terminator(block);
+            match self.successors(terminator) {
+                Successors::None => {}
+                Successors::One(label) => changed |= self.reach(label)?,
+                Successors::All => {
+                    for label in terminator.labels() {
+                        changed |= self.reach(label)?;
+                    }
+                }
+            }
         }
-        changed
+        Some(changed)
     }
 
-    /// Marks the successors of a block. Tells whether one of them is new.
-    fn reach(&mut self, block: &Block) -> bool {
+    /// Marks a block as reached. Tells whether it is new.
+    fn reach(&mut self, label: u32) -> Option<bool> {
         let module = self.module;
-        let terminator = module.terminator(block);
-        let successors = self.successors(terminator);
-        let mut is_new = false;
-        let mut mark = |label| is_new |= !std::mem::replace(&mut self.reached[module.block_of(label)], true);
-        match successors {
-            Successors::None => {}
-            Successors::One(label) => mark(label),
-            Successors::All => terminator.labels().for_each(mark),
-        }
-        is_new
+        let index = module.block_of(label);
+        let is_new = !std::mem::replace(&mut self.reached[index], true);
+        let block = &module.blocks[index];
+        let is_valid = !is_new || module.instructions[block.first..=block.terminator].iter().all(|one| module.is_valid(*one));
+        is_valid.then_some(is_new)
     }
 
     fn evaluate(&self, instruction: Instruction<'_>, block: &Block) -> Value {

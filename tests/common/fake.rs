@@ -64,7 +64,9 @@ pub(crate) fn device_with(facts: &'static DeviceFacts, change: impl FnOnce(&mut 
     let mut info = DeviceInfo { queue_family: Some(0), ..DeviceInfo::new(&entry, instance, physical, device, &features) };
     change(&mut info);
     // SAFETY: handles are numbers here.
-    unsafe { Device::new(&info) }
+    let device = unsafe { Device::new(&info) }?;
+    device.pass_whole_modules();
+    Ok(device)
 }
 
 /// What has been recorded since the last call.
