@@ -2,7 +2,7 @@
 
 use crate::device::DeviceHandles;
 use crate::shared::Constant;
-use crate::specialize::specialize;
+use crate::specialize::{Unroll, specialize};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -230,8 +230,8 @@ impl Variant {
     }
 
     /// `code` with these constants.
-    fn specialize(&self, code: &[u32]) -> Option<Vec<u32>> {
-        specialize(code, |id| self.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value))
+    fn specialize(&self, code: &[u32], unroll: Unroll) -> Option<Vec<u32>> {
+        specialize(code, unroll, |id| self.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value))
     }
 
     fn constant(&self, wanted: Constant) -> Option<u32> {
@@ -352,7 +352,8 @@ impl Registry {
         }
         let own = lock(&self.modules).find(variant.module);
         let code = own.as_ref().map_or_else(|| variant.kernel.spirv(), |module| &module.code);
-        let specialized = if self.whole_modules.load(Ordering::Relaxed) { None } else { variant.specialize(code) };
+        let unroll = if device.facts.is_cpu { Unroll::Never } else { Unroll::AsMarked };
+        let specialized = if self.whole_modules.load(Ordering::Relaxed) { None } else { variant.specialize(code, unroll) };
         let handle = create_pipeline(device, self.layout, variant, specialized.as_deref().unwrap_or(code))?;
         Ok(self.register(variant, Pipeline { handle, device: device.clone() }))
     }

@@ -14,15 +14,25 @@ mod writer;
 use module::Module;
 use values::Values;
 
+/// What becomes of the hints that loops be unrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unroll {
+    /// They stay: on GPUs, arrays then lie in registers.
+    AsMarked,
+    /// Every loop asks not to be unrolled. CPU drivers then compile less code. SwiftShader unrolls all marked loops of known length, and
+    /// takes gigabytes for some modules.
+    Never,
+}
+
 /// Returns `code` with the specialization constants fixed. `value` maps the id of a specialization constant to its 32 bits; `None`
 /// leaves the default.
 ///
 /// `None` if the module contains an instruction that this pass does not know, a call, or a second function: the driver can
 /// specialize any module.
-pub(crate) fn specialize(code: &[u32], value: impl Fn(u32) -> Option<u32>) -> Option<Vec<u32>> {
+pub(crate) fn specialize(code: &[u32], unroll: Unroll, value: impl Fn(u32) -> Option<u32>) -> Option<Vec<u32>> {
     let module = Module::parse(code)?;
     let values = Values::propagate(&module, value)?;
-    writer::write(&module, &values)
+    writer::write(&module, &values, unroll)
 }
 
 #[cfg(test)]

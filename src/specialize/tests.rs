@@ -1,20 +1,92 @@
-//! What specialization makes of the committed modules. The tests of kernels run every pipeline that it makes.
+//! What specialization makes of the committed modules. Tests on devices run every pipeline that it makes.
 
-use super::module::Module;
-use super::specialize;
+use super::{Unroll, specialize};
 use crate::kernel::Kernel;
+use crate::shared::Constant;
+use spirv::Op;
+
+/// Plausible values of the constants, drawn from a seed.
+fn draw(seed: u32) -> impl Fn(u32) -> Option<u32> {
+    let choice = move |id: u32, values: &[u32]| {
+        let hash = (seed.wrapping_mul(0x9e37_79b9) ^ id.wrapping_mul(0x85eb_ca6b)).wrapping_mul(0xc2b2_ae35) >> 16;
+        values[hash as usize % values.len()]
+    };
+    move |id| {
+        let values: &[u32] = match id {
+            id if id == Constant::Threads as u32 => &[64, 128, 256, 512, 1024],
+            id if id == Constant::Lanes as u32 => &[0, 8, 32, 64],
+            id if id == Constant::Bins as u32 => &[2, 32, 101, 256],
+            id if id == Constant::KeyBits as u32 => &[8, 16, 32],
+            id if id == Constant::KeyWords as u32 => &[1, 2, 3, 4],
+            id if id == Constant::ValueWords as u32 => &[0, 1, 4, 7],
+            id if id == Constant::Layout as u32 => &[0, 1, 2, 16, 18, 20, 22, 34, 336],
+            id if id == Constant::Mode as u32 => &[0, 1, 2, 3, 4, 8, 19],
+            id if id == Constant::EndBit as u32 => &[8, 16, 20, 32, 45, 64, 128],
+            id if id == Constant::BeginBit as u32 => &[0, 5],
+            id if id == Constant::Function as u32 || id == Constant::Scan as u32 || id == Constant::Output as u32 => &[0, 1, 2, 3],
+            id if id == Constant::Wide as u32 || id == Constant::FullDigits as u32 => &[0, 1],
+            _ => &[1, 2, 4, 8, 16],
+        };
+        Some(choice(id, values))
+    }
+}
+
+/// The opcodes and operands of a module.
+fn instructions(code: &[u32]) -> Vec<(u32, &[u32])> {
+    let mut rest = &code[5..];
+    let mut all = Vec::new();
+    while let [first, ..] = rest {
+        let (words, behind) = rest.split_at((first >> 16) as usize);
+        all.push((first & 0xffff, &words[1..]));
+        rest = behind;
+    }
+    all
+}
 
 #[test]
-fn dump() {
-    let spec: Vec<u32> =
-        "256 8 4 8 0 1024 100 0 1 32 0 0 0 0 32 0 0 0 0 4 1 0 0 256 0 0 0 0 0 0 0".split(' ').map(|w| w.parse().unwrap()).collect();
+fn every_kernel_is_specialized() {
+    const SPECIALIZATION: [Op; 5] =
+        [Op::SpecConstantTrue, Op::SpecConstantFalse, Op::SpecConstant, Op::SpecConstantComposite, Op::SpecConstantOp];
     for kernel in Kernel::ALL {
-        let t = std::time::Instant::now();
-        let m = specialize(kernel.spirv(), |id| spec.get(id as usize).copied());
-        let t = t.elapsed();
-        let m = m.expect(kernel.name());
-        println!("{} {} -> {} in {t:?}", kernel.name(), kernel.spirv().len() * 4, m.len() * 4);
-        std::fs::create_dir_all("/tmp/sp").unwrap();
-        std::fs::write(format!("/tmp/sp/{}.spv", kernel.name()), bytemuck::cast_slice(&m)).unwrap();
+        for seed in 0..20 {
+            let whole = kernel.spirv();
+            let code =
+                specialize(whole, Unroll::AsMarked, draw(seed)).unwrap_or_else(|| panic!("{} is not understood", kernel.name()));
+            assert!(code.len() < whole.len(), "{} shrinks", kernel.name());
+            for (op, words) in instructions(&code) {
+                assert!(SPECIALIZATION.iter().all(|other| *other as u32 != op), "{} has a specialization constant", kernel.name());
+                let is_id = op == Op::Decorate as u32 && words[1] == spirv::Decoration::SpecId as u32;
+                assert!(!is_id, "{} has the id of one", kernel.name());
+            }
+            let again = specialize(&code, Unroll::AsMarked, |_| None);
+            assert!(again.as_deref().is_some_and(|again| again == code), "{}: nothing is left to do", kernel.name());
+        }
     }
+}
+
+#[test]
+fn loops_are_not_unrolled_where_nobody_wants_it() {
+    for (unroll, wanted) in [(Unroll::AsMarked, true), (Unroll::Never, false)] {
+        let code = specialize(Kernel::SortOnesweep.spirv(), unroll, draw(1)).expect("the module is understood");
+        let hints = instructions(&code).into_iter().filter(|(op, _)| *op == Op::LoopMerge as u32).map(|(_, words)| words[2]);
+        assert_eq!(hints.into_iter().any(|hint| hint & 1 != 0), wanted);
+    }
+}
+
+/// The driver gets what this pass does not understand. Nothing panics.
+#[test]
+fn damaged_modules_are_left_to_the_driver() {
+    let whole = Kernel::SortChoose.spirv();
+    for end in 0..whole.len() {
+        let _ = specialize(&whole[..end], Unroll::AsMarked, draw(2));
+    }
+    for (place, word) in (0..whole.len()).flat_map(|place| [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8].map(|word| (place, word))) {
+        let mut code = whole.to_vec();
+        code[place] = word;
+        let _ = specialize(&code, Unroll::AsMarked, draw(place as u32));
+    }
+    let calls: Vec<u32> = whole.iter().copied().chain([5 << 16 | Op::FunctionCall as u32, 1, 1, 1, 1]).collect();
+    assert_eq!(specialize(&calls, Unroll::AsMarked, draw(3)), None);
+    let unknown: Vec<u32> = whole.iter().copied().chain([1 << 16 | 0xfffe]).collect();
+    assert_eq!(specialize(&unknown, Unroll::AsMarked, draw(3)), None);
 }

@@ -1,17 +1,18 @@
 //! Dead-code elimination, and the words of the specialized module.
 
+use super::Unroll;
 use super::module::{Block, Instruction, Kind, Module};
 use super::values::{Successors, Values};
-use spirv::{Op, StorageClass};
+use spirv::{LoopControl, Op, StorageClass};
 use std::collections::HashMap;
 
 /// `None`: control flow or an order of blocks that this pass cannot keep valid.
-pub(super) fn write(module: &Module<'_>, values: &Values<'_, '_>) -> Option<Vec<u32>> {
+pub(super) fn write(module: &Module<'_>, values: &Values<'_, '_>, unroll: Unroll) -> Option<Vec<u32>> {
     let flow = Flow::new(module, values)?;
     let mut liveness = Liveness::new(module, values);
     liveness.mark_function(&flow)?;
     let code = Vec::with_capacity(module.instructions.len());
-    Writer { module, values, flow, is_written: vec![false; liveness.is_live.len()], liveness, code }.write()
+    Writer { module, values, flow, is_written: vec![false; liveness.is_live.len()], liveness, unroll, code }.write()
 }
 
 /// A block that control never reaches, but that a header names.
@@ -226,6 +227,7 @@ struct Writer<'m, 'a> {
     values: &'m Values<'m, 'a>,
     flow: Flow,
     liveness: Liveness<'m, 'a>,
+    unroll: Unroll,
     /// Which ids are defined so far.
     is_written: Vec<bool>,
     code: Vec<u32>,
@@ -315,8 +317,12 @@ impl Writer<'_, '_> {
             }
         }
         let merge = module.merge(block).filter(|merge| merge.op == Op::LoopMerge || !matches!(end, End::Branch(_)));
-        if let Some(merge) = merge {
-            self.push(merge.op, merge.words)?;
+        match (merge.map(|merge| (merge.op, merge.words)), self.unroll) {
+            (None, _) => {}
+            (Some((Op::LoopMerge, [merge, target, ..])), Unroll::Never) => {
+                self.push(Op::LoopMerge, &[*merge, *target, LoopControl::DONT_UNROLL.bits()])?;
+            }
+            (Some((op, words)), _) => self.push(op, words)?,
         }
         let terminator = module.terminator(block);
         match end {
