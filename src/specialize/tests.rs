@@ -83,7 +83,7 @@ fn damaged_modules_are_left_to_the_driver() {
     for (place, word) in (0..whole.len()).flat_map(|place| [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8].map(|word| (place, word))) {
         let mut code = whole.to_vec();
         code[place] = word;
-        let _ = specialize(&code, Unroll::AsMarked, draw(place as u32));
+        let _ = specialize(&code, Unroll::AsMarked, draw(word));
     }
     let calls: Vec<u32> = whole.iter().copied().chain([5 << 16 | Op::FunctionCall as u32, 1, 1, 1, 1]).collect();
     assert_eq!(specialize(&calls, Unroll::AsMarked, draw(3)), None);
