@@ -96,7 +96,7 @@ impl Machine {
             let commands = vk.allocate_command_buffers(&info)?.into_iter().next().context("no command buffer")?;
             (queue, pool, commands, vk.create_fence(&vk::FenceCreateInfo::default(), None)?)
         };
-        let patience = opening.patience.unwrap_or(Duration::from_secs(if context.device().facts().is_cpu { 240 } else { 20 }));
+        let patience = opening.patience.unwrap_or(Duration::from_secs(if context.device().facts().is_cpu { 240 } else { 90 }));
         let (arena, staging, libraries, variants) = Default::default();
         Ok(Self { vk, queue, pool, commands, fence, arena, staging, patience, broken: false, libraries, variants, entry, context })
     }

@@ -73,6 +73,20 @@ fn loops_are_not_unrolled_where_nobody_wants_it() {
     }
 }
 
+/// A compiler that optimizes leaves switches without cases, whose only purpose is that blocks break out of them.
+#[test]
+fn switches_that_no_block_leaves_are_dissolved() {
+    let without_cases =
+        |code: &[u32]| instructions(code).into_iter().filter(|(op, words)| *op == Op::Switch as u32 && words.len() == 2).count();
+    let specialized =
+        |kernel: Kernel, seed| specialize(kernel.spirv(), Unroll::AsMarked, draw(seed)).expect("the module is understood");
+    let whole: usize = Kernel::ALL.iter().map(|kernel| without_cases(kernel.spirv())).sum();
+    for seed in 0..10 {
+        let kept: usize = Kernel::ALL.iter().map(|kernel| without_cases(&specialized(*kernel, seed))).sum();
+        assert!(kept * 10 < whole, "{kept} of {whole} stay");
+    }
+}
+
 /// The driver gets what this pass does not understand. Nothing panics.
 #[test]
 fn damaged_modules_are_left_to_the_driver() {

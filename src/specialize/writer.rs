@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// `None`: control flow or an order of blocks that this pass cannot keep valid.
 pub(super) fn write(module: &Module<'_>, values: &Values<'_, '_>, unroll: Unroll) -> Option<Vec<u32>> {
     let flow = Flow::new(module, values)?;
-    let mut liveness = Liveness::new(module, values);
+    let mut liveness = Liveness::new(module, values, &flow);
     liveness.mark_function(&flow)?;
     let code = Vec::with_capacity(module.instructions.len());
     Writer { module, values, flow, is_written: vec![false; liveness.is_live.len()], liveness, unroll, code }.write()
@@ -65,29 +65,110 @@ impl Flow {
                 (Op::BranchConditional | Op::Switch, Successors::None) => return None,
                 _ => End::Same,
             };
-            if is_loop || !matches!(end, End::Branch(_)) {
-                let stubs = [Stub::Merge, Stub::Continue(block.label)];
-                let labels = merge.into_iter().flat_map(Instruction::labels);
-                flow.stubs.extend(labels.zip(stubs).filter(|(label, _)| !values.is_reached(*label)));
-            }
             flow.ends.push(Some(end));
+        }
+        flow.dissolve_switches(module);
+        for (index, block) in module.blocks.iter().enumerate() {
+            let stubs = [Stub::Merge, Stub::Continue(block.label)];
+            let labels = flow.merge(module, index).into_iter().flat_map(Instruction::labels);
+            flow.stubs.extend(labels.zip(stubs).filter(|(label, _)| !values.is_reached(*label)));
         }
         Some(flow)
     }
 
-    /// The end of the block with this index.
-    fn end(&self, index: usize) -> Option<End> {
-        self.ends[index]
+    /// Makes a branch of each switch that leads to a single block, unless a block breaks out of it. NVIDIA's compiler
+    /// (580.159) crashed on a module with 100 such switches, and took the same one with 19.
+    fn dissolve_switches(&mut self, module: &Module<'_>) {
+        let mut entries: HashMap<u32, usize> = HashMap::new();
+        for index in 0..self.ends.len() {
+            self.successors(module, index).for_each(|label| *entries.entry(label).or_default() += 1);
+        }
+        for index in (0..self.ends.len()).rev() {
+            let (Some(End::Switch(label)), Some(merge)) = (self.ends[index], self.merge(module, index)) else { continue };
+            let behind = merge.words[0];
+            let is_left_at_its_end = match entries.get(&behind) {
+                None => true,
+                Some(1) => self.falls_through(module, label, behind),
+                Some(_) => false,
+            };
+            if merge.op == Op::SelectionMerge && is_left_at_its_end {
+                self.ends[index] = Some(End::Branch(label));
+            }
+        }
+    }
+
+    /// Whether control gets from one block to the other in the same construct, past inner constructs.
+    fn falls_through(&self, module: &Module<'_>, from: u32, to: u32) -> bool {
+        let next = |label: &u32| {
+            let index = module.block_of(*label);
+            let mut successors = self.successors(module, index);
+            match (self.merge(module, index), successors.next(), successors.next()) {
+                (Some(merge), ..) => Some(merge.words[0]),
+                (None, Some(only), None) => Some(only),
+                _ => None,
+            }
+        };
+        // No way is longer, unless it leads around in a circle.
+        std::iter::successors(Some(from), next).take(self.ends.len()).any(|label| label == to)
+    }
+
+    /// The merge instruction that the block keeps.
+    fn merge<'a>(&self, module: &Module<'a>, index: usize) -> Option<Instruction<'a>> {
+        let is_branch = matches!(self.ends[index]?, End::Branch(_));
+        module.merge(&module.blocks[index]).filter(|merge| merge.op == Op::LoopMerge || !is_branch)
+    }
+
+    /// The blocks that control goes to from this one.
+    fn successors(&self, module: &Module<'_>, index: usize) -> impl Iterator<Item = u32> {
+        let (one, all) = match self.ends[index] {
+            None => (None, None),
+            Some(End::Branch(label) | End::Switch(label)) => (Some(label), None),
+            Some(End::Same) => (None, Some(module.terminator(&module.blocks[index]).labels())),
+        };
+        one.into_iter().chain(all.into_iter().flatten())
     }
 
     /// Whether the specialized module has this edge between blocks.
     fn has_edge(&self, module: &Module<'_>, from: u32, to: u32) -> bool {
-        let index = module.block_of(from);
-        match self.ends[index] {
-            None => false,
-            Some(End::Branch(label) | End::Switch(label)) => label == to,
-            Some(End::Same) => module.terminator(&module.blocks[index]).labels().any(|label| label == to),
+        self.successors(module, module.block_of(from)).any(|label| label == to)
+    }
+
+    /// By id: the value itself, or the one that a phi takes from all its edges.
+    fn copies(&self, module: &Module<'_>) -> Vec<u32> {
+        let mut copies: Vec<u32> = (0..module.header[3]).collect();
+        let mut found = true;
+        // Each copy may make another of a phi before it, in a loop.
+        while std::mem::take(&mut found) {
+            for (block, _) in module.blocks.iter().zip(&self.ends).filter(|(_, end)| end.is_some()) {
+                for phi in module.body(block).iter().take_while(|instruction| instruction.op == Op::Phi) {
+                    let id = phi.words[1];
+                    if copies[id as usize] == id
+                        && let Some(value) = self.copied(module, &copies, block, *phi)
+                    {
+                        copies[id as usize] = value;
+                        found = true;
+                    }
+                }
+            }
         }
+        (0..module.header[3]).map(|id| source(&copies, id)).collect()
+    }
+
+    /// The value that the phi takes from all its edges, if it is one.
+    fn copied(&self, module: &Module<'_>, copies: &[u32], block: &Block, phi: Instruction<'_>) -> Option<u32> {
+        let [_, id, pairs @ ..] = phi.words else { return None };
+        let edges = pairs.chunks_exact(2).filter(|pair| self.has_edge(module, pair[1], block.label));
+        let mut sources = edges.map(|pair| source(copies, pair[0])).filter(|source| source != id);
+        let first = sources.next()?;
+        sources.all(|other| other == first).then_some(first)
+    }
+}
+
+/// The value that `id` is a copy of, of a copy too.
+fn source(copies: &[u32], id: u32) -> u32 {
+    match copies[id as usize] {
+        value if value == id => id,
+        value => source(copies, value),
     }
 }
 
@@ -98,6 +179,8 @@ struct Liveness<'m, 'a> {
     is_live: Vec<bool>,
     /// Live ids whose operands are not marked so far.
     pending: Vec<u32>,
+    /// By id of the module: the value that is used in its place.
+    copies: Vec<u32>,
     /// Ids of constants by their types and values.
     constants: HashMap<(u32, u32), u32>,
     /// Constants that the module lacks: type, id, value. Their ids follow those of the module.
@@ -105,7 +188,7 @@ struct Liveness<'m, 'a> {
 }
 
 impl<'m, 'a> Liveness<'m, 'a> {
-    fn new(module: &'m Module<'a>, values: &'m Values<'m, 'a>) -> Self {
+    fn new(module: &'m Module<'a>, values: &'m Values<'m, 'a>, flow: &Flow) -> Self {
         let mut constants = HashMap::new();
         for instruction in &module.instructions[..module.function] {
             if let (Some(ty), Some(id)) = (instruction.result_type(), instruction.result())
@@ -115,7 +198,7 @@ impl<'m, 'a> Liveness<'m, 'a> {
             }
         }
         let is_live = vec![false; module.header[3] as usize];
-        Self { module, values, is_live, pending: Vec::new(), constants, added: Vec::new() }
+        Self { module, values, is_live, pending: Vec::new(), copies: flow.copies(module), constants, added: Vec::new() }
     }
 
     /// Whether `id` is of the module, not of a constant that it lacks.
@@ -123,8 +206,9 @@ impl<'m, 'a> Liveness<'m, 'a> {
         id < self.module.header[3]
     }
 
-    /// The id that takes the place of `id`: that of a constant, if the function computes one.
+    /// The id that takes the place of `id`: that of the value that a phi copies, and that of a constant if the function computes one.
     fn resolve(&mut self, id: u32) -> u32 {
+        let id = self.copies.get(id as usize).copied().unwrap_or(id);
         let constant = if self.module.is_local(id) { self.values.constant(id) } else { None };
         let (Some(value), Some(ty)) = (constant, self.module.definition(id).result_type()) else { return id };
         *self.constants.entry((ty, value)).or_insert_with(|| {
@@ -159,7 +243,7 @@ impl<'m, 'a> Liveness<'m, 'a> {
         }
         let mut stores = Vec::new();
         for (index, block) in module.blocks.iter().enumerate() {
-            let Some(end) = flow.end(index) else { continue };
+            let Some(end) = flow.ends[index] else { continue };
             for instruction in module.body(block) {
                 if instruction.op == Op::Store {
                     stores.push((self.variable(instruction.words[0]), *instruction));
@@ -247,8 +331,8 @@ impl Writer<'_, '_> {
         }
         self.write_instruction(module.instructions[module.function])?;
         for (index, block) in module.blocks.iter().enumerate() {
-            if let Some(end) = self.flow.end(index) {
-                self.write_block(block, end)?;
+            if let Some(end) = self.flow.ends[index] {
+                self.write_block(block, end, self.flow.merge(module, index))?;
             } else if let Some(stub) = self.flow.stubs.get(&block.label).copied() {
                 self.push(Op::Label, &[block.label])?;
                 match stub {
@@ -302,7 +386,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn write_block(&mut self, block: &Block, end: End) -> Option<()> {
+    fn write_block(&mut self, block: &Block, end: End, merge: Option<Instruction<'_>>) -> Option<()> {
         let module = self.module;
         self.push(Op::Label, &[block.label])?;
         for instruction in module.body(block) {
@@ -316,7 +400,6 @@ impl Writer<'_, '_> {
                 _ => self.write_instruction(*instruction)?,
             }
         }
-        let merge = module.merge(block).filter(|merge| merge.op == Op::LoopMerge || !matches!(end, End::Branch(_)));
         match (merge.map(|merge| (merge.op, merge.words)), self.unroll) {
             (None, _) => {}
             (Some((Op::LoopMerge, [merge, target, ..])), Unroll::Never) => {
