@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Searches tile shapes of sorts and of splits, those that are counted and those of few bins that look back, and writes the profile found.
     #[arg(long, value_name = "FILE")]
     pub(crate) tune: Option<PathBuf>,
+    /// Times the host instead, which records batches whose arrays lie in several orders. Nothing is executed.
+    #[arg(long)]
+    pub(crate) recording: bool,
     /// Names the cases and their sizes, and ends.
     #[arg(long)]
     pub(crate) list: bool,

@@ -166,7 +166,7 @@ fn narrow(wide: f64) -> f32 {
 }
 
 /// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-fn splitmix64(state: u64) -> u64 {
+pub(crate) fn splitmix64(state: u64) -> u64 {
     let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

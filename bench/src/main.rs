@@ -7,6 +7,7 @@ mod inputs;
 mod job;
 mod kernels;
 mod primitives;
+mod recording;
 mod report;
 mod stats;
 mod timing;
@@ -38,6 +39,10 @@ fn main() -> anyhow::Result<()> {
     }
     let gpu = Gpu::open(&args)?;
     let profile = args.reshape(load_profile(&args, &gpu)?)?;
+    if args.recording {
+        let report = Report::new(0);
+        return recording::measure(&gpu, &gpu.library(&profile)?, &report);
+    }
     let cases = cases::select(&args.filter, &args.n, gpu.context.device().facts().is_cpu);
     anyhow::ensure!(!cases.is_empty(), "no case is called that; --list names them");
     let mut report = Report::new(cases.len());
