@@ -173,3 +173,19 @@ pub struct Timestamps {
     /// The first query.
     pub first: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_around_others_leaves_out_those_that_nobody_uses() {
+        let range = Range::new(100, 20);
+        assert_eq!(range.around(Range::new(140, 10)), Range::new(100, 50));
+        assert_eq!(range.around(Range::new(90, 1)), Range::new(90, 30));
+        for unused in [Range::NONE, Range::new(4, 0), Range::new(0, 8)] {
+            assert_eq!(range.around(unused), range);
+            assert_eq!(Range::NONE.around(range).around(unused), range);
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! What is recorded and how much scratch it takes, without a GPU: the library on a Vulkan that only writes down.
 
 mod common;
+#[path = "plans/limits.rs"]
+mod limits;
 #[path = "plans/scratch.rs"]
 mod scratch;
 

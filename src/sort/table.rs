@@ -475,3 +475,25 @@ impl Table for SortTable<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SorterInfo;
+
+    #[test]
+    fn outputs_have_room_for_what_both_arrays_hold() {
+        let items = |sorter: SorterInfo, keys, values| {
+            let format = Format::new(&sorter).expect("the format is valid");
+            output_items(
+                &format,
+                &SortInfo { keys_out: Range::new(8, keys), values_out: Range::new(8, values), ..SortInfo::default() },
+            )
+        };
+        assert_eq!(items(SorterInfo::pairs(), 40, 400), 10);
+        assert_eq!(items(SorterInfo::pairs(), 400, 43), 10);
+        assert_eq!(items(SorterInfo { drop_keys: true, ..SorterInfo::pairs() }, 0, 40), 10);
+        assert_eq!(items(SorterInfo::keys(), 40, 0), 10);
+        assert_eq!(items(SorterInfo::keys(), u64::MAX, 0), u32::MAX);
+    }
+}

@@ -104,3 +104,45 @@ fn damaged_modules_are_left_to_the_driver() {
     let unknown: Vec<u32> = whole.iter().copied().chain([1 << 16 | 0xfffe]).collect();
     assert_eq!(specialize(&unknown, Unroll::AsMarked, draw(3)), None);
 }
+
+/// A continue target without a back edge is no valid loop.
+#[test]
+fn loops_of_a_single_block_keep_their_back_edge() {
+    const MAIN: u32 = 5;
+    const ENTRY: u32 = 6;
+    const LOOP: u32 = 7;
+    const BEHIND: u32 = 8;
+    let name = u32::from_le_bytes(*b"main");
+    let listing: [(Op, &[u32]); 18] = [
+        (Op::Capability, &[spirv::Capability::Shader as u32]),
+        (Op::MemoryModel, &[spirv::AddressingModel::Logical as u32, spirv::MemoryModel::GLSL450 as u32]),
+        (Op::EntryPoint, &[spirv::ExecutionModel::GLCompute as u32, MAIN, name, 0]),
+        (Op::ExecutionMode, &[MAIN, spirv::ExecutionMode::LocalSize as u32, 1, 1, 1]),
+        (Op::Decorate, &[4, spirv::Decoration::SpecId as u32, 0]),
+        (Op::TypeVoid, &[1]),
+        (Op::TypeFunction, &[2, 1]),
+        (Op::TypeBool, &[3]),
+        (Op::SpecConstantTrue, &[3, 4]),
+        (Op::Function, &[1, MAIN, 0, 2]),
+        (Op::Label, &[ENTRY]),
+        (Op::Branch, &[LOOP]),
+        (Op::Label, &[LOOP]),
+        (Op::LoopMerge, &[BEHIND, LOOP, 0]),
+        (Op::BranchConditional, &[4, LOOP, BEHIND]),
+        (Op::Label, &[BEHIND]),
+        (Op::Return, &[]),
+        (Op::FunctionEnd, &[]),
+    ];
+    let mut code = vec![spirv::MAGIC_NUMBER, 0x0001_0600, 0, 9, 0];
+    for (op, words) in listing {
+        code.push((words.len() as u32 + 1) << 16 | op as u32);
+        code.extend(words);
+    }
+    for (value, has_way_out) in [(0, true), (1, false)] {
+        let code = specialize(&code, Unroll::AsMarked, |_| Some(value)).expect("the module is understood");
+        let ends: Vec<_> = instructions(&code).into_iter().filter(|(op, _)| *op == Op::BranchConditional as u32).collect();
+        assert!(matches!(ends[..], [(_, [_, LOOP, BEHIND])]), "{ends:?}");
+        let returns = instructions(&code).iter().any(|(op, _)| *op == Op::Return as u32);
+        assert_eq!(returns, has_way_out, "control that never comes needs no code");
+    }
+}

@@ -1,0 +1,90 @@
+//! Exact limits: the last count that is allowed, or that a path takes, and the one after it.
+
+use crate::{NVIDIA, fake, info};
+use trommel::tuning::Profile;
+use trommel::{Count, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy};
+
+/// Items of a tile.
+const TILE: u32 = 64;
+
+/// A sorter of keys whose tiles all have [`TILE`] items.
+fn sorter(info: SorterInfo) -> Sorter {
+    let mut profile = Profile { all_digits_up_to: 0, ..Profile::for_device(&NVIDIA) };
+    for shapes in profile.sort_shapes_mut() {
+        shapes.tiles = ["4294967295:64x1"].map(|tiles| tiles.parse().expect("tiles")).into_iter().collect();
+        shapes.ring = Some("64x1".parse().expect("a shape"));
+    }
+    let device = fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
+    device.make_pipelines_late();
+    Sorter::new(&device, &info).expect("the sorter is valid")
+}
+
+#[test]
+fn a_dispatch_has_fewer_than_2_32_workgroups() {
+    // No scratch grows with the count.
+    let sorter = sorter(SorterInfo { placement: Placement::DoubleBuffer, ..SorterInfo::keys().strategy(Strategy::Ring) });
+    let of_tiles = |tiles: u32| Request::Sort(&sorter, SortInfo { count: Count::host(tiles * TILE), ..SortInfo::default() });
+    let mut requests = vec![of_tiles(1 << 24); 256];
+    let refused = trommel::batch_scratch_size(&requests).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("count.max 1073741824 > 1073741823, the workgroups of one dispatch".to_owned()));
+    requests[77] = of_tiles((1 << 24) - 1);
+    assert!(trommel::batch_scratch_size(&requests).is_ok(), "2^32 - 1 workgroups");
+}
+
+#[test]
+fn look_back_words_of_a_sort_take_up_to_4_gib() {
+    let sorter = sorter(SorterInfo::keys().strategy(Strategy::Lookback));
+    let count = (1 << 22) * TILE;
+    assert!(sorter.scratch_size(count).is_ok(), "1 KiB a tile");
+    let refused = sorter.scratch_size(count + 1).expect_err("a tile more").to_string();
+    assert!(refused.starts_with("count.max 268435457 > ") && refused.ends_with(", the bytes that one index of a kernel reaches"));
+}
+
+/// Tags of the ring's entries have 14 bits. Sorts that would need them all pass over no digit, so that no tag comes round.
+#[test]
+fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
+    let sorter = sorter(SorterInfo::keys().strategy(Strategy::Ring));
+    // Four digits, each with a lap for every 1024 tiles.
+    let most = 1024 * TILE * ((1 << 14) / 4 - 1);
+    for (count, passes_over) in [(most, true), (most + 1, false)] {
+        let text = sorter.describe(&info(0, Count::host(count))).expect("the count is allowed");
+        assert_eq!(text.contains("sort_copy"), passes_over, "{text}");
+    }
+}
+
+#[test]
+fn batches_that_overlap_are_refused() {
+    let sorter = sorter(SorterInfo::keys());
+    let size = 1 << 20;
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
+    let keys = |address| SortInfo { keys: Range::new(address, 4000), ..info(0, Count::host(1000)) };
+    let apart = 1 << 40;
+    let record = |first: SortInfo, second: SortInfo| {
+        let requests = [Request::Sort(&sorter, first), Request::Sort(&sorter, second)];
+        // SAFETY: handles are numbers here.
+        unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, scratch) }.map_err(|error| error.to_string())
+    };
+    assert_eq!(record(keys(apart), keys(apart + 3996)), Err("keys and keys overlap".to_owned()));
+    assert_eq!(record(keys(apart), keys(fake::BUFFER_ADDRESS)), Err("keys and scratch overlap".to_owned()));
+    assert_eq!(fake::take_commands(), Vec::<String>::new());
+    assert_eq!(record(keys(apart), keys(apart + 4000)), Ok(()));
+}
+
+#[test]
+fn scratch_ends_within_the_address_space() {
+    let sorter = sorter(SorterInfo::keys());
+    let required = sorter.scratch_size(1 << 20).expect("the count is allowed");
+    let last = u64::MAX - fake::BUFFER_ADDRESS - required - 3;
+    let record = |offset: u64| {
+        let scratch = Scratch { buffer: fake::buffer(), offset: offset / 4 * 4, size: required };
+        // SAFETY: handles are numbers here.
+        unsafe { sorter.cmd_sort(fake::command_buffer(), &SortInfo { scratch, ..info(0, Count::host(1 << 20)) }) }
+    };
+    assert_eq!(record(last), Ok(()));
+    fake::take_commands();
+    for offset in [last + 8, u64::MAX] {
+        let refused = record(offset).expect_err("scratch would end behind the last address").to_string();
+        assert!(refused.starts_with("scratch.offset ") && refused.ends_with("the end of the address space"), "{refused}");
+    }
+    assert_eq!(fake::take_commands(), Vec::<String>::new());
+}
