@@ -378,6 +378,20 @@ mod tests {
         assert_eq!(passes(Placement::Preserve, 24), (3, 0, true));
     }
 
+    /// Behind the compared words, the place of the item, where the key is not all of it.
+    #[test]
+    fn merged_items_carry_places_unless_keys_are_all() {
+        let words = |info: SorterInfo| Format::new(&info).unwrap().merged_words();
+        let long = SorterInfo { key: KeyType::U64, ..SorterInfo::keys() };
+        assert_eq!(words(SorterInfo::keys()), 1);
+        assert_eq!(words(SorterInfo { begin_bit: 3, end_bit: 20, ..SorterInfo::keys() }), 1);
+        assert_eq!(words(SorterInfo::pairs()), 2);
+        assert_eq!(words(long), 2);
+        assert_eq!(words(SorterInfo { end_bit: 32, ..long }), 2);
+        assert_eq!(words(SorterInfo { begin_bit: 32, ..long }), 2);
+        assert_eq!(words(SorterInfo { value: ValueType::Bytes(8), ..long }), 3);
+    }
+
     #[test]
     fn what_no_sorter_can_be() {
         let keys = SorterInfo::keys();

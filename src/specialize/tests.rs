@@ -135,7 +135,8 @@ fn loops_of_a_single_block_keep_their_back_edge() {
     ];
     let mut code = vec![spirv::MAGIC_NUMBER, 0x0001_0600, 0, 9, 0];
     for (op, words) in listing {
-        code.push((words.len() as u32 + 1) << 16 | op as u32);
+        let length = u32::try_from(words.len() + 1).expect("instructions are short");
+        code.push(length << 16 | op as u32);
         code.extend(words);
     }
     for (value, has_way_out) in [(0, true), (1, false)] {
