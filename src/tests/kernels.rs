@@ -78,6 +78,25 @@ fn kernels_of(strategy: Strategy, turn: usize) {
     }
 }
 
+/// Doubles by bits of their low word alone: the sign that decodes it lies in a word that no digit is in.
+#[test]
+fn doubles_by_their_low_words() {
+    let info = SorterInfo { key: KeyType::F64, begin_bit: 3, end_bit: 19, ..SorterInfo::keys() };
+    for strategy in [Strategy::Lookback, Strategy::ReduceThenScan] {
+        alone(false, Way::Direct, info.strategy(strategy));
+    }
+}
+
+/// A workgroup counts a chunk of several tiles. A problem may begin in the middle of one.
+#[test]
+fn chunks_of_two_problems() {
+    let tile = tile_of(false);
+    let batch = || vec![Problem::new(51, 3 * tile, None), Problem::new(52, 45 * tile + 5, None)];
+    for info in [SorterInfo::keys(), SorterInfo::pairs()] {
+        Bench::new(false, Way::EveryDigit, info.strategy(Strategy::ReduceThenScan), batch()).prove();
+    }
+}
+
 fn with_emulated_subgroups(strategy: Strategy) {
     let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
     alone(true, Way::Direct, doubles.strategy(strategy));

@@ -35,7 +35,8 @@ enum Shared {
     Last,
 }
 
-/// Random keys, of which `many` have one prefix: their topmost word is the same, but for its lowest byte.
+/// Random keys, of which `many` have one prefix: their topmost word is the same, but for its lowest byte. Every third of these is the same as the
+/// one before it.
 fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, seed: u64) -> Vec<Bits> {
     let mut random = Random::new(seed);
     // As the order has it, from the first key on.
@@ -58,6 +59,9 @@ fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, 
     for i in 0..many {
         let key = &mut keys[i * n / many];
         *key = *key & !(0xffff_ffff << shift) | Bits::from(top(first | random.below(256))) << shift;
+    }
+    for i in (1..many).step_by(3) {
+        keys[i * n / many] = keys[(i - 1) * n / many];
     }
     keys
 }
