@@ -2,7 +2,10 @@
 
 use crate::{NVIDIA, fake, info};
 use trommel::tuning::Profile;
-use trommel::{Count, Placement, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, Strategy};
+use trommel::{
+    BucketFunction, Count, IdType, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter,
+    SplitterInfo, Strategy,
+};
 
 /// Items of a tile.
 const TILE: u32 = 64;
@@ -50,6 +53,36 @@ fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
         let text = sorter.describe(&info(0, Count::host(count))).expect("the count is allowed");
         assert_eq!(text.contains("sort_copy"), passes_over, "{text}");
     }
+}
+
+/// What is told of all buckets of all segments: 2^30 words at most.
+#[test]
+fn segments_are_told_of_up_to_4_gib() {
+    let device = fake::device(&NVIDIA);
+    // 325 words a segment; 325 x 3,303,821 is 2^30 + 1.
+    let info = SplitterInfo { segmented: true, ..SplitterInfo::keys(324, BucketFunction::Ids(IdType::U32)) };
+    let splitter = Splitter::new(&device, &info).expect("the splitter is valid");
+    let record = |segments: u32| {
+        let array = |place: u64, words: u64| Range::new(place << 36, words * 4);
+        let all = u64::from(segments) + 1;
+        let info = SplitInfo {
+            count: Count::host(1000),
+            segments: Segments { count: Count::host(segments), offsets: array(1, all) },
+            keys: array(2, 1000),
+            keys_out: array(3, 1000),
+            bucket_ids: array(4, 1000),
+            offsets: array(5, all * 325),
+            scratch: Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 },
+            ..SplitInfo::default()
+        };
+        // SAFETY: handles are numbers here.
+        let recorded = unsafe { splitter.cmd_split(fake::command_buffer(), &info) };
+        fake::take_commands();
+        recorded.map_err(|error| error.to_string())
+    };
+    assert_eq!(record(3_303_820), Ok(()));
+    let refused = "segments.count.max 3303821 > 3303820, 2^30 words of offsets, counts or commands";
+    assert_eq!(record(3_303_821), Err(refused.to_owned()));
 }
 
 #[test]
