@@ -31,6 +31,12 @@
 /// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
 #define TRM_SORTER_CREATE_SEGMENTED_BIT 2
 
+/// For TrmSorterCreateInfo::flags: the sorter may be named in batches of several problems. Takes about twice as many pipelines.
+#define TRM_SORTER_CREATE_BATCHES_BIT 4
+
+/// For TrmSorterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSorter() create them.
+#define TRM_SORTER_CREATE_DEFERRED_BIT 8
+
 /// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
 /// nothing would be left.
 #define TRM_SPLITTER_CREATE_DROP_KEYS_BIT 1
@@ -38,6 +44,12 @@
 /// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
 /// or more, which go to TRM_SPLIT_OUTPUT_BUCKETS, 65,536 of them only by a function that takes every item to one.
 #define TRM_SPLITTER_CREATE_SEGMENTED_BIT 2
+
+/// For TrmSplitterCreateInfo::flags: the splitter may be named in batches of several problems. Takes about twice as many pipelines.
+#define TRM_SPLITTER_CREATE_BATCHES_BIT 4
+
+/// For TrmSplitterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSplitter() create them.
+#define TRM_SPLITTER_CREATE_DEFERRED_BIT 8
 
 /// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
 /// the arrays, and were cut off.
@@ -89,6 +101,8 @@ enum TrmResult
     TRM_ERROR_NOT_BUILT = -1900000010,
     /// A fault of the library, caught. Please report it.
     TRM_ERROR_INTERNAL = -1900000011,
+    /// A sorter or splitter of deferred creation whose pipelines have not all been created.
+    TRM_ERROR_NOT_READY = -1900000012,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -741,6 +755,17 @@ TrmResult trmCreateSorter(TrmDevice device,
 /// others use them. NULL is ignored.
 void trmDestroySorter(TrmSorter sorter);
 
+/// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
+/// Call it from as many threads as shall compile. The sorter is ready when all calls have returned.
+///
+/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+TrmResult trmCompileSorter(TrmSorter sorter);
+
+/// Whether all pipelines have been created, so that sorts can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
+/// TRM_SORTER_CREATE_DEFERRED_BIT.
+TrmResult trmGetSorterReady(TrmSorter sorter,
+                            VkBool32 *ready);
+
 /// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
 /// grows.
 ///
@@ -821,6 +846,17 @@ TrmResult trmCreateSplitterFromSpirv(TrmDevice device,
 /// module, if it has one of the caller's, unless others use them. NULL is ignored.
 void trmDestroySplitter(TrmSplitter splitter);
 
+/// Creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
+/// Call it from as many threads as shall compile. The splitter is ready when all calls have returned.
+///
+/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+TrmResult trmCompileSplitter(TrmSplitter splitter);
+
+/// Whether all pipelines have been created, so that splits can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
+/// TRM_SPLITTER_CREATE_DEFERRED_BIT.
+TrmResult trmGetSplitterReady(TrmSplitter splitter,
+                              VkBool32 *ready);
+
 /// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
 ///
 /// @param maxCount At most the splitter's.
@@ -879,6 +915,9 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
 /// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
 /// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+///
+/// All sorters and splitters of several problems have been created with TRM_SORTER_CREATE_BATCHES_BIT or
+/// TRM_SPLITTER_CREATE_BATCHES_BIT.
 ///
 /// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
 /// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its

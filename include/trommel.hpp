@@ -108,6 +108,18 @@ inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys
     return made;
 }
 
+/// The same for a sorter whose sorts may be in batches, too.
+inline TrmSorterCreateInfo withBatches(TrmSorterCreateInfo made) {
+    made.flags |= TRM_SORTER_CREATE_BATCHES_BIT;
+    return made;
+}
+
+/// The same for a splitter whose splits may be in batches, too.
+inline TrmSplitterCreateInfo withBatches(TrmSplitterCreateInfo made) {
+    made.flags |= TRM_SPLITTER_CREATE_BATCHES_BIT;
+    return made;
+}
+
 /// What a physical device must be created with, and what it lacks.
 struct Requirements {
     /// Names of device extensions, as static text.
@@ -192,6 +204,16 @@ public:
         return side;
     }
 
+    /// trmCompileSorter(): creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread.
+    void compile() const { check(trmCompileSorter(get())); }
+
+    /// trmGetSorterReady()
+    bool ready() const {
+        VkBool32 ready = VK_FALSE;
+        check(trmGetSorterReady(get(), &ready));
+        return ready == VK_TRUE;
+    }
+
     /// trmCmdSort()
     void cmdSort(VkCommandBuffer commandBuffer, const TrmSortInfo &info) const {
         check(trmCmdSort(commandBuffer, get(), &info));
@@ -247,6 +269,16 @@ public:
         std::uint32_t count = 0;
         check(trmGetSplitterTimestampCount(get(), maxCount, &count));
         return count;
+    }
+
+    /// trmCompileSplitter(): creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread.
+    void compile() const { check(trmCompileSplitter(get())); }
+
+    /// trmGetSplitterReady()
+    bool ready() const {
+        VkBool32 ready = VK_FALSE;
+        check(trmGetSplitterReady(get(), &ready));
+        return ready == VK_TRUE;
     }
 
     /// trmCmdSplit()

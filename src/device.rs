@@ -1,8 +1,8 @@
 //! The engine's Vulkan, handed in: its handles, what its device can do, and the pipelines made on it.
 
 #[cfg(feature = "split")]
-use crate::kernel::Module;
-use crate::kernel::{Pipeline, Registry, Variant};
+use crate::core::pipelines::Module;
+use crate::core::pipelines::{LoadedModule, Pipeline, Registry, Variant};
 use crate::loader::{check_device, check_instance};
 use crate::requirements::Requirements;
 use crate::tuning::Profile;
@@ -238,9 +238,20 @@ impl Device {
         self.0.registry.layout()
     }
 
-    /// A pipeline that a recording finds missing. The device keeps it.
-    pub(crate) fn pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
+    /// A pipeline of a handle that has been created without. The device keeps it.
+    pub(crate) fn late_pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
         self.0.registry.late_pipeline(&self.0.handles, variant)
+    }
+
+    /// The pipeline of a pass that its handle does not have.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] unless handles are created without pipelines: they have those of all plans.
+    pub(crate) fn missing_pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
+        if self.creates_pipelines_late() {
+            return self.late_pipeline(variant);
+        }
+        Err(Error::Internal(format!("no pipeline of {variant:?}")))
     }
 
     #[cfg(feature = "split")]
@@ -248,14 +259,25 @@ impl Device {
         self.0.registry.add_module(code)
     }
 
-    pub(crate) fn create_pipelines(&self, variants: &[Variant]) -> Result<Vec<(Variant, Arc<Pipeline>)>> {
-        self.0.registry.pipelines(&self.0.handles, variants)
+    /// A pipeline for a handle, which keeps it.
+    pub(crate) fn create_pipeline(&self, variant: Variant, module: &mut LoadedModule) -> Result<Arc<Pipeline>> {
+        self.0.registry.pipeline(&self.0.handles, variant, module)
+    }
+
+    pub(crate) fn creates_pipelines_late(&self) -> bool {
+        self.0.registry.is_late()
     }
 
     /// Every pipeline that a sorter or splitter uses, for those who read their statistics.
     #[doc(hidden)]
     pub fn pipelines(&self) -> Vec<(Variant, vk::Pipeline)> {
         self.0.registry.all()
+    }
+
+    /// What each pipeline of [`Device::pipelines`] took to create.
+    #[doc(hidden)]
+    pub fn creation_times(&self) -> Vec<(Variant, std::time::Duration)> {
+        self.0.registry.creation_times()
     }
 
     /// For tests on drivers that take long to make pipelines: sorters and splitters made from now on leave theirs to be made when they are first
@@ -265,7 +287,7 @@ impl Device {
         self.0.registry.make_late();
     }
 
-    /// For tests on a Vulkan that knows modules by their addresses: the driver specializes the modules of all pipelines made from now on.
+    /// For tests on a Vulkan that knows modules by their content: the driver specializes the modules of all pipelines made from now on.
     #[doc(hidden)]
     pub fn pass_whole_modules(&self) {
         self.0.registry.pass_whole_modules();

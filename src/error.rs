@@ -85,6 +85,15 @@ pub enum Error {
         /// The argument's name.
         argument: &'static str,
     },
+    /// A handle of deferred creation whose pipelines have not all been created.
+    #[error("{argument} is not ready: not all of its pipelines have been created")]
+    NotReady {
+        /// The handle: "sorter" or the like.
+        argument: &'static str,
+    },
+    /// A fault of the library. Please report it.
+    #[error("a fault of the library: {0}")]
+    Internal(String),
     /// The build left this primitive out.
     #[error("built without the feature \"{0}\"")]
     NotBuilt(&'static str),

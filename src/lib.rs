@@ -10,27 +10,26 @@
 //! - [`Splitter`]: splits of one kind; [`Splitter::cmd_split`] records one.
 //! - [`host`]: for those who bring no Vulkan.
 
-#![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "without a primitive, what primitives share has no user"))]
+#![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, what primitives share has no user"))]
 
-#[cfg(feature = "sort")]
-mod batch;
 #[doc(hidden)]
 pub mod capi;
+mod core;
 mod device;
 mod error;
 #[doc(hidden)]
-pub mod kernel;
+pub mod kernels;
 mod loader;
-mod memory;
-mod plan;
-mod record;
+#[cfg(feature = "radix")]
+#[doc(hidden)]
+pub mod radix;
+#[cfg(feature = "radix")]
+mod requests;
 mod requirements;
-mod scratch;
 #[doc(hidden)]
 pub mod shared;
 #[cfg(feature = "sort")]
 pub mod sort;
-mod specialize;
 #[cfg(feature = "split")]
 pub mod split;
 #[cfg(test)]
@@ -45,15 +44,19 @@ pub mod host;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-#[cfg(feature = "sort")]
-pub use batch::{Request, batch_scratch_size, cmd_batch};
+#[cfg(feature = "radix")]
+pub use core::batch::{batch_scratch_size, cmd_batch};
+pub use core::memory::{Count, Range, Scratch, Timestamps};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
-pub use memory::{Count, Range, Scratch, Timestamps};
+#[cfg(feature = "radix")]
+pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};
+#[cfg(feature = "radix")]
+pub use requests::Request;
 pub use requirements::Requirements;
 pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED};
 #[cfg(feature = "sort")]
-pub use sort::{KeyType, Layout, Order, Placement, Segments, SortInfo, Sorter, SorterInfo, ValueType};
+pub use sort::{SortInfo, Sorter, SorterInfo};
 #[cfg(feature = "split")]
 pub use split::{BucketFunction, BucketKernel, IdType, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo};
 pub use tuning::{Profile, Strategy};

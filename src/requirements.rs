@@ -1,6 +1,6 @@
 //! What a device must have and be created with, asked before `vkCreateDevice`.
 
-use crate::kernel::MAX_PUSH_BYTES;
+use crate::core::pipelines::MAX_PUSH_BYTES;
 use crate::loader::check_instance;
 use crate::tuning::MIN_THREADS;
 use crate::{Error, Result};

@@ -39,7 +39,7 @@ fn kernel(number: u32) -> BucketKernel {
 }
 
 fn splitter(device: &Device, number: u32) -> Splitter {
-    let info = SplitterInfo::pairs(20, BucketFunction::User);
+    let info = SplitterInfo::pairs(20, BucketFunction::User).batches();
     // SAFETY: nothing runs here.
     unsafe { Splitter::with_kernel(device, &info, &kernel(number)) }.expect("a kernel for such keys")
 }
@@ -116,11 +116,69 @@ fn pipelines_made_late_stay_with_the_device() {
     assert_eq!(fake::created_and_live().1, before);
 }
 
+/// A deferred sorter creates nothing until threads compile, refuses to record until it is ready, and survives a failure.
+#[test]
+fn deferred_sorters_are_compiled_by_their_callers_threads() {
+    let _alone = alone();
+    let device = fake::device(&FACTS);
+    let usual = Sorter::new(&device, &SorterInfo::pairs()).expect("numbers are always to be had");
+    let (own, before) = (device.pipelines().len(), fake::created_and_live().1);
+    assert!(usual.is_ready() && usual.compile().is_ok() && fake::created_and_live().1 == before, "nothing is left to create");
+    drop(usual);
+
+    let sorter = Sorter::new(&device, &SorterInfo::pairs().deferred()).expect("numbers are always to be had");
+    assert!(!sorter.is_ready() && device.pipelines().is_empty());
+    let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 };
+    let (keys, values) = (Range::new(1 << 33, 4000), Range::new(1 << 34, 4000));
+    let info = SortInfo { count: Count::host(1000), keys, values, scratch, ..SortInfo::default() };
+    // SAFETY: handles are numbers here.
+    let record = || unsafe { sorter.cmd_sort(fake::command_buffer(), &info) };
+    fake::take_commands();
+    let not_ready = Err(Error::NotReady { argument: "sorter" });
+    assert_eq!((record(), fake::take_commands().len()), (not_ready.clone(), 0));
+
+    fake::refuse_pipelines(true);
+    let failed = sorter.compile();
+    fake::refuse_pipelines(false);
+    assert!(matches!(failed, Err(Error::Vulkan(_))) && !sorter.is_ready());
+    assert_eq!(record(), not_ready);
+
+    fake::take_creating_threads();
+    let gate = std::sync::Barrier::new(4);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let (sorter, gate) = (sorter.clone(), &gate);
+            scope.spawn(move || {
+                gate.wait();
+                sorter.compile()
+            });
+        }
+    });
+    assert!(sorter.is_ready() && !fake::take_creating_threads().is_empty());
+    assert_eq!(device.pipelines().len(), own, "as many as a sorter has that is not deferred");
+    assert_eq!(record(), Ok(()));
+}
+
 /// As an engine wants it that keeps its threads to itself, or synchronizes its pipeline cache.
 #[test]
 fn one_thread_is_the_calling_one() {
     let _alone = alone();
     let device = fake::device_with(&FACTS, |info| info.creation_threads = 1).expect("the facts are above the floor");
+    fake::take_creating_threads();
+    let sorter = Sorter::new(&device, &SorterInfo::keys());
+    let own = format!("{:?}", std::thread::current().id());
+    assert!(sorter.is_ok() && fake::take_creating_threads().into_iter().eq([own]));
+}
+
+/// The caller's own functions for host memory may not bear more than one thread.
+#[test]
+fn allocation_callbacks_are_for_the_calling_thread_alone() {
+    let _alone = alone();
+    let device = fake::device_with(&FACTS, |info| {
+        info.creation_threads = 8;
+        info.allocation_callbacks = Some(ash::vk::AllocationCallbacks::default());
+    });
+    let device = device.expect("the facts are above the floor");
     fake::take_creating_threads();
     let sorter = Sorter::new(&device, &SorterInfo::keys());
     let own = format!("{:?}", std::thread::current().id());

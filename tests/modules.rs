@@ -4,7 +4,7 @@ use rspirv::binary::{Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{Capability, Decoration, GroupOperation, MemoryAccess, Op, StorageClass, Word};
 use std::collections::{BTreeMap, BTreeSet};
-use trommel::kernel::Kernel;
+use trommel::kernels::Kernel;
 use trommel::shared::{self, SharedStruct as _, SortPush};
 
 /// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and storage of
@@ -64,7 +64,7 @@ fn number(operand: &Operand) -> u32 {
 impl Reflection {
     fn of(kernel: Kernel) -> Self {
         let mut module = Self { name: kernel.name(), version: (0, 0), instructions: Vec::new(), declared: BTreeMap::new() };
-        parse_words(kernel.spirv(), &mut module).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+        parse_words(kernel.spirv().expect("a module"), &mut module).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
         module
     }
 
@@ -129,10 +129,8 @@ fn modules() -> impl Iterator<Item = (Kernel, Reflection)> {
 fn every_file_is_a_kernel() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
     let files = std::fs::read_dir(folder).expect("the folder is committed").map(|file| file.expect("readable").path());
-    let files: BTreeSet<String> = files
-        .filter(|path| path.extension().is_some_and(|extension| extension == "spv"))
-        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
-        .collect();
+    let files: BTreeSet<String> =
+        files.filter_map(|path| Some(path.file_name()?.to_str()?.strip_suffix(".spv.z")?.to_owned())).collect();
     let kernels: BTreeSet<String> = Kernel::ALL.iter().map(|kernel| kernel.name().to_owned()).collect();
     assert_eq!(files, kernels);
 }

@@ -94,7 +94,8 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     const PROBLEMS: u64 = 30_000;
     let context = Context::new()?;
-    let sorter = |segmented| Sorter::new(context.device(), &SorterInfo { segmented, max_count: 100, ..SorterInfo::keys() });
+    let sorter =
+        |segmented| Sorter::new(context.device(), &SorterInfo { segmented, max_count: 100, ..SorterInfo::keys() }.batches());
     let (plain, segmented) = (sorter(false)?, sorter(true)?);
     let offsets = context.upload(&[0u32; 2])?;
     let request = |place: u64| {
@@ -131,7 +132,7 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let count = context.upload(&[50u32])?;
     let strategies = [Strategy::Lookback, Strategy::ReduceThenScan];
     for kind in strategies.iter().flat_map(|strategy| kinds().map(|kind| kind.strategy(*strategy))) {
-        let sorter = Sorter::new(context.device(), &kind)?;
+        let sorter = Sorter::new(context.device(), &kind.batches())?;
         let infos = infos(&buffer, &values, &count);
         let scratch = context.buffer(sorter.scratch_size(MAX)?)?;
         for info in &infos {
@@ -213,6 +214,7 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         (TrmKeyType::I16, TrmValueType::None, 0),
     ] {
         let info = TrmSorterCreateInfo {
+            flags: TRM_SORTER_CREATE_BATCHES_BIT,
             key_type: key_type as i32,
             value_type: value_type as i32,
             value_size,
@@ -277,6 +279,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let device = device(&context)?;
     for (key_type, bucket_count) in [(TrmKeyType::U32, 16), (TrmKeyType::U64, 5), (TrmKeyType::I16, 5)] {
         let info = TrmSplitterCreateInfo {
+            flags: TRM_SPLITTER_CREATE_BATCHES_BIT,
             key_type: key_type as i32,
             bucket_count,
             // SAFETY: numbers and pointers.

@@ -71,12 +71,12 @@ const FORMATS: [SorterInfo; 12] = [
 ];
 
 fn sorter(facts: &'static DeviceFacts, info: &SorterInfo) -> Sorter {
-    Sorter::new(&fake::device(facts), info).expect("numbers are always to be had")
+    Sorter::new(&fake::device(facts), &info.batches()).expect("numbers are always to be had")
 }
 
 fn sorters(facts: &'static DeviceFacts) -> [Sorter; 4] {
     let device = fake::device(facts);
-    INFOS.map(|info| Sorter::new(&device, &info).expect("numbers are always to be had"))
+    INFOS.map(|info| Sorter::new(&device, &info.batches()).expect("numbers are always to be had"))
 }
 
 /// The `i`th of some sorts of `count` keys, apart from one another.
@@ -175,7 +175,7 @@ fn kinds_are_recorded_in_groups() {
 fn segmented_sorts_are_recorded_in_groups() {
     let device = fake::device(&NVIDIA);
     let [plain, segmented] = [false, true].map(|segmented| {
-        Sorter::new(&device, &SorterInfo { segmented, ..SorterInfo::pairs() }).expect("numbers are always to be had")
+        Sorter::new(&device, &SorterInfo { segmented, ..SorterInfo::pairs() }.batches()).expect("numbers are always to be had")
     });
     let cut = |i: u64| {
         let whole = info(i, Count::host(100_000));
@@ -340,7 +340,7 @@ fn scratch_sizes() {
     for (facts, device) in DEVICES.into_iter().zip(["nvidia", "least"]) {
         for sorter in sorters(facts) {
             let size = |n: u32| sorter.scratch_size(n).expect("at most 2^30");
-            let words: u64 = if sorter.info() == &SorterInfo::keys().strategy(sorter.strategy()) { 1 } else { 2 };
+            let words: u64 = if sorter.info() == &SorterInfo::keys().strategy(sorter.strategy()).batches() { 1 } else { 2 };
             assert!(size(1 << 30) >= words << 32, "the alternate arrays lie in scratch");
             let columns: Vec<String> = [0, 1, 10_000, 1 << 20, 1 << 26, 1 << 30].map(|n| size(n).to_string()).into();
             lines.push(format!("{device} {:?} {:?}: {}", sorter.info().value, sorter.strategy(), columns.join(" ")));
@@ -357,7 +357,7 @@ fn scratch_sizes() {
 /// together, but the fewest.
 #[test]
 fn splits_of_few_items() {
-    let splitter = Splitter::new(&fake::device(&NVIDIA), &SplitterInfo::pairs(8, BucketFunction::default()));
+    let splitter = Splitter::new(&fake::device(&NVIDIA), &SplitterInfo::pairs(8, BucketFunction::default()).batches());
     let splitter = splitter.expect("numbers are always to be had");
     let profile = Profile::for_device(&NVIDIA);
     let few = profile.sort_pairs.recounted.last().expect("it is measured").up_to;

@@ -54,13 +54,14 @@ impl Case {
 
     pub(crate) fn of(setup: Setup, info: &SorterInfo) -> Self {
         let context = context(setup);
-        let sorter = Sorter::new(context.device(), info).expect("the profile fits the device");
+        let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");
         Self { sorter, other: OnceCell::new(), kind: 0, context }
     }
 
     pub(crate) fn other(&self) -> &Sorter {
         self.other.get_or_init(|| {
-            Sorter::new(self.context.device(), &KINDS[(self.kind + 11) % KINDS.len()]).expect("the profile fits the device")
+            Sorter::new(self.context.device(), &KINDS[(self.kind + 11) % KINDS.len()].batches())
+                .expect("the profile fits the device")
         })
     }
 
@@ -223,7 +224,9 @@ fn main() -> ExitCode {
         segments::a_stranger_between_segments,
         segments::more_segments_than_two_steps_of_the_search_tell_apart,
         segments::segments_are_the_same_each_time,
+        results::more_tiles_than_groups_that_count,
         segments::segments_whose_tiles_are_late,
+        results::few_of_the_largest_values,
         ranks::every_kind_is_ranked,
         late::no_waiting_at_all,
         late::waiting_for_two_turns,

@@ -15,7 +15,7 @@ use common::arena::{Arena, Asked, Counted, Job, Poison, Together, sort};
 use common::contexts::{Setup, assert_silence, context, setups, share};
 use common::harness::note;
 use common::jobs::Misplaced;
-use common::keys::{Bits, Keys, Random};
+use common::keys::{Bits, Keys, Random, number};
 use common::ways::{run_between_strangers, run_twice_from_secondary};
 use common::{brief, coverage, full, harness};
 use proptest::prelude::*;
@@ -23,8 +23,8 @@ use proptest::test_runner::{Config, TestRng, TestRunner};
 use std::process::ExitCode;
 use trommel::host::Context;
 use trommel::{
-    BucketFunction, IdType, KeyType, Layout, Sorter, SorterInfo, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo,
-    Strategy, Timestamps, ValueType,
+    BucketFunction, IdType, KeyType, Layout, Order, Sorter, SorterInfo, SplitInfo, SplitMethod, SplitOutput, Splitter,
+    SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
 /// How many buckets: one, powers of two, their neighbours, and what is neither.
@@ -66,7 +66,7 @@ struct Case {
 impl Case {
     fn new(setup: Setup, info: &SplitterInfo) -> Self {
         let context = context(setup);
-        let splitter = Splitter::new(context.device(), info).unwrap_or_else(|error| panic!("{info:?}: {error}"));
+        let splitter = Splitter::new(context.device(), &info.batches()).unwrap_or_else(|error| panic!("{info:?}: {error}"));
         let asked = Asked { offsets: true, counts: true, command_items: 3, ..Asked::default() };
         note(format!("{} {setup:?} {info:?}", context.name()));
         Self { context, splitter, asked }
@@ -365,6 +365,32 @@ fn every_function_by_labels() {
     }
 }
 
+/// Keys at both borders of each range, where a quotient of floats is wrong now and then.
+fn ranges_at_their_borders() {
+    let info = SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(1000, BucketFunction::Range) };
+    for width in [3, 0x1234_5677, u64::MAX / 1001] {
+        let case = Case::new(Setup::Native, &info).ranges(5, width);
+        let border = |i: Bits| 5 + Bits::from(width) * (i / 3) + i % 3 - 1;
+        let job = Job::new(&case.splitter, (0..3000).map(border).collect()).asked(case.asked);
+        case.split(&[job], Together::Singles, width);
+        assert_silence(&case.context);
+    }
+}
+
+/// Doubles that differ from splitters in their lower words alone, which negative ones have turned.
+fn doubles_between_splitters_of_one_upper_word() {
+    let info = SplitterInfo { key: KeyType::F64, ..SplitterInfo::keys(4, BucketFunction::Splitters) };
+    let case = Case::new(Setup::Native, &info);
+    for upper in [0x3ff0_0000 << 32, 0xbff0_0000 << 32] {
+        let draw = |n, seed| Keys::Random.draw(KeyType::U32, n, seed).into_iter().map(|lower| upper | lower);
+        let mut given: Vec<Bits> = draw(3, 1).collect();
+        given.sort_unstable_by_key(|bits| number(KeyType::F64, Order::Ascending, *bits));
+        let job = Job::new(&case.splitter, draw(500, 2).collect()).asked(case.asked);
+        case.split(&[Job { given, ..job }], Together::Singles, 3);
+    }
+    assert_silence(&case.context);
+}
+
 /// Pairs with each of these in turn: what does not depend on the number of buckets.
 fn cases(turn: usize) -> Vec<Case> {
     let strategies = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring];
@@ -500,8 +526,8 @@ fn keys_of_no_bucket() {
 /// Splits of several kinds, and sorts beside them.
 fn batches_of_splits_and_sorts() {
     for case in cases(4) {
-        let sorter = Sorter::new(case.context.device(), &SorterInfo::pairs()).expect("sorter");
-        let few = Splitter::new(case.context.device(), &SplitterInfo::keys(3, BucketFunction::Range)).expect("splitter");
+        let sorter = Sorter::new(case.context.device(), &SorterInfo::pairs().batches()).expect("sorter");
+        let few = Splitter::new(case.context.device(), &SplitterInfo::keys(3, BucketFunction::Range).batches()).expect("splitter");
         let mut jobs = Vec::new();
         for (i, n) in [0, 5, 700, case.tiles(1), case.tiles(3)].into_iter().enumerate() {
             jobs.push(case.draw(Keys::Random, n, n as u64));
@@ -617,6 +643,8 @@ fn main() -> ExitCode {
         buckets_placed_beyond_the_output,
         other_methods,
         every_function_by_labels,
+        doubles_between_splitters_of_one_upper_word,
+        ranges_at_their_borders,
         sizes,
         distributions,
         only_what_is_asked_for,

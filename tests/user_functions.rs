@@ -29,7 +29,7 @@ fn kernel_of(name: &str, key: KeyType) -> BucketKernel {
 }
 
 fn by_user(key: KeyType, buckets: u32, value: ValueType) -> SplitterInfo {
-    SplitterInfo { key, value, ..SplitterInfo::keys(buckets, BucketFunction::User) }
+    SplitterInfo { key, value, ..SplitterInfo::keys(buckets, BucketFunction::User) }.batches()
 }
 
 #[test]

@@ -57,6 +57,12 @@ pub(crate) struct Args {
     /// Times the host instead, which records batches whose arrays lie in several orders. Nothing is executed.
     #[arg(long)]
     pub(crate) recording: bool,
+    /// Times the creation of sorters and splitters instead, with the driver's cache off and with a warm `VkPipelineCache`.
+    #[arg(long)]
+    pub(crate) creation: bool,
+    /// Threads that create pipelines with `--creation`; 0: as many as there are cores.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: u32,
     /// Names the cases and their sizes, and ends.
     #[arg(long)]
     pub(crate) list: bool,

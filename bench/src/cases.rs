@@ -198,7 +198,8 @@ impl Case {
     pub(crate) fn primitives(&self) -> Vec<PrimitiveInfo> {
         // Kernels that reach further are others.
         let max_count = if self.most() > 1 << 30 { u32::MAX } else { 0 };
-        let sort = |info| PrimitiveInfo::Sort(SorterInfo { max_count, ..info });
+        let batches = matches!(self.work, Work::Batch { .. });
+        let sort = |info| PrimitiveInfo::Sort(SorterInfo { max_count, batches, ..info });
         let split = |info| PrimitiveInfo::Split(SplitterInfo { max_count, ..info });
         match self.work {
             Work::Copy => Vec::new(),

@@ -47,6 +47,11 @@ impl Gpu {
 
     /// The library with a profile of its own. It must go before the context does.
     pub(crate) fn library(&self, profile: &Profile) -> trommel::Result<Device> {
+        self.library_with(profile, vk::PipelineCache::null(), 0)
+    }
+
+    /// The same with a pipeline cache, and with so many threads that create pipelines.
+    pub(crate) fn library_with(&self, profile: &Profile, cache: vk::PipelineCache, threads: u32) -> trommel::Result<Device> {
         let context = &self.context;
         let (mut v12, mut v13) = Default::default();
         // SAFETY: the handles are the context's, and alive.
@@ -66,6 +71,8 @@ impl Gpu {
             );
             info.queue_family = Some(context.queue_family());
             info.profile = Some(profile.clone());
+            info.pipeline_cache = cache;
+            info.creation_threads = threads;
             if self.has_statistics {
                 info.pipeline_flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
             }

@@ -2,6 +2,7 @@
 
 mod args;
 mod cases;
+mod creation;
 mod gpu;
 mod inputs;
 mod job;
@@ -42,6 +43,9 @@ fn main() -> anyhow::Result<()> {
     if args.recording {
         let report = Report::new(0);
         return recording::measure(&gpu, &gpu.library(&profile)?, &report);
+    }
+    if args.creation {
+        return creation::measure(&args, &gpu, &profile);
     }
     let cases = cases::select(&args.filter, &args.n, gpu.context.device().facts().is_cpu);
     anyhow::ensure!(!cases.is_empty(), "no case is called that; --list names them");

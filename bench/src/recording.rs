@@ -47,7 +47,7 @@ impl Order {
 
 /// Prints the median time of each batch in each order.
 pub(crate) fn measure(gpu: &Gpu, library: &Device, report: &Report) -> anyhow::Result<()> {
-    let sorter = Sorter::new(library, &SorterInfo { max_count: KEYS, ..SorterInfo::keys() })?;
+    let sorter = Sorter::new(library, &SorterInfo { max_count: KEYS, ..SorterInfo::keys() }.batches())?;
     let pool = Pool::new(gpu.context.vk(), gpu.context.queue_family())?;
     for sorts in SORTS {
         for order in Order::ALL {

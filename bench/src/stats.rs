@@ -4,12 +4,12 @@ use crate::gpu::Gpu;
 use ash::{khr, vk};
 use serde_json::{Map, Value, json};
 use trommel::Device;
-use trommel::kernel::{Kernel, Variant};
+use trommel::kernels::{Kernel, Variant};
 
 /// Bytes of SPIR-V that a set of pipelines is made from, a module counted once.
 pub(crate) fn spirv_bytes(pipelines: &[(Variant, vk::Pipeline)]) -> usize {
     let used = |kernel: &&Kernel| pipelines.iter().any(|(variant, _)| variant.kernel == **kernel);
-    Kernel::ALL.iter().filter(used).map(|kernel| size_of_val(kernel.spirv())).sum()
+    Kernel::ALL.iter().filter(used).map(|kernel| kernel.spirv().map_or(0, |code| size_of_val(&code[..]))).sum()
 }
 
 /// A pipeline, with what `VK_KHR_pipeline_executable_properties` tells of it.

@@ -45,7 +45,7 @@ struct Problem {
 
 std::uint32_t run(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
-    const trommel::Sorter sorter(device, TRM_VALUE_TYPE_U32);
+    const trommel::Sorter sorter(device, trommel::withBatches(trommel::sorterInfo(TRM_KEY_TYPE_U32, TRM_VALUE_TYPE_U32)));
 
     std::vector<std::unique_ptr<Problem>> problems;
     for (std::uint32_t count : {1000u, 10u, 50000u, 1u, 20000u}) {

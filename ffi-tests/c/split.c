@@ -146,6 +146,7 @@ int main(int argc, char **argv)
         .sType = TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO,
         .structSize = sizeof fieldsInfo,
         .valueType = TRM_VALUE_TYPE_U32,
+        .flags = TRM_SPLITTER_CREATE_BATCHES_BIT,
         .bucketCount = BUCKETS,
         .beginBit = BEGIN_BIT,
     };
@@ -158,6 +159,7 @@ int main(int argc, char **argv)
     const TrmSorterCreateInfo sorterInfo = {
         .sType = TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO,
         .structSize = sizeof sorterInfo,
+        .flags = TRM_SORTER_CREATE_BATCHES_BIT,
     };
     TrmSplitter fields, ranges;
     TrmSorter sorter;

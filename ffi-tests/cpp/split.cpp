@@ -95,9 +95,14 @@ struct Output {
 
 void run(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
-    const trommel::Splitter fields(device, trommel::bitsInfo(16, 4, TRM_VALUE_TYPE_U32));
+    const trommel::Splitter fields(device, trommel::withBatches(trommel::bitsInfo(16, 4, TRM_VALUE_TYPE_U32)));
     const trommel::Splitter ranges(device, trommel::rangesInfo(9));
-    const trommel::Sorter sorter(device);
+    auto deferred = trommel::withBatches(trommel::sorterInfo(TRM_KEY_TYPE_U32));
+    deferred.flags |= TRM_SORTER_CREATE_DEFERRED_BIT;
+    const trommel::Sorter sorter(device, deferred);
+    EXPECT(!sorter.ready());
+    sorter.compile();
+    EXPECT(sorter.ready());
     EXPECT(fields.timestampCount(COUNT) >= 2);
     try {
         trommel::Splitter(device, trommel::bitsInfo(0, 0));

@@ -59,6 +59,8 @@ api! {
     trmGetSorterScratch: fn(TrmSorter, u32, *mut VkDeviceSize) -> raw::TrmResult;
     trmGetSorterTimestampCount: fn(TrmSorter, u32, *mut u32) -> raw::TrmResult;
     trmGetSorterResultSide: fn(TrmSorter, *mut u32) -> raw::TrmResult;
+    trmCompileSorter: fn(TrmSorter) -> raw::TrmResult;
+    trmGetSorterReady: fn(TrmSorter, *mut VkBool32) -> raw::TrmResult;
     trmCmdSort: fn(VkCommandBuffer, TrmSorter, *const TrmSortInfo) -> raw::TrmResult;
     trmCreateSplitter: fn(TrmDevice, *const TrmSplitterCreateInfo, *mut TrmSplitter) -> raw::TrmResult;
     trmCreateSplitterFromGlsl: fn(
@@ -77,6 +79,8 @@ api! {
     trmDestroySplitter: fn(TrmSplitter);
     trmGetSplitterScratch: fn(TrmSplitter, u32, *mut VkDeviceSize) -> raw::TrmResult;
     trmGetSplitterTimestampCount: fn(TrmSplitter, u32, *mut u32) -> raw::TrmResult;
+    trmCompileSplitter: fn(TrmSplitter) -> raw::TrmResult;
+    trmGetSplitterReady: fn(TrmSplitter, *mut VkBool32) -> raw::TrmResult;
     trmCmdSplit: fn(VkCommandBuffer, TrmSplitter, *const TrmSplitInfo) -> raw::TrmResult;
     trmGetBatchScratch: fn(*const TrmBatchInfo, *mut VkDeviceSize) -> raw::TrmResult;
     trmCmdBatch: fn(VkCommandBuffer, *const TrmBatchInfo) -> raw::TrmResult;

@@ -97,8 +97,10 @@ impl Engine {
     /// The library's.
     pub fn sorter_of(&self, info: &TrmSorterCreateInfo) -> Result<TrmSorter> {
         let mut sorter = ptr::null_mut();
+        // Some tests record batches.
+        let info = TrmSorterCreateInfo { flags: info.flags | TRM_SORTER_CREATE_BATCHES_BIT, ..*info };
         // SAFETY: the info is valid.
-        let result = unsafe { (self.api.trmCreateSorter)(self.device, info, &mut sorter) };
+        let result = unsafe { (self.api.trmCreateSorter)(self.device, &info, &mut sorter) };
         ensure!(result == 0 && !sorter.is_null(), "sorter: {}", self.api.last_error());
         Ok(sorter)
     }
@@ -122,8 +124,9 @@ impl Engine {
     /// The library's.
     pub fn splitter_of(&self, info: &TrmSplitterCreateInfo) -> Result<TrmSplitter> {
         let mut splitter = ptr::null_mut();
+        let info = TrmSplitterCreateInfo { flags: info.flags | TRM_SPLITTER_CREATE_BATCHES_BIT, ..*info };
         // SAFETY: the info is valid.
-        let result = unsafe { (self.api.trmCreateSplitter)(self.device, info, &mut splitter) };
+        let result = unsafe { (self.api.trmCreateSplitter)(self.device, &info, &mut splitter) };
         ensure!(result == 0 && !splitter.is_null(), "splitter: {}", self.api.last_error());
         Ok(splitter)
     }

@@ -26,6 +26,7 @@ const MISALIGNED: i32 = TrmResult::TrmErrorMisaligned as i32;
 const OVERLAP: i32 = TrmResult::TrmErrorOverlap as i32;
 const MISSING_FEATURE: i32 = TrmResult::TrmErrorMissingFeature as i32;
 const FOREIGN_DEVICE: i32 = TrmResult::TrmErrorForeignDevice as i32;
+const NOT_READY: i32 = TrmResult::TrmErrorNotReady as i32;
 const NOT_BUILT: i32 = TrmResult::TrmErrorNotBuilt as i32;
 const INCOMPLETE: i32 = 5;
 
@@ -109,6 +110,8 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("scratch", (api.trmGetSorterScratch)(sorter, 1, &mut size), NOT_BUILT, reason);
         refusals.expect("timestamps", (api.trmGetSorterTimestampCount)(sorter, 1, &mut count), NOT_BUILT, reason);
         refusals.expect("side", (api.trmGetSorterResultSide)(sorter, &mut count), NOT_BUILT, reason);
+        refusals.expect("compile", (api.trmCompileSorter)(sorter), NOT_BUILT, reason);
+        refusals.expect("ready", (api.trmGetSorterReady)(sorter, &mut count), NOT_BUILT, reason);
         refusals.expect("sort", (api.trmCmdSort)(commands, sorter, &sort_info()), NOT_BUILT, reason);
         refusals.expect("batch scratch", (api.trmGetBatchScratch)(&batch_info(&[]), &mut size), NOT_BUILT, reason);
         refusals.expect("batch", (api.trmCmdBatch)(commands, &batch_info(&[])), NOT_BUILT, reason);
@@ -117,6 +120,8 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("create", (api.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter), NOT_BUILT, reason);
         refusals.expect("scratch", (api.trmGetSplitterScratch)(splitter, 1, &mut size), NOT_BUILT, reason);
         refusals.expect("timestamps", (api.trmGetSplitterTimestampCount)(splitter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("compile", (api.trmCompileSplitter)(splitter), NOT_BUILT, reason);
+        refusals.expect("ready", (api.trmGetSplitterReady)(splitter, &mut count), NOT_BUILT, reason);
         refusals.expect("split", (api.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
         (api.trmDestroySplitter)(ptr::null_mut());
     }

@@ -46,10 +46,9 @@ fn assertions() -> Result<String> {
 const OF_RUST: [&str; 2] = ["buffer.size", "handle"];
 
 /// What comes before the name of an argument where an error is made, or where the name is kept for one.
-const BEFORE_NAMES: [&str; 19] = [
+const BEFORE_NAMES: [&str; 18] = [
     "argument: ",
     "argument = ",
-    "Argument { name: ",
     "first: ",
     "second: ",
     "address: ",
@@ -84,6 +83,12 @@ fn argument_names(source: &str) -> Vec<(String, String)> {
             let known = |prefix: &&str| before.ends_with(*prefix) || before.contains("check::<") && before.ends_with(">(");
             if is_name && (in_tuple || BEFORE_NAMES.iter().any(known)) {
                 names.push((literal.to_owned(), line.trim().to_owned()));
+            }
+            // A line of roles! names a range, whose members are named, too.
+            let is_role = before.trim_start().starts_with(|c: char| c.is_ascii_uppercase()) && before.ends_with(" = ");
+            if is_name && is_role {
+                let members = ["", ".address", ".size"].map(|member| format!("{literal}{member}"));
+                names.extend(members.map(|name| (name, line.trim().to_owned())));
             }
         }
     }

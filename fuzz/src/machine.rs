@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use trommel::host::{Context, ContextInfo, Validation};
-use trommel::kernel::Variant;
+use trommel::kernels::Variant;
 use trommel::{Device, DeviceInfo, Profile, Requirements};
 
 /// What opens a device.

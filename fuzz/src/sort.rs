@@ -64,6 +64,8 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SorterInfo {
         segmented: random.chance(1, 5),
         max_count: draw_max_count(limits, random),
         strategy: draw_strategy(random),
+        batches: true,
+        deferred: false,
     }
 }
 

@@ -52,7 +52,7 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SplitterInfo {
         6..9 => 1 << random.below(9),
         _ => random.log_between(1, 256),
     };
-    let mut info = SplitterInfo::keys(buckets, BucketFunction::default());
+    let mut info = SplitterInfo::keys(buckets, BucketFunction::default()).batches();
     info.key = random.pick(&WORDS);
     let field = buckets.next_power_of_two().ilog2();
     info.function = match random.below(12) {

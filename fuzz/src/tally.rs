@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
-use trommel::kernel::{Kernel, Variant};
+use trommel::kernels::{Kernel, Variant};
 
 /// What has run.
 #[derive(Clone, Debug, Default)]

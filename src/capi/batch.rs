@@ -1,17 +1,14 @@
 //! Many problems together.
 
 use super::border::{border, if_built, write};
-#[cfg(feature = "split")]
-use super::split::split_info;
 use super::types::*;
-#[cfg(feature = "sort")]
+#[cfg(feature = "radix")]
 use {
-    super::border::{checked, object},
+    super::border::checked,
     super::convert::scratch,
-    super::info::{check, read, read_checked},
-    super::sort::sort_info,
-    crate::batch::{Requests, check_len, record_batch, scratch_size},
-    crate::{Request, Result},
+    super::info::{Info, check, read, read_checked},
+    crate::core::batch::{Requests, check_len, record_batch, scratch_size},
+    crate::{Error, Request, Result},
     std::slice,
 };
 
@@ -21,7 +18,7 @@ use {
 pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointers are null or valid.
-        unsafe { write("size", size, || if_built!("sort", (info), scratch_size(&Infos::of(&read("info", info)?)?))) }
+        unsafe { write("size", size, || if_built!("radix" named "sort", (info), scratch_size(&Infos::of(&read("info", info)?)?))) }
     })
 }
 
@@ -31,6 +28,9 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
 /// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
 /// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+///
+/// All sorters and splitters of several problems have been created with TRM_SORTER_CREATE_BATCHES_BIT or
+/// TRM_SPLITTER_CREATE_BATCHES_BIT.
 ///
 /// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
 /// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
     border(|| {
-        if_built!("sort", (command_buffer, info), {
+        if_built!("radix" named "sort", (command_buffer, info), {
             // SAFETY: the caller's pointers and handles are null or valid.
             unsafe {
                 let info = read("info", info)?;
@@ -53,11 +53,73 @@ pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *con
     })
 }
 
+/// An info that batches take.
+#[cfg(feature = "radix")]
+pub(super) trait ProblemInfo: Info {
+    /// Checks the handle.
+    ///
+    /// # Safety
+    /// The handle is a valid one, null or misaligned.
+    unsafe fn check_handle(&self) -> Result<()>;
+
+    /// # Safety
+    /// [`ProblemInfo::check_handle`] has found a handle.
+    unsafe fn request<'a>(&self) -> Request<'a>;
+}
+
+/// Every info that batches take: a primitive adds a line.
+macro_rules! problem_infos {
+    ($($feature:literal: $info:ident,)*) => {
+        /// Checks an info and its handle.
+        ///
+        /// # Safety
+        /// As [`check`]; the handle is a valid one, null or misaligned.
+        #[cfg(feature = "radix")]
+        unsafe fn check_problem(info: *const TrmInfoHeader) -> Result<()> {
+            // SAFETY: the caller's promise.
+            let s_type = unsafe { (*checked("infos", info)?).s_type };
+            $(
+                if s_type == <$info as Info>::TYPE as i32 {
+                    return if_built!($feature, (info), {
+                        // SAFETY: the caller's promise.
+                        unsafe {
+                            check::<$info>("infos", info)?;
+                            read_checked::<$info>(info).check_handle()
+                        }
+                    });
+                }
+            )*
+            Err(Error::UnknownValue { argument: "sType", value: s_type.into() })
+        }
+
+        /// # Safety
+        /// [`check_problem`] has found no error.
+        #[cfg(feature = "radix")]
+        unsafe fn request<'a>(info: *const TrmInfoHeader) -> Request<'a> {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match (*info).s_type {
+                    $(
+                        #[cfg(feature = $feature)]
+                        s_type if s_type == <$info as Info>::TYPE as i32 => read_checked::<$info>(info).request(),
+                    )*
+                    _ => unreachable!("check_problem() refuses other types"),
+                }
+            }
+        }
+    };
+}
+
+problem_infos! {
+    "sort": TrmSortInfo,
+    "split": TrmSplitInfo,
+}
+
 /// Infos that have been checked; each is converted when it is asked for, so that a batch of any size takes no heap.
-#[cfg(feature = "sort")]
+#[cfg(feature = "radix")]
 struct Infos<'a>(&'a [*const TrmInfoHeader]);
 
-#[cfg(feature = "sort")]
+#[cfg(feature = "radix")]
 impl Infos<'_> {
     /// # Safety
     /// The pointers that `batch` leads to are null or valid, for as long as this lives.
@@ -69,55 +131,20 @@ impl Infos<'_> {
         checked("infos", batch.infos)?;
         // SAFETY: the caller's promise.
         let infos = unsafe { slice::from_raw_parts(batch.infos, batch.info_count as usize) };
-        for info in infos {
-            // SAFETY: the caller's promise.
-            unsafe {
-                if (*checked("infos", *info)?).s_type == SPLIT {
-                    check_split(*info)?;
-                } else {
-                    check::<TrmSortInfo>("infos", *info)?;
-                    object("sorter", read_checked::<TrmSortInfo>(*info).sorter)?;
-                }
-            }
-        }
+        // SAFETY: the caller's promise.
+        infos.iter().try_for_each(|info| unsafe { check_problem(*info) })?;
         Ok(Self(infos))
     }
 }
 
-/// What a split says it is. Everything else is a sort, or said not to be.
-#[cfg(feature = "sort")]
-const SPLIT: raw::TrmStructureType = TrmStructureType::SplitInfo as raw::TrmStructureType;
-
-/// # Safety
-/// As [`check`]; the splitter, if it is one, is valid.
-#[cfg(feature = "sort")]
-unsafe fn check_split(info: *const TrmInfoHeader) -> Result<()> {
-    if_built!("split", (info), {
-        // SAFETY: the caller's promise.
-        unsafe {
-            check::<TrmSplitInfo>("infos", info)?;
-            object("splitter", read_checked::<TrmSplitInfo>(info).splitter)?;
-        }
-        Ok(())
-    })
-}
-
-#[cfg(feature = "sort")]
+#[cfg(feature = "radix")]
 impl Requests for Infos<'_> {
     fn len(&self) -> usize {
         self.0.len()
     }
 
     fn get(&self, index: usize) -> Request<'_> {
-        // SAFETY: of() has checked the info and its sorter or splitter.
-        unsafe {
-            #[cfg(feature = "split")]
-            if (*self.0[index]).s_type == SPLIT {
-                let info = read_checked::<TrmSplitInfo>(self.0[index]);
-                return Request::Split(&(*info.splitter).0, split_info(&info));
-            }
-            let info = read_checked::<TrmSortInfo>(self.0[index]);
-            Request::Sort(&(*info.sorter).0, sort_info(&info))
-        }
+        // SAFETY: of() has checked the info and its handle.
+        unsafe { request(self.0[index]) }
     }
 }

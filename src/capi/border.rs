@@ -35,13 +35,17 @@ pub(super) fn shielded<T>(otherwise: T, call: impl FnOnce() -> T) -> T {
 
 /// The parts of a primitive that are left out with its feature.
 macro_rules! if_built {
-    ($feature:literal, ($($unused:expr),*), $body:expr) => {{
+    // `$named`: the feature that the message names.
+    ($feature:literal, ($($unused:expr),*), $body:expr) => {
+        $crate::capi::border::if_built!($feature named $feature, ($($unused),*), $body)
+    };
+    ($feature:literal named $named:literal, ($($unused:expr),*), $body:expr) => {{
         #[cfg(feature = $feature)]
         let result = $body;
         #[cfg(not(feature = $feature))]
         let result = {
             let _ = ($($unused),*);
-            Err($crate::Error::NotBuilt($feature))
+            Err($crate::Error::NotBuilt($named))
         };
         result
     }};

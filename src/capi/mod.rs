@@ -6,7 +6,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the header says it once for all functions")]
 
 mod border;
-#[cfg(feature = "sort")]
+#[cfg(feature = "radix")]
 mod convert;
 mod info;
 pub mod layout;

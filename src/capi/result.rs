@@ -35,6 +35,8 @@ pub enum TrmResult {
     TrmErrorNotBuilt = -1_900_000_010,
     /// A fault of the library, caught. Please report it.
     TrmErrorInternal = -1_900_000_011,
+    /// A sorter or splitter of deferred creation whose pipelines have not all been created.
+    TrmErrorNotReady = -1_900_000_012,
 }
 
 impl TrmResult {
@@ -51,6 +53,7 @@ impl TrmResult {
         Self::TrmErrorForeignDevice,
         Self::TrmErrorNotBuilt,
         Self::TrmErrorInternal,
+        Self::TrmErrorNotReady,
     ];
 
     const fn text(self) -> &'static CStr {
@@ -67,6 +70,7 @@ impl TrmResult {
             Self::TrmErrorForeignDevice => c"objects of different devices",
             Self::TrmErrorNotBuilt => c"the library was built without this primitive",
             Self::TrmErrorInternal => c"a fault of the library",
+            Self::TrmErrorNotReady => c"a handle that is not ready",
         }
     }
 }
@@ -84,8 +88,9 @@ pub(super) fn code(error: &Error) -> raw::TrmResult {
         Error::MissingFeature(_) => TrmResult::TrmErrorMissingFeature,
         Error::ForeignDevice { .. } => TrmResult::TrmErrorForeignDevice,
         Error::NotBuilt(_) => TrmResult::TrmErrorNotBuilt,
-        // Of `host`, which C does not see.
-        Error::NoDevice(_) | Error::Allocation(_) => TrmResult::TrmErrorInternal,
+        Error::NotReady { .. } => TrmResult::TrmErrorNotReady,
+        // Two of them are of `host`, which C does not see.
+        Error::Internal(_) | Error::NoDevice(_) | Error::Allocation(_) => TrmResult::TrmErrorInternal,
     };
     own as raw::TrmResult
 }

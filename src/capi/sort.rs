@@ -4,10 +4,11 @@ use super::border::{border, create, destroy, if_built, write};
 use super::types::*;
 #[cfg(feature = "sort")]
 use {
+    super::batch::ProblemInfo,
     super::border::object,
     super::convert::{count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
     super::info::{check_bits, read},
-    crate::{Error, Order, Placement, Result, SortInfo, Sorter, SorterInfo},
+    crate::{Error, Order, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
 };
 
 /// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
@@ -40,6 +41,28 @@ pub unsafe extern "C" fn trmCreateSorter(
 pub unsafe extern "C" fn trmDestroySorter(sorter: TrmSorter) {
     // SAFETY: the caller's handle is valid or null.
     unsafe { destroy(sorter) }
+}
+
+/// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
+/// Call it from as many threads as shall compile. The sorter is ready when all calls have returned.
+///
+/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCompileSorter(sorter: TrmSorter) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's handle is null or valid.
+        if_built!("sort", (sorter), unsafe { object("sorter", sorter)? }.0.compile())
+    })
+}
+
+/// Whether all pipelines have been created, so that sorts can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
+/// TRM_SORTER_CREATE_DEFERRED_BIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetSorterReady(sorter: TrmSorter, ready: *mut VkBool32) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe { write("ready", ready, || if_built!("sort", (sorter), Ok(object("sorter", sorter)?.0.is_ready().into()))) }
+    })
 }
 
 /// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
@@ -118,7 +141,7 @@ pub unsafe extern "C" fn trmCmdSort(
 
 #[cfg(feature = "sort")]
 fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
-    check_bits("flags", info.flags, TRM_SORTER_CREATE_DROP_KEYS_BIT | TRM_SORTER_CREATE_SEGMENTED_BIT)?;
+    check_bits("flags", info.flags, SORTER_CREATE_BITS)?;
     check_bits("reserved", info.reserved, 0)?;
     let orders = [(TrmOrder::Ascending as i32, Order::Ascending), (TrmOrder::Descending as i32, Order::Descending)];
     let placements = [
@@ -134,6 +157,8 @@ fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
         value: value_type(info.value_type, info.value_size)?,
         drop_keys: info.flags & TRM_SORTER_CREATE_DROP_KEYS_BIT != 0,
         segmented: info.flags & TRM_SORTER_CREATE_SEGMENTED_BIT != 0,
+        batches: info.flags & TRM_SORTER_CREATE_BATCHES_BIT != 0,
+        deferred: info.flags & TRM_SORTER_CREATE_DEFERRED_BIT != 0,
         placement: value_of("placement", info.placement, &placements)?,
         layout: layout(info.layout)?,
         max_count: info.max_count,
@@ -142,7 +167,7 @@ fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
 }
 
 #[cfg(feature = "sort")]
-pub(super) fn sort_info(info: &TrmSortInfo) -> SortInfo {
+fn sort_info(info: &TrmSortInfo) -> SortInfo {
     SortInfo {
         count: count(info.count),
         segments: segments(info.segments),
@@ -155,5 +180,18 @@ pub(super) fn sort_info(info: &TrmSortInfo) -> SortInfo {
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),
+    }
+}
+
+#[cfg(feature = "sort")]
+impl ProblemInfo for TrmSortInfo {
+    unsafe fn check_handle(&self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { object("sorter", self.sorter) }.map(drop)
+    }
+
+    unsafe fn request<'a>(&self) -> Request<'a> {
+        // SAFETY: the caller's promise.
+        Request::Sort(unsafe { &(*self.sorter).0 }, sort_info(self))
     }
 }

@@ -7,12 +7,14 @@ use std::ffi::CStr;
 use std::ffi::c_char;
 #[cfg(feature = "split")]
 use {
-    super::border::checked,
-    super::border::object,
+    super::batch::ProblemInfo,
+    super::border::{checked, object},
     super::convert::{count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
     super::info::{check_bits, read},
-    crate::memory::check_multiple,
-    crate::{BucketFunction, BucketKernel, Error, IdType, Result, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo},
+    crate::core::memory::check_multiple,
+    crate::{
+        BucketFunction, BucketKernel, Error, IdType, Request, Result, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo,
+    },
 };
 
 /// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
@@ -108,6 +110,28 @@ pub unsafe extern "C" fn trmDestroySplitter(splitter: TrmSplitter) {
     unsafe { destroy(splitter) }
 }
 
+/// Creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
+/// Call it from as many threads as shall compile. The splitter is ready when all calls have returned.
+///
+/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCompileSplitter(splitter: TrmSplitter) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's handle is null or valid.
+        if_built!("split", (splitter), unsafe { object("splitter", splitter)? }.0.compile())
+    })
+}
+
+/// Whether all pipelines have been created, so that splits can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
+/// TRM_SPLITTER_CREATE_DEFERRED_BIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetSplitterReady(splitter: TrmSplitter, ready: *mut VkBool32) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe { write("ready", ready, || if_built!("split", (splitter), Ok(object("splitter", splitter)?.0.is_ready().into()))) }
+    })
+}
+
 /// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
 ///
 /// @param maxCount At most the splitter's.
@@ -195,7 +219,7 @@ pub unsafe extern "C" fn trmCmdSplit(
 #[cfg(feature = "split")]
 fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
     check_bits("reserved", info.reserved, 0)?;
-    check_bits("flags", info.flags, TRM_SPLITTER_CREATE_DROP_KEYS_BIT | TRM_SPLITTER_CREATE_SEGMENTED_BIT)?;
+    check_bits("flags", info.flags, SPLITTER_CREATE_BITS)?;
     let functions = [
         (TrmBucketFunction::Bits as i32, BucketFunction::Bits { begin_bit: info.begin_bit }),
         (TrmBucketFunction::Range as i32, BucketFunction::Range),
@@ -237,6 +261,8 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         drop_keys: info.flags & TRM_SPLITTER_CREATE_DROP_KEYS_BIT != 0,
         layout: layout(info.layout)?,
         segmented: info.flags & TRM_SPLITTER_CREATE_SEGMENTED_BIT != 0,
+        batches: info.flags & TRM_SPLITTER_CREATE_BATCHES_BIT != 0,
+        deferred: info.flags & TRM_SPLITTER_CREATE_DEFERRED_BIT != 0,
         max_count: info.max_count,
         strategy: strategy(info.strategy)?,
         output,
@@ -245,7 +271,7 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
 }
 
 #[cfg(feature = "split")]
-pub(super) fn split_info(info: &TrmSplitInfo) -> SplitInfo {
+fn split_info(info: &TrmSplitInfo) -> SplitInfo {
     SplitInfo {
         count: count(info.count),
         keys: range(info.keys),
@@ -269,5 +295,18 @@ pub(super) fn split_info(info: &TrmSplitInfo) -> SplitInfo {
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),
+    }
+}
+
+#[cfg(feature = "split")]
+impl ProblemInfo for TrmSplitInfo {
+    unsafe fn check_handle(&self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { object("splitter", self.splitter) }.map(drop)
+    }
+
+    unsafe fn request<'a>(&self) -> Request<'a> {
+        // SAFETY: the caller's promise.
+        Request::Split(unsafe { &(*self.splitter).0 }, split_info(self))
     }
 }

@@ -234,6 +234,20 @@ pub const TRM_SORTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 /// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
 pub const TRM_SORTER_CREATE_SEGMENTED_BIT: u32 = 2;
 
+/// For TrmSorterCreateInfo::flags: the sorter may be named in batches of several problems. Takes about twice as many pipelines.
+pub const TRM_SORTER_CREATE_BATCHES_BIT: u32 = 4;
+
+/// For TrmSorterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSorter() create them.
+pub const TRM_SORTER_CREATE_DEFERRED_BIT: u32 = 8;
+
+/// Every bit of TrmSorterCreateInfo::flags.
+/// cbindgen:ignore
+#[cfg(feature = "sort")]
+pub(super) const SORTER_CREATE_BITS: u32 = TRM_SORTER_CREATE_DROP_KEYS_BIT
+    | TRM_SORTER_CREATE_SEGMENTED_BIT
+    | TRM_SORTER_CREATE_BATCHES_BIT
+    | TRM_SORTER_CREATE_DEFERRED_BIT;
+
 /// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
 /// nothing would be left.
 pub const TRM_SPLITTER_CREATE_DROP_KEYS_BIT: u32 = 1;
@@ -241,6 +255,20 @@ pub const TRM_SPLITTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 /// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
 /// or more, which go to TRM_SPLIT_OUTPUT_BUCKETS, 65,536 of them only by a function that takes every item to one.
 pub const TRM_SPLITTER_CREATE_SEGMENTED_BIT: u32 = 2;
+
+/// For TrmSplitterCreateInfo::flags: the splitter may be named in batches of several problems. Takes about twice as many pipelines.
+pub const TRM_SPLITTER_CREATE_BATCHES_BIT: u32 = 4;
+
+/// For TrmSplitterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSplitter() create them.
+pub const TRM_SPLITTER_CREATE_DEFERRED_BIT: u32 = 8;
+
+/// Every bit of TrmSplitterCreateInfo::flags.
+/// cbindgen:ignore
+#[cfg(feature = "split")]
+pub(super) const SPLITTER_CREATE_BITS: u32 = TRM_SPLITTER_CREATE_DROP_KEYS_BIT
+    | TRM_SPLITTER_CREATE_SEGMENTED_BIT
+    | TRM_SPLITTER_CREATE_BATCHES_BIT
+    | TRM_SPLITTER_CREATE_DEFERRED_BIT;
 
 /// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
 /// the arrays, and were cut off.

@@ -26,7 +26,7 @@ pub use sort::{sort, sort_pairs};
 pub use split::{Buckets, split, split_pairs};
 pub use validation::Validation;
 
-use crate::Result;
+use crate::{Error, Result};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The context that functions share which are given none: opened on first use and kept.
@@ -43,4 +43,12 @@ fn shared() -> Result<Context> {
     }
     let context = Context::new()?;
     Ok(CONTEXT.get_or_init(|| context).clone())
+}
+
+/// How many keys there are.
+#[cfg(feature = "radix")]
+fn count_of(keys: &[u32]) -> Result<u32> {
+    let limit = u64::from(u32::MAX);
+    let too_many = |_| Error::TooLarge { argument: "keys", value: keys.len() as u64, limit, why: "a 32-bit count" };
+    u32::try_from(keys.len()).map_err(too_many)
 }

@@ -1,7 +1,7 @@
 //! Sorts in one call.
 
-use super::{Context, shared};
-use crate::{Count, Error, Range, Result, SortInfo, Sorter, SorterInfo};
+use super::{Context, count_of, shared};
+use crate::{Count, Range, Result, SortInfo, Sorter, SorterInfo};
 
 impl Context {
     /// Sorts host memory: up, sort, down.
@@ -55,11 +55,4 @@ pub fn sort(keys: &mut [u32]) -> Result<()> {
 /// As [`Context::new`] and [`Context::sort_pairs`].
 pub fn sort_pairs(keys: &mut [u32], values: &mut [u32]) -> Result<()> {
     shared()?.sort_pairs(keys, values)
-}
-
-/// How many keys there are.
-pub(super) fn count_of(keys: &[u32]) -> Result<u32> {
-    let limit = u64::from(u32::MAX);
-    let too_many = |_| Error::TooLarge { argument: "keys", value: keys.len() as u64, limit, why: "a 32-bit count" };
-    u32::try_from(keys.len()).map_err(too_many)
 }

@@ -1,7 +1,6 @@
 //! Splits in one call.
 
-use super::sort::count_of;
-use super::{Context, shared};
+use super::{Context, count_of, shared};
 use crate::{BucketFunction, Count, IdType, Result, SplitInfo, Splitter, SplitterInfo};
 
 /// What takes a key to its bucket, with what it is told by: as [`BucketFunction`] has it, but for a key's sign, which is its topmost bit, and

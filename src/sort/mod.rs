@@ -5,65 +5,18 @@
 //! several; larger ones one or a few dispatches for each digit of eight bits, whatever their size. On large problems, digits that all
 //! keys share are passed over.
 
-#[doc(hidden)]
-pub mod cpu;
-mod format;
 mod info;
-mod job;
-mod kind;
-mod merging;
-mod passes;
-mod plan;
-mod table;
 
-#[cfg(test)]
-pub(crate) use format::Digit;
-pub(crate) use format::Format;
-#[cfg(feature = "split")]
-pub(crate) use format::{Given, LabelBy, MAX_NARROW_COUNT, SplitBy};
-#[cfg(feature = "split")]
-pub(crate) use info::PlainKey;
-pub use info::{KeyType, Layout, Order, Placement, SorterInfo, ValueType};
-#[cfg(feature = "split")]
-pub(crate) use job::Buckets;
-pub(crate) use job::Job;
-pub(crate) use kind::{Class, SortKind};
-#[cfg(test)]
-pub(crate) use merging::Merging;
-pub(crate) use passes::{Passes, check_apart, scratch_range};
-#[cfg(feature = "split")]
-pub(crate) use table::{INDIRECT_COMMAND, MOST_GROUPS_Y};
-pub(crate) use table::{SortSource, SortTable};
+pub use info::SorterInfo;
 
-use crate::memory::{Argument, Arguments};
-use crate::shared::{FLAG_EVEN, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED};
-use crate::{Count, Device, Range, Result, Scratch, Strategy, Timestamps};
+#[cfg(doc)]
+use crate::Layout;
+use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
+use crate::radix::{Buckets, Items, Job, Operation};
+use crate::shared::FLAG_EVEN;
+use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
 use ash::vk;
-
-/// Where the arrays of a segmented sort or split are cut. All of it lies on the device and nothing is read back.
-///
-/// Segment `s` holds the items from `offsets[s]` up to `offsets[s + 1]`. Offsets never fall; segments may be empty. Items before the
-/// first offset and from the last one on are in no segment, and left alone. (The row offsets of a CSR matrix, and whatever an exclusive
-/// sum of counts leaves.)
-///
-/// ```no_run
-/// # use trommel::{Count, Range, Scratch, Segments, SortInfo, Sorter};
-/// # type Commands = ash::vk::CommandBuffer;
-/// # unsafe fn record(sorter: &Sorter, commands: Commands, [depths, splats, firsts]: [Range; 3], scratch: Scratch) -> trommel::Result<()> {
-/// // Up to a million splats, binned to 80 x 45 tiles of the screen: sorted by depth in each.
-/// let segments = Segments { offsets: firsts, count: Count::host(80 * 45) };
-/// let info = SortInfo { count: Count::host(1 << 20), keys: depths, values: splats, segments, scratch, ..SortInfo::default() };
-/// // SAFETY: the command buffer is recording, and the ranges are valid until it has executed.
-/// unsafe { sorter.cmd_sort(commands, &info) }
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Segments {
-    /// `count.max + 1` words: one more than there are segments.
-    pub offsets: Range,
-    /// How many segments, fewer than 2^30.
-    pub count: Count,
-}
 
 /// One sort to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,43 +48,43 @@ pub struct SortInfo {
     pub timestamps: Option<Timestamps>,
 }
 
-impl SortInfo {
-    /// The count that the device may tell: of keys, or of segments.
-    pub(crate) fn counted(&self, format: &Format) -> Count {
-        if format.segmented { self.segments.count } else { self.count }
+impl From<SortInfo> for Items {
+    fn from(info: SortInfo) -> Self {
+        let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, status, timestamps } =
+            info;
+        Self { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, status, timestamps }
+    }
+}
+
+impl RequestInfo for SortInfo {
+    fn max_count(&self) -> u32 {
+        self.count.max
     }
 
-    /// The bytes that a sort touches, by name, scratch aside.
-    pub(crate) fn arguments(&self, format: &Format) -> Arguments {
-        let count = u64::from(self.count.max);
-        // From the first byte of the first item to the last byte of the last.
-        let extent = |address, size: u32, stride: u32| {
-            let stride = if stride == 0 || !format.has(LAYOUT_STRIDED) { size } else { stride };
-            Range::new(address, if count == 0 { 0 } else { (count - 1) * u64::from(stride) + u64::from(size) })
-        };
-        let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
-        let wanted = |wanted: bool, range: Range| if wanted { range } else { Range::NONE };
-        let preserved = format.placement == Placement::Preserve;
-        let second = format.placement != Placement::InPlace;
-        let values = format.values_separate();
-        let indices = format.has(LAYOUT_INDICES) && !format.has(crate::shared::LAYOUT_VALUES_APART);
-        let (key_size, value_size) = (format.key_step(), format.value_size);
-        let keys_out = second && !(preserved && format.has(LAYOUT_DROP_KEYS));
-        let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
-        let argument = |name, range, written| Argument { name, range, written };
-        Arguments::from_iter([
-            argument("keys", extent(self.keys.address, key_size, self.key_stride), !preserved),
-            argument(
-                "values",
-                wanted(values && !(indices && preserved), extent(self.values.address, value_size, self.value_stride)),
-                !preserved,
-            ),
-            argument("keysOut", wanted(keys_out, extent(self.keys_out.address, key_size, 0)), true),
-            argument("valuesOut", wanted(values && second, extent(self.values_out.address, value_size, 0)), true),
-            argument("count", word(self.counted(format).address), false),
-            argument("status", word(self.status), true),
-            argument("segments.offsets", wanted(format.segmented, offsets), false),
-        ])
+    fn scratch(&self) -> Scratch {
+        self.scratch
+    }
+
+    fn timestamps(&self) -> Option<Timestamps> {
+        self.timestamps
+    }
+}
+
+impl Primitive for Sorter {
+    const NAME: &'static str = "sorter";
+    type Info = SortInfo;
+    type Planner = Operation;
+
+    fn planner(&self) -> &Operation {
+        &self.operation
+    }
+
+    fn check(&self, _info: &SortInfo) -> Result<()> {
+        Ok(())
+    }
+
+    fn job(&self, info: &SortInfo) -> Job {
+        Job { items: (*info).into(), buckets: Buckets::default() }
     }
 }
 
@@ -142,7 +95,7 @@ impl SortInfo {
 #[derive(Clone, Debug)]
 pub struct Sorter {
     info: SorterInfo,
-    pub(crate) passes: Passes,
+    operation: Operation,
 }
 
 impl Sorter {
@@ -152,12 +105,27 @@ impl Sorter {
     /// # Errors
     /// Names the member of `info` that cannot be, and why; [`crate::Error::Vulkan`] where a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
-        Ok(Self { info: *info, passes: Passes::new(device, Format::new(info)?, info.strategy)? })
+        Ok(Self { info: *info, operation: Operation::new(device, info.format()?, info.strategy, info.options())? })
+    }
+
+    /// Creates pipelines of a sorter with [`SorterInfo::deferred`] on the calling thread, until there is none left that no thread has
+    /// begun. Call it from as many threads as shall compile; a clone of the sorter does as well. The sorter is ready when all calls
+    /// have returned.
+    ///
+    /// # Errors
+    /// [`crate::Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
+    pub fn compile(&self) -> Result<()> {
+        self.operation.handle().compile()
+    }
+
+    /// Whether all pipelines have been created, so that sorts can be recorded. Always true without [`SorterInfo::deferred`].
+    pub fn is_ready(&self) -> bool {
+        self.operation.handle().is_ready()
     }
 
     /// The device it was made on.
     pub fn device(&self) -> &Device {
-        self.passes.device()
+        self.operation.handle().device()
     }
 
     /// What it was made as.
@@ -167,16 +135,16 @@ impl Sorter {
 
     /// The strategy in use, never [`Strategy::Auto`].
     pub fn strategy(&self) -> Strategy {
-        self.passes.strategy()
+        self.operation.strategy()
     }
 
     /// Which of the two arrays of a [`Placement::DoubleBuffer`] sort holds the result: 0 for `keys` and `values`, 1 for `keys_out` and
     /// `values_out`. Of the others, [`Placement::Preserve`] has its result in the second, [`Placement::InPlace`] in the first.
     pub fn result_side(&self) -> u32 {
-        let first = match self.passes.format.placement {
+        let first = match self.operation.format.placement {
             Placement::InPlace => true,
             Placement::Preserve => false,
-            Placement::DoubleBuffer => self.passes.format.rule() == FLAG_EVEN,
+            Placement::DoubleBuffer => self.operation.format.rule() == FLAG_EVEN,
         };
         if first { 0 } else { 1 }
     }
@@ -187,7 +155,7 @@ impl Sorter {
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
-        self.passes.scratch_size(max_count)
+        scratch_size(&self.operation, max_count)
     }
 
     /// Queries that [`SortInfo::timestamps`] needs for a sort of exactly `max_count`: one before the first pass and one after
@@ -196,7 +164,7 @@ impl Sorter {
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`SorterInfo::max_count`].
     pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
-        self.passes.timestamp_count(max_count)
+        timestamp_count(&self.operation, max_count)
     }
 
     /// The passes that a sort would record, as text.
@@ -204,7 +172,7 @@ impl Sorter {
     /// # Errors
     /// What [`Sorter::cmd_sort`] would refuse about the count.
     pub fn describe(&self, info: &SortInfo) -> Result<String> {
-        self.passes.describe(&(*info).into())
+        describe(self, info)
     }
 
     /// Appends a sort to `command_buffer`: compute dispatches with the barriers between them.
@@ -216,7 +184,8 @@ impl Sorter {
     /// deterministic. With every strategy but [`Strategy::ReduceThenScan`] tiles wait for earlier ones, within bounds.
     ///
     /// # Errors
-    /// Names the argument and the limit it breaks; nothing has been recorded then.
+    /// Names the argument and the limit it breaks; nothing has been recorded then. [`crate::Error::NotReady`] until
+    /// [`Sorter::is_ready`].
     ///
     /// # Safety
     /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the sorter's device, and
@@ -224,6 +193,6 @@ impl Sorter {
     /// that [`Range`] and [`Scratch`] name.
     pub unsafe fn cmd_sort(&self, command_buffer: vk::CommandBuffer, info: &SortInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
-        unsafe { self.passes.record(command_buffer, &(*info).into()) }
+        unsafe { record_one(self, command_buffer, info) }
     }
 }

@@ -1,11 +1,12 @@
 //! What a splitter is asked for, in the caller's words, and what kernels make of it.
 
+use crate::core::handle::Options;
+use crate::radix::{BucketSource, Format, ItemsInfo, LabelBy, MAX_NARROW_COUNT, SplitBy};
 use crate::shared::{
     ENCODING_SIGNED, FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, FUNCTION_SIGNS, FUNCTION_SPLITTERS, FUNCTION_USER,
     LAYOUT_DROP_KEYS, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
 };
-use crate::sort::{Format, Given, LabelBy, MAX_NARROW_COUNT, SplitBy};
-use crate::{Error, KeyType, Layout, Placement, Result, SorterInfo, Strategy, ValueType};
+use crate::{Error, KeyType, Layout, Placement, Result, Strategy, ValueType};
 
 /// What takes a key to its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +118,10 @@ pub struct SplitterInfo {
     pub max_count: u32,
     /// How. All give the same bytes.
     pub strategy: Strategy,
+    /// The splits may be recorded together with others, by [`crate::cmd_batch`]. Takes about twice as many pipelines.
+    pub batches: bool,
+    /// Pipelines are created by threads that call [`crate::Splitter::compile`], not by [`crate::Splitter::new`].
+    pub deferred: bool,
     /// The arrays are cut into segments, each of which is split by itself: [`crate::SplitInfo::segments`]. Keys of 32 bits or more, which go to
     /// [`SplitOutput::Buckets`], 65,536 of them only by a function that takes every item to one.
     pub segmented: bool,
@@ -148,6 +153,8 @@ impl SplitterInfo {
             segmented: false,
             max_count: 0,
             strategy: Strategy::Auto,
+            batches: false,
+            deferred: false,
             output: SplitOutput::Buckets,
             method: SplitMethod::Workgroup,
         }
@@ -156,6 +163,20 @@ impl SplitterInfo {
     /// `u32` keys with 4-byte values.
     pub const fn pairs(buckets: u32, function: BucketFunction) -> Self {
         Self { value: ValueType::U32, ..Self::keys(buckets, function) }
+    }
+
+    /// The same for batches, too.
+    pub const fn batches(self) -> Self {
+        Self { batches: true, ..self }
+    }
+
+    /// The same with pipelines created later, by the caller's threads.
+    pub const fn deferred(self) -> Self {
+        Self { deferred: true, ..self }
+    }
+
+    pub(crate) const fn options(&self) -> Options {
+        Options { batches: self.batches, deferred: self.deferred }
     }
 
     /// The same by a given strategy.
@@ -177,7 +198,7 @@ impl SplitterInfo {
     /// What no splitter can be: names the member and why.
     pub(crate) fn format(&self) -> Result<Format> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
-        let Self { key, buckets, function, layout, max_count, strategy, method, .. } = *self;
+        let Self { key, buckets, function, layout, max_count, method, .. } = *self;
         if buckets == 0 || buckets > MOST_BUCKETS {
             return malformed("bucketCount", &format!("{buckets} is not 1 to {MOST_BUCKETS}"));
         }
@@ -210,7 +231,7 @@ impl SplitterInfo {
         // Whatever is no field is a digit all the same, of one bit for all it matters.
         let by_field = matches!(function, BucketFunction::Bits { .. }) && by_labels.is_none();
         let (begin_bit, end_bit) = if by_field { (begin_bit, end_bit) } else { (0, 1) };
-        let moved = SorterInfo {
+        let moved = ItemsInfo {
             key,
             order: crate::Order::Ascending,
             begin_bit,
@@ -221,7 +242,6 @@ impl SplitterInfo {
             layout,
             segmented: self.segmented,
             max_count,
-            strategy,
         };
         let moved = Format::new(&moved)?;
         let only_counts = self.output == SplitOutput::Counts;
@@ -396,13 +416,15 @@ impl SplitterInfo {
             BucketFunction::Range | BucketFunction::Splitters if self.buckets == 1 => None,
             BucketFunction::Bits { .. } => Some(of_keys),
             BucketFunction::Range => Some(LabelBy { function: FUNCTION_RANGE, ..of_keys }),
-            BucketFunction::Splitters => Some(LabelBy { function: FUNCTION_SPLITTERS, given: Some(Given::Splitters), ..of_keys }),
+            BucketFunction::Splitters => {
+                Some(LabelBy { function: FUNCTION_SPLITTERS, given: Some(BucketSource::Splitters), ..of_keys })
+            }
             BucketFunction::Signs => Some(LabelBy { function: FUNCTION_SIGNS, ..of_keys }),
             BucketFunction::User => Some(LabelBy { function: FUNCTION_USER, ..of_keys }),
             BucketFunction::Ids(id) => {
                 let bits = 8 * id.size();
                 Some(LabelBy {
-                    given: Some(Given::Ids(id.size())),
+                    given: Some(BucketSource::Ids(id.size())),
                     words: 1,
                     bits,
                     encoding: 0,

@@ -3,8 +3,8 @@
 #[cfg(feature = "runtime-shaders")]
 mod compiler;
 
+use crate::radix::PlainKey;
 use crate::shared::{Constant, KERNEL_INTERFACE};
-use crate::sort::PlainKey;
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -175,6 +175,8 @@ mod tests {
         assert_eq!(with(1, NEWEST + 0x100), "code is malformed: it is SPIR-V of a later version than 1.6");
         assert_eq!(with(5, OP_ENTRY_POINT), "code is malformed: its last instruction is cut off", "no words");
         assert_eq!(with(6, 0), "code is malformed: it has no compute kernel called main", "a vertex shader");
+        let mine = u32::from_le_bytes(*b"mine");
+        assert_eq!(with(8, mine), "code is malformed: it has no compute kernel called main", "another name");
         assert_eq!(refused(&good[..good.len() - 1]), "code is malformed: its last instruction is cut off");
         assert_eq!(refused(&good[..10]), "code is malformed: it is no kernel with a function that takes keys to buckets");
         let other = declared(KERNEL_INTERFACE ^ 1);
@@ -185,8 +187,8 @@ mod tests {
 
     #[test]
     fn the_librarys_own_kernels_are_none() {
-        for kernel in crate::kernel::Kernel::ALL {
-            let refused = BucketKernel::from_spirv(kernel.spirv()).map(drop).map_err(|error| error.to_string());
+        for kernel in crate::kernels::Kernel::ALL {
+            let refused = BucketKernel::from_spirv(&kernel.spirv().unwrap()).map(drop).map_err(|error| error.to_string());
             assert_eq!(refused, Err("code is malformed: it is no kernel with a function that takes keys to buckets".into()));
         }
     }

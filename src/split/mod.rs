@@ -8,11 +8,12 @@ mod info;
 mod kernel;
 mod range;
 
-use crate::kernel::Module;
-use crate::memory::Count;
+use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::pipelines::Module;
+use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
+use crate::radix::{Buckets, INDIRECT_COMMAND, Items, Job, MOST_GROUPS_Y, Operation};
 use crate::shared::RADIX;
-use crate::sort::{Buckets, INDIRECT_COMMAND, Job, MOST_GROUPS_Y, Passes};
-use crate::{Device, Error, Range, Result, Scratch, Segments, SortInfo, Strategy, Timestamps};
+use crate::{Count, Device, Error, Range, Result, Scratch, Segments, Strategy, Timestamps};
 use ash::vk;
 pub use info::{BucketFunction, IdType, SplitMethod, SplitOutput, SplitterInfo};
 pub use kernel::BucketKernel;
@@ -101,7 +102,7 @@ pub struct SplitInfo {
 #[derive(Clone, Debug)]
 pub struct Splitter {
     info: SplitterInfo,
-    pub(crate) passes: Passes,
+    operation: Operation,
     /// Of a function of the caller.
     _module: Option<Arc<Module>>,
 }
@@ -116,7 +117,7 @@ impl Splitter {
         if info.function == BucketFunction::User {
             return Err(Error::Malformed { argument: "bucketFunction", why: "it takes a kernel, and none is given".into() });
         }
-        Ok(Self { info: *info, passes: Passes::new(device, info.format()?, info.strategy)?, _module: None })
+        Ok(Self { info: *info, operation: Operation::new(device, info.format()?, info.strategy, info.options())?, _module: None })
     }
 
     /// The same by a function of the caller, [`BucketFunction::User`].
@@ -140,12 +141,25 @@ impl Splitter {
         if let Some(labels) = format.split.as_mut().and_then(|split| split.labels.as_mut()) {
             labels.module = module.number();
         }
-        Ok(Self { info: *info, passes: Passes::new(device, format, info.strategy)?, _module: Some(module) })
+        Ok(Self { info: *info, operation: Operation::new(device, format, info.strategy, info.options())?, _module: Some(module) })
+    }
+
+    /// Creates pipelines of a splitter with [`SplitterInfo::deferred`] on the calling thread: as [`crate::Sorter::compile`].
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
+    pub fn compile(&self) -> Result<()> {
+        self.operation.handle().compile()
+    }
+
+    /// Whether all pipelines have been created, so that splits can be recorded. Always true without [`SplitterInfo::deferred`].
+    pub fn is_ready(&self) -> bool {
+        self.operation.handle().is_ready()
     }
 
     /// The device it was made on.
     pub fn device(&self) -> &Device {
-        self.passes.device()
+        self.operation.handle().device()
     }
 
     /// What it was made as.
@@ -156,7 +170,7 @@ impl Splitter {
     /// The strategy in use, never [`Strategy::Auto`]: which that is of many items. (Few items have one for all strategies, and more of them alone the
     /// device's own: see docs/split.md.)
     pub fn strategy(&self) -> Strategy {
-        self.passes.strategy()
+        self.operation.strategy()
     }
 
     /// Bytes of scratch that serve every split of at most `max_count` items. Never shrinks as `max_count` grows.
@@ -164,7 +178,7 @@ impl Splitter {
     /// # Errors
     /// [`Error::TooLarge`] above [`SplitterInfo::max_count`].
     pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
-        self.passes.scratch_size(max_count)
+        scratch_size(&self.operation, max_count)
     }
 
     /// Queries that [`SplitInfo::timestamps`] needs for a split of exactly `max_count`: one before the first pass and one after
@@ -173,7 +187,7 @@ impl Splitter {
     /// # Errors
     /// [`Error::TooLarge`] above [`SplitterInfo::max_count`].
     pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
-        self.passes.timestamp_count(max_count)
+        timestamp_count(&self.operation, max_count)
     }
 
     /// The passes that a split would record, as text.
@@ -181,7 +195,7 @@ impl Splitter {
     /// # Errors
     /// What [`Splitter::cmd_split`] would refuse about the count.
     pub fn describe(&self, info: &SplitInfo) -> Result<String> {
-        self.passes.describe(&self.job(info))
+        describe(self, info)
     }
 
     /// Appends a split to `command_buffer`: compute dispatches with the barriers between them.
@@ -194,51 +208,55 @@ impl Splitter {
     /// with any strategy but [`Strategy::ReduceThenScan`], tiles may wait for earlier ones, within bounds.
     ///
     /// # Errors
-    /// Names the argument and the limit it breaks; nothing has been recorded then.
+    /// Names the argument and the limit it breaks; nothing has been recorded then. [`Error::NotReady`] until [`Splitter::is_ready`].
     ///
     /// # Safety
     /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the splitter's device, and
     /// used by this thread alone. The splitter or a clone of it lives until the commands have executed. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
     /// that [`Range`] and [`Scratch`] name.
     pub unsafe fn cmd_split(&self, command_buffer: vk::CommandBuffer, info: &SplitInfo) -> Result<()> {
-        self.check(info)?;
         // SAFETY: the caller's promises are the same.
-        unsafe { self.passes.record(command_buffer, &self.job(info)) }
+        unsafe { record_one(self, command_buffer, info) }
     }
 
-    /// As the passes have it.
-    pub(crate) fn job(&self, info: &SplitInfo) -> Job {
-        let SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, scratch, status, timestamps, .. } =
-            *info;
-        let items = SortInfo {
-            count,
-            keys,
-            values,
-            keys_out,
-            values_out,
-            key_stride,
-            value_stride,
-            segments: info.segments,
-            scratch,
-            status,
-            timestamps,
-        };
-        let SplitInfo { width, user_address, user_words, starts, offsets, counts, commands, command_items, .. } = *info;
-        let low = self.info.ordered(info.low);
-        // Only read where keys have one word, and so have these.
-        let word = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let range = Ranges::new(word(low), word(width).max(1), self.info.buckets.min(RADIX)).words();
-        let given = match self.info.function {
-            BucketFunction::Ids(_) => info.bucket_ids,
-            BucketFunction::Splitters => info.splitters,
-            _ => Range::NONE,
-        };
-        let told = Buckets { starts, offsets, counts, commands, command_items, ..Buckets::default() };
-        Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..told } }
+    /// That what is told of each bucket of each segment is within reach of an index.
+    fn check_told(&self, info: &SplitInfo) -> Result<()> {
+        let segments = if self.info.segmented { u64::from(info.segments.count.max) } else { 1 };
+        let buckets = u64::from(self.info.buckets);
+        let told = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
+        let words = told.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
+        if segments * words > MOST_TOLD {
+            let why = "2^30 words of offsets, counts or commands";
+            return Err(Error::TooLarge { argument: "segments.count.max", value: segments, limit: MOST_TOLD / words, why });
+        }
+        Ok(())
+    }
+}
+
+impl RequestInfo for SplitInfo {
+    fn max_count(&self) -> u32 {
+        self.count.max
     }
 
-    /// Everything about one split that needs no scratch.
-    pub(crate) fn check(&self, info: &SplitInfo) -> Result<()> {
+    fn scratch(&self) -> Scratch {
+        self.scratch
+    }
+
+    fn timestamps(&self) -> Option<Timestamps> {
+        self.timestamps
+    }
+}
+
+impl Primitive for Splitter {
+    const NAME: &'static str = "splitter";
+    type Info = SplitInfo;
+    type Planner = Operation;
+
+    fn planner(&self) -> &Operation {
+        &self.operation
+    }
+
+    fn check(&self, info: &SplitInfo) -> Result<()> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let by_ranges = self.info.function == BucketFunction::Range;
         if by_ranges && info.width == 0 {
@@ -282,19 +300,36 @@ impl Splitter {
                 });
             }
         }
-        self.passes.check(&self.job(info))
+        Ok(())
     }
 
-    /// That what is told of each bucket of each segment is within reach of an index.
-    fn check_told(&self, info: &SplitInfo) -> Result<()> {
-        let segments = if self.info.segmented { u64::from(info.segments.count.max) } else { 1 };
-        let buckets = u64::from(self.info.buckets);
-        let told = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
-        let words = told.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
-        if segments * words > MOST_TOLD {
-            let why = "2^30 words of offsets, counts or commands";
-            return Err(Error::TooLarge { argument: "segments.count.max", value: segments, limit: MOST_TOLD / words, why });
-        }
-        Ok(())
+    fn job(&self, info: &SplitInfo) -> Job {
+        let SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, scratch, status, timestamps, .. } =
+            *info;
+        let items = Items {
+            count,
+            keys,
+            values,
+            keys_out,
+            values_out,
+            key_stride,
+            value_stride,
+            segments: info.segments,
+            scratch,
+            status,
+            timestamps,
+        };
+        let SplitInfo { width, user_address, user_words, starts, offsets, counts, commands, command_items, .. } = *info;
+        let low = self.info.ordered(info.low);
+        // Only read where keys have one word, and so have these.
+        let word = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let range = Ranges::new(word(low), word(width).max(1), self.info.buckets.min(RADIX)).words();
+        let given = match self.info.function {
+            BucketFunction::Ids(_) => info.bucket_ids,
+            BucketFunction::Splitters => info.splitters,
+            _ => Range::NONE,
+        };
+        let told = Buckets { starts, offsets, counts, commands, command_items, ..Buckets::default() };
+        Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..told } }
     }
 }

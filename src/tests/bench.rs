@@ -4,14 +4,15 @@ use super::contexts::context;
 use super::labels;
 use super::problems::Sorts;
 use super::twins::{LOW, Twin, WIDTH, noise};
+use crate::core::plan::{Plan, Rows, Table as _};
+use crate::core::primitive::PlanSource as _;
+use crate::core::scratch::Layout as ScratchLayout;
 use crate::host::{Buffer, Context};
-use crate::plan::{Plan, Rows, Table as _};
-use crate::scratch::Layout as ScratchLayout;
+use crate::radix::{Buckets, Items, ProblemTable, Role};
 use crate::shared::{OUTPUT_PLACED, RADIX, SortProblem};
-use crate::sort::{Buckets, SortTable};
 use crate::split::Ranges;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile};
-use crate::{Count, Range, Scratch, Segments, SortInfo, SorterInfo, Strategy};
+use crate::{Count, Range, Scratch, Segments, SorterInfo, Strategy};
 
 /// How much of a sort is decided before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,10 @@ impl Memory {
     }
 }
 
+/// Parts of scratch begin so many bytes behind the address that they are counted from, as if scratch were larger: the sum of the low
+/// words has a carry for all but one address in 64.
+pub(super) const AHEAD: u64 = (1 << 32) - (1 << 26);
+
 pub(super) struct Bench {
     pub(super) context: Context,
     pub(super) profile: Profile,
@@ -167,18 +172,18 @@ impl Bench {
             let segments =
                 Segments { offsets, count: Count { max: problem.offsets.len().saturating_sub(1) as u32, address: count } };
             // Addresses are offsets until there is a buffer.
-            let sort = SortInfo {
+            let sort = Items {
                 count: Count { max: problem.size as u32, address: if info.segmented { 0 } else { count } },
                 segments: if info.segmented { segments } else { Segments::default() },
                 status,
                 key_stride: input.key_stride,
                 value_stride: input.value_stride,
-                ..SortInfo::default()
+                ..Items::default()
             };
             let arguments = sort.arguments(&format);
-            let sizes: Vec<_> = arguments.iter().map(|argument| (argument.name, argument.range.size as usize)).collect();
-            let mut array = |name: &str, bytes: &[u8], alignment: u32| {
-                let size = sizes.iter().find(|(known, _)| *known == name).map_or(0, |(_, size)| *size);
+            let sizes: Vec<_> = arguments.iter().map(|argument| (argument.role, argument.range.size as usize)).collect();
+            let mut array = |role: Role, bytes: &[u8], alignment: u32| {
+                let size = sizes.iter().find(|(known, _)| *known == role).map_or(0, |(_, size)| *size);
                 if size == 0 {
                     return Range::NONE;
                 }
@@ -187,11 +192,11 @@ impl Bench {
                 let place = memory.add(if bytes.is_empty() { &drawn } else { &bytes[..size] }, alignment as usize);
                 Range::new(place as u64, size as u64)
             };
-            let keys = array("keys", &input.keys, format.key_size);
-            let values = array("values", &input.values, 4);
-            let keys_out = array("keysOut", &[], format.key_size);
-            let values_out = array("valuesOut", &[], 4);
-            sorts.infos.push(SortInfo { keys, values, keys_out, values_out, ..sort });
+            let keys = array(Role::Keys, &input.keys, format.key_size);
+            let values = array(Role::Values, &input.values, 4);
+            let keys_out = array(Role::KeysOut, &[], format.key_size);
+            let values_out = array(Role::ValuesOut, &[], 4);
+            sorts.infos.push(Items { keys, values, keys_out, values_out, ..sort });
             if let Some(split) = format.split {
                 let given = if twin.given.is_empty() {
                     Range::NONE
@@ -225,10 +230,10 @@ impl Bench {
             inputs.push(twin);
         }
         let mut layout = ScratchLayout::default();
-        let kind = sorts.kind(context.device().facts(), &profile);
-        let class = kind.class(sorts.infos[0].count.max);
-        SortTable::new(kind, class, &sorts, 0, &mut layout).unwrap();
-        inputs.iter_mut().for_each(|twin| twin.merged = class.merging().is_some());
+        let config = sorts.config(context.device().facts(), &profile);
+        let algorithm = config.algorithm(sorts.infos[0].count.max);
+        ProblemTable::new(config, algorithm, &sorts, 0, &mut layout).unwrap();
+        inputs.iter_mut().for_each(|twin| twin.merged = algorithm.merging().is_some());
         let words = noise(5, layout.size().div_ceil(4) as usize + 1);
         let scratch = memory.add(bytemuck::cast_slice(&words), 4) as u64;
         memory.noise(12);
@@ -236,7 +241,7 @@ impl Bench {
 
         let buffer = context.upload(&memory.0).unwrap();
         let move_there = |address: &mut u64| *address += if *address == 0 { 0 } else { buffer.address() };
-        for SortInfo { count, status, keys, values, keys_out, values_out, segments, .. } in &mut sorts.infos {
+        for Items { count, status, keys, values, keys_out, values_out, segments, .. } in &mut sorts.infos {
             [&mut count.address, &mut segments.count.address, status].into_iter().for_each(move_there);
             [keys, values, keys_out, values_out, &mut segments.offsets]
                 .into_iter()
@@ -251,18 +256,19 @@ impl Bench {
 
     /// Hands the plan, and memory with the table in it, to `body`.
     pub(super) fn with_plan<T>(&self, body: impl FnOnce(&Plan<'_>, Vec<u8>, &[SortProblem]) -> T) -> T {
-        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
-        let class = kind.class(self.sorts.infos[0].count.max);
-        assert!(self.sorts.infos.iter().all(|info| kind.class(info.count.max) == class), "one case, one class");
+        let config = self.sorts.config(self.context.device().facts(), &self.profile);
+        let algorithm = config.algorithm(self.sorts.infos[0].count.max);
+        assert!(self.sorts.infos.iter().all(|info| config.algorithm(info.count.max) == algorithm), "one case, one algorithm");
         let mut layout = ScratchLayout::default();
-        let table = SortTable::new(kind, class, &self.sorts, self.scratch_address(), &mut layout).unwrap();
-        assert_eq!(layout.size(), self.scratch.size);
+        layout.part(AHEAD).unwrap();
+        let table = ProblemTable::new(config, algorithm, &self.sorts, self.scratch_address(), &mut layout).unwrap();
+        assert_eq!(layout.size(), AHEAD + self.scratch.size);
         let plan = table.plan();
         let mut rows = Vec::<SortProblem>::new();
         table.for_each_row(Rows::Problems, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
         let mut memory = self.initial.clone();
         for upload in &plan.uploads {
-            let mut start = (self.scratch.offset + upload.offset) as usize;
+            let mut start = (self.scratch.offset + upload.offset - AHEAD) as usize;
             upload.table.for_each_row(upload.rows, &mut |row| {
                 memory[start..start + row.len()].copy_from_slice(row);
                 start += row.len();
@@ -271,8 +277,9 @@ impl Bench {
         body(&plan, memory, &rows)
     }
 
+    /// The address that parts of scratch are counted from.
     pub(super) fn scratch_address(&self) -> u64 {
-        self.buffer.address() + self.scratch.offset
+        self.buffer.address() + self.scratch.offset - AHEAD
     }
 
     pub(super) fn place(&self, address: u64) -> usize {
@@ -297,8 +304,8 @@ impl Bench {
     }
 
     pub(super) fn tile(&self) -> usize {
-        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
-        let tiles = kind.class(self.sorts.infos[0].count.max).tiles();
+        let config = self.sorts.config(self.context.device().facts(), &self.profile);
+        let tiles = config.algorithm(self.sorts.infos[0].count.max).tiles();
         tiles.unwrap_or(self.profile.sort_keys.tiles[0].shape).tile() as usize
     }
 

@@ -5,13 +5,13 @@ use super::contexts::{RING_ENTRIES, assert_silence};
 use super::look_back::{PREFIX, Ring, look_back_word, ticket_words};
 use super::twins::{Move, Twin, address, below_prefix, move_of_pass, result};
 use crate::Strategy;
-use crate::kernel::Kernel;
-use crate::plan::{Pass, Plan};
+use crate::core::plan::{Pass, Plan};
+use crate::kernels::Kernel;
+use crate::radix::{Buckets, Merging, cpu};
 use crate::shared::{
     FLAG_SHARED_DIGITS, OUTPUT_BUCKETS, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH,
     STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, SortProblem, SortPush,
 };
-use crate::sort::{Buckets, Merging, cpu};
 
 /// What the kernels keep of the counts of a problem's tiles, digit by digit, in a row for each tile: the counts of those before it in its chunk
 /// of the line; and of the chunk's first tile those of all its tiles, or, once they are summed, of all before.
@@ -48,8 +48,8 @@ impl Bench {
 
     /// Whether prefixes are sorted by.
     pub(super) fn chosen(&self, twin: &Twin) -> bool {
-        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
-        kind.class(self.sorts.infos[0].count.max).finish().is_some() && twin.has_rare_prefixes()
+        let config = self.sorts.config(self.context.device().facts(), &self.profile);
+        config.algorithm(self.sorts.infos[0].count.max).finish().is_some() && twin.has_rare_prefixes()
     }
 
     /// Does what the pass does, in plain Rust, and compares.
@@ -239,7 +239,7 @@ impl Bench {
         let end = cpu::exclusive_sum(&mut offsets);
         offsets.push(end);
         let command = |count: &u32| {
-            let (x, y) = crate::record::fold(count.div_ceil(of.command_items), self.profile.max_groups_x);
+            let (x, y) = crate::core::record::fold(count.div_ceil(of.command_items), self.profile.max_groups_x);
             [x, y.max(1), 1]
         };
         let commands: Vec<u32> = counts.iter().flat_map(command).collect();
@@ -250,8 +250,8 @@ impl Bench {
 
     /// How runs are merged, where they are.
     pub(super) fn merging(&self) -> Option<Merging> {
-        let kind = self.sorts.kind(self.context.device().facts(), &self.profile);
-        kind.class(self.sorts.infos[0].count.max).merging()
+        let config = self.sorts.config(self.context.device().facts(), &self.profile);
+        config.algorithm(self.sorts.infos[0].count.max).merging()
     }
 
     /// Where windows of a group of runs begin, by items of each run; and the most items of one.
@@ -356,7 +356,7 @@ impl Bench {
         expected.extend([0, tiles, 0]);
         assert_eq!(self.part(memory, push.states, expected.len()), expected, "states");
         if let Some(arguments) = plan.resources.iter().find(|resource| resource.name == "arguments") {
-            let fold = |groups| <[u32; 2]>::from(crate::record::fold(groups, 7));
+            let fold = |groups| <[u32; 2]>::from(crate::core::record::fold(groups, 7));
             let ([x, y], [chunks_x, chunks_y]) = (fold(tiles), fold(tiles.div_ceil(push.chunk)));
             let expected = [x, y, 1, chunks_x, chunks_y, 1];
             assert_eq!(self.words(memory, arguments.range.address, 6), expected, "indirect arguments");

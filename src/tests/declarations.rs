@@ -1,13 +1,14 @@
 //! Passes on the device, against what each declares. Each runs twice: on memory as the passes before have left it, and with every byte
 //! altered that it does not declare to read. The first run may change only bytes that it declares to write, and both must write the same.
 
-use super::bench::Bench;
+use super::bench::{AHEAD, Bench};
 use super::problems::argument_of;
 use super::twins::noise;
 use crate::Range;
-use crate::kernel::Variant;
-use crate::plan::{Groups, Pass, Plan, Resources};
-use crate::record::{Commands as _, Recorder};
+use crate::core::pipelines::Variant;
+use crate::core::plan::{Groups, Pass, Plan, Resources};
+use crate::core::record::{Commands as _, Recorder};
+use crate::radix::Role;
 use crate::shared::LAYOUT_STRIDED;
 
 impl Bench {
@@ -21,18 +22,18 @@ impl Bench {
         let format = self.sorts.format();
         for resource in set.iter() {
             let resource = plan.resources[resource];
-            let Some(given) = argument_of(resource.name) else {
+            let Some(role) = argument_of(resource.name) else {
                 add(resource.range.address, resource.range.size as usize);
                 continue;
             };
             for job in self.sorts.jobs() {
                 let (info, arguments) = (job.items, job.arguments(&format));
-                let range = arguments.iter().find(|argument| argument.name == given).unwrap().range;
-                let (size, stride) = match given {
-                    "keys" => (format.key_size, info.key_stride),
+                let range = arguments.iter().find(|argument| argument.role == role).unwrap().range;
+                let (size, stride) = match role {
+                    Role::Keys => (format.key_size, info.key_stride),
                     _ => (format.value_size, info.value_stride),
                 };
-                if range.size != 0 && format.has(LAYOUT_STRIDED) && ["keys", "values"].contains(&given) && stride != 0 {
+                if range.size != 0 && format.has(LAYOUT_STRIDED) && [Role::Keys, Role::Values].contains(&role) && stride != 0 {
                     // Nothing of what lies between items.
                     (0..u64::from(info.count.max)).for_each(|i| add(range.address + i * u64::from(stride), size as usize));
                 } else if range.size != 0 {
@@ -46,10 +47,14 @@ impl Bench {
     pub(super) fn run(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
         let device = self.context.device();
         self.context.write(&self.buffer, memory).unwrap();
-        let pipeline = |variant: Variant| device.pipeline(variant);
+        let pipeline = |variant: Variant| device.late_pipeline(variant);
         let run = self.context.run(|commands| {
             let plans = std::slice::from_ref(plan);
-            Recorder::new(device, commands, self.scratch, None, plans, pipeline)?.dispatch(0, pass);
+            let mut pass = *pass;
+            if let Groups::Indirect { offset, .. } = &mut pass.groups {
+                *offset -= AHEAD;
+            }
+            Recorder::new(device, commands, self.scratch, None, plans, pipeline)?.dispatch(0, &pass);
             Ok(())
         });
         run.unwrap();

@@ -4,19 +4,23 @@
 mod random;
 
 use super::problems::{
-    Addresses, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, segmented_formats, segmented_splits, splits, tables,
+    Addresses, Group, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, groups, segmented_formats, segmented_splits,
+    splits, tables,
 };
-use crate::kernel::Kernel;
-use crate::plan::{Groups, Pass, Plan, Upload};
-use crate::record::{Commands, MAX_PIPELINES, MAX_PLANS, record};
-use crate::scratch::Layout;
+use crate::core::pipelines::Variant;
+use crate::core::plan::{Groups, Pass, Plan, Upload};
+use crate::core::primitive::PlanSource as _;
+use crate::core::record::{Commands, MAX_PIPELINES, MAX_PLANS, record};
+use crate::core::scratch::Layout;
+use crate::kernels::Kernel;
+use crate::radix::{Algorithm, Config, Format, Job, ProblemTable, variants};
 use crate::shared::FLAG_EVEN;
-use crate::sort::{Class, Format, Job, SortKind, SortTable};
 use crate::tuning::Profile;
 use crate::{DeviceFacts, Placement, Range, SorterInfo, SplitMethod, SplitOutput, SplitterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -63,9 +67,9 @@ impl<'a> Truth<'a> {
     /// The caller's arrays lie apart, where a resource is the smallest range around them.
     fn of(plan: &'a Plan<'a>, jobs: &[Job], format: &Format) -> Self {
         let ranges = plan.resources.iter().map(|resource| {
-            let Some(name) = argument_of(resource.name) else { return Rc::from([resource.range]) };
+            let Some(role) = argument_of(resource.name) else { return Rc::from([resource.range]) };
             let arguments = jobs.iter().flat_map(|job| job.arguments(format));
-            let named = arguments.filter(|argument| argument.name == name && argument.range.size != 0);
+            let named = arguments.filter(|argument| argument.role == role && argument.range.size != 0);
             let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
             ranges.sort_by_key(|range| range.address);
             ranges.into()
@@ -215,20 +219,41 @@ fn profile(facts: &DeviceFacts) -> Profile {
     profile
 }
 
+/// What variants depend on.
+type Made = (DeviceFacts, Profile, Format, Strategy, Option<Strategy>, bool);
+
+thread_local! {
+    static MADE: RefCell<Vec<(Made, Rc<[Variant]>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The variants that a sorter or splitter creates. The latest are kept, since many cases in a row have the same.
+fn made_by(config: Config<'_>, of_few: Option<Strategy>) -> Rc<[Variant]> {
+    let key = (config.facts.clone(), config.profile.clone(), config.format, config.strategy, of_few, config.alone);
+    MADE.with_borrow_mut(|made| {
+        if let Some((_, variants)) = made.iter().find(|(known, _)| *known == key) {
+            return variants.clone();
+        }
+        let variants: Rc<[Variant]> = variants(config, of_few, !config.alone).unwrap().into();
+        made.truncate(16);
+        made.insert(0, (key, variants.clone()));
+        variants
+    })
+}
+
 /// What the host tells the device of several problems.
 const ROWS: [&str; 3] = ["problems", "results", "label_rows"];
 
 /// Plans of the sorts, handed to `body` with the truth about them.
 fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_>], &[Plan<'_>])) {
     let profile = profile(facts);
-    let tables = tables(sorts, facts, &profile, &mut Layout::default());
-    let plans: Vec<Plan<'_>> = tables.iter().map(|(_, _, table)| table.plan()).collect();
-    let truths: Vec<_> = tables
+    let groups = groups(sorts, facts, &profile);
+    let tables = tables(&groups, &mut Layout::default());
+    let plans: Vec<Plan<'_>> = tables.iter().map(|table| table.plan()).collect();
+    let truths: Vec<_> = groups
         .iter()
         .zip(&plans)
-        .map(|((sorts, class, _), plan)| {
-            let kind = sorts.kind(facts, &profile);
-            let made: Vec<_> = kind.variants().collect();
+        .map(|(group, plan)| {
+            let made = made_by(group.config, None);
             let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
             let distinct: HashSet<_> = plan.passes.iter().map(|pass| pass.variant).collect();
@@ -241,8 +266,8 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
                 let rows = pass.reads.iter().find(|id| ROWS.contains(&plan.resources[*id].name) && !told(*id));
                 assert!(rows.is_none(), "{:?} reads rows that nobody has written: {plan}", pass.variant.kernel);
             }
-            let jobs: Vec<_> = sorts.jobs().filter(|job| kind.class(job.items.count.max) == *class).collect();
-            Truth::of(plan, &jobs, &sorts.format())
+            let jobs: Vec<_> = group.jobs().collect();
+            Truth::of(plan, &jobs, &group.config.format)
         })
         .collect();
     body(&truths, &plans);
@@ -359,17 +384,17 @@ proptest! {
         let facts = &devices()[device].1;
         let profile = profile(facts);
         let mut layout = Layout::default();
-        let tables = tables(&batch, facts, &profile, &mut layout);
+        let groups = groups(&batch, facts, &profile);
+        let tables = tables(&groups, &mut layout);
         let mut parts = Vec::new();
-        for (sorts, class, table) in &tables {
+        for (Group { sorts, config, algorithm }, table) in groups.iter().zip(&tables) {
             for resource in table.plan().resources {
                 if argument_of(resource.name).is_none() {
                     parts.push((resource.name, resource.range));
                 }
-                let kind = sorts.kind(facts, &profile);
-                let tiled = matches!(class, Class::Tiled(..)) && sorts.info.placement != Placement::DoubleBuffer;
+                let tiled = matches!(algorithm, Algorithm::Tiled(..)) && sorts.info.placement != Placement::DoubleBuffer;
                 if resource.name == "alternate_keys" && tiled {
-                    let of_class = sorts.infos.iter().filter(|info| kind.class(info.count.max) == *class);
+                    let of_class = sorts.infos.iter().filter(|info| config.algorithm(info.count.max) == *algorithm);
                     let keys: u64 = of_class.map(|info| u64::from(info.count.max)).sum();
                     let words = u64::from(sorts.format().key_words);
                     prop_assert!(resource.range.size >= keys * words * 4, "every key has an alternate place");
@@ -492,10 +517,10 @@ fn pipelines_of_few_items_are_made() {
         for size in [0, 1, 1 << 14, (1 << 16) + 1, 1 << 17, profile.direct_up_to] {
             let mut sorts = Sorts::splits(info);
             sorts.push(&mut Addresses::new(), Problem { size, count_on_device: true, status: true });
-            let kind = SortKind { alone: true, ..sorts.kind(&NVIDIA, &profile) };
-            let made: Vec<_> = kind.variants_direct().collect();
+            let config = Config { alone: true, ..sorts.config(&NVIDIA, &profile) };
+            let made = made_by(Config { strategy: Strategy::ReduceThenScan, ..config }, Some(Strategy::Lookback));
             let mut layout = Layout::default();
-            let table = SortTable::new(kind, kind.class(size), &sorts, SCRATCH, &mut layout).unwrap();
+            let table = ProblemTable::new(config, config.algorithm(size), &sorts, SCRATCH, &mut layout).unwrap();
             let plan = table.plan();
             let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "{size} of {info:?} miss {missing:?}");
@@ -510,15 +535,15 @@ fn few_items_are_counted_again() {
     let profile = Profile::for_device(&NVIDIA);
     for info in splits() {
         let sorts = Sorts::splits(info.strategy(Strategy::Lookback));
-        let kind = SortKind { alone: true, ..sorts.kind(&NVIDIA, &profile) };
+        let config = Config { alone: true, ..sorts.config(&NVIDIA, &profile) };
         let one_digit = info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
         for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
             // The same of every kind.
             let expected = profile.sort_keys.recounted.iter().find(|sized| size <= sized.up_to && one_digit);
-            let expected = expected.map(|sized| Class::Recounted(sized.shape.shape));
-            assert_eq!(Some(kind.class(size)).filter(|class| class.recounts()), expected, "{size} of {info:?}");
+            let expected = expected.map(|sized| Algorithm::Recounted(sized.shape.shape));
+            assert_eq!(Some(config.algorithm(size)).filter(|algorithm| algorithm.recounts()), expected, "{size} of {info:?}");
             // No more than four tiles, where others are there to share launches with.
-            let together = SortKind { alone: false, ..kind }.class(size);
+            let together = Config { alone: false, ..config }.algorithm(size);
             assert_eq!(together.recounts(), one_digit && size <= 4 * 1024, "{size} of {info:?} with others");
         }
     }
@@ -535,9 +560,9 @@ fn classes_change_at_known_sizes() {
         let all = sorters.into_iter().chain(splitters).flat_map(|sorts| [(sorts.clone(), false), (sorts, true)]);
         for (sorts, alone) in all {
             let info = sorts.info;
-            let kind = SortKind { alone, ..sorts.kind(&NVIDIA, &profile) };
-            let ends: Vec<u32> = kind.shape_ends().collect();
-            for size in (1..40_000).filter(|size| kind.class(*size) != kind.class(size + 1)) {
+            let config = Config { alone, ..sorts.config(&NVIDIA, &profile) };
+            let ends: Vec<u32> = config.range_ends().collect();
+            for size in (1..40_000).filter(|size| config.algorithm(*size) != config.algorithm(size + 1)) {
                 assert!(ends.contains(&size), "{size} is an end of {info:?}");
             }
         }
@@ -549,25 +574,25 @@ fn classes_are_told_apart() {
     let profile = Profile::for_device(&NVIDIA);
     for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);
-        let (kind, format) = (SortKind { alone, ..sorts.kind(&NVIDIA, &profile) }, sorts.format());
+        let (config, format) = (Config { alone, ..sorts.config(&NVIDIA, &profile) }, sorts.format());
         let shapes = match (format.key_words, format.value_words) {
             (1, 0) => &profile.sort_keys,
             (1, _) => &profile.sort_pairs,
             _ => &profile.sort_long,
         };
         for size in [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
-            let class = kind.class(size);
-            let holds = match class {
-                Class::Segments { .. } | Class::Recounted(_) => false,
-                Class::Ranked(ranked) => shapes.ranked.contains(&ranked),
-                Class::Small(small) => size <= small.tile() && shapes.small.contains(&small),
-                Class::Merged(merging) => {
+            let algorithm = config.algorithm(size);
+            let holds = match algorithm {
+                Algorithm::Segments { .. } | Algorithm::Recounted(_) => false,
+                Algorithm::Ranked(ranked) => shapes.ranked.contains(&ranked),
+                Algorithm::Small(small) => size <= small.tile() && shapes.small.contains(&small),
+                Algorithm::Merged(merging) => {
                     size > shapes.small.last().unwrap().tile()
                         && shapes.merges.contains(&merging.sized)
                         && size <= merging.sized.up_to
                         && merging.run_items(merging.levels) >= u64::from(size)
                 }
-                Class::Tiled(shape, ..) => {
+                Algorithm::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile().max(shapes.merges.last().map_or(0, |sized| sized.up_to))
                         && (shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                             || format.bins() <= 32 && size > profile.direct_up_to && shapes.few_bins == Some(shape))
@@ -575,7 +600,7 @@ fn classes_are_told_apart() {
             };
             let least = if format.rule() == FLAG_EVEN { 4097 } else { 2049 };
             let ranked = alone && format.key_words == 1 && (least..=8192).contains(&size);
-            assert!(holds && ranked == matches!(class, Class::Ranked(_)), "{size} in {class:?}");
+            assert!(holds && ranked == matches!(algorithm, Algorithm::Ranked(_)), "{size} in {algorithm:?}");
         }
     }
 }

@@ -9,10 +9,10 @@ use super::bench::{Bench, Problem, Way};
 use super::contexts::{always, assert_silence, context, in_full, in_turn, tile_of};
 use super::problems::{Sorts, formats};
 use super::twins::noise;
-use crate::kernel::Kernel;
-use crate::plan::{Pass, Resources};
+use crate::core::plan::{Pass, Resources};
+use crate::kernels::Kernel;
+use crate::radix::Algorithm;
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
-use crate::sort::Class;
 use crate::tuning::{Profile, SizedRank, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
@@ -414,7 +414,10 @@ fn wrong_declarations_are_found() {
 fn classes_of_the_cases_are_as_meant() {
     let context = context(false);
     let sorts = Sorts::new(SorterInfo::keys().strategy(Strategy::Lookback));
-    let kind = sorts.kind(context.device().facts(), context.device().profile());
+    let config = sorts.config(context.device().facts(), context.device().profile());
     let threads = context.device().profile().plain_threads;
-    assert!(matches!(kind.class(3 * threads), Class::Small(_)) && matches!(kind.class(3 * threads + 1), Class::Tiled(..)));
+    assert!(
+        matches!(config.algorithm(3 * threads), Algorithm::Small(_))
+            && matches!(config.algorithm(3 * threads + 1), Algorithm::Tiled(..))
+    );
 }

@@ -1,7 +1,7 @@
 //! Splits by labels in plain Rust: what their functions are given, and which bucket each item goes to.
 
 use super::twins::noise;
-use crate::sort::cpu::{self, Plane};
+use crate::radix::cpu::{self, Plane};
 use crate::{BucketFunction, IdType, Order, SplitterInfo};
 
 /// Of ranges.

@@ -1,26 +1,26 @@
 //! Which problems are merged, and in how many levels and windows.
 
 use super::problems::{NVIDIA, Sorts};
-use crate::sort::{Class, Merging};
+use crate::radix::{Algorithm, Merging};
 use crate::tuning::Profile;
 use crate::{KeyType, SorterInfo, Strategy};
 
-fn class(info: SorterInfo, count: u32) -> Class {
+fn algorithm(info: SorterInfo, count: u32) -> Algorithm {
     let merges = || ["10000:128x4/128x4", "1048576:256x4/512x8"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     let mut profile = Profile::for_device(&NVIDIA);
     profile.sort_pairs.merges.clear();
     (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
-    Sorts::new(info.strategy(Strategy::Lookback)).kind(&NVIDIA, &profile).class(count)
+    Sorts::new(info.strategy(Strategy::Lookback)).config(&NVIDIA, &profile).algorithm(count)
 }
 
 fn merging(info: SorterInfo, count: u32) -> Option<Merging> {
-    class(info, count).merging()
+    algorithm(info, count).merging()
 }
 
 #[test]
 fn levels_follow_from_the_count() {
     let keys = SorterInfo::keys();
-    assert!(matches!(class(keys, 8192), Class::Small(_)), "one workgroup comes first");
+    assert!(matches!(algorithm(keys, 8192), Algorithm::Small(_)), "one workgroup comes first");
     for (count, expected) in [
         (8193, Some((512, 2))),
         (10_001, Some((1024, 1))),

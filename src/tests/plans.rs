@@ -1,11 +1,13 @@
 //! Plans as text, held against committed ones.
 
-use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, segmented_splits, splits, tables};
-use crate::kernel::Kernel;
-use crate::plan::Groups;
-use crate::scratch::Layout;
+use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, groups, segmented_splits, splits, tables};
+use crate::core::plan::Groups;
+use crate::core::primitive::PlanSource as _;
+use crate::core::scratch::Layout;
+use crate::kernels::Kernel;
+use crate::radix::variants;
 use crate::tuning::Profile;
-use crate::{DeviceFacts, KeyType, Placement, SorterInfo, Strategy, ValueType};
+use crate::{BucketFunction, DeviceFacts, KeyType, Placement, SorterInfo, SplitterInfo, Strategy, ValueType};
 
 fn text(sorts: &[Sorts], facts: &DeviceFacts) -> String {
     tuned(sorts, facts, &Profile::for_device(facts))
@@ -13,8 +15,10 @@ fn text(sorts: &[Sorts], facts: &DeviceFacts) -> String {
 
 fn tuned(sorts: &[Sorts], facts: &DeviceFacts, profile: &Profile) -> String {
     let mut layout = Layout::default();
-    let tables = tables(sorts, facts, profile, &mut layout);
-    let plans: Vec<_> = tables.iter().map(|(sorts, _, table)| format!("{:?} {}", sorts.info.strategy, table.plan())).collect();
+    let groups = groups(sorts, facts, profile);
+    let tables = tables(&groups, &mut layout);
+    let plans = groups.iter().zip(&tables).map(|(group, table)| format!("{:?} {}", group.config.strategy, table.plan()));
+    let plans: Vec<_> = plans.collect();
     format!("{}scratch {} bytes\n", plans.concat(), layout.size())
 }
 
@@ -190,12 +194,13 @@ fn every_problem_of_a_batch_has_a_workgroup() {
         .map(|(_, info)| Sorts::new(info.strategy(Strategy::Lookback)));
     let splits = [1, 6, 11].map(|place| Sorts::splits(splits()[place].strategy(Strategy::ReduceThenScan)));
     let mut finishing = 0;
-    for kind in std::iter::once(prefixes).chain(sorts).chain(splits) {
+    for config in std::iter::once(prefixes).chain(sorts).chain(splits) {
         for (size, problems) in [(300_000, 1), (300_000, 65_535), (300_000, 65_536), (300_000, 70_000), (1000, 70_000)] {
-            let (mut batch, mut addresses) = (kind.clone(), Addresses::new());
+            let (mut batch, mut addresses) = (config.clone(), Addresses::new());
             (0..problems).for_each(|_| batch.push(&mut addresses, Problem { size, count_on_device: false, status: true }));
             let (batch, mut layout) = ([batch], Layout::default());
-            for (.., table) in &tables(&batch, &NVIDIA, &profile, &mut layout) {
+            let groups = groups(&batch, &NVIDIA, &profile);
+            for table in &tables(&groups, &mut layout) {
                 for pass in &table.plan().passes {
                     let kernel = pass.variant.kernel;
                     finishing += u32::from(kernel == Kernel::SortFinish && problems > 65_535);
@@ -207,4 +212,33 @@ fn every_problem_of_a_batch_has_a_workgroup() {
         }
     }
     assert_eq!(finishing, 2, "both batches of long keys may go by prefixes");
+}
+
+/// How often each kernel is specialized for a handle, without batches and with them, on a device with a measured profile.
+#[test]
+fn handles_have_the_pipelines_of_their_plans() {
+    let profile = Profile::for_device(&NVIDIA);
+    let sorter = |info: SorterInfo| (Sorts::new(info.strategy(Strategy::Lookback)), None);
+    // As Strategy::Auto has it on this device.
+    let splitter = |info: SplitterInfo| (Sorts::splits(info.strategy(Strategy::ReduceThenScan)), Some(Strategy::Lookback));
+    let field = BucketFunction::Bits { begin_bit: 0 };
+    let handles = [
+        ("keys", sorter(SorterInfo::keys())),
+        ("pairs", sorter(SorterInfo::pairs())),
+        ("pairs up to 2^20", sorter(SorterInfo { max_count: 1 << 20, ..SorterInfo::pairs() })),
+        ("pairs in segments", sorter(SorterInfo { segmented: true, ..SorterInfo::pairs() })),
+        ("doubles", sorter(SorterInfo { key: KeyType::F64, ..SorterInfo::keys() })),
+        ("pairs into 64 buckets", splitter(SplitterInfo::pairs(64, field))),
+        ("keys into 4096 buckets", (splitter(SplitterInfo::keys(4096, field)).0, None)),
+    ];
+    let mut text = String::new();
+    for ((name, (sorts, of_few)), batches) in handles.iter().flat_map(|handle| [(handle, false), (handle, true)]) {
+        let made = variants(sorts.config(&NVIDIA, &profile), *of_few, batches).unwrap();
+        let mut kernels: Vec<_> = made.iter().map(|variant| variant.kernel.name()).collect();
+        kernels.sort_unstable();
+        let kernels: Vec<_> = kernels.chunk_by(|a, b| a == b).map(|same| format!("{} {}", same.len(), same[0])).collect();
+        let together = if batches { ", batches" } else { "" };
+        text += &format!("{name}{together}: {} pipelines\n    {}\n", made.len(), kernels.join(", "));
+    }
+    assert_text("pipelines", &text);
 }

@@ -1,11 +1,13 @@
 //! Devices and problems that exist in numbers only.
 
+use crate::core::memory::BoundingRanges;
+use crate::core::primitive::Jobs;
+use crate::radix::{Algorithm, Buckets, Config, Format, Items, Job, ProblemTable, Role};
 use crate::shared::OUTPUT_PLACED;
-use crate::sort::{Buckets, Class, Format, Job, SortKind, SortSource, SortTable};
 use crate::tuning::Profile;
 use crate::{
-    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SortInfo, SorterInfo, SplitMethod,
-    SplitOutput, SplitterInfo, Strategy, ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SorterInfo, SplitMethod, SplitOutput,
+    SplitterInfo, Strategy, ValueType,
 };
 
 /// Where made-up scratch lies.
@@ -62,21 +64,21 @@ pub(super) fn devices() -> Vec<(&'static str, DeviceFacts)> {
 }
 
 /// The argument of a request that a plan's resource stands for; none where it is scratch.
-pub(super) fn argument_of(resource: &str) -> Option<&'static str> {
+pub(super) fn argument_of(resource: &str) -> Option<Role> {
     Some(match resource {
-        "keys" => "keys",
-        "values" => "values",
-        "keys_out" => "keysOut",
-        "values_out" => "valuesOut",
-        "counts" => "count",
-        "statuses" => "status",
-        "offsets" => "segments.offsets",
-        "bucket_offsets" => "offsets",
-        "bucket_counts" => "counts",
-        "commands" => "commands",
-        "bucket_ids" => "bucketIds",
-        "splitters" => "splitters",
-        "starts" => "starts",
+        "keys" => Role::Keys,
+        "values" => Role::Values,
+        "keys_out" => Role::KeysOut,
+        "values_out" => Role::ValuesOut,
+        "counts" => Role::Count,
+        "statuses" => Role::Status,
+        "offsets" => Role::SegmentOffsets,
+        "bucket_offsets" => Role::Offsets,
+        "bucket_counts" => Role::Counts,
+        "commands" => Role::Commands,
+        "bucket_ids" => Role::BucketIds,
+        "splitters" => Role::Splitters,
+        "starts" => Role::Starts,
         _ => return None,
     })
 }
@@ -88,14 +90,49 @@ pub(super) struct Sorts {
     pub(super) info: SorterInfo,
     /// Where items only go to buckets.
     split: Option<SplitterInfo>,
-    pub(super) infos: Vec<SortInfo>,
+    pub(super) infos: Vec<Items>,
     /// Of splits, what goes with each of them.
     pub(super) buckets: Vec<Buckets>,
 }
 
-impl SortSource for Sorts {
+/// For cases whose problems all go by one algorithm.
+impl Jobs<Job, Role> for Sorts {
     fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         self.jobs().for_each(|job| visit(&job));
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<Role> {
+        bounding_ranges(self.jobs(), &self.format())
+    }
+}
+
+fn bounding_ranges(jobs: impl Iterator<Item = Job>, format: &Format) -> BoundingRanges<Role> {
+    jobs.fold(BoundingRanges::default(), |mut bounds, job| {
+        bounds.grow(&job.arguments(format));
+        bounds
+    })
+}
+
+/// The problems of one sorter or splitter that go by one algorithm.
+pub(super) struct Group<'a> {
+    pub(super) sorts: &'a Sorts,
+    pub(super) config: Config<'a>,
+    pub(super) algorithm: Algorithm,
+}
+
+impl Group<'_> {
+    pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
+        self.sorts.jobs().filter(|job| self.config.algorithm(job.items.count.max) == self.algorithm)
+    }
+}
+
+impl Jobs<Job, Role> for Group<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
+        self.jobs().for_each(|job| visit(&job));
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<Role> {
+        bounding_ranges(self.jobs(), &self.config.format)
     }
 }
 
@@ -128,7 +165,7 @@ impl Sorts {
     }
 
     pub(super) fn format(&self) -> Format {
-        self.split.map_or_else(|| Format::new(&self.info), |split| split.format()).unwrap()
+        self.split.map_or_else(|| self.info.format(), |split| split.format()).unwrap()
     }
 
     pub(super) fn push(&mut self, addresses: &mut Addresses, problem: Problem) {
@@ -156,20 +193,20 @@ impl Sorts {
     }
 
     /// One sort is one alone, beside those of other sorters too: more kinds of plans side by side than batches have.
-    pub(super) fn kind<'a>(&self, facts: &'a DeviceFacts, profile: &'a Profile) -> SortKind<'a> {
-        SortKind { facts, profile, strategy: self.info.strategy, format: self.format(), alone: self.infos.len() == 1 }
+    pub(super) fn config<'a>(&self, facts: &'a DeviceFacts, profile: &'a Profile) -> Config<'a> {
+        Config { facts, profile, strategy: self.info.strategy, format: self.format(), alone: self.infos.len() == 1 }
     }
 
     /// The classes of the problems, in order of first appearance.
-    fn classes(&self, kind: SortKind<'_>) -> Vec<Class> {
-        let mut classes = Vec::new();
+    fn algorithms(&self, config: Config<'_>) -> Vec<Algorithm> {
+        let mut algorithms = Vec::new();
         for info in &self.infos {
-            let class = kind.class(info.count.max);
-            if !classes.contains(&class) {
-                classes.push(class);
+            let algorithm = config.algorithm(info.count.max);
+            if !algorithms.contains(&algorithm) {
+                algorithms.push(algorithm);
             }
         }
-        classes
+        algorithms
     }
 }
 
@@ -320,40 +357,37 @@ impl Addresses {
         }
     }
 
-    pub(super) fn info(&mut self, problem: Problem, format: &Format) -> SortInfo {
+    pub(super) fn info(&mut self, problem: Problem, format: &Format) -> Items {
         let mut word = |wanted: bool| if wanted { self.array(4).address } else { 0 };
         let counted = Count { max: problem.size, address: word(problem.count_on_device) };
         let status = word(problem.status);
-        let mut sizeless = SortInfo { count: counted, status, ..SortInfo::default() };
+        let mut sizeless = Items { count: counted, status, ..Items::default() };
         if format.segmented {
             sizeless.count = Count::host(problem.size);
             sizeless.segments.count = Count { max: segments_of(problem.size), ..counted };
         }
         // What the request says that it needs, it gets, and nothing else.
-        let mut array = |name| {
-            let wanted = sizeless.arguments(format).into_iter().find(|argument| argument.name == name).unwrap().range.size;
+        let mut array = |role| {
+            let wanted = sizeless.arguments(format).into_iter().find(|argument| argument.role == role).unwrap().range.size;
             if wanted == 0 { Range::NONE } else { self.array(wanted) }
         };
-        let (keys, values) = (array("keys"), array("values"));
-        let (keys_out, values_out) = (array("keysOut"), array("valuesOut"));
-        sizeless.segments.offsets = array("segments.offsets");
-        SortInfo { keys, values, keys_out, values_out, ..sizeless }
+        let (keys, values) = (array(Role::Keys), array(Role::Values));
+        let (keys_out, values_out) = (array(Role::KeysOut), array(Role::ValuesOut));
+        sizeless.segments.offsets = array(Role::SegmentOffsets);
+        Items { keys, values, keys_out, values_out, ..sizeless }
     }
 }
 
-/// Tables of all classes of all sorters, in one scratch, as a batch has them; with the sorters they come from.
-pub(super) fn tables<'a>(
-    sorts: &'a [Sorts],
-    facts: &'a DeviceFacts,
-    profile: &'a Profile,
-    layout: &mut crate::scratch::Layout,
-) -> Vec<(&'a Sorts, Class, SortTable<'a>)> {
-    let mut tables = Vec::new();
-    for sorts in sorts {
-        let kind = sorts.kind(facts, profile);
-        for class in sorts.classes(kind) {
-            tables.push((sorts, class, SortTable::new(kind, class, sorts, SCRATCH, layout).unwrap()));
-        }
-    }
-    tables
+/// All groups of all sorters, as a batch has them.
+pub(super) fn groups<'a>(sorts: &'a [Sorts], facts: &'a DeviceFacts, profile: &'a Profile) -> Vec<Group<'a>> {
+    let of = |sorts: &'a Sorts| {
+        let config = sorts.config(facts, profile);
+        sorts.algorithms(config).into_iter().map(move |algorithm| Group { sorts, config, algorithm })
+    };
+    sorts.iter().flat_map(of).collect()
+}
+
+/// The groups laid out in one scratch.
+pub(super) fn tables<'a>(groups: &'a [Group<'a>], layout: &mut crate::core::scratch::Layout) -> Vec<ProblemTable<'a>> {
+    groups.iter().map(|group| ProblemTable::new(group.config, group.algorithm, group, SCRATCH, layout).unwrap()).collect()
 }

@@ -4,7 +4,7 @@ use super::bench::{Bench, Problem, Way};
 use super::contexts::{always, assert_silence, context, in_turn, tile_of};
 use super::problems::{Sorts, formats, segmented_splits};
 use super::twins::{noise, result};
-use crate::sort::{Buckets, Class};
+use crate::radix::{Algorithm, Buckets};
 use crate::tuning::{Profile, SmallShape};
 use crate::{KeyType, SorterInfo, Strategy, ValueType};
 
@@ -85,7 +85,7 @@ impl Told {
         });
         let groups = counts.iter().map(|count| count.div_ceil(self.buckets.command_items));
         let commands = groups.flat_map(|groups| {
-            let (x, y) = crate::record::fold(groups, max_groups_x);
+            let (x, y) = crate::core::record::fold(groups, max_groups_x);
             [x, y.max(1), 1]
         });
         let words = [std::iter::once(first).chain(ends).collect(), counts.to_vec(), commands.collect::<Vec<_>>()];
@@ -170,8 +170,8 @@ fn segments_that_all_fit_take_one_pass() {
     let whole = context(false).device().profile().sort_keys.segments.tile() as usize;
     let info = SorterInfo { segmented: true, ..SorterInfo::keys().strategy(Strategy::Lookback) };
     let bench = Bench::new(false, Way::EveryDigit, info, vec![problem(2, &[3, whole - 20, 1], None)]);
-    let kind = bench.sorts.kind(bench.context.device().facts(), &bench.profile);
-    assert!(matches!(kind.class(bench.problems[0].size as u32), Class::Segments { tiles: None, .. }));
+    let config = bench.sorts.config(bench.context.device().facts(), &bench.profile);
+    assert!(matches!(config.algorithm(bench.problems[0].size as u32), Algorithm::Segments { tiles: None, .. }));
     bench.with_plan(|plan, _, _| assert_eq!(plan.passes.len(), 1));
     prove(false, info, problem(2, &[3, whole - 20, 1], None));
 }

@@ -3,13 +3,13 @@
 use super::labels;
 use super::problems::Sorts;
 use crate::Placement;
+use crate::radix::cpu::{self, Plane};
+use crate::radix::{Digit, Format, Items, KeyType, SplitBy};
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
 };
-use crate::sort::cpu::{self, Plane};
-use crate::sort::{Digit, Format, KeyType, SorterInfo, SplitBy};
-use crate::{BucketFunction, SortInfo, SplitterInfo, ValueType};
+use crate::{BucketFunction, SorterInfo, SplitterInfo, ValueType};
 
 pub(super) fn address(of: Address) -> u64 {
     u64::from_le_bytes(bytemuck::cast(of))
@@ -120,7 +120,7 @@ impl Twin {
         let format = &self.format;
         let (step, unit) = (format.key_step() as usize, format.key_size.min(4) as usize);
         // Odd distances, of words or of narrow keys.
-        let strided = self.info.layout == crate::sort::Layout::Strided;
+        let strided = self.info.layout == crate::Layout::Strided;
         let further = |size: usize, by: usize| if strided { size + by } else { size };
         let (key_stride, value_stride) = (further(step, unit * 3), further(format.value_size as usize, 4));
         let interleaved = format.has(LAYOUT_INTERLEAVED);
@@ -498,7 +498,7 @@ pub(super) fn below_prefix(format: &Format) -> u32 {
 }
 
 /// The arrays that hold the result.
-pub(super) fn result(format: &Format, info: &SortInfo) -> [u64; 2] {
+pub(super) fn result(format: &Format, info: &Items) -> [u64; 2] {
     let second = match format.placement {
         Placement::InPlace => false,
         Placement::Preserve => true,

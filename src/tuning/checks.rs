@@ -249,6 +249,16 @@ mod tests {
     }
 
     #[test]
+    fn workgroups_have_no_more_subgroups_than_the_device_takes() {
+        let facts = DeviceFacts { shared_memory: 48 * 1024, ..facts(1, (32, 32), 256, 4) };
+        let mut profile = Profile::for_device(&facts);
+        assert_eq!(profile.clone().checked(&facts).as_ref(), Ok(&profile));
+        profile.sort_keys.small[0] = SmallShape::radix(256, 1);
+        let error = profile.checked(&facts).unwrap_err().to_string();
+        assert!(error.ends_with("256 threads a workgroup; the device takes 64 to 128"), "{error}");
+    }
+
+    #[test]
     fn profiles_that_no_device_can_run_are_refused() {
         let facts = DeviceFacts { shared_memory: 48 * 1024, ..facts(1, (32, 32), 256, 32) };
         let good = Profile::for_device(&facts);

@@ -549,6 +549,14 @@ mod tests {
     }
 
     #[test]
+    fn lanes_that_cannot_be_chosen_are_known_where_there_is_one_number_of_them() {
+        for (lanes, known) in [((64, 64), 64), ((8, 8), 8), ((8, 64), 0)] {
+            let facts = DeviceFacts { lanes_selectable: false, ..facts(1, lanes, 256, 32) };
+            assert_eq!(Profile::for_device(&facts).lanes, known, "{lanes:?}");
+        }
+    }
+
+    #[test]
     fn rows_of_counters_are_shared_by_as_few_subgroups_as_possible() {
         for ((threads, lanes, kib), rows) in [
             ((384, 32, 48), 12),

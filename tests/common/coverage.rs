@@ -9,7 +9,7 @@ use ash::vk::Handle as _;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use trommel::host::Context;
-use trommel::kernel::{Kernel, Variant};
+use trommel::kernels::{Kernel, Variant};
 use trommel::shared::{self, Constant};
 
 /// Lanes of the drivers that share what is tested.

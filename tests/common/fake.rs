@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::{from_mut, null};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use trommel::kernel::Kernel;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use trommel::kernels::Kernel;
 use trommel::{Device, DeviceFacts, DeviceInfo, Requirements};
 
 /// Where every buffer lies.
@@ -42,6 +43,13 @@ pub(crate) fn take_creating_threads() -> BTreeSet<String> {
 fn pipelines() -> MutexGuard<'static, Vec<&'static str>> {
     PIPELINES.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Whether no pipeline can be created from now on.
+pub(crate) fn refuse_pipelines(refuse: bool) {
+    REFUSES.store(refuse, Ordering::Relaxed);
+}
+
+static REFUSES: AtomicBool = AtomicBool::new(false);
 
 /// The library on a device with such facts, for this thread alone.
 pub(crate) fn device(facts: &'static DeviceFacts) -> Device {
@@ -221,6 +229,12 @@ unsafe extern "system" fn create_layout(
 
 unsafe extern "system" fn destroy_layout(_: vk::Device, _: vk::PipelineLayout, _: *const vk::AllocationCallbacks<'_>) {}
 
+/// The modules of all kernels.
+fn modules() -> &'static [Vec<u32>] {
+    static MODULES: OnceLock<Vec<Vec<u32>>> = OnceLock::new();
+    MODULES.get_or_init(|| Kernel::ALL.iter().map(|kernel| kernel.spirv().expect("a module")).collect())
+}
+
 /// A module is its kernel's place in the table, from 1.
 unsafe extern "system" fn create_module(
     _: vk::Device,
@@ -230,7 +244,8 @@ unsafe extern "system" fn create_module(
 ) -> vk::Result {
     // SAFETY: the caller's structs.
     unsafe {
-        let kernel = Kernel::ALL.iter().position(|kernel| kernel.spirv().as_ptr() == (*info).p_code);
+        let code = std::slice::from_raw_parts((*info).p_code, (*info).code_size / 4);
+        let kernel = modules().iter().position(|module| module == code);
         *module = vk::ShaderModule::from_raw(kernel.map_or(0, |kernel| kernel as u64 + 1));
     }
     vk::Result::SUCCESS
@@ -246,10 +261,15 @@ unsafe extern "system" fn create_pipelines(
     _: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
+    if REFUSES.load(Ordering::Relaxed) {
+        return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     for i in 0..count as usize {
         // SAFETY: the caller's arrays, of that length.
         let (module, pipeline) = unsafe { ((*infos.add(i)).stage.module.as_raw(), &mut *pipelines.add(i)) };
         let name = module.checked_sub(1).map_or("unknown", |kernel| Kernel::ALL[kernel as usize].name());
+        // Long enough for every thread that makes pipelines to make one.
+        std::thread::sleep(std::time::Duration::from_micros(200));
         let mut names = self::pipelines();
         names.push(name);
         *pipeline = vk::Pipeline::from_raw(names.len() as u64);

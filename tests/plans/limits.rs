@@ -3,9 +3,17 @@
 use crate::{NVIDIA, fake, info};
 use trommel::tuning::Profile;
 use trommel::{
-    BucketFunction, Count, IdType, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter,
-    SplitterInfo, Strategy,
+    BucketFunction, Count, DeviceFacts, IdType, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter, SorterInfo,
+    SplitInfo, Splitter, SplitterInfo, Strategy,
 };
+
+/// Full subgroups do not help where a workgroup takes no more invocations.
+#[test]
+fn workgroups_of_too_few_invocations_are_missing() {
+    static FEW: DeviceFacts = DeviceFacts { max_invocations: 32, ..NVIDIA };
+    let refused = fake::device_with(&FEW, |_| ()).map(drop).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("the device lacks 64 invocations a workgroup (the device has 32 in full subgroups)".to_owned()));
+}
 
 /// Items of a tile.
 const TILE: u32 = 64;
@@ -19,7 +27,7 @@ fn sorter(info: SorterInfo) -> Sorter {
     }
     let device = fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
     device.make_pipelines_late();
-    Sorter::new(&device, &info).expect("the sorter is valid")
+    Sorter::new(&device, &info.batches()).expect("the sorter is valid")
 }
 
 #[test]
@@ -61,7 +69,7 @@ fn segments_are_told_of_up_to_4_gib() {
     let device = fake::device(&NVIDIA);
     // 325 words a segment; 325 x 3,303,821 is 2^30 + 1.
     let info = SplitterInfo { segmented: true, ..SplitterInfo::keys(324, BucketFunction::Ids(IdType::U32)) };
-    let splitter = Splitter::new(&device, &info).expect("the splitter is valid");
+    let splitter = Splitter::new(&device, &info.batches()).expect("the splitter is valid");
     let record = |segments: u32| {
         let array = |place: u64, words: u64| Range::new(place << 36, words * 4);
         let all = u64::from(segments) + 1;
@@ -83,6 +91,33 @@ fn segments_are_told_of_up_to_4_gib() {
     assert_eq!(record(3_303_820), Ok(()));
     let refused = "segments.count.max 3303821 > 3303820, 2^30 words of offsets, counts or commands";
     assert_eq!(record(3_303_821), Err(refused.to_owned()));
+}
+
+/// Commands of buckets have as many workgroups as the device takes in x, times 65,535.
+#[test]
+fn commands_go_over_no_more_items_than_their_workgroups_take() {
+    let profile = Profile { max_groups_x: 16, ..Profile::for_device(&NVIDIA) };
+    let device = fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
+    let splitter = Splitter::new(&device, &SplitterInfo::keys(2, BucketFunction::default())).expect("the splitter is valid");
+    let record = |count: u32| {
+        let array = |place: u64, words: u32| Range::new(place << 36, u64::from(words) * 4);
+        let info = SplitInfo {
+            count: Count::host(count),
+            keys: array(1, count),
+            keys_out: array(2, count),
+            commands: array(3, 6),
+            command_items: 2,
+            scratch: Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 },
+            ..SplitInfo::default()
+        };
+        // SAFETY: handles are numbers here.
+        let recorded = unsafe { splitter.cmd_split(fake::command_buffer(), &info) };
+        fake::take_commands();
+        recorded.map_err(|error| error.to_string())
+    };
+    assert_eq!(record(2_097_120), Ok(()));
+    let refused = "count.max 2097121 > 2097120, commandItems for each workgroup of a command";
+    assert_eq!(record(2_097_121), Err(refused.to_owned()));
 }
 
 #[test]

@@ -135,12 +135,13 @@ fn scratch_sizes_at_every_shape_end() {
         let segments = SorterInfo { segmented: true, ..SorterInfo::pairs() };
         let sorters = FORMATS.into_iter().chain([segments]).enumerate().flat_map(|(i, info)| {
             let strategies = [Strategy::Lookback, Strategy::ALL[1 + i % 4]];
-            strategies.map(|strategy| Mover::Sorter(Sorter::new(&device, &info.strategy(strategy)).expect("a sorter")))
+            strategies.map(|strategy| Mover::Sorter(Sorter::new(&device, &info.strategy(strategy).batches()).expect("a sorter")))
         });
         let splitters = splits().into_iter().flat_map(|info| {
             let waits = info.output != SplitOutput::Counts && info.method == SplitMethod::default();
             let strategies = [Strategy::Auto, if waits { Strategy::Lookback } else { Strategy::ReduceThenScan }];
-            strategies.map(|strategy| Mover::Splitter(Splitter::new(&device, &info.strategy(strategy)).expect("a splitter")))
+            strategies
+                .map(|strategy| Mover::Splitter(Splitter::new(&device, &info.strategy(strategy).batches()).expect("a splitter")))
         });
         for mover in sorters.chain(splitters) {
             let mut most = 0;

@@ -55,7 +55,7 @@ pub(crate) fn more_kinds_than_a_group_takes() {
     let case = Case::new(Setup::Native, 1);
     let sorter = |bit| {
         let info = SorterInfo { begin_bit: bit, end_bit: bit + 1, max_count: 100, ..*case.sorter.info() };
-        Sorter::new(case.context.device(), &info).expect("the profile fits the device")
+        Sorter::new(case.context.device(), &info.batches()).expect("the profile fits the device")
     };
     let sorters: Vec<Sorter> = (0..20).map(sorter).collect();
     let mut jobs: Vec<_> = (0..60).map(|i| Job::draw(&sorters[i % 20], Keys::Random, i + 30, i as u64)).collect();

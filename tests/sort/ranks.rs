@@ -16,7 +16,7 @@ fn is_ranked(sorter: &Sorter, size: usize) -> bool {
 /// Sizes around the ends, all distributions, counts on the device; beside others in a batch, one workgroup sorts the same.
 fn check(info: &SorterInfo) {
     let context = context(Setup::Narrow);
-    let sorter = Sorter::new(context.device(), info).expect("the profile fits the device");
+    let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");
     let ranked = context.device().profile().sort_keys.ranked[0];
     // Where nobody reads what is written, ranking takes one dispatch, and suits smaller ones.
     let info_of = |size| trommel::SortInfo { count: Count::host(size), ..Default::default() };

@@ -2,11 +2,15 @@
 
 use crate::Case;
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
+use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::full;
 use crate::common::keys::Keys;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use std::collections::BTreeSet;
+use trommel::host::{Context, ContextInfo};
+use trommel::tuning::{Shape, SizedTile};
+use trommel::{Sorter, SorterInfo, ValueType};
 
 /// Each size around which something changes, and its neighbours.
 fn borders(case: &Case) -> BTreeSet<usize> {
@@ -34,6 +38,30 @@ fn borders(case: &Case) -> BTreeSet<usize> {
 pub(crate) fn sizes(case: &Case) {
     let jobs: Vec<_> = borders(case).into_iter().map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64)).collect();
     sort(&case.context, &jobs, Together::Singles, Poison::Random(1));
+}
+
+/// Values that have more words than a workgroup has threads.
+pub(crate) fn few_of_the_largest_values() {
+    let case = Case::of(Setup::Native, &SorterInfo { value: ValueType::Bytes(4096), ..SorterInfo::keys() });
+    let jobs = [1, 3].map(|n| Job::draw(&case.sorter, Keys::Random, n, 6));
+    sort(&case.context, &jobs, Together::Singles, Poison::Random(6));
+    assert_silence(&case.context);
+}
+
+/// Where nothing prepares a sort, no more than 32 groups count its keys: of 33 tiles each takes two, and the last one.
+pub(crate) fn more_tiles_than_groups_that_count() {
+    let mut profile = context(Setup::Native).device().profile().clone();
+    let tile = Shape { threads: profile.plain_threads, items: 1 };
+    profile.sort_keys.tiles.insert(0, SizedTile { up_to: profile.direct_up_to, shape: tile.into() });
+    profile.sort_keys.small.clear();
+    let info = ContextInfo { profile: Some(profile), ..ContextInfo::default() };
+    let context = Context::with(&info).expect("the profile fits the device");
+    context.device().make_pipelines_late();
+    let info = SorterInfo::keys().strategy(trommel::Strategy::Lookback).batches();
+    let sorter = Sorter::new(context.device(), &info).expect("the profile fits the device");
+    let jobs = [32, 33].map(|tiles| Job::draw(&sorter, Keys::Random, (tiles * tile.tile() - 5) as usize, 5));
+    sort(&context, &jobs, Together::Singles, Poison::Random(5));
+    assert_silence(&context);
 }
 
 pub(crate) fn distributions(case: &Case) {

@@ -21,7 +21,7 @@ impl Case {
     fn new(setup: Setup, kind: usize) -> Self {
         let context = context(setup);
         let info = SorterInfo { segmented: true, ..KINDS[kind] };
-        let sorter = Sorter::new(context.device(), &info).expect("the profile fits the device");
+        let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");
         Self { context, sorter }
     }
 
@@ -113,7 +113,7 @@ fn mostly_empty(case: &Case) {
 /// Beside sorts of whole arrays.
 fn in_a_batch(case: &Case) {
     let info = SorterInfo { segmented: false, ..*case.sorter.info() };
-    let other = Sorter::new(case.context.device(), &info).expect("the profile fits the device");
+    let other = Sorter::new(case.context.device(), &info.batches()).expect("the profile fits the device");
     let whole = case.whole();
     let jobs = [
         case.job(0, [4, whole, 0, 12], 8),

@@ -7,6 +7,7 @@ mod drivers;
 mod fuzz;
 mod header;
 mod log;
+mod modules;
 mod package;
 mod process;
 mod progress;

@@ -3,6 +3,7 @@
 use crate::{
     apt, budgets,
     drivers::{self, Env, Validation},
+    modules,
     runner::{Runner, Step, minutes_long},
     workspace,
 };
@@ -76,7 +77,7 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
         Step::new(
             "clippy, fewer features",
             10,
-            [&[][..], &["--features", "sort"]]
+            [&[][..], &["--features", "sort"], &["--features", "split"]]
                 .map(|features| clippy(&[&["--package", "trommel", "--no-default-features"], features].concat())),
         ),
         docs(),
@@ -404,12 +405,19 @@ fn clippy(arguments: &[&str]) -> Command {
     command
 }
 
-/// One command a module, because spirv-val takes one file.
+/// One command a module, because spirv-val takes one file; modules that are committed compressed are decompressed for it.
 fn spirv_val() -> Result<Vec<Command>> {
     let mut commands = Vec::new();
+    let plain = workspace::target().join("spirv");
+    std::fs::create_dir_all(&plain)?;
     let programs = workspace::programs()?;
     for folder in std::iter::once(workspace::root().to_owned()).chain(programs) {
-        for module in workspace::files(&folder.join("spirv"), "spv")? {
+        for mut module in modules::of_folder(&folder.join("spirv"))? {
+            if modules::is_compressed(&module) {
+                let bytes = modules::read(&module)?;
+                module = plain.join(module.file_stem().context("a module without a name")?);
+                std::fs::write(&module, bytes)?;
+            }
             let mut command = Command::new("spirv-val");
             command.args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(module);
             commands.push(command);

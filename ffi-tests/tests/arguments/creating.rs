@@ -209,7 +209,7 @@ fn sorters() -> Result<()> {
     let preserving = |info| TrmSorterCreateInfo { placement: TrmPlacement::Preserve as i32, ..info };
     let multiple = "is not a multiple of 4 from 4 to 4096";
     let malformed = [
-        ("flags", TrmSorterCreateInfo { flags: 7, ..good }, "flags is malformed: 0x7 has bits beyond 0x3"),
+        ("flags", TrmSorterCreateInfo { flags: 23, ..good }, "flags is malformed: 0x17 has bits beyond 0xf"),
         ("reserved", TrmSorterCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
         (
             "no bits",

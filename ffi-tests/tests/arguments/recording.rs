@@ -1,8 +1,8 @@
 //! What is wrong with sorts and batches, and that nothing has been recorded then.
 
 use crate::{
-    FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL, UNKNOWN_VALUE, UNTOUCHED,
-    bad_headers, byte_later, engine, with_header,
+    FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NOT_READY, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL, UNKNOWN_VALUE,
+    UNTOUCHED, bad_headers, byte_later, engine, with_header,
 };
 use anyhow::{Result, ensure};
 use ffi_tests::{batch_info, range, scratch, sort_info, sorter_info};
@@ -246,12 +246,15 @@ fn batches() -> Result<()> {
     let (api, context) = (&engine.api, &engine.context);
     let sorter = engine.sorter(TrmValueType::None)?;
     let mut second_device = ptr::null_mut();
-    let mut foreign = ptr::null_mut();
+    let (mut foreign, mut without_batches) = (ptr::null_mut(), ptr::null_mut());
+    let with_batches = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_BATCHES_BIT, ..sorter_info() };
     // SAFETY: the infos are valid.
     unsafe {
         assert_eq!((api.trmCreateDevice)(&engine.device_info(), &mut second_device), 0);
-        assert_eq!((api.trmCreateSorter)(second_device, &sorter_info(), &mut foreign), 0);
+        assert_eq!((api.trmCreateSorter)(second_device, &with_batches, &mut foreign), 0);
+        assert_eq!((api.trmCreateSorter)(engine.device, &sorter_info(), &mut without_batches), 0);
     }
+    let deferred = engine.sorter_of(&TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DEFERRED_BIT, ..sorter_info() })?;
     let data: Vec<u32> = (0..2 * COUNT).rev().collect();
     let keys = context.upload(&data)?;
     let sort = |first: u32| TrmSortInfo {
@@ -296,6 +299,13 @@ fn batches() -> Result<()> {
             FOREIGN_DEVICE,
             "sorter was created on another device",
         );
+        with(
+            "a sorter without batches",
+            &TrmSortInfo { sorter: without_batches, ..back },
+            MALFORMED,
+            "sorter is malformed: it was created without batches (BATCHES)",
+        );
+        with("a sorter that is not ready", &TrmSortInfo { sorter: deferred, ..back }, NOT_READY, "sorter is not ready");
         with("overlap", &sort(COUNT / 2), OVERLAP, "keys and keys overlap");
         with("a status among keys", &TrmSortInfo { status: keys.address(), ..back }, OVERLAP, "overlap");
         with("too many", &TrmSortInfo { count: TrmCount { max: 1 << 31, address: 0 }, ..back }, TOO_LARGE, "count.max 2147483648");
@@ -319,14 +329,43 @@ fn batches() -> Result<()> {
             let result = (api.trmGetBatchScratch)(&batch_info(&infos), &mut out);
             refusals.expect("too many", result, TOO_LARGE, "count.max 2147483648");
             assert_eq!(out, UNTOUCHED, "outputs are written on success only");
+            let alone = TrmSortInfo { sorter: deferred, scratch: scratch(&work), ..front };
+            refusals.expect("not ready", (api.trmCmdSort)(commands, deferred, &alone), NOT_READY, "sorter is not ready");
+            refusals.expect("nothing to compile", (api.trmCompileSorter)(ptr::null_mut()), NULL, "sorter is null");
+            let mut ready = 7;
+            refusals.expect("no answer", (api.trmGetSorterReady)(deferred, ptr::null_mut()), NULL, "ready is null");
+            assert_eq!(((api.trmGetSorterReady)(deferred, &mut ready), ready), (0, 0));
         }
         Ok(())
     })?;
     refusals.finish()?;
     assert_eq!(context.download::<u32>(&keys, data.len())?, data, "nothing has been recorded");
+    // By two threads, one of which may find nothing left to do.
+    let handle = deferred.expose_provenance();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            // SAFETY: the sorter is alive.
+            scope.spawn(|| assert_eq!(unsafe { (api.trmCompileSorter)(ptr::with_exposed_provenance_mut(handle)) }, 0));
+        }
+    });
+    context.run(|commands| {
+        let mut ready = 7;
+        let alone = TrmSortInfo { sorter: deferred, scratch: scratch(&work), ..front };
+        // SAFETY: everything is valid and lives until it has run.
+        unsafe {
+            assert_eq!(((api.trmGetSorterReady)(deferred, &mut ready), ready), (0, 1));
+            assert_eq!((api.trmCmdSort)(commands, deferred, &alone), 0, "{}", api.last_error());
+        }
+        Ok(())
+    })?;
+    let mut sorted = data.clone();
+    sorted[..COUNT as usize].sort_unstable();
+    assert_eq!(context.download::<u32>(&keys, data.len())?, sorted, "a deferred sorter sorts once it is ready");
     // SAFETY: nobody uses them.
     unsafe {
         (api.trmDestroySorter)(foreign);
+        (api.trmDestroySorter)(without_batches);
+        (api.trmDestroySorter)(deferred);
         (api.trmDestroyDevice)(second_device);
         (api.trmDestroySorter)(sorter);
     }

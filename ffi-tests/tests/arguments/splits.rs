@@ -53,7 +53,7 @@ fn splitters() -> Result<()> {
     let keyed = |key_type: TrmKeyType, info| TrmSplitterCreateInfo { key_type: key_type as i32, ..info };
     let bytes = |value_size| TrmSplitterCreateInfo { value_type: TrmValueType::Bytes as i32, value_size, ..good };
     let malformed = [
-        ("flags", TrmSplitterCreateInfo { flags: 4, ..good }, "flags is malformed: 0x4 has bits beyond 0x3"),
+        ("flags", TrmSplitterCreateInfo { flags: 16, ..good }, "flags is malformed: 0x10 has bits beyond 0xf"),
         ("no buckets", buckets(0), "bucketCount is malformed: 0 is not 1 to 65536"),
         ("many buckets", buckets(65_537), "bucketCount is malformed: 65537 is not 1 to 65536"),
         ("a bit of ranges", by_ranges(bits(2, 1)), "beginBit is malformed: 1 is not 0, and bucketFunction is not"),
@@ -202,7 +202,14 @@ fn splits() -> Result<()> {
     // SAFETY: the infos are valid.
     unsafe {
         assert_eq!((api.trmCreateDevice)(&engine.device_info(), &mut second_device), 0);
-        assert_eq!((api.trmCreateSplitter)(second_device, &pairs, &mut foreign), 0);
+        assert_eq!(
+            (api.trmCreateSplitter)(
+                second_device,
+                &TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_BATCHES_BIT, ..pairs },
+                &mut foreign
+            ),
+            0
+        );
     }
     let memory = context.upload(&[WORD; WORDS])?;
     let part = |place: u64, size| TrmRange { address: memory.address() + place * 4000, size };

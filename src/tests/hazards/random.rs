@@ -1,9 +1,10 @@
 //! The recorder on random plans: passes that read and write any resources, tables, indirect groups, several plans side by side.
 
 use super::{Command, SCRATCH, Truth, barriers, check};
-use crate::kernel::{Kernel, Variant};
-use crate::memory::Range;
-use crate::plan::{Groups, Pass, Plan, Push, Resource, Resources, Rows, Table, Upload};
+use crate::core::memory::Range;
+use crate::core::pipelines::Variant;
+use crate::core::plan::{Groups, Pass, Plan, Push, Resource, Resources, Rows, Table, Upload};
+use crate::kernels::Kernel;
 use crate::shared::SortPush;
 use proptest::prelude::*;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Look-back where tiles never come, in any state of its words; and where counts take two of them.
 
+use crate::radix::cpu;
 use crate::shared::SortPush;
-use crate::sort::cpu;
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::checks::push_of;
 use crate::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};

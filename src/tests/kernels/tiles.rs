@@ -1,7 +1,7 @@
 //! How tiles are ranked and who takes them.
 
-use crate::kernel::Kernel;
-use crate::plan::{Groups, Pass};
+use crate::core::plan::{Groups, Pass};
+use crate::kernels::Kernel;
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::contexts::{assert_silence, context, in_brief, tile_of};
 use crate::tuning::{Profile, Ranking, Shape, SmallShape, TileShape};
@@ -40,6 +40,24 @@ fn kernels_that_prove_their_ranks() {
                 bench.prove();
             }
         }
+    }
+}
+
+/// Keys that end as pads do: that one of these has come before a key shows in no digit but the last.
+#[test]
+fn pads_stay_behind_keys_that_end_like_them() {
+    let tune = |mut profile: Profile| {
+        for shapes in profile.sort_shapes_mut() {
+            let shape = Shape { threads: 128, items: 2 };
+            shapes.tiles[0].shape = TileShape { ranking: Ranking::Disproven, ..shape.into() };
+        }
+        profile
+    };
+    for strategy in [Strategy::Lookback, Strategy::ReduceThenScan] {
+        let keys = (0..555).map(|i| 0x00ff_ffff | (i % 7) << 24).collect();
+        let info = SorterInfo::keys().strategy(strategy);
+        let bench = Bench::tuned(true, Way::EveryDigit, tune, info, vec![Problem::of_keys(keys)]);
+        bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
     }
 }
 

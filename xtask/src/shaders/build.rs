@@ -4,7 +4,7 @@ use super::{
     compile::{FLAGS, compile},
     variants::{Set, sets},
 };
-use crate::workspace;
+use crate::{modules, workspace};
 use anyhow::{Context, Result, ensure};
 use shaderc::Compiler;
 use std::{
@@ -19,10 +19,27 @@ use std::{
 #[allow(dead_code, unreachable_pub, reason = "the library uses the rest")]
 mod shared;
 
-/// A generated file and what belongs in it.
+/// A generated file and its content.
 struct Output {
     path: PathBuf,
     bytes: Vec<u8>,
+}
+
+/// Compression of modules that the library embeds: the best.
+const LEVEL: u8 = 10;
+
+impl Output {
+    /// A compressed file is current if its content is: releases of the compressor may write other bytes.
+    fn is_current(&self) -> bool {
+        modules::read(&self.path).is_ok_and(|old| old == self.bytes)
+    }
+
+    fn write(&self) -> Result<()> {
+        fs::create_dir_all(self.path.parent().unwrap_or(Path::new(".")))?;
+        let compressed = modules::is_compressed(&self.path).then(|| miniz_oxide::deflate::compress_to_vec_zlib(&self.bytes, LEVEL));
+        let bytes = compressed.as_ref().unwrap_or(&self.bytes);
+        fs::write(&self.path, bytes).with_context(|| format!("cannot write {}", self.path.display()))
+    }
 }
 
 pub(super) fn run(check: bool) -> Result<()> {
@@ -52,7 +69,7 @@ fn compile_set(compiler: &Compiler, set: &Set) -> Result<Vec<Output>> {
     for variant in &set.variants {
         let bytes = compile(compiler, set, variant)?;
         writeln!(manifest, "{:016x} {:6} {variant}", fnv1a(&bytes), bytes.len())?;
-        outputs.push(Output { path: set.spirv.join(&variant.name).with_extension("spv"), bytes });
+        outputs.push(Output { path: set.module(variant), bytes });
     }
     outputs.push(Output { path: set.spirv.join("MANIFEST"), bytes: manifest.into_bytes() });
     Ok(outputs)
@@ -61,22 +78,18 @@ fn compile_set(compiler: &Compiler, set: &Set) -> Result<Vec<Output>> {
 /// The paths whose files differ from their outputs; unless `check`, they are written.
 fn settle(outputs: &[Output], check: bool) -> Result<Vec<PathBuf>> {
     let mut differing = Vec::new();
-    for Output { path, bytes } in outputs {
-        if fs::read(path).is_ok_and(|old| old == *bytes) {
-            continue;
-        }
+    for output in outputs.iter().filter(|output| !output.is_current()) {
         if !check {
-            fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            output.write()?;
         }
-        differing.push(path.clone());
+        differing.push(output.path.clone());
     }
     Ok(differing)
 }
 
 /// Modules that no variant names any more; unless `check`, they are removed.
 fn remove_stale(set: &Set, outputs: &[Output], check: bool) -> Result<Vec<PathBuf>> {
-    let mut stale = workspace::files(&set.spirv, "spv")?;
+    let mut stale = modules::of_folder(&set.spirv)?;
     stale.retain(|path| outputs.iter().all(|output| output.path != *path));
     if !check {
         stale.iter().try_for_each(fs::remove_file)?;

@@ -1,6 +1,6 @@
 //! What is compiled: the rows of glsl/VARIANTS, and each kernel of an example or the bench as it is.
 
-use crate::workspace;
+use crate::{modules, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use std::{
     fmt, fs,
@@ -12,6 +12,16 @@ pub(crate) struct Set {
     pub(crate) glsl: PathBuf,
     pub(crate) spirv: PathBuf,
     pub(crate) variants: Vec<Variant>,
+    /// The library embeds its modules compressed.
+    pub(crate) compressed: bool,
+}
+
+impl Set {
+    /// The file of a variant's module.
+    pub(crate) fn module(&self, variant: &Variant) -> PathBuf {
+        let extension = if self.compressed { modules::COMPRESSED } else { modules::PLAIN };
+        self.spirv.join(format!("{}.{extension}", variant.name))
+    }
 }
 
 /// One module: a kernel under some macro definitions.
@@ -36,11 +46,11 @@ pub(crate) fn sets() -> Result<Vec<Set>> {
     let glsl = root.join("glsl");
     let table = glsl.join("VARIANTS");
     let text = fs::read_to_string(&table).with_context(|| format!("cannot read {}", table.display()))?;
-    let mut sets = vec![Set { variants: parse(&text)?, glsl, spirv: root.join("spirv") }];
+    let mut sets = vec![Set { variants: parse(&text)?, glsl, spirv: root.join("spirv"), compressed: true }];
     for folder in workspace::programs()? {
         let glsl = folder.join("glsl");
         let variants = workspace::files(&glsl, "comp")?.iter().map(|path| of_file(path)).collect::<Result<_>>()?;
-        sets.push(Set { variants, glsl, spirv: folder.join("spirv") });
+        sets.push(Set { variants, glsl, spirv: folder.join("spirv"), compressed: false });
     }
     sets.retain(|set| !set.variants.is_empty());
     Ok(sets)

@@ -33,7 +33,7 @@ pub(crate) fn any_sorter(random: &mut Random) -> TrmSorterCreateInfo {
         key_type,
         value_type,
         strategy: random.pick(&[0, 0, 1, 2, 3, 4, 5]),
-        flags: random.pick(&[0, 0, 0, 1, 2, 3]),
+        flags: random.pick(&[0, 0, 0, 1, 2, 3]) | random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
         order: random.pick(&[0, 1]),
         value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3, 4, 5, 16, 1024]) } else { 0 },
         begin_bit,
@@ -67,7 +67,7 @@ pub(crate) fn any_splitter(random: &mut Random) -> TrmSplitterCreateInfo {
         key_type,
         value_type,
         strategy: random.pick(&[0, 0, 1, 2, 3, 4, 5]),
-        flags: random.pick(&[0, 0, 0, 1, 2, 3]),
+        flags: random.pick(&[0, 0, 0, 1, 2, 3]) | random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
         bucket_count,
         bucket_function,
         begin_bit: if bucket_function == BITS && random.once_in(2) { random.below32(key_bits(key_type)) } else { 0 },
@@ -93,13 +93,20 @@ fn until_good<T>(mut make: impl FnMut() -> T, judge: impl Fn(&T, &mut Verdict)) 
 }
 
 pub(crate) fn sorter(random: &mut Random) -> TrmSorterCreateInfo {
-    until_good(|| any_sorter(random), judge_sorter)
+    until_good(
+        || {
+            let info = any_sorter(random);
+            TrmSorterCreateInfo { flags: info.flags & !DEFERRED, ..info }
+        },
+        judge_sorter,
+    )
 }
 
 /// `user`: by a function of the caller, or by none.
 pub(crate) fn splitter(random: &mut Random, user: bool) -> TrmSplitterCreateInfo {
     let make = || {
         let mut info = any_splitter(random);
+        info.flags &= !DEFERRED;
         if user {
             info.bucket_function = USER;
             info.begin_bit = 0;

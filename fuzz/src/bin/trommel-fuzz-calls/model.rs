@@ -81,6 +81,7 @@ pub(crate) struct Items {
     pub(crate) strided: bool,
     pub(crate) max_count: u32,
     pub(crate) segmented: bool,
+    pub(crate) batches: bool,
     pub(crate) drop_keys: bool,
 }
 
@@ -116,6 +117,7 @@ impl Items {
             max_count: if max_count == 0 { NARROW } else { max_count },
             drop_keys: flags & 1 != 0,
             segmented: flags & 2 != 0,
+            batches: flags & BATCHES != 0,
         }
     }
 
@@ -189,7 +191,7 @@ pub(crate) fn judge_sorter(info: &TrmSorterCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.known(info.strategy, 6, "strategy");
-    verdict.must(info.flags <= 3, MALFORMED, "flags");
+    verdict.must(info.flags <= 15, MALFORMED, "flags");
     verdict.known(info.order, 2, "order");
     verdict.known(info.placement, 3, "placement");
     verdict.known(info.layout, 3, "layout");
@@ -214,6 +216,9 @@ pub(crate) struct SplitterModel {
     pub(crate) output: i32,
 }
 
+/// Bits of TrmSorterCreateInfo::flags and TrmSplitterCreateInfo::flags.
+pub(crate) const BATCHES: u32 = 4;
+pub(crate) const DEFERRED: u32 = 8;
 /// Values of TrmBucketFunction.
 pub(crate) const BITS: i32 = 0;
 pub(crate) const RANGE: i32 = 1;
@@ -271,7 +276,7 @@ pub(crate) fn judge_splitter(info: &TrmSplitterCreateInfo, verdict: &mut Verdict
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.known(info.strategy, 6, "strategy");
-    verdict.must(info.flags <= 3, MALFORMED, "flags");
+    verdict.must(info.flags <= 15, MALFORMED, "flags");
     verdict.known(info.bucket_function, 8, "bucketFunction");
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.output, 5, "output");

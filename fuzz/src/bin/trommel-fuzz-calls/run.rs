@@ -518,6 +518,7 @@ fn judge_batch(case: &Case, session: &Session, info: &TrmBatchInfo, all: bool, v
             verdict.must(false, NULL, "a handle");
             continue;
         };
+        verdict.must(info_count == 1 || model.items().batches, MALFORMED, "a handle without batches");
         let side = place.map(|(side, _)| side);
         verdict.must(*device.get_or_insert(side) == side, FOREIGN, "handles of two devices");
         let mut own = Verdict::default();

@@ -1,0 +1,83 @@
+//! The macro that declares kernels: `src/kernels.rs` lists them.
+
+use crate::{Error, Result};
+
+/// The SPIR-V of a compressed module (zlib: RFC 1950).
+pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
+    let corrupt = |why: &dyn std::fmt::Display| Error::Internal(format!("a module is corrupt: {why}"));
+    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(compressed).map_err(|error| corrupt(&error))?;
+    let (words, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        return Err(corrupt(&"it is not made of words"));
+    }
+    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+}
+
+macro_rules! kernels {
+    (
+        native { $($(#[$doc:meta])* $kernel:ident = $name:literal, [$($constant:ident),* $(,)?];)* }
+        emulated { $($emulated:ident = $emulated_name:literal, of $native:ident;)* }
+    ) => {
+        /// A compiled module. The text of each lies in `glsl/`, what it is made of in `glsl/VARIANTS`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kernel {
+            $($(#[$doc])* $kernel,)*
+            $(#[doc = concat!("[`Kernel::", stringify!($native), "`] with subgroups out of shared memory.")] $emulated,)*
+        }
+
+        impl Kernel {
+            /// Every kernel.
+            pub const ALL: &[Self] = &[$(Self::$kernel,)* $(Self::$emulated,)*];
+
+            /// The module's file name in `spirv/`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kernel => $name,)* $(Self::$emulated => $emulated_name,)* }
+            }
+
+            /// The name that debuggers and profilers show.
+            pub(crate) const fn label(self) -> &'static CStr {
+                let label = match self {
+                    $(Self::$kernel => concat!("trommel ", $name, "\0"),)*
+                    $(Self::$emulated => concat!("trommel ", $emulated_name, "\0"),)*
+                };
+                match CStr::from_bytes_with_nul(label.as_bytes()) {
+                    Ok(label) => label,
+                    Err(_) => c"trommel",
+                }
+            }
+
+            /// The specialisation constants that the module declares.
+            pub const fn constants(self) -> &'static [Constant] {
+                match self {
+                    $(Self::$kernel => {
+                        const CONSTANTS: &[Constant] = &[$(Constant::$constant),*];
+                        const { assert!(CONSTANTS.len() <= MAX_CONSTANTS, "a variant has no room for so many") };
+                        CONSTANTS
+                    })*
+                    $(Self::$emulated => Self::$native.constants(),)*
+                }
+            }
+
+            /// The same kernel with emulated subgroups, where it uses subgroups at all.
+            pub(crate) fn emulated(self, emulated: bool) -> Self {
+                match self {
+                    $(Self::$native if emulated => Self::$emulated,)*
+                    other => other,
+                }
+            }
+
+            /// The module as SPIR-V 1.6.
+            ///
+            /// # Errors
+            /// [`Error::Internal`] if the embedded module is corrupt.
+            pub fn spirv(self) -> Result<Vec<u32>> {
+                inflate(match self {
+                    $(Self::$kernel => include_bytes!(concat!("../spirv/", $name, ".spv.z")),)*
+                    $(Self::$emulated => include_bytes!(concat!("../spirv/", $emulated_name, ".spv.z")),)*
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use kernels;

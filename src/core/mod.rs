@@ -1,0 +1,14 @@
+//! What every primitive is built on. Nothing here knows a primitive: requests become plans ([`primitive`]), plans become commands
+//! ([`record`]), many requests share them ([`batch`]), and kernels become pipelines ([`pipelines`]).
+
+#[cfg(feature = "radix")]
+pub(crate) mod batch;
+pub(crate) mod handle;
+pub(crate) mod kernels;
+pub(crate) mod memory;
+pub(crate) mod pipelines;
+pub(crate) mod plan;
+pub(crate) mod primitive;
+pub(crate) mod record;
+pub(crate) mod scratch;
+pub(crate) mod specialize;

@@ -1,0 +1,124 @@
+//! The traits of a primitive. Recording, batches, scratch and pipelines are written against them alone.
+
+use super::handle::Handle;
+use super::memory::{Arguments, BoundingRanges, Role, Scratch, Timestamps};
+use super::plan::Plan;
+use super::scratch::Layout;
+use crate::Result;
+
+/// A handle of the library, such as a sorter: what the caller's structs mean.
+pub(crate) trait Primitive {
+    /// The handle in messages, such as "sorter".
+    const NAME: &'static str;
+    /// The struct that describes one request.
+    type Info: RequestInfo;
+    type Planner: Planner;
+
+    fn planner(&self) -> &Self::Planner;
+
+    /// Checks the members of `info` that the planner does not know.
+    fn check(&self, info: &Self::Info) -> Result<()>;
+
+    fn job(&self, info: &Self::Info) -> JobOf<Self>;
+}
+
+/// The job that a primitive's planner takes.
+pub(crate) type JobOf<P> = <<P as Primitive>::Planner as Planner>::Job;
+
+/// The roles of a primitive's arguments.
+pub(crate) type RoleOf<P> = <<P as Primitive>::Planner as Planner>::Role;
+
+/// The groups of a primitive's planner.
+pub(crate) type GroupOf<P> = <<P as Primitive>::Planner as Planner>::Group;
+
+/// What all requests have.
+pub(crate) trait RequestInfo: Copy {
+    /// The largest number of items.
+    fn max_count(&self) -> u32;
+    fn scratch(&self) -> Scratch;
+    fn timestamps(&self) -> Option<Timestamps>;
+}
+
+/// Turns requests into plans. All of it is arithmetic on the host.
+pub(crate) trait Planner {
+    /// One request.
+    type Job: Copy;
+    type Role: Role;
+    /// Requests of equal groups can share their dispatches.
+    type Group: Copy + Ord;
+    type Table<'a>: PlanSource
+    where
+        Self: 'a;
+
+    fn handle(&self) -> &Handle;
+
+    /// Whether requests may be recorded together with others.
+    fn allows_batches(&self) -> bool;
+
+    /// Checks a maximum count against the one that the handle was created with.
+    fn check_count(&self, max_count: u32) -> Result<()>;
+
+    /// The memory that a job names, without scratch.
+    fn arguments(&self, job: &Self::Job) -> Arguments<Self::Role>;
+
+    /// Checks everything about a job but its count, its scratch and that its arguments do not overlap.
+    fn check(&self, job: &Self::Job, arguments: &Arguments<Self::Role>) -> Result<()>;
+
+    /// The group of requests with this maximum count. `alone`: nothing else is recorded with the request.
+    fn group(&self, max_count: u32, alone: bool) -> Self::Group;
+
+    /// Whether several requests of the group can share dispatches.
+    fn shares(group: &Self::Group) -> bool;
+
+    /// Lays out the jobs of a group in scratch, which begins at the address `scratch`.
+    fn lay_out<'a>(
+        &'a self,
+        group: Self::Group,
+        jobs: &'a dyn Jobs<Self::Job, Self::Role>,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<Self::Table<'a>>;
+
+    /// A job with as many passes and as much scratch as any with this maximum count.
+    fn largest(&self, max_count: u32) -> Self::Job;
+
+    /// Maximum counts at which the group of a request that is recorded alone, or with others, changes: the last of each range.
+    fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32>;
+}
+
+/// The jobs of one group.
+pub(crate) trait Jobs<J, R: Role> {
+    /// Calls `visit` for each job, in the same order each time.
+    fn for_each(&self, visit: &mut dyn FnMut(&J));
+
+    /// The smallest ranges around the arguments of all jobs.
+    fn bounding_ranges(&self) -> BoundingRanges<R>;
+}
+
+/// Jobs with their place in scratch.
+pub(crate) trait PlanSource {
+    fn plan(&self) -> Plan<'_>;
+}
+
+/// A job alone, or several times, and the memory that it names.
+pub(crate) struct Repeated<J, R> {
+    pub(crate) job: J,
+    pub(crate) arguments: Arguments<R>,
+    pub(crate) times: u32,
+}
+
+impl<J: Copy, R: Role> Repeated<J, R> {
+    pub(crate) fn once<P: Planner<Job = J, Role = R>>(planner: &P, job: J) -> Self {
+        Self { job, arguments: planner.arguments(&job), times: 1 }
+    }
+}
+
+impl<J, R: Role> Jobs<J, R> for Repeated<J, R> {
+    fn for_each(&self, visit: &mut dyn FnMut(&J)) {
+        (0..self.times).for_each(|_| visit(&self.job));
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<R> {
+        BoundingRanges::of(&self.arguments)
+    }
+}

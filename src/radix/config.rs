@@ -1,0 +1,524 @@
+//! What a sorter is, as far as plans depend on it: which kernels serve a problem, and how they are specialised.
+
+use super::format::Format;
+use super::merging::Merging;
+use crate::core::pipelines::Variant;
+use crate::device::DeviceFacts;
+use crate::kernels::Kernel;
+use crate::shared::{
+    Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
+    MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS,
+    PREFIX_DIGITS, RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, RANKING_UNORDERED, SCAN_CHAINED, SCAN_LOOK_BACK,
+    SCAN_RING, SCAN_RING_IN_ORDER,
+};
+use crate::tuning::{
+    Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
+    ranked_chunk,
+};
+
+/// What a sorter is, as far as plans depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Config<'a> {
+    pub(crate) facts: &'a DeviceFacts,
+    pub(crate) profile: &'a Profile,
+    /// Never [`Strategy::Auto`].
+    pub(crate) strategy: Strategy,
+    pub(crate) format: Format,
+    /// Nothing is recorded with it: launches and latency are all that a tiny problem costs then.
+    pub(crate) alone: bool,
+}
+
+/// Which kernels serve a problem, by its maximum count. Problems of a class share their dispatches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Algorithm {
+    /// Every key compared with every other.
+    Ranked(SizedRank),
+    /// One workgroup and one dispatch.
+    Small(SmallShape),
+    /// Runs, and levels that merge them.
+    Merged(Merging),
+    /// A split by tiles of this shape, each of which counts all items.
+    Recounted(Shape),
+    /// Tiles of this shape.
+    Tiled(TileShape, Start, Finish),
+    /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
+    Segments { whole: SmallShape, tiles: Option<TileShape> },
+}
+
+impl Algorithm {
+    /// The shape of the tiles, where there are any.
+    pub(crate) fn tiles(self) -> Option<TileShape> {
+        match self {
+            Self::Ranked(_) | Self::Small(_) | Self::Merged(_) | Self::Recounted(_) => None,
+            Self::Tiled(tile, ..) => Some(tile),
+            Self::Segments { tiles, .. } => tiles,
+        }
+    }
+
+    /// Tiles of a problem, or of all its segments: each of those ends with a tile that need not be full, and is longer than a workgroup
+    /// takes.
+    pub(super) fn most_tiles(self, max_count: u32) -> u64 {
+        let tiles = self.tiles().map_or(0, |tile| max_count.div_ceil(tile.tile()).into());
+        match self {
+            Self::Segments { whole, tiles: Some(_) } => tiles + u64::from(max_count / whole.tile()),
+            _ => tiles,
+        }
+    }
+
+    /// Whether items go from the input to where they are wanted in one move. Ranks do not where the input is: others still read it there.
+    pub(super) fn moves_once(self, format: &Format) -> bool {
+        match self {
+            Self::Ranked(_) => format.rule() != FLAG_EVEN,
+            Self::Small(_) | Self::Recounted(_) | Self::Segments { tiles: None, .. } => true,
+            Self::Merged(merging) => merging.levels == 0,
+            Self::Tiled(..) | Self::Segments { .. } => format.split.is_some() && format.digits() == 1,
+        }
+    }
+
+    /// Whether each workgroup counts all items.
+    pub(crate) fn recounts(self) -> bool {
+        matches!(self, Self::Recounted(_))
+    }
+
+    /// How runs are merged, where there are any.
+    pub(crate) fn merging(self) -> Option<Merging> {
+        if let Self::Merged(merging) = self { Some(merging) } else { None }
+    }
+
+    /// The shape of what sorts keys of the same prefix, where prefixes may be sorted by.
+    pub(crate) fn finish(self) -> Option<Shape> {
+        if let Self::Tiled(.., Finish::Prefixes(shape)) = self { Some(shape) } else { None }
+    }
+
+    /// Workgroups that look for segments: see glsl/sort/segments.comp.
+    pub(super) fn windows(self, max_count: u32) -> u32 {
+        match self {
+            Self::Segments { whole, .. } => max_count.div_ceil(whole.segments_window()).max(1),
+            _ => 0,
+        }
+    }
+
+    /// Whether several problems of the class may share dispatches.
+    pub(crate) fn shares(self) -> bool {
+        !matches!(self, Self::Ranked(_) | Self::Segments { .. })
+    }
+}
+
+/// How a tiled sort begins, where it is one alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Start {
+    /// At once: kernels resolve the count by themselves, and those before the passes clear.
+    Direct,
+    /// By a pass that resolves counts and clears. So does every batch.
+    Prepared,
+}
+
+/// How a tiled sort may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Finish {
+    /// With the last digit.
+    Digits,
+    /// With what has the same prefix, sorted by workgroups of this shape, where the device finds that few keys have.
+    Prefixes(Shape),
+}
+
+impl<'a> Config<'a> {
+    pub(super) fn shapes(&self) -> &'a SortShapes {
+        match (self.format.key_words, self.format.value_words) {
+            (1, 0) => &self.profile.sort_keys,
+            (1, _) => &self.profile.sort_pairs,
+            _ => &self.profile.sort_long,
+        }
+    }
+
+    pub(crate) fn algorithm(&self, max_count: u32) -> Algorithm {
+        let shapes = self.shapes();
+        let tiles = self.tiles().find(|sized| max_count <= sized.up_to);
+        if self.format.segmented {
+            let whole = shapes.segments;
+            return Algorithm::Segments { whole, tiles: tiles.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
+        }
+        // A profile without tiles does not pass Profile::checked.
+        let none = Algorithm::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
+        let tiled = tiles.map_or(none, |sized| self.tiled(sized, max_count));
+        if self.format.split.is_some() {
+            let recounted = shapes.recounted.iter().find(|sized| max_count <= self.recounts_up_to(sized) && self.recounts());
+            return recounted.map_or(tiled, |sized| Algorithm::Recounted(sized.shape.shape));
+        }
+        if let Some(ranked) =
+            shapes.ranked.iter().find(|ranked| self.alone && ranked.serves(max_count, self.format.rule() != FLAG_EVEN))
+        {
+            return Algorithm::Ranked(*ranked);
+        }
+        if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && self.holds(**small)) {
+            return Algorithm::Small(*small);
+        }
+        let (fan, words) = (self.profile.merge_fan, self.format.merged_words());
+        if let Some(merging) = Merging::new(shapes, fan, words, self.facts.shared_memory, max_count) {
+            return Algorithm::Merged(merging);
+        }
+        tiled
+    }
+
+    /// Whether a split of few items needs no more than one move, whose tiles need not be told of others. (Where buckets begin that the caller
+    /// places, it is told.)
+    fn recounts(&self) -> bool {
+        let by_workgroups = self.format.split.is_some_and(|split| !split.by_subgroups);
+        by_workgroups && self.format.digits() == 1 && self.format.output() != OUTPUT_PLACED
+    }
+
+    /// The largest maximum count of a split by these tiles. Together with others, each of which would have as many workgroups as the largest has,
+    /// few of them: what these count again is work then, and there are launches to share.
+    fn recounts_up_to(&self, sized: &SizedTile) -> u32 {
+        if self.alone { sized.up_to } else { sized.up_to.min(MOST_TILES_TOGETHER * sized.shape.tile()) }
+    }
+
+    /// Whether nothing prepares a problem of so many items at most that is the only one.
+    pub(super) fn is_direct(&self, max_count: u32) -> bool {
+        self.mode(self.algorithm(max_count), true) & MODE_DIRECT != 0
+    }
+
+    /// The same by the strategy `of_few`, if there is one and nothing prepares a problem of so many items at most then.
+    pub(super) fn with_few(self, of_few: Option<Strategy>, max_count: u32) -> Self {
+        let few = of_few.map(|strategy| Self { strategy, ..self });
+        few.filter(|few| few.is_direct(max_count)).unwrap_or(self)
+    }
+
+    /// Tiles by rising size. The last serves every size: see Profile::checked.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
+        let shapes = self.shapes();
+        let of_subgroups = self.of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape: shape.into() });
+        let counted = self.format.split.filter(|_| self.scan().is_none()).map_or(&[][..], |_| &shapes.counted[..]);
+        let many_bins = shapes.tiles.last().copied().filter(|_| self.format.bins() > MOST_COUNTED_BINS);
+        let of_counted = move |sized: &SizedTile| if sized.up_to == u32::MAX { many_bins.unwrap_or(*sized) } else { *sized };
+        let others = self.tiles_of_sorts().filter(|_| counted.is_empty());
+        of_subgroups.into_iter().chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
+    }
+
+    /// The tile of a split whose items are ranked by subgroups.
+    fn of_subgroups(&self) -> Option<Shape> {
+        // A kernel that has no emulated form runs on subgroups as they are, which are full.
+        let own = self.profile.lanes == 0 || self.profile.emulated_subgroups;
+        let lanes = if own { self.facts.max_lanes.max(self.profile.lanes) } else { self.profile.lanes };
+        let by = self.format.split.is_some_and(|split| split.by_subgroups);
+        by.then_some(Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS })
+    }
+
+    /// Threads of a workgroup that counts tile by tile: as many as take a tile, where these are few.
+    fn counting_threads(&self) -> u32 {
+        self.of_subgroups().map_or(self.profile.plain_threads, |shape| shape.threads)
+    }
+
+    /// Workgroups that count: as many threads in all, whatever each has.
+    pub(super) fn counting_groups(&self) -> u32 {
+        self.profile.histogram_groups * self.profile.plain_threads.div_ceil(self.counting_threads())
+    }
+
+    fn tiles_of_sorts(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
+        let shapes = self.shapes();
+        let ring = shapes.ring.filter(|_| self.in_ring());
+        let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
+        let direct_up_to = self.profile.direct_up_to;
+        // What proves its ranks by keys that are sorted by all their bits is not for splits: the next shape is.
+        let split = self.format.split.is_some();
+        let serves = move |sized: &&SizedTile| {
+            let [proven, last] = [sized.shape.ranking == Ranking::Proven, sized.up_to == u32::MAX];
+            !split || !proven || last || sized.up_to <= direct_up_to
+        };
+        shapes.tiles.iter().filter(serves).map(move |sized| match (ring, few_bins) {
+            (Some(shape), _) if sized.up_to == u32::MAX => SizedTile { shape, ..*sized },
+            (None, Some(shape)) if sized.up_to > direct_up_to => SizedTile { shape, ..*sized },
+            _ => *sized,
+        })
+    }
+
+    /// Whether a workgroup has room for keys as long as these: merging keeps all that is compared in shared memory.
+    fn holds(&self, small: SmallShape) -> bool {
+        small.method != SmallMethod::Merge || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
+    }
+
+    fn tiled(&self, sized: SizedTile, max_count: u32) -> Algorithm {
+        // A split that is counted tile by tile has nothing cleared, and one that looks back without having been counted has a pass for it.
+        let needs_nothing = self.format.split.is_some() && self.scan().is_none() || self.begins();
+        let start = if needs_nothing || sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
+        // An even number of moves, and fewer than there are digits.
+        let prefixes = max_count <= self.profile.prefixes_up_to
+            && start == Start::Prepared
+            && self.scan().is_some()
+            && self.format.digits() > PREFIX_DIGITS + 1
+            && self.format.rule() != FLAG_ODD;
+        Algorithm::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(self.profile.sort_finish) } else { Finish::Digits })
+    }
+
+    /// Maximum counts past which less scratch may do: the largest of each shape.
+    pub(crate) fn range_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let (config, shapes) = (*self, self.shapes());
+        // Of segments, those of other classes change nothing, and do no harm.
+        let prefixes = Some(self.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
+        let merged = Merging::ends(shapes, self.profile.merge_fan);
+        let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
+        shapes
+            .small
+            .iter()
+            .map(|small| small.tile())
+            .chain(self.tiles().map(|sized| sized.up_to))
+            .chain(shapes.recounted.iter().map(move |sized| config.recounts_up_to(sized)))
+            .chain(prefixes)
+            .chain(merged)
+            .chain(ranked)
+    }
+
+    /// How tiles learn what lies before them; none where they do not wait.
+    pub(super) fn scan(&self) -> Option<u32> {
+        // Look-back words of one word each count in 30 bits.
+        let wide = self.format.wide();
+        match self.strategy {
+            Strategy::ReduceThenScan => None,
+            Strategy::ChainedScan if !wide => Some(SCAN_CHAINED),
+            Strategy::RingInOrder => Some(SCAN_RING_IN_ORDER),
+            Strategy::Ring => Some(SCAN_RING),
+            _ if wide => Some(SCAN_RING),
+            _ => Some(SCAN_LOOK_BACK),
+        }
+    }
+
+    /// Whether tiles look back for all that they need to know: nobody counts keys before, and a pass clears what they meet in.
+    pub(super) fn begins(&self) -> bool {
+        self.scan().is_some() && !self.format.lies_in_line()
+    }
+
+    /// Whether each group of the histogram leaves a row of its own: where nothing has zeroed one for all of them.
+    pub(super) fn counts_apart(&self, prepared: bool) -> bool {
+        !prepared && self.scan().is_some() && !self.begins()
+    }
+
+    /// Words of a tile, where each has a row of its own.
+    pub(super) fn tile_row(&self) -> u32 {
+        let bins = if self.format.segmented { RADIX } else { self.format.bins() };
+        if self.scan().is_some() { bins.max(LEAST_LOOK_BACK_ROW) } else { bins }
+    }
+
+    pub(super) fn in_ring(&self) -> bool {
+        self.scan().is_some_and(|scan| scan >= SCAN_RING)
+    }
+
+    /// Kernels behind the passes hold no tile; segments are copied tile by tile.
+    pub(super) fn finishing_shape(&self, algorithm: Algorithm) -> Shape {
+        if algorithm.shares() { PLAIN } else { algorithm.tiles().map_or(PLAIN, |tile| tile.shape) }
+    }
+
+    /// What kernels of a class know of their problems, as `MODE_` bits.
+    pub(super) fn mode(&self, algorithm: Algorithm, single: bool) -> u32 {
+        let direct = match algorithm {
+            Algorithm::Ranked(_) | Algorithm::Small(_) | Algorithm::Merged(_) | Algorithm::Recounted(_) => true,
+            Algorithm::Tiled(_, start, _) => single && start == Start::Direct,
+            Algorithm::Segments { .. } => return MODE_SEGMENTS,
+        };
+        let (prefixes, merged) = (algorithm.finish().is_some(), algorithm.merging().is_some());
+        let bits = [(single, MODE_SINGLE), (direct, MODE_DIRECT), (prefixes, MODE_PREFIXES), (merged, MODE_MERGED)];
+        bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
+    }
+
+    /// The kernel of a pass by look-back, and its workgroups where these take one tile after the other: of one problem that has had its tickets
+    /// cleared. (Ranks are told of a tile's keys, which have made room for the next tile's by then.)
+    pub(super) fn onesweep(&self, algorithm: Algorithm, single: bool) -> (Kernel, Option<u32>) {
+        let groups = match algorithm {
+            Algorithm::Tiled(tile, start, _) if single && self.scan() == Some(SCAN_LOOK_BACK) => {
+                let persists = (start == Start::Prepared || self.begins()) && self.format.output() != OUTPUT_RANKS;
+                if persists { tile.groups } else { 0 }
+            }
+            _ => 0,
+        };
+        if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
+    }
+
+    /// Counters of each bin in a workgroup that counts, where there is one digit: as many as fit, one for each of 32 lanes at most.
+    fn counter_copies(&self) -> u32 {
+        // Small workgroups have their share of it.
+        let words = COUNTER_WORDS * self.counting_threads() / self.profile.plain_threads.max(self.counting_threads());
+        let most = if self.format.digits() == 1 { words / self.format.bins() } else { 1 };
+        1 << most.clamp(1, 32).ilog2()
+    }
+
+    /// How a kernel finds places in a tile.
+    fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
+        let format = &self.format;
+        let digits = format.split.is_none_or(|split| split.function == FUNCTION_DIGIT);
+        let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1 && digits;
+        let (tiles, threads) = (tile.ranking as u32, tile.shape.threads);
+        match kernel {
+            // Items that carry the places they came from are told apart.
+            Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
+                self.profile.small_ranking as u32 & !RANKING_BY_PLACES
+            }
+            // Ranks are told of keys as they are, and none of their places is proven later.
+            Kernel::SortOnesweep | Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
+            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
+                // What tiles prove takes a row of counters for each subgroup.
+                let rows = self.profile.histogram_rows(threads, self.facts);
+                let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
+                    true if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
+                    true if tiles & RANKING_BY_PLACES != 0 => tiles,
+                    _ => RANKING_BALLOTS,
+                };
+                // Keys that stay in registers until their order is proven leave none for it.
+                // And counters can lie elsewhere only where digits are what keys are counted by.
+                let spread = tile.spread && ranking & RANKING_BY_PLACES == 0 && digits;
+                let unordered = format.split.is_some_and(|split| split.unordered);
+                let others = [(spread, RANKING_SPREAD), (unordered, RANKING_UNORDERED)];
+                others.iter().filter(|(set, _)| *set).fold(ranking, |all, (_, bit)| all | bit)
+            }
+            _ => RANKING_BALLOTS,
+        }
+    }
+
+    pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {
+        let packs = self.format.narrow() && !self.format.has(LAYOUT_DROP_KEYS);
+        let permutes = self.format.has(LAYOUT_VALUES_APART);
+        std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
+    }
+
+    /// What tells of buckets: counts of a digit, or the labels as they lie in the end.
+    pub(super) fn telling_kernel(&self, algorithm: Algorithm) -> (Kernel, Shape) {
+        match algorithm {
+            Algorithm::Recounted(shape) => (Kernel::SplitSmallResults, shape),
+            _ if self.format.keeps_labels() => (Kernel::SplitBounds, PLAIN),
+            _ => (Kernel::SplitResults, PLAIN),
+        }
+    }
+
+    pub(super) fn variant(&self, kernel: Kernel, tile: impl Into<TileShape>, mode: u32) -> Variant {
+        let tile = tile.into();
+        let shape = tile.shape;
+        let holds_tile = matches!(
+            kernel,
+            Kernel::SortRank
+                | Kernel::SortSmall
+                | Kernel::SortBuckets
+                | Kernel::SortMerge
+                | Kernel::SortJoin
+                | Kernel::SortSegments
+                | Kernel::SortSegmentsMerge
+                | Kernel::SortFinish
+                | Kernel::SortOnesweep
+                | Kernel::SortOnesweepPersistent
+                | Kernel::SortReorder
+                | Kernel::SplitSmall
+        );
+        let threads = match kernel {
+            _ if holds_tile || kernel == Kernel::SplitSmallResults => shape.threads,
+            Kernel::SortCount => self.counting_threads(),
+            _ => self.profile.plain_threads,
+        };
+        let mode = match kernel {
+            // Nothing is direct about what prepares.
+            Kernel::SortPrepare => mode & !MODE_DIRECT,
+            // What follows sorts by merging follows others alike.
+            _ if self.finishing_kernels().any(|finishing| finishing == kernel) => mode & !MODE_MERGED,
+            _ => mode,
+        };
+        let emulated = self.profile.emulated_subgroups;
+        // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
+        let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
+        let format = &if kernel == Kernel::SplitLabel { self.format.of_labels() } else { self.format };
+        let module = self.format.labels().filter(|_| kernel == Kernel::SplitLabel).map_or(0, |labels| labels.module);
+        let variant = Variant::new(kernel.emulated(emulated), |constant| match constant {
+            Constant::Threads => threads,
+            Constant::Lanes => lanes,
+            Constant::Items => shape.items,
+            Constant::Histograms if matches!(kernel, Kernel::SortHistogram | Kernel::SortCount) => self.counter_copies(),
+            Constant::Histograms if kernel == Kernel::SplitSmall => self.profile.recounting_rows(threads, self.facts),
+            Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
+            Constant::ValueWords => format.value_words,
+            Constant::Tile if kernel == Kernel::SortRank => {
+                ranked_chunk(threads, format.compared_words(), self.facts.shared_memory)
+            }
+            Constant::Tile => shape.tile(),
+            Constant::SpinLimit => self.profile.spin_limit,
+            Constant::DelayEvery => self.profile.delay_every,
+            Constant::KeyWords => format.key_words,
+            Constant::KeyBits => format.key_bits,
+            Constant::Encoding => format.encoding,
+            Constant::Layout => format.moved_layout(),
+            // Where buckets begin that the caller places, no count tells.
+            Constant::Wide => (format.wide() || format.output() == OUTPUT_PLACED).into(),
+            Constant::BeginBit => format.begin_bit,
+            Constant::EndBit => format.end_bit,
+            Constant::Scan => self.scan().unwrap_or(SCAN_LOOK_BACK),
+            Constant::RingEntries if self.in_ring() => self.profile.ring_entries,
+            Constant::RingReach if self.in_ring() => self.profile.ring_reach,
+            Constant::RingEntries | Constant::RingReach => 0,
+            Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
+            Constant::Window if self.in_ring() => self.profile.ring_window,
+            Constant::Window => self.profile.window,
+            // Segments in a workgroup are told apart by whole digits.
+            Constant::Bins if matches!(kernel, Kernel::SortSegments | Kernel::SortSegmentsMerge) => RADIX,
+            Constant::Bins => format.bins(),
+            Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
+            // What is moved all the same, labels of two digits, goes bin by bin; what tells of buckets, tells of all; and one takes over where they
+            // begin.
+            Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
+            Constant::Output if matches!(kernel, Kernel::SplitResults | Kernel::SplitBegin) && format.output() != OUTPUT_PLACED => {
+                OUTPUT_BUCKETS
+            }
+            Constant::Output => format.split.map_or(OUTPUT_BUCKETS, |split| split.output),
+            Constant::Buckets => format.split.map_or(0, |split| split.buckets),
+            Constant::Mode => mode,
+            Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
+            Constant::SegmentTile => 1,
+            Constant::Fan => self.profile.merge_fan,
+            // Of a window.
+            Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
+            Constant::FullDigits => format.full_digits().into(),
+            Constant::Ranking => self.ranking(kernel, tile),
+            Constant::Interface | Constant::InterfaceKey => 0,
+        });
+        variant.of_module(module)
+    }
+}
+
+impl SizedRank {
+    /// Of its kernel, whose items are a workgroup's.
+    pub(super) fn shape(self) -> Shape {
+        Shape { threads: self.threads, items: self.items }
+    }
+}
+
+impl SmallShape {
+    pub(super) fn kernel(self) -> Kernel {
+        match self.method {
+            SmallMethod::Radix => Kernel::SortSmall,
+            SmallMethod::Buckets => Kernel::SortBuckets,
+            SmallMethod::Merge => Kernel::SortMerge,
+        }
+    }
+
+    pub(super) fn segments_kernel(self) -> Kernel {
+        match self.method {
+            // Segments by buckets do not pass Profile::checked.
+            SmallMethod::Radix | SmallMethod::Buckets => Kernel::SortSegments,
+            SmallMethod::Merge => Kernel::SortSegmentsMerge,
+        }
+    }
+}
+
+/// Fewest threads of a workgroup that scans digits: see glsl/lib/scan.glsl.
+const LEAST_THREADS: u32 = 32;
+
+/// Items of a thread where subgroups rank.
+const SUBGROUP_ITEMS: u32 = 16;
+
+/// Most tiles of a split whose workgroups count all, where others are recorded with it.
+const MOST_TILES_TOGETHER: u32 = 4;
+
+/// Most bins that are few.
+const FEW_BINS: u32 = 32;
+
+/// Most bins that tiles for few of them are taken for where these are counted tile by tile.
+const MOST_COUNTED_BINS: u32 = 64;
+
+/// Counters of a histogram of one digit: what the least shared memory has room for.
+const COUNTER_WORDS: u32 = 4096;
+
+/// The shape of kernels that hold no tile.
+pub(super) const PLAIN: Shape = Shape { threads: 1, items: 1 };

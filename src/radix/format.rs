@@ -1,0 +1,436 @@
+//! The parameters of a sorter or a splitter as kernels and plans need them.
+
+use super::items::{ItemsInfo, Layout, Order, Placement, ValueType};
+use crate::shared::{
+    ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
+    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, OUTPUT_NONE,
+    OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
+};
+use crate::{Error, Result};
+
+/// Most keys whose places 30 bits count and whose addresses 32 bits reach.
+pub(crate) const MAX_NARROW_COUNT: u32 = 1 << 30;
+
+/// What kernels and plans need to know of [`ItemsInfo`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Format {
+    pub(crate) key_size: u32,
+    pub(crate) key_words: u32,
+    /// Of the most significant word.
+    pub(crate) key_bits: u32,
+    /// `ENCODING_` bits.
+    pub(crate) encoding: u32,
+    pub(crate) value_size: u32,
+    /// As the passes move them: values of any size go as their places.
+    pub(crate) value_words: u32,
+    /// `LAYOUT_` bits.
+    pub(crate) layout: u32,
+    pub(crate) placement: Placement,
+    pub(crate) segmented: bool,
+    pub(crate) begin_bit: u32,
+    pub(crate) end_bit: u32,
+    pub(crate) max_count: u32,
+    /// Where items only go to buckets.
+    pub(crate) split: Option<SplitBy>,
+}
+
+/// What takes the keys of a split to bins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SplitBy {
+    /// A `FUNCTION_` constant.
+    pub(crate) function: u32,
+    pub(crate) buckets: u32,
+    /// As many, or one more, for keys of no bucket.
+    pub(crate) bins: u32,
+    /// An `OUTPUT_` constant, and behind it the bucket that alone is wanted.
+    pub(crate) output: u32,
+    /// Whether subgroups rank their items by themselves, not workgroups, and whether these leave as they come.
+    pub(crate) by_subgroups: bool,
+    pub(crate) unordered: bool,
+    /// Where they are said by labels, what these are made from.
+    pub(crate) labels: Option<LabelBy>,
+}
+
+/// What the labels of a split are made from: keys or ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LabelBy {
+    /// A `FUNCTION_` constant.
+    pub(crate) function: u32,
+    /// The caller's module that says it, by its number; 0: none.
+    pub(crate) module: u64,
+    /// What the caller gives beside the keys: ids, or splitters.
+    pub(crate) given: Option<BucketSource>,
+    pub(crate) words: u32,
+    /// Of the most significant word.
+    pub(crate) bits: u32,
+    /// `ENCODING_` bits.
+    pub(crate) encoding: u32,
+    /// Of a field.
+    pub(crate) begin_bit: u32,
+    pub(crate) end_bit: u32,
+}
+
+/// What tells buckets beside the keys, or in their place.
+#[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits are told"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum BucketSource {
+    /// Of so many bytes, one for each item.
+    Ids(u32),
+    /// One less than there are buckets.
+    Splitters,
+}
+
+impl LabelBy {
+    /// Whether keys are read.
+    pub(crate) const fn reads_keys(&self) -> bool {
+        !matches!(self.given, Some(BucketSource::Ids(_)))
+    }
+}
+
+impl Format {
+    /// # Errors
+    /// What no sorter can be: names the member and why.
+    pub(crate) fn new(info: &ItemsInfo) -> Result<Self> {
+        let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
+        let bits = info.key.bits();
+        let end_bit = if info.end_bit == 0 { bits } else { info.end_bit };
+        if end_bit > bits {
+            return Err(Error::TooLarge {
+                argument: "endBit",
+                value: end_bit.into(),
+                limit: bits.into(),
+                why: "the bits of the key",
+            });
+        }
+        if info.begin_bit >= end_bit {
+            return malformed("beginBit", &format!("{} leaves no bit before {end_bit}", info.begin_bit));
+        }
+        let value_size = info.value.size();
+        let apart_values = value_size > MAX_VALUE_WORDS * 4;
+        if !value_size.is_multiple_of(4) || (value_size == 0 && info.value != ValueType::None) || value_size > MAX_VALUE_SIZE {
+            return malformed("valueSize", &format!("{value_size} is not a multiple of 4 from 4 to {MAX_VALUE_SIZE}"));
+        }
+        if info.drop_keys && info.value == ValueType::None {
+            return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
+        }
+        let narrow = bits < 32;
+        if info.layout == Layout::Interleaved {
+            if narrow {
+                return malformed("layout", "keys narrower than a word do not lie beside their values");
+            }
+            if value_size == 0 || apart_values || info.value == ValueType::Index || info.drop_keys {
+                return malformed("layout", "items are a key and a value of 4 to 16 bytes, which both are read and written");
+            }
+        }
+        if info.layout == Layout::Strided {
+            if apart_values {
+                return malformed("layout", "values of more than 16 bytes are dense");
+            }
+            if info.placement != Placement::Preserve {
+                return malformed("layout", "what is strided is only read: placement must be preserve");
+            }
+        }
+        let max_count = if info.max_count == 0 { MAX_NARROW_COUNT } else { info.max_count };
+        if max_count > MAX_NARROW_COUNT && (narrow || apart_values) {
+            let why = "the most keys narrower than a word, or with values of more than 16 bytes";
+            let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
+            return Err(Error::TooLarge { argument: "maxCount", value, limit, why });
+        }
+        let layout = [
+            (info.layout == Layout::Interleaved, LAYOUT_INTERLEAVED),
+            (info.layout == Layout::Strided, LAYOUT_STRIDED),
+            (info.value == ValueType::Index || apart_values, LAYOUT_INDICES),
+            (info.drop_keys, LAYOUT_DROP_KEYS),
+            (narrow || info.placement == Placement::Preserve && info.drop_keys, LAYOUT_KEYS_APART),
+            (apart_values, LAYOUT_VALUES_APART),
+        ];
+        let descending = if info.order == Order::Descending { ENCODING_DESCENDING } else { 0 };
+        Ok(Self {
+            key_size: info.key.size(),
+            key_words: bits.div_ceil(32),
+            key_bits: bits.min(32),
+            encoding: info.key.encoding() | descending,
+            value_size,
+            value_words: if apart_values { 1 } else { value_size / 4 },
+            layout: layout.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit),
+            placement: info.placement,
+            segmented: info.segmented,
+            begin_bit: info.begin_bit,
+            end_bit,
+            max_count,
+            split: None,
+        })
+    }
+
+    pub(crate) const fn has(&self, layout: u32) -> bool {
+        self.layout & layout != 0
+    }
+
+    /// Whether the caller's keys are narrower than a word.
+    pub(crate) const fn narrow(&self) -> bool {
+        self.key_size < 4
+    }
+
+    /// Of a split by labels, what these are made from.
+    pub(crate) fn labels(&self) -> Option<LabelBy> {
+        self.split.and_then(|split| split.labels)
+    }
+
+    /// Whether the labels of a split are there when its items have been moved: where more than one digit tells, and of segments, nothing else
+    /// says where buckets begin.
+    pub(crate) fn keeps_labels(&self) -> bool {
+        self.labels().is_some() && (self.digits() > 1 || self.segmented)
+    }
+
+    /// `LAYOUT_` bits as the passes move items. Labels lie in scratch, and may be kept; all that the caller has lies behind them.
+    pub(crate) fn moved_layout(&self) -> u32 {
+        if self.labels().is_none() {
+            return self.layout;
+        }
+        let lead = match (self.has(LAYOUT_INTERLEAVED), self.has(LAYOUT_DROP_KEYS)) {
+            (true, _) => self.value_words,
+            (_, true) => 0,
+            _ => self.key_size / 4,
+        };
+        let labels_go = if self.keeps_labels() { 0 } else { LAYOUT_DROP_KEYS };
+        self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED) | labels_go | LAYOUT_KEYS_APART | LAYOUT_LABELS | lead << LAYOUT_LEAD_SHIFT
+    }
+
+    /// What the kernel that makes the labels knows: of whatever it reads.
+    pub(crate) fn of_labels(&self) -> Self {
+        let (Some(split), Some(labels)) = (self.split, self.labels()) else { return *self };
+        let layout = if labels.reads_keys() { self.layout & (LAYOUT_INTERLEAVED | LAYOUT_STRIDED) } else { 0 };
+        Self {
+            key_words: labels.words,
+            key_bits: labels.bits,
+            encoding: labels.encoding,
+            begin_bit: labels.begin_bit,
+            end_bit: labels.end_bit,
+            layout,
+            split: Some(SplitBy { function: labels.function, labels: None, ..split }),
+            ..*self
+        }
+    }
+
+    /// Bytes from one key to the next where keys are dense.
+    pub(crate) const fn key_step(&self) -> u32 {
+        if self.has(LAYOUT_INTERLEAVED) { self.key_size + self.value_size } else { self.key_size }
+    }
+
+    /// Whether values have an array of their own.
+    pub(crate) const fn values_separate(&self) -> bool {
+        self.value_size != 0 && !self.has(LAYOUT_INTERLEAVED)
+    }
+
+    pub(crate) const fn wide(&self) -> bool {
+        self.max_count > MAX_NARROW_COUNT
+    }
+
+    /// Words of a key that hold bits that are sorted by.
+    pub(crate) fn compared_words(&self) -> u32 {
+        (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1
+    }
+
+    /// Words of an item that is merged: see glsl/sort/compare.glsl.
+    pub(crate) fn merged_words(&self) -> u32 {
+        let compared = self.compared_words();
+        compared + u32::from(self.value_words != 0 || compared != self.key_words)
+    }
+
+    /// Digits that are sorted by: each of as many bits as [`Digit`] says, within one word of the key.
+    pub(crate) fn digits(&self) -> u32 {
+        let first_end = (self.begin_bit / 32 * 32 + 32).min(self.end_bit);
+        (first_end - self.begin_bit).div_ceil(RADIX_BITS) + (self.end_bit - first_end).div_ceil(RADIX_BITS)
+    }
+
+    /// The digit's word, its first bit there, and its number of bits.
+    pub(crate) fn digit(&self, index: u32) -> Digit {
+        let in_first = (32 - self.begin_bit % 32).div_ceil(RADIX_BITS);
+        let (word, shift) = match index.checked_sub(in_first) {
+            None => (self.begin_bit / 32, self.begin_bit % 32 + index * RADIX_BITS),
+            Some(index) => (self.begin_bit / 32 + 1 + index / 4, index % 4 * RADIX_BITS),
+        };
+        let bits = (self.end_bit - word * 32).min(32).saturating_sub(shift).min(RADIX_BITS);
+        // More bins than a digit has values take a bit more of the last.
+        let one_more = self.labels().is_some() && !self.segmented && self.bins() > RADIX;
+        let more = u32::from(one_more && index + 1 == self.digits());
+        Digit { word, shift, bits: bits + more }
+    }
+
+    /// Whether moves must be even or odd in number, as a `FLAG_`; 0 where they need not.
+    pub(crate) fn rule(&self) -> u32 {
+        let keys_there = !self.has(LAYOUT_KEYS_APART);
+        let values_there = self.values_separate() && !self.has(LAYOUT_INDICES);
+        match self.placement {
+            Placement::Preserve => 0,
+            Placement::InPlace if keys_there || values_there => FLAG_EVEN,
+            Placement::InPlace => 0,
+            Placement::DoubleBuffer if self.digits().is_multiple_of(2) => FLAG_EVEN,
+            Placement::DoubleBuffer => FLAG_ODD,
+        }
+    }
+
+    /// Whether the result lies right when every digit has been sorted by, without a copy.
+    pub(crate) fn ends_right(&self) -> bool {
+        match self.rule() {
+            FLAG_EVEN => self.digits().is_multiple_of(2),
+            FLAG_ODD => !self.digits().is_multiple_of(2),
+            _ => true,
+        }
+    }
+
+    /// Bins of a pass. Of segments, digits all have as many, whose rows of counts have room in as many whole parts of scratch as those of
+    /// [`RADIX`] bins.
+    pub(crate) fn bins(&self) -> u32 {
+        match self.split {
+            Some(_) if self.segmented && self.digits() == 1 => 1 << self.digit(0).bits,
+            _ if self.segmented => RADIX,
+            Some(SplitBy { labels: Some(_), bins, .. }) if bins > RADIX + 1 => RADIX + u32::from(bins > RADIX * RADIX),
+            Some(split) => split.bins,
+            None if self.digits() == 1 => 1 << self.digit(0).bits,
+            None => RADIX,
+        }
+    }
+
+    /// Whether keys may belong to no bucket.
+    pub(crate) fn strays(&self) -> bool {
+        self.split.is_some_and(|split| split.bins > split.buckets)
+    }
+
+    /// An `OUTPUT_` constant: what becomes of the items.
+    pub(crate) fn output(&self) -> u32 {
+        self.split.map_or(OUTPUT_BUCKETS, |split| split.output & 0xff)
+    }
+
+    /// Whether an item's place depends on how many items all buckets before its own have: then all are counted before the first is stored.
+    pub(crate) fn lies_in_line(&self) -> bool {
+        !matches!(self.output(), OUTPUT_ONE | OUTPUT_PLACED | OUTPUT_RANKS)
+    }
+
+    /// Whether a split counts the keys of each tile, if nobody says how: where all must be counted before the first item moves, the same reading can
+    /// tell what lies before each tile, but for one digit alone. (Look-back in a ring, as beyond 2^30 items, has not been measured against it.)
+    pub(crate) fn is_counted_first(&self) -> bool {
+        let Some(split) = self.split else { return false };
+        let once = self.digits() == 1 || self.segmented || self.output() == OUTPUT_NONE;
+        split.by_subgroups || self.wide() || self.lies_in_line() && once
+    }
+
+    /// Whether all items of a split go to all its buckets, one behind the other, in one move and in order.
+    pub(crate) fn goes_once_to_all_buckets(&self) -> bool {
+        let by_workgroups = self.split.is_some_and(|split| !split.by_subgroups);
+        by_workgroups && !self.segmented && !self.wide() && self.digits() == 1 && self.output() == OUTPUT_BUCKETS
+    }
+
+    /// Whether every digit has all its bits.
+    pub(crate) fn full_digits(&self) -> bool {
+        (0..self.digits()).all(|index| self.digit(index).bits == RADIX_BITS)
+    }
+}
+
+/// Largest value: what one word of `SortProblem::strides` holds, with room.
+const MAX_VALUE_SIZE: u32 = 4096;
+
+/// So many bits of one word, from `shift` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digit {
+    /// The word, 0 the least significant.
+    pub word: u32,
+    /// Its first bit there.
+    pub shift: u32,
+    /// Its number of bits, 8 at most; 9 where a split has one bin more than they have values.
+    pub bits: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KeyType;
+
+    const PAIRS: ItemsInfo = ItemsInfo { value: ValueType::U32, ..ItemsInfo::KEYS };
+
+    fn format(begin_bit: u32, end_bit: u32) -> Format {
+        Format::new(&ItemsInfo { key: KeyType::U32x4, begin_bit, end_bit, ..ItemsInfo::KEYS }).unwrap()
+    }
+
+    #[test]
+    fn digits_cover_every_bit_once() {
+        for begin in 0..128 {
+            for end in begin + 1..=128 {
+                let format = format(begin, end);
+                let bits = (0..format.digits()).flat_map(|index| {
+                    let digit = format.digit(index);
+                    assert!((1..=RADIX_BITS).contains(&digit.bits) && digit.shift + digit.bits <= 32, "{begin}..{end}: {digit:?}");
+                    (0..digit.bits).map(move |bit| digit.word * 32 + digit.shift + bit)
+                });
+                assert_eq!(bits.collect::<Vec<_>>(), (begin..end).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn moves_end_where_the_result_belongs() {
+        let passes = |placement, end_bit| {
+            let format = Format::new(&ItemsInfo { placement, end_bit, ..ItemsInfo::KEYS }).unwrap();
+            (format.digits(), format.rule(), format.ends_right())
+        };
+        assert_eq!(passes(Placement::InPlace, 32), (4, FLAG_EVEN, true));
+        assert_eq!(passes(Placement::InPlace, 24), (3, FLAG_EVEN, false), "a copy brings three digits back");
+        assert_eq!(passes(Placement::DoubleBuffer, 24), (3, FLAG_ODD, true));
+        assert_eq!(passes(Placement::DoubleBuffer, 9), (2, FLAG_EVEN, true));
+        assert_eq!(passes(Placement::Preserve, 24), (3, 0, true));
+    }
+
+    /// Behind the compared words, the place of the item, where the key is not all of it.
+    #[test]
+    fn merged_items_carry_places_unless_keys_are_all() {
+        let words = |info: ItemsInfo| Format::new(&info).unwrap().merged_words();
+        let long = ItemsInfo { key: KeyType::U64, ..ItemsInfo::KEYS };
+        assert_eq!(words(ItemsInfo::KEYS), 1);
+        assert_eq!(words(ItemsInfo { begin_bit: 3, end_bit: 20, ..ItemsInfo::KEYS }), 1);
+        assert_eq!(words(PAIRS), 2);
+        assert_eq!(words(long), 2);
+        assert_eq!(words(ItemsInfo { end_bit: 32, ..long }), 2);
+        assert_eq!(words(ItemsInfo { begin_bit: 32, ..long }), 2);
+        assert_eq!(words(ItemsInfo { value: ValueType::Bytes(8), ..long }), 3);
+    }
+
+    #[test]
+    fn values_have_up_to_4096_bytes() {
+        let values = |bytes| Format::new(&ItemsInfo { value: ValueType::Bytes(bytes), ..ItemsInfo::KEYS });
+        assert!(values(4096).is_ok());
+        assert!(values(4100).is_err());
+    }
+
+    #[test]
+    fn what_no_sorter_can_be() {
+        let keys = ItemsInfo::KEYS;
+        for (info, text) in [
+            (ItemsInfo { end_bit: 33, ..keys }, "endBit 33 > 32, the bits of the key"),
+            (ItemsInfo { begin_bit: 8, end_bit: 8, ..keys }, "beginBit is malformed: 8 leaves no bit before 8"),
+            (ItemsInfo { value: ValueType::Bytes(6), ..keys }, "valueSize is malformed: 6 is not a multiple of 4 from 4 to 4096"),
+            (ItemsInfo { value: ValueType::Bytes(0), ..keys }, "valueSize is malformed: 0 is not a multiple of 4 from 4 to 4096"),
+            (
+                ItemsInfo { drop_keys: true, ..keys },
+                "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",
+            ),
+            (
+                ItemsInfo { layout: Layout::Interleaved, ..keys },
+                "layout is malformed: items are a key and a value of 4 to 16 bytes, which both are read and written",
+            ),
+            (
+                ItemsInfo { layout: Layout::Interleaved, key: KeyType::U8, ..PAIRS },
+                "layout is malformed: keys narrower than a word do not lie beside their values",
+            ),
+            (
+                ItemsInfo { layout: Layout::Strided, ..keys },
+                "layout is malformed: what is strided is only read: placement must be preserve",
+            ),
+            (
+                ItemsInfo { key: KeyType::F16, max_count: u32::MAX, ..keys },
+                "maxCount 4294967295 > 1073741824, the most keys narrower than a word, or with values of more than 16 bytes",
+            ),
+        ] {
+            assert_eq!(Format::new(&info).map_err(|error| error.to_string()), Err(text.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Stable distribution of items by the digits of their keys, and everything that sorts and splits are made of: formats, algorithms,
+//! problems in scratch, plans.
+
+mod config;
+#[doc(hidden)]
+pub mod cpu;
+mod format;
+mod items;
+mod job;
+mod merging;
+mod operation;
+mod pipelines;
+mod plan;
+mod problems;
+
+#[cfg(test)]
+pub(crate) use config::{Algorithm, Config};
+#[cfg(test)]
+pub(crate) use format::Digit;
+pub(crate) use format::Format;
+#[cfg(feature = "split")]
+pub(crate) use format::{BucketSource, LabelBy, MAX_NARROW_COUNT, SplitBy};
+#[cfg(feature = "split")]
+pub(crate) use items::PlainKey;
+pub(crate) use items::{Items, ItemsInfo};
+pub use items::{KeyType, Layout, Order, Placement, Segments, ValueType};
+#[cfg(test)]
+pub(crate) use job::Role;
+pub(crate) use job::{Buckets, Job};
+#[cfg(test)]
+pub(crate) use merging::Merging;
+pub(crate) use operation::Operation;
+#[cfg(test)]
+pub(crate) use pipelines::variants;
+#[cfg(test)]
+pub(crate) use problems::ProblemTable;
+#[cfg(feature = "split")]
+pub(crate) use problems::{INDIRECT_COMMAND, MOST_GROUPS_Y};

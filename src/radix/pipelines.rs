@@ -1,0 +1,59 @@
+//! Which pipelines a sorter or a splitter needs: those of the plans that it can record. Nothing else describes them.
+
+use super::config::Config;
+use super::job::{Job, Role};
+use super::problems::ProblemTable;
+use crate::core::pipelines::Variant;
+use crate::core::primitive::{PlanSource as _, Repeated};
+use crate::core::scratch::Layout;
+use crate::{Error, Result, Strategy};
+
+/// Requests that are recorded together.
+#[derive(Clone, Copy, Debug)]
+struct Recording {
+    /// Whether nothing else is recorded with the request.
+    alone: bool,
+    /// Requests of the group.
+    problems: u32,
+}
+
+/// A request by itself; in a batch, one of its group, and several.
+const RECORDINGS: [Recording; 3] =
+    [Recording { alone: true, problems: 1 }, Recording { alone: false, problems: 1 }, Recording { alone: false, problems: 2 }];
+
+/// Every variant that some plan uses. `of_few`: the strategy of [`Config::with_few`]. `batches`: requests are recorded together, too.
+///
+/// Plans change at the ends of the ranges that [`Config::range_ends`] names, and at counts that the profile names. Within a range
+/// a larger count only adds passes, so that the first and the last count of each range use all of its variants.
+pub(crate) fn variants(config: Config<'_>, of_few: Option<Strategy>, batches: bool) -> Result<Vec<Variant>> {
+    let mut variants = Vec::new();
+    for recording in RECORDINGS.into_iter().filter(|recording| recording.alone || batches) {
+        let config = Config { alone: recording.alone, ..config };
+        let few = of_few.map(|strategy| Config { strategy, ..config });
+        let ends = config.range_ends().chain(few.into_iter().flat_map(|few| few.range_ends()));
+        let ends = ends.chain([0, config.profile.all_digits_up_to, u32::MAX]);
+        let mut counts: Vec<u32> =
+            ends.flat_map(|end| [end, end.saturating_add(1)]).map(|count| count.min(config.format.max_count)).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        for count in counts {
+            let config = if recording.alone { config.with_few(of_few, count) } else { config };
+            let job = Job::largest(&config.format, count);
+            let jobs = Repeated::<Job, Role> { job, arguments: job.arguments(&config.format), times: recording.problems };
+            match ProblemTable::new(config, config.algorithm(count), &jobs, 0, &mut Layout::default()) {
+                Ok(table) => {
+                    let used = table.plan().passes.into_iter().map(|pass| pass.variant);
+                    used.for_each(|variant| {
+                        if !variants.contains(&variant) {
+                            variants.push(variant)
+                        }
+                    });
+                }
+                // Recording refuses such counts, too.
+                Err(Error::TooLarge { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(variants)
+}

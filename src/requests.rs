@@ -1,0 +1,23 @@
+//! Every primitive whose requests batches take. A primitive adds a line.
+
+use crate::core::batch::{self, GroupOrder, Listed, Members, Requests, requests};
+use crate::core::memory::NamedArguments;
+use crate::core::pipelines::Variant;
+use crate::core::plan::Plan;
+use crate::core::primitive::{GroupOf, PlanSource as _, Planner, Primitive, RequestInfo as _};
+use crate::core::scratch::Layout;
+use crate::{Device, Error, Result};
+#[cfg(feature = "sort")]
+use crate::{SortInfo, Sorter};
+#[cfg(feature = "split")]
+use crate::{SplitInfo, Splitter};
+use ash::vk;
+
+requests! {
+    /// A sort.
+    #[cfg(feature = "sort")]
+    Sort(Sorter, SortInfo),
+    /// A split.
+    #[cfg(feature = "split")]
+    Split(Splitter, SplitInfo),
+}
