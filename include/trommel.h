@@ -439,7 +439,7 @@ typedef struct TrmDeviceCreateInfo {
     VkBool32 debugUtils;
     /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere. Several threads use it at once: where it has been created with
     /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use it while a sorter or splitter
-    /// is created.
+    /// is created or compiled.
     VkPipelineCache pipelineCache;
     /// Host memory for Vulkan's objects; NULL: the driver's own. Copied; what its functions use must live as long as the
     /// device.

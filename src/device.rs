@@ -28,7 +28,8 @@ pub struct DeviceInfo<'a> {
     /// The queue family that will execute, if known: one of the physical device's, with compute. A compute-only family is faster on some devices.
     pub queue_family: Option<u32>,
     /// Where pipelines are looked up and kept; null is allowed. Several threads use it at once: where it has been created with
-    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use it while a sorter or splitter is created.
+    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use it while a sorter or splitter is created or
+    /// compiled.
     pub pipeline_cache: vk::PipelineCache,
     /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that the
     /// system does not give are done without. With allocation callbacks the calling thread is the only one.

@@ -2,7 +2,7 @@
 // other.
 //
 // The problems of passes that tell are those of the others, with addresses of results in place of what items become: see for_each_result() in
-// src/sort/table.rs.
+// src/radix/problems.rs.
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 

@@ -4,7 +4,7 @@
 use super::memory::{Arguments, Range, Role, Scratch, Timestamps, check_alignment};
 use super::pipelines::{LoadedModule, Pipeline, Variant, on_threads};
 use super::plan::Plan;
-use super::primitive::{PlanSource, Planner, Primitive, Repeated, RequestInfo};
+use super::primitive::{One, PlanSource, Planner, Primitive, RequestInfo};
 use super::record::{Commands as _, Recorder, record};
 use super::scratch::Layout;
 use crate::{Device, Error, Result};
@@ -38,6 +38,17 @@ struct Slot {
     /// Some thread creates the pipeline, or has done so.
     claimed: AtomicBool,
     pipeline: OnceLock<Arc<Pipeline>>,
+}
+
+/// A slot that this thread has claimed. Dropped without a pipeline, the slot can be claimed again.
+struct Claim<'a>(&'a Slot);
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if self.0.pipeline.get().is_none() {
+            self.0.claimed.store(false, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What handles are created with, whichever the primitive.
@@ -103,17 +114,11 @@ impl Handle {
             if slot.claimed.swap(true, Ordering::Relaxed) {
                 continue;
             }
-            match self.device.create_pipeline(slot.variant, &mut module) {
-                Ok(pipeline) => {
-                    // Nobody else sets what this thread has claimed.
-                    let _ = slot.pipeline.set(pipeline);
-                    self.created.missing.fetch_sub(1, Ordering::Release);
-                }
-                Err(error) => {
-                    slot.claimed.store(false, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
+            let claim = Claim(slot);
+            let pipeline = self.device.create_pipeline(slot.variant, &mut module)?;
+            // Nobody else sets what this thread has claimed.
+            let _ = claim.0.pipeline.set(pipeline);
+            self.created.missing.fetch_sub(1, Ordering::Release);
         }
         Ok(())
     }
@@ -151,7 +156,7 @@ fn scratch_of<P: Planner>(planner: &P, max_count: u32) -> Result<u64> {
 }
 
 fn with_largest<P: Planner, T>(planner: &P, max_count: u32, body: impl FnOnce(&P::Table<'_>, u64) -> T) -> Result<T> {
-    let job = Repeated::once(planner, planner.largest(max_count));
+    let job = One::new(planner, planner.largest(max_count));
     let mut layout = Layout::default();
     let table = planner.lay_out(planner.group(max_count, true), &job, 0, &mut layout)?;
     Ok(body(&table, layout.size()))
@@ -182,7 +187,7 @@ pub(crate) fn timestamp_count<P: Planner>(planner: &P, max_count: u32) -> Result
 pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info) -> Result<String> {
     let planner = primitive.planner();
     planner.check_count(info.max_count())?;
-    let job = Repeated::once(planner, primitive.job(info));
+    let job = One::new(planner, primitive.job(info));
     let table = planner.lay_out(planner.group(info.max_count(), true), &job, 0, &mut Layout::default())?;
     Ok(table.plan().to_string())
 }
@@ -200,7 +205,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(primitive: &P, command_buffer: vk:
     handle.check_ready(P::NAME)?;
     primitive.check(info)?;
     planner.check_count(max_count)?;
-    let job = Repeated::once(planner, primitive.job(info));
+    let job = One::new(planner, primitive.job(info));
     planner.check(&job.job, &job.arguments)?;
     check_conflicts(&job.arguments)?;
     let queries = info.timestamps().map_or(Ok(0), |_| timestamp_count(planner, max_count))?;

@@ -1,4 +1,4 @@
-//! How inputs, outputs and scratch are named: addresses for what the caller owns, a buffer for scratch.
+//! Memory in requests: device addresses for inputs and outputs, a buffer for scratch.
 
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
@@ -59,7 +59,8 @@ impl Range {
         self.address.saturating_add(self.size)
     }
 
-    /// Checks that `required` bytes, for `max_count` keys if that is why, lie here, aligned; null is allowed where nothing is required.
+    /// Checks that the range is aligned and has `required` bytes, which `max_count` keys need, if that is given. Any range will do if
+    /// no bytes are required.
     pub(crate) fn check(self, names: RangeNames, alignment: u64, required: u64, max_count: Option<u64>) -> Result<()> {
         if required == 0 {
             return Ok(());
@@ -100,7 +101,7 @@ pub(crate) fn check_multiple(argument: &'static str, value: u64, alignment: u64)
     if value.is_multiple_of(alignment) { Ok(()) } else { Err(Error::Misaligned { argument, value, alignment }) }
 }
 
-/// The role of an argument: which of a request's members it is. Each planner has an enum of them, declared by [`roles!`].
+/// The role of an argument: the member of the request. Each planner has an enum of roles, declared by [`roles!`].
 pub(crate) trait Role: Copy + Eq {
     fn names(self) -> &'static RangeNames;
 }
@@ -155,7 +156,7 @@ pub(crate) const MAX_ARGUMENTS: usize = 12;
 pub(crate) type Arguments<R> = ArrayVec<Argument<R>, MAX_ARGUMENTS>;
 
 impl<R> Argument<R> {
-    /// Whether one is written that the other touches.
+    /// Whether the two share bytes that one of them writes.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         (self.written || other.written) && self.range.overlaps(other.range)
     }
@@ -167,7 +168,7 @@ impl<R: Role> Argument<R> {
         self.role.names().member
     }
 
-    /// The same argument for those who do not know the planner.
+    /// The same argument without the planner's type.
     pub(crate) fn named(self) -> Argument<&'static RangeNames> {
         Argument { role: self.role.names(), range: self.range, written: self.written }
     }

@@ -17,19 +17,19 @@ use std::time::{Duration, Instant};
 pub(crate) const MAX_PUSH_BYTES: u32 = 128;
 pub(crate) const MAX_CONSTANTS: usize = 24;
 
-/// A kernel with its specialisation: what a pipeline is made from.
+/// A kernel with values for its specialization constants. A variant has one pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The module.
     pub kernel: Kernel,
-    /// Number of the caller's own module that is used in its place; 0: none.
+    /// Number of the module of the caller that replaces the kernel's; 0: none.
     module: u64,
     /// Values in the order of [`Kernel::constants`]; the rest is zero.
     constants: [u32; MAX_CONSTANTS],
 }
 
 impl Variant {
-    /// `value` tells the value of each constant that the kernel declares.
+    /// `value` returns the value of each constant that the kernel declares.
     pub(crate) fn new(kernel: Kernel, value: impl Fn(Constant) -> u32) -> Self {
         let mut constants = [0; MAX_CONSTANTS];
         for (slot, constant) in constants.iter_mut().zip(kernel.constants()) {
@@ -38,7 +38,7 @@ impl Variant {
         Self { kernel, module: 0, constants }
     }
 
-    /// The same of a module of the caller.
+    /// The same with a module of the caller.
     pub(crate) fn of_module(self, module: u64) -> Self {
         Self { module, ..self }
     }
@@ -58,7 +58,7 @@ impl Variant {
     }
 }
 
-/// A pipeline, destroyed when the last sorter or splitter that uses it goes.
+/// A pipeline. Dropped, and destroyed, with the last sorter or splitter that uses it.
 pub(crate) struct Pipeline {
     handle: vk::Pipeline,
     /// Specialization included.
@@ -89,7 +89,7 @@ impl Drop for Pipeline {
 #[derive(Debug)]
 #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
 pub(crate) struct Module {
-    /// Not 0, and not the number of any other module that the device has had.
+    /// Not 0. No two modules of a device have had the same number.
     number: u64,
     code: Arc<[u32]>,
 }
@@ -101,7 +101,7 @@ impl Module {
     }
 }
 
-/// Modules that some splitter uses, and perhaps some that none uses any more.
+/// Modules in use. Entries of modules that are no longer in use are removed with the next addition.
 #[derive(Default)]
 struct Modules {
     #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
@@ -110,7 +110,7 @@ struct Modules {
 }
 
 impl Modules {
-    /// The module that is made of `code`, the same for the same code.
+    /// The module with this code: a new one, or the one in use.
     #[cfg(feature = "split")]
     fn add(&mut self, code: &Arc<[u32]>) -> Arc<Module> {
         if let Some(known) = self.modules.iter().filter_map(Weak::upgrade).find(|module| module.code == *code) {
@@ -148,10 +148,10 @@ impl LoadedModule {
 pub(crate) struct Registry {
     layout: vk::PipelineLayout,
     pipelines: Mutex<HashMap<Variant, Weak<Pipeline>>>,
-    /// Pipelines that a recording found missing: the device keeps these, since no sorter or splitter does.
+    /// Pipelines that a recording found missing. The device keeps them, because no sorter or splitter does.
     kept: Mutex<HashMap<Variant, Arc<Pipeline>>>,
     modules: Mutex<Modules>,
-    /// Whether pipelines are made when they are first recorded, and not before.
+    /// Whether pipelines are created by the first recording that uses them, not with their handle.
     late: AtomicBool,
     /// Whether the driver gets whole modules, and specializes them itself.
     whole_modules: AtomicBool,
@@ -228,7 +228,7 @@ impl Registry {
         lock(&self.pipelines).get(&variant).and_then(Weak::upgrade)
     }
 
-    /// Registers a new pipeline, unless another thread has made the same meanwhile.
+    /// Registers a new pipeline, unless another thread has registered the same variant meanwhile.
     fn register(&self, variant: Variant, pipeline: Pipeline) -> Arc<Pipeline> {
         let mut pipelines = lock(&self.pipelines);
         if let Some(first) = pipelines.get(&variant).and_then(Weak::upgrade) {
@@ -252,7 +252,7 @@ impl Registry {
         pipelines.iter().filter_map(|(variant, pipeline)| Some((*variant, pipeline.upgrade()?.handle))).collect()
     }
 
-    /// Called once, when the device goes.
+    /// Called once, before the device is destroyed.
     pub(crate) fn destroy(&mut self, device: &DeviceHandles) {
         lock(&self.kept).clear();
         // SAFETY: the caller of Device::new promises that no command buffer in flight outlives the device.
@@ -273,7 +273,7 @@ pub(crate) fn on_threads(threads: usize, work: impl Fn() -> Result<()> + Sync) -
 
 fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant, code: &[u32]) -> Result<vk::Pipeline> {
     let module_info = vk::ShaderModuleCreateInfo::default().code(code);
-    // SAFETY: the code is a valid module: spirv-val has passed it, or the caller vouches for it.
+    // SAFETY: the code is a valid module: spirv-val has passed it, or the caller promises it.
     let module = unsafe { device.vk.create_shader_module(&module_info, device.callbacks()) }?;
 
     let entries: ArrayVec<vk::SpecializationMapEntry, MAX_CONSTANTS> = variant

@@ -1,4 +1,4 @@
-//! A plan: what will be recorded, as data. Plans are pure arithmetic: they are printed and tested without a GPU.
+//! Plans: dispatches as data. Planning is arithmetic on the host, so plans are printed and tested without a GPU.
 
 use crate::core::memory::Range;
 use crate::core::pipelines::{MAX_PUSH_BYTES, Variant};
@@ -6,9 +6,9 @@ use crate::shared::SharedStruct;
 use arrayvec::ArrayVec;
 use std::fmt;
 
-/// Most passes of one plan: three for each of sixteen digits, and what comes before and after.
+/// Most passes of one plan: three for each of sixteen digits, and eight others.
 pub(crate) const MAX_PASSES: usize = 56;
-/// Most resources of one plan; sets of them are the bits of a `u32`.
+/// Most resources of one plan. A set of resources is a `u32` with a bit each.
 pub(crate) const MAX_RESOURCES: usize = 23;
 
 /// Most tables of one plan.
@@ -40,24 +40,24 @@ impl Resources {
     }
 }
 
-/// Memory that passes read and write as a whole. Resources of a plan do not overlap, those of a batch's plans neither.
+/// Memory that passes read and write as a whole. Resources do not overlap, within a plan and between the plans of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resource {
     pub(crate) name: &'static str,
-    /// Where it lies; for a table of problems, the smallest range around all of theirs.
+    /// For a table of several problems: the smallest range around the memory of all of them.
     pub(crate) range: Range,
 }
 
-/// How many workgroups a pass has.
+/// The number of workgroups of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Groups {
-    /// So many, folded into two dimensions where one does not take them.
+    /// A number, folded into two dimensions if it exceeds the limit of one.
     Fixed(u32),
-    /// As a `VkDispatchIndirectCommand` says, so many bytes into scratch, which is part of a resource.
+    /// A `VkDispatchIndirectCommand` in scratch. `offset`: bytes from the beginning of scratch.
     Indirect { offset: u64, resource: usize },
 }
 
-/// Push constants of a pass: all that the layout declares, so that no byte of it is ever undefined.
+/// Push constants of a pass, padded with zeros to the size of the layout: no byte is undefined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Push([u8; MAX_PUSH_BYTES as usize]);
 
@@ -91,28 +91,28 @@ pub(crate) trait Table {
     fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8]));
 }
 
-/// Which rows of a table.
+/// The kinds of rows that a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// What the passes go over.
+    /// Rows of the passes that move items.
     Problems,
-    /// Where what is known of them goes.
+    /// Rows of the pass that writes bucket information.
     Results,
-    /// What their labels are made from.
+    /// Rows of the pass that writes labels.
     Labels,
 }
 
-/// Where a table goes.
+/// Rows of a table and their place in scratch.
 #[derive(Clone, Copy)]
 pub(crate) struct Upload<'a> {
     pub(crate) table: &'a dyn Table,
     pub(crate) rows: Rows,
-    /// Bytes into scratch.
+    /// Bytes from the beginning of scratch.
     pub(crate) offset: u64,
     pub(crate) resource: usize,
 }
 
-/// Everything that one request, or one group of like requests, records.
+/// All dispatches of one request, or of one group of requests.
 pub(crate) struct Plan<'a> {
     pub(crate) name: &'static str,
     pub(crate) resources: ArrayVec<Resource, MAX_RESOURCES>,
@@ -121,7 +121,7 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Levels that the recorder zips: the uploads, where there are any, then the passes.
+    /// The number of levels: one for all uploads, if any, and one for each pass.
     pub(crate) fn levels(&self) -> usize {
         self.first_pass() + self.passes.len()
     }

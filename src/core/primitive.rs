@@ -100,22 +100,21 @@ pub(crate) trait PlanSource {
     fn plan(&self) -> Plan<'_>;
 }
 
-/// A job alone, or several times, and the memory that it names.
-pub(crate) struct Repeated<J, R> {
+/// One job, and the memory that it names.
+pub(crate) struct One<J, R> {
     pub(crate) job: J,
     pub(crate) arguments: Arguments<R>,
-    pub(crate) times: u32,
 }
 
-impl<J: Copy, R: Role> Repeated<J, R> {
-    pub(crate) fn once<P: Planner<Job = J, Role = R>>(planner: &P, job: J) -> Self {
-        Self { job, arguments: planner.arguments(&job), times: 1 }
+impl<J: Copy, R: Role> One<J, R> {
+    pub(crate) fn new<P: Planner<Job = J, Role = R>>(planner: &P, job: J) -> Self {
+        Self { job, arguments: planner.arguments(&job) }
     }
 }
 
-impl<J, R: Role> Jobs<J, R> for Repeated<J, R> {
+impl<J, R: Role> Jobs<J, R> for One<J, R> {
     fn for_each(&self, visit: &mut dyn FnMut(&J)) {
-        (0..self.times).for_each(|_| visit(&self.job));
+        visit(&self.job);
     }
 
     fn bounding_ranges(&self) -> BoundingRanges<R> {

@@ -1,4 +1,4 @@
-//! Plans become commands. Barriers come from what passes read and write, and from nowhere else.
+//! Records plans as commands. Barriers follow from the resources that passes read and write; nothing else records them.
 
 use crate::core::memory::Timestamps;
 use crate::core::pipelines::Variant;
@@ -8,13 +8,13 @@ use crate::{Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
 
-/// Most plans recorded side by side. Problems of one kind share a plan; a batch of more kinds is recorded in groups.
+/// Most plans recorded side by side. A batch with more groups of requests is recorded in several companies of plans.
 pub(crate) const MAX_PLANS: usize = 16;
 
-/// Bytes of a table sent by one command; Vulkan takes up to 65,536.
+/// Bytes of a table in one `vkCmdUpdateBuffer`. Vulkan's limit is 65,536.
 const UPLOAD_BYTES: usize = 4096;
 
-/// Where commands go: a command buffer, or a list in tests.
+/// A destination of commands: a command buffer, or a list in tests.
 pub(crate) trait Commands {
     /// Makes earlier writes of `source` stages visible to later reads and writes of `target` stages.
     fn barrier(&mut self, source: vk::PipelineStageFlags2, target: vk::PipelineStageFlags2);
@@ -22,17 +22,17 @@ pub(crate) trait Commands {
     fn dispatch(&mut self, plan: usize, pass: &Pass);
     /// Writes `bytes` at `offset` of scratch.
     fn update(&mut self, plan: usize, upload: &Upload<'_>, offset: u64, bytes: &[u8]);
-    /// A level has ended, or, at 0, the first is about to begin.
+    /// Marks the end of a level. Level 0 marks the beginning of the first.
     fn mark(&mut self, level: u32);
 }
 
-/// What has been done to a plan's resources and is not yet safe to meet.
+/// Accesses to a plan's resources that no barrier has ordered yet.
 #[derive(Clone, Copy, Default)]
 struct Pending {
     read: Resources,
     written_by_compute: Resources,
     written_by_transfer: Resources,
-    /// Written, and not yet visible to the reading of indirect arguments, which has a stage of its own.
+    /// Written, and not yet visible to reads of indirect arguments, which have their own stage.
     unseen_by_indirect: Resources,
 }
 
@@ -43,7 +43,7 @@ struct Hazards {
 }
 
 impl Pending {
-    /// Which barrier `pass` needs.
+    /// The barrier that `pass` needs.
     fn before_pass(&self, pass: &Pass) -> Hazards {
         let mut hazards = Hazards::default();
         let touched = pass.reads.union(pass.writes);
@@ -65,7 +65,7 @@ impl Pending {
     }
 
     fn after_pass(&mut self, pass: &Pass) {
-        // The indirect read precedes the shader stage: a barrier that waits for the shader waits for the indirect read too.
+        // The indirect read precedes the shader stage, so a barrier that waits for the shader also waits for the indirect read.
         let command = match pass.groups {
             Groups::Indirect { resource, .. } => Resources::of(&[resource]),
             Groups::Fixed(_) => Resources::default(),
@@ -75,7 +75,7 @@ impl Pending {
         self.unseen_by_indirect = self.unseen_by_indirect.union(pass.writes);
     }
 
-    /// A barrier orders everything before it, whoever asked for it.
+    /// A barrier orders the earlier accesses of all plans, not only of the plan that needs it.
     fn after_barrier(&mut self, hazards: Hazards) {
         if hazards.target.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
             if hazards.source.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
@@ -93,7 +93,7 @@ impl Pending {
 }
 
 /// Records plans side by side: their first passes, one barrier at most, their second passes, and so on. Plans are independent.
-/// Tells how many marks it has set.
+/// Returns the number of marks.
 pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
     debug_assert!(plans.len() <= MAX_PLANS, "more kinds are recorded in groups");
     let mut pending: ArrayVec<Pending, MAX_PLANS> = plans.iter().map(|_| Pending::default()).collect();
@@ -127,7 +127,7 @@ pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
     marks
 }
 
-/// Uploads, where there are any, are level 0.
+/// The pass of a level. Uploads, if any, are level 0.
 fn pass_at<'p>(plan: &'p Plan<'_>, level: usize) -> Option<&'p Pass> {
     plan.passes.get(level.checked_sub(plan.first_pass())?)
 }
@@ -159,11 +159,11 @@ pub(crate) struct Recorder<'a> {
     bound: Option<vk::Pipeline>,
 }
 
-/// Most pipelines of the plans recorded side by side: a plan has no more than 8.
+/// Most pipelines of the plans recorded side by side: at most 8 each.
 pub(crate) const MAX_PIPELINES: usize = 128;
 
 impl<'a> Recorder<'a> {
-    /// Looks up every pipeline first: what can fail, fails before anything is recorded.
+    /// Looks up every pipeline, so that all errors occur before the first command.
     pub(crate) fn new(
         device: &'a Device,
         command_buffer: vk::CommandBuffer,
@@ -272,7 +272,7 @@ impl Commands for Recorder<'_> {
     }
 }
 
-/// A line of groups in as few rows as do. Groups that nobody has asked for are fewer than rows.
+/// Folds workgroups into the fewest rows of at most `max_groups_x`. The excess workgroups are fewer than the rows.
 pub(crate) fn fold(groups: u32, max_groups_x: u32) -> (u32, u32) {
     let rows = groups.div_ceil(max_groups_x);
     (if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows)

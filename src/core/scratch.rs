@@ -2,13 +2,13 @@
 
 use crate::{Error, Result};
 
-/// Parts begin at multiples of this, so that neighbours share no cache line and rows coalesce.
+/// Parts begin at multiples of this, so that parts share no cache line and accesses to rows coalesce.
 pub(crate) const PART_ALIGNMENT: u64 = 256;
 
 /// Most bytes of scratch of one recording: kernels name a part by a `u32` multiple of [`PART_ALIGNMENT`].
 pub(crate) const MAX_SCRATCH: u64 = PART_ALIGNMENT << u32::BITS;
 
-/// Hands out parts of a range, one after the other. Offsets are relative to the range's first byte.
+/// Allocates parts of a range, one after the other. Offsets are relative to the range's first byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layout {
     end: u64,
@@ -27,7 +27,7 @@ impl Layout {
         Ok(start)
     }
 
-    /// Bytes handed out so far.
+    /// Bytes allocated so far.
     pub(crate) fn size(self) -> u64 {
         self.end
     }

@@ -262,6 +262,7 @@ impl<'a> Config<'a> {
             .iter()
             .map(|small| small.tile())
             .chain(self.tiles().map(|sized| sized.up_to))
+            .chain(self.format.segmented.then_some(shapes.segments.tile()))
             .chain(shapes.recounted.iter().map(move |sized| config.recounts_up_to(sized)))
             .chain(prefixes)
             .chain(merged)

@@ -528,6 +528,36 @@ fn pipelines_of_few_items_are_made() {
     }
 }
 
+/// Sums over all problems of a batch decide about passes; and segments that no workgroup holds need tiles. The largest counts are refused here.
+#[test]
+fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
+    let mut profile = Profile { ring_entries: 4, ring_reach: 1, ..Profile::for_device(&NVIDIA) };
+    for shapes in profile.sort_shapes_mut() {
+        (shapes.ring, shapes.few_bins) = (None, None);
+        [&mut shapes.tiles, &mut shapes.counted, &mut shapes.recounted].into_iter().for_each(|tiles| tiles.clear());
+        shapes.tiles.push("4294967295:64x1".parse().unwrap());
+        shapes.small.clear();
+        shapes.ranked.clear();
+        shapes.merges.clear();
+    }
+    let problem = |size| Problem { size, count_on_device: false, status: false };
+    let segmented = SorterInfo { segmented: true, ..SorterInfo::keys() };
+    for (info, max_groups_x, all_digits_up_to, sizes) in [
+        (SorterInfo::keys().strategy(Strategy::Ring), i32::MAX as u32, 600_000, &[600_001, 5000][..]),
+        (SorterInfo::keys().strategy(Strategy::Lookback), 1, 2_500_000, &[2_500_001, 5000]),
+        (segmented.strategy(Strategy::Lookback), 1, 0, &[10_000]),
+    ] {
+        let profile = Profile { max_groups_x, all_digits_up_to, prefixes_up_to: 0, ..profile.clone() };
+        let batch = [sorts(info, sizes.iter().copied().map(problem))];
+        for group in &groups(&batch, &NVIDIA, &profile) {
+            let made = made_by(group.config, None);
+            let table = ProblemTable::new(group.config, group.algorithm, group, SCRATCH, &mut Layout::default()).unwrap();
+            let missing = table.plan().passes.into_iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
+            assert!(missing.is_none(), "{sizes:?} of {info:?} miss {missing:?}");
+        }
+    }
+}
+
 /// Splits by one digit of as few items as the profile says go so, but for those where buckets begin that the caller places, and those of other
 /// methods.
 #[test]

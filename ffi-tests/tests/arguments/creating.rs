@@ -124,9 +124,12 @@ fn devices() -> Result<()> {
     for (text, reason) in [(c"lanes = many", "\"many\" is not a number"), (c"\xff", "profile is malformed")] {
         bad("bad profile", &TrmDeviceCreateInfo { profile: text.as_ptr(), ..good }, MALFORMED, reason);
     }
-    let mut later = Later { info: good, tail: [0, 1] };
-    later.info.struct_size += 16;
-    bad("unknown members", &later.info, MALFORMED, "are of a later version and not zero");
+    // The first byte that this version does not know, and one of the last word.
+    for tail in [[1, 0], [0, 1]] {
+        let mut later = Later { info: good, tail };
+        later.info.struct_size += 16;
+        bad("unknown members", &later.info, MALFORMED, "are of a later version and not zero");
+    }
 
     // SAFETY: the info is valid; the output is such that the library finds out.
     unsafe {
