@@ -208,8 +208,8 @@ pub(crate) unsafe fn record_one<P: Primitive>(primitive: &P, command_buffer: vk:
     let job = One::new(planner, primitive.job(info));
     planner.check(&job.job, &job.arguments)?;
     check_conflicts(&job.arguments)?;
-    let queries = info.timestamps().map_or(Ok(0), |_| timestamp_count(planner, max_count))?;
-    check_timestamps(info.timestamps(), queries)?;
+    let queries = info.queries().map_or(Ok(0), |_| timestamp_count(planner, max_count))?;
+    check_timestamps(info.queries(), queries)?;
 
     // SAFETY: the caller promises a valid buffer with that usage.
     let address = unsafe { scratch_address(&handle.device, given) };
@@ -222,7 +222,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(primitive: &P, command_buffer: vk:
     let scratch = check_scratch(given, address, required, Some(max_count))?;
     check_apart(&job.arguments, scratch)?;
     // SAFETY: the caller's promises.
-    unsafe { record_plan(handle, command_buffer, given, info.timestamps(), table.plan(), queries) }
+    unsafe { record_plan(handle, command_buffer, given, info.queries(), table.plan(), queries) }
 }
 
 /// # Safety

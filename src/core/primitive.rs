@@ -36,7 +36,7 @@ pub(crate) trait RequestInfo: Copy {
     /// The largest number of items.
     fn max_count(&self) -> u32;
     fn scratch(&self) -> Scratch;
-    fn timestamps(&self) -> Option<Timestamps>;
+    fn queries(&self) -> Option<Timestamps>;
 }
 
 /// Turns requests into plans. All of it is arithmetic on the host.

@@ -15,7 +15,7 @@ impl Context {
     /// Sorts host memory by key, values moved with their keys, stably.
     ///
     /// # Errors
-    /// As [`Context::sort`]; [`Error::TooSmall`] or [`Error::Null`] where there are fewer values than keys.
+    /// As [`Context::sort`]; [`Error::TooSmall`](crate::Error::TooSmall) or [`Error::Null`](crate::Error::Null) where there are fewer values than keys.
     pub fn sort_pairs(&self, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
         self.sort_on_device(&SorterInfo::pairs(), keys, values)
     }

@@ -65,7 +65,7 @@ impl RequestInfo for SortInfo {
         self.scratch
     }
 
-    fn timestamps(&self) -> Option<Timestamps> {
+    fn queries(&self) -> Option<Timestamps> {
         self.timestamps
     }
 }

@@ -242,7 +242,7 @@ impl RequestInfo for SplitInfo {
         self.scratch
     }
 
-    fn timestamps(&self) -> Option<Timestamps> {
+    fn queries(&self) -> Option<Timestamps> {
         self.timestamps
     }
 }
