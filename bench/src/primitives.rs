@@ -22,6 +22,17 @@ pub(crate) enum PrimitiveInfo {
     Kernel(KernelInfo),
 }
 
+impl PrimitiveInfo {
+    /// The same for batches, too.
+    pub(crate) fn batches(self) -> Self {
+        match self {
+            Self::Sort(info) => Self::Sort(info.batches()),
+            Self::Split(info) => Self::Split(info.batches()),
+            Self::Kernel(_) => self,
+        }
+    }
+}
+
 /// What records the work of cases.
 #[derive(Clone, Debug)]
 pub(crate) enum Primitive {

@@ -381,10 +381,10 @@ fn case(work: &Work, n: u32) -> Case {
     Case { name: "tune", work: *work, n }
 }
 
-/// What serves a work at every size that is tried.
+/// The primitives of a work at every size that is tried, in batches, too: candidates are verified in some.
 fn primitives(gpu: &Gpu, library: &Device, work: &Work, strategy: Strategy) -> trommel::Result<Vec<Primitive>> {
     let infos = case(work, 1).primitives();
-    infos.iter().map(|info| Primitive::new(&gpu.context, library, info, strategy)).collect()
+    infos.iter().map(|info| Primitive::new(&gpu.context, library, &info.batches(), strategy)).collect()
 }
 
 impl Times {
