@@ -11,10 +11,10 @@ use std::ffi::CStr;
 kernels! {
     native {
         /// Resolves counts, lays out tiles, writes indirect arguments, clears.
-        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, Tile];
+        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, MaxGroupsX];
         /// Histograms of all digits.
         SortHistogram = "sort_histogram", [
-            Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
+            Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
         /// Whether to sort by prefixes.
         SortChoose = "sort_choose", [Threads, Lanes, Mode, Bins];
@@ -31,7 +31,7 @@ kernels! {
         /// One digit's counts a tile.
         SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// One digit's sums over the tiles.
-        SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile, Tile];
+        SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile];
         /// One digit, to the places that the sums tell.
         SortReorder = "sort_reorder", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
@@ -85,19 +85,19 @@ kernels! {
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit,
         ];
         /// What tiles of a split meet in, cleared, where nobody counts keys before.
-        SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, Scan, RingEntries, Output];
+        SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Scan, RingEntries, Output];
         /// Few items to their buckets, by tiles each of which counts all.
         SplitSmall = "split_small", [
             Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
         ];
         /// What is known of the buckets of a split.
-        SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output];
+        SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output, MaxGroupsX];
         /// The same of few items, which are counted for it.
         SplitSmallResults = "split_small_results", [
-            Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout,
+            Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, MaxGroupsX,
         ];
         /// The same of more buckets than a digit has values.
-        SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets];
+        SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets, MaxGroupsX];
     }
     emulated {
         SortOnesweepEmulated = "sort_onesweep_emulated", of SortOnesweep;

@@ -95,7 +95,7 @@ specialisation_constants! {
     Histograms = 3 as "SPEC_HISTOGRAMS",
     /// 32-bit words a value, as the passes move it; 0 for keys alone.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
-    /// Keys a tile, for kernels that count tiles without holding one; of `rank`, keys in shared memory at a time.
+    /// Keys a tile, for kernels that go over the keys of one without holding them; of `rank`, keys in shared memory at a time.
     Tile = 5 as "SPEC_TILE",
     /// Turns that a look-back waits.
     SpinLimit = 6 as "SPEC_SPIN_LIMIT",
@@ -147,6 +147,8 @@ specialisation_constants! {
     Step = 25 as "SPEC_STEP",
     /// A `RANKING_` constant: how keys of a tile find their places.
     Ranking = 18 as "SPEC_RANKING",
+    /// Workgroups that one dispatch takes in x.
+    MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
 }
 
 shared_constants! {
@@ -269,6 +271,8 @@ shared_constants! {
     const FLAG_TICKETS = 16;
     /// In `SortPush::flags`: `prepare` clears histograms.
     const FLAG_HISTOGRAMS = 32;
+    /// In `SortPush::flags`: `MODE_DIRECT`, for kernels whose pipelines serve both.
+    const FLAG_DIRECT = 256;
 
     /// Tiles look back over the counts of those before them, to the nearest prefix.
     const SCAN_LOOK_BACK = 0;
@@ -369,8 +373,8 @@ shared_structs! {
         /// Tiles that one group counts, of the histogram or tile by tile. For `segments`: how many segments there are at most. Of sorts by merging: workgroups
         /// of each problem.
         chunk: u32,
-        /// Groups that one dispatch takes in x.
-        max_groups_x: u32,
+        /// Items of a tile, for kernels that count tiles without holding one.
+        tile_items: u32,
         /// The pass in the low byte, then the number of digits - the pass behind them is the last move where one is left -, then the rows of
         /// the histogram. Of sorts by merging: moves before this one, then moves in all but for the first.
         pass: u32,

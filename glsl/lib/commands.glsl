@@ -1,7 +1,9 @@
 // VkDispatchIndirectCommand: a line of groups, in as few rows as do where it exceeds what one takes. Without groups it is (0, least_rows, 1):
 // passes of the library pass 0, since an H200 skips (0, 0, 1) faster than (0, 1, 1): 1.3 us of a segmented sort without long segments.
-void write_command(Words commands, uint index, uint groups, uint max_groups_x, uint least_rows) {
-    uint rows = groups / max_groups_x + (groups % max_groups_x != 0 ? 1 : 0);
+layout(constant_id = SPEC_MAX_GROUPS_X) const uint MAX_GROUPS_X = 65535;
+
+void write_command(Words commands, uint index, uint groups, uint least_rows) {
+    uint rows = groups / MAX_GROUPS_X + (groups % MAX_GROUPS_X != 0 ? 1 : 0);
     commands.v[index * 3] = rows == 0 ? 0 : groups / rows + (groups % rows != 0 ? 1 : 0);
     commands.v[index * 3 + 1] = max(rows, least_rows);
     commands.v[index * 3 + 2] = 1;

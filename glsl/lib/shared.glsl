@@ -31,6 +31,7 @@
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
+#define SPEC_MAX_GROUPS_X 31
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
@@ -89,6 +90,7 @@ const uint PASSED_OVER_PREFIXES = 2147483648;
 const uint FLAG_INDIRECT = 8;
 const uint FLAG_TICKETS = 16;
 const uint FLAG_HISTOGRAMS = 32;
+const uint FLAG_DIRECT = 256;
 const uint SCAN_LOOK_BACK = 0;
 const uint SCAN_CHAINED = 1;
 const uint SCAN_RING = 2;
@@ -102,7 +104,7 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 977048557;
+const uint KERNEL_INTERFACE = 2724427985;
 
 struct SortProblem {
     uvec2 keys;
@@ -134,7 +136,7 @@ struct SortPush {
     uint tickets;
     uint problem_count;
     uint chunk;
-    uint max_groups_x;
+    uint tile_items;
     uint pass;
     uint digit;
     uint flags;

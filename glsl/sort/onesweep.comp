@@ -116,13 +116,14 @@ void delay(uint tile) {
     }
 }
 
-bool any_thread(bool value) {
+// The largest value of any thread.
+uint max_of_threads(uint value) {
     barrier();
     if (thread_id() == 0) sh_vote = 0;
     barrier();
-    if (value) atomicOr(sh_vote, 1);
+    if (value != 0) atomicMax(sh_vote, value);
     barrier();
-    return sh_vote != 0;
+    return sh_vote;
 }
 
 // What tile `t` would have published for each digit, left in sh_offsets, which every digit is settled in afterwards. (Not in sh_counts:
@@ -133,44 +134,51 @@ void recount_tile(Tile tile, Move move, uint t) {
     uint first = t * TILE;
     uint valid = min(TILE, tile.count - first);
     Plane plane = source_plane(tile.problem, digit_word(), move, tile.count);
-    for (uint i = thread_id(); i < valid; i += THREADS) {
+    [[dont_unroll]] for (uint i = thread_id(); i < valid; i += THREADS) {
         uint key = move.first ? load_encoded(tile.problem, digit_word(), move, tile.count, first + i) : load_strided(plane, first + i);
         atomicAdd(sh_offsets[digit_of(key, digit_shift(), digit_mask())], 1);
     }
     barrier();
 }
 
-// The waiting that did not end, done again without waiting: walks back over the tiles, takes what is published and counts the
-// rest. Ends at tile 0 at the latest, whose prefix begins at the digit's base.
+// The first place of a digit's keys in the output, where all keys have been counted: the sum of the counts of smaller digits. The tile that
+// needs it has waited long enough already: a short loop is worth more than a fast one, for what it takes to compile.
+uint digit_base(uint p, uint digit) {
+    Words histogram = histogram_of(p);
+    uint base = 0;
+    [[dont_unroll]] for (uint smaller = 0; smaller < digit; ++smaller) base += total_of(histogram, pass_index() * BINS + smaller);
+    return base;
+}
+
+const uint WALK_ENDS = 0;
+const uint WALK_GOES_ON = 1;
+const uint WALK_COUNTS = 2;
+
+// Replaces a look-back that has waited in vain: walks back over the tiles, takes the words that are published, and counts the tiles that have
+// published nothing. The walk ends at tile 0 at the latest, whose prefix begins at the digit's base.
 void count_predecessors(Tile tile, Move move, Place place, out uint exclusive[MAX_DIGITS]) {
-    uint bases[MAX_DIGITS];
-    if (COUNTED) {
-        load_totals(tile.problem, bases);
-        scan_digits(bases);
-    }
     bool open[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         exclusive[j] = 0;
         open[j] = digit_of_thread(j) < BINS;
     }
     Words words = look_back_words(tile.problem);
-    for (uint t = tile.index; t-- > 0;) {
+    [[dont_unroll]] for (uint t = tile.index; t-- > 0;) {
         Known seen[MAX_DIGITS];
-        bool missing = false;
-        bool unfinished = false;
+        uint wanted = WALK_ENDS;
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
-            unfinished = true;
             seen[j] = known_of(look_at(words, place, tile.index - t, digit_of_thread(j)), place, tile.index - t);
-            if (seen[j].state == LOOK_BACK_EMPTY) missing = true;
+            wanted = max(wanted, seen[j].state == LOOK_BACK_EMPTY ? WALK_COUNTS : WALK_GOES_ON);
         }
-        if (!any_thread(unfinished)) return;
-        if (any_thread(missing)) recount_tile(tile, move, t);
+        wanted = max_of_threads(wanted);
+        if (wanted == WALK_ENDS) return;
+        if (wanted == WALK_COUNTS) recount_tile(tile, move, t);
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
             uint state = seen[j].state;
             exclusive[j] += state == LOOK_BACK_EMPTY ? sh_offsets[digit_of_thread(j)] : seen[j].count;
-            if (COUNTED && t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += bases[j];
+            if (COUNTED && t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += digit_base(tile.problem, digit_of_thread(j));
             open[j] = state != LOOK_BACK_PREFIX;
         }
         barrier();

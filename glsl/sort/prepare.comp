@@ -16,8 +16,6 @@
 #include "lib/commands.glsl"
 #include "sort/problem.glsl"
 
-layout(constant_id = SPEC_TILE) const uint TILE = 2048;
-
 shared uint sh_any;
 shared uint sh_end;
 
@@ -110,10 +108,14 @@ uint lay_out_line(out uint problems) {
             if (!any_thread(end != 0)) continue;
             set_apart(counts, firsts, ends_before(end, ends));
         }
+        uint own_tiles[RUN];
         uint tiles = 0;
         uint full = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            tiles += tiles_of(counts[i], TILE);
+            own_tiles[i] = 0;
+            // Most threads have no problem, and need not divide.
+            if (counts[i] != 0) own_tiles[i] = tiles_of(counts[i], args.tile_items);
+            tiles += own_tiles[i];
             full += counts[i] != 0 ? 1 : 0;
         }
         uint all_tiles, all_full;
@@ -123,7 +125,7 @@ uint lay_out_line(out uint problems) {
             if (start + i >= args.problem_count) continue;
             if (!SEGMENTS) states.v[start + i] = SortState(counts[i], tile, 0);
             else if (counts[i] != 0) states.v[place++] = SortState(counts[i], tile, firsts[i]);
-            tile += tiles_of(counts[i], TILE);
+            tile += own_tiles[i];
         }
         line += all_tiles;
         problems += all_full;
@@ -154,8 +156,8 @@ void main() {
     }
     if (thread_id() == 0 && has_flag(FLAG_INDIRECT)) {
         Words arguments = Words(scratch_part(args.arguments));
-        write_command(arguments, ARGUMENTS_TILES, tiles, args.max_groups_x, 0);
-        write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, args.max_groups_x, 0);
-        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * BINS, args.max_groups_x, 0);
+        write_command(arguments, ARGUMENTS_TILES, tiles, 0);
+        write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, 0);
+        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * BINS, 0);
     }
 }

@@ -38,16 +38,20 @@ void prove_order(uint valid) {
     if (wrong) sh_out_of_order = 1;
 }
 
-// Ranks the tile again, by ballots, where it must be: from the counters, which ranking has left at the end of each row's places, and so from
+// Ranks a tile again, by ballots, that is out of order: from the counters, which ranking has left at the end of each row's places, and so from
 // the last key on. Barrier before: prove_order.
+//
+// Hardly any tile comes here, but every pipeline has to be compiled. So the ballots are a loop, and what it takes from registers and puts there goes
+// through shared memory, each item through a word that no other thread touches.
 void mend_order(Tile tile, Move move, uint keys[ITEMS], inout uint places[PLACE_WORDS]) {
     if (!PROVES || sh_out_of_order == 0) return;
     if (BY_PLACES) {
         // From shared memory as well: see rank_keys.
         uint shift = sh_shift;
-        [[unroll]] for (uint i = 1; i <= ITEMS; ++i) {
-            set_place(places, ITEMS - i, rank_key_from_end(digit_of(keys[ITEMS - i], shift, digit_mask())));
-        }
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[striped(k)] = digit_of(keys[k], shift, digit_mask());
+        [[dont_unroll]] for (uint k = ITEMS; k-- > 0;) sh_keys[striped(k)] = rank_key_from_end(sh_keys[striped(k)]);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) set_place(places, k, sh_keys[striped(k)]);
+        barrier();
         return;
     }
     uint first = tile.index * TILE;

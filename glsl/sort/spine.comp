@@ -16,7 +16,7 @@
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 
-layout(constant_id = SPEC_TILE) const uint TILE = 2048;
+#define TILE args.tile_items
 
 #include "sort/chunks.glsl"
 

@@ -15,7 +15,6 @@
 #include "sort/problem.glsl"
 #include "sort/clear.glsl"
 
-layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
 // As tell.glsl has them.
@@ -26,7 +25,7 @@ void main() {
     uint first = linear_group() * args.chunk;
     uint end = first + args.chunk;
     Tile tile;
-    for (uint t = first; t < end && find_tile(t, TILE, tile);) {
+    for (uint t = first; t < end && find_tile(t, args.tile_items, tile);) {
         uint tiles = min(end - t, tile.tiles - tile.index);
         if (SCAN < SCAN_RING) clear_look_back(tile, tiles);
         if (OUTPUT == OUTPUT_PLACED && tile.index == 0) {

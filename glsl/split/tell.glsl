@@ -29,7 +29,7 @@ void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
     }
     if (!is_null(counts_of(p))) Words(counts_of(p)).v[first + bucket] = count;
     if (!is_null(commands_of(p))) {
-        write_command(Words(commands_of(p)), first + bucket, tiles_of(count, command_items_of(p)), args.max_groups_x, 1);
+        write_command(Words(commands_of(p)), first + bucket, tiles_of(count, command_items_of(p)), 1);
     }
 }
 

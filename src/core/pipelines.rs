@@ -24,6 +24,8 @@ pub struct Variant {
     pub kernel: Kernel,
     /// Number of the module of the caller that replaces the kernel's; 0: none.
     module: u64,
+    /// Whether the driver gets the whole module and specializes it.
+    by_driver: bool,
     /// Values in the order of [`Kernel::constants`]; the rest is zero.
     constants: [u32; MAX_CONSTANTS],
 }
@@ -35,12 +37,17 @@ impl Variant {
         for (slot, constant) in constants.iter_mut().zip(kernel.constants()) {
             *slot = value(*constant);
         }
-        Self { kernel, module: 0, constants }
+        Self { kernel, module: 0, by_driver: false, constants }
     }
 
     /// The same with a module of the caller.
     pub(crate) fn of_module(self, module: u64) -> Self {
         Self { module, ..self }
+    }
+
+    /// The same, specialized by the driver.
+    pub(crate) fn specialized_by_driver(self) -> Self {
+        Self { by_driver: true, ..self }
     }
 
     /// Each constant with its value.
@@ -199,7 +206,8 @@ impl Registry {
             None => module.load(variant.kernel)?,
         };
         let unroll = if device.facts.is_cpu { Unroll::Never } else { Unroll::AsMarked };
-        let specialized = if self.whole_modules.load(Ordering::Relaxed) { None } else { variant.specialize(code, unroll) };
+        let whole = variant.by_driver || self.whole_modules.load(Ordering::Relaxed);
+        let specialized = if whole { None } else { variant.specialize(code, unroll) };
         let handle = create_pipeline(device, self.layout, variant, specialized.as_deref().unwrap_or(code))?;
         Ok(self.register(variant, Pipeline { handle, creation_time: start.elapsed(), device: device.clone() }))
     }

@@ -412,8 +412,8 @@ impl<'a> Config<'a> {
             _ => self.profile.plain_threads,
         };
         let mode = match kernel {
-            // Nothing is direct about what prepares.
-            Kernel::SortPrepare => mode & !MODE_DIRECT,
+            // Nothing is direct about the pass that prepares; FLAG_DIRECT says the same to the histogram and to copies.
+            Kernel::SortPrepare | Kernel::SortHistogram | Kernel::SortCopy => mode & !(MODE_DIRECT | MODE_MERGED),
             // What follows sorts by merging follows others alike.
             _ if self.finishing_kernels().any(|finishing| finishing == kernel) => mode & !MODE_MERGED,
             _ => mode,
@@ -467,6 +467,7 @@ impl<'a> Config<'a> {
             Constant::Mode => mode,
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
+            Constant::MaxGroupsX => self.profile.max_groups_x,
             Constant::Fan => self.profile.merge_fan,
             // Of a window.
             Constant::Step => SizedMerge { up_to: 0, run: shape, window: shape }.step(self.profile.merge_fan),
@@ -474,7 +475,8 @@ impl<'a> Config<'a> {
             Constant::Ranking => self.ranking(kernel, tile),
             Constant::Interface | Constant::InterfaceKey => 0,
         });
-        variant.of_module(module)
+        let variant = variant.of_module(module);
+        if holds_tile && tile.driver_specializes { variant.specialized_by_driver() } else { variant }
     }
 }
 

@@ -92,7 +92,7 @@ impl Setup {
         let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
         let sized = |up_to, threads, items| SizedTile {
             up_to,
-            shape: TileShape { shape: Shape { threads, items }, ranking, spread: groups != 0, groups },
+            shape: TileShape { ranking, spread: groups != 0, groups, ..Shape { threads, items }.into() },
         };
         let merging = |up_to, mut profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };

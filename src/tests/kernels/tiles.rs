@@ -80,7 +80,7 @@ fn persistent_workgroups_take_every_tile() {
             let tune = |mut profile: Profile| {
                 let shape = Shape { threads: profile.plain_threads, items: 2 };
                 for shapes in profile.sort_shapes_mut() {
-                    shapes.tiles[0].shape = TileShape { shape, ranking, spread: true, groups };
+                    shapes.tiles[0].shape = TileShape { ranking, spread: true, groups, ..shape.into() };
                 }
                 profile
             };
