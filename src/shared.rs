@@ -386,10 +386,17 @@ shared_structs! {
     }
 }
 
-/// What tells that a kernel of the caller was compiled for this library: for these structs and constants, and out of these files.
-pub const KERNEL_INTERFACE: u32 = interface();
+/// Identifies what a kernel of the caller shares with the library. A module that was compiled with another number is refused.
+///
+/// The number depends on the tokens of [`KERNEL_FILES`], and on the structs and constants that these name. Comments, white space and the parts of
+/// the library that such a kernel does not see leave it as it is.
+pub const KERNEL_INTERFACE: u32 = {
+    #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
+    const INTERFACE: u32 = interface::<MAX_IDENTIFIERS>(KERNEL_FILES, STRUCTS, &[SPECIALISATION, CONSTANTS]);
+    INTERFACE
+};
 
-/// What such a kernel is made of, besides what is said here.
+/// The files that a kernel of the caller is compiled from, besides `glsl/lib/shared.glsl`.
 const KERNEL_FILES: &[&[u8]] = &[
     include_bytes!("../glsl/lib/bins.glsl"),
     include_bytes!("../glsl/lib/extensions.glsl"),
@@ -405,49 +412,114 @@ const KERNEL_FILES: &[&[u8]] = &[
     include_bytes!("../glsl/split/user.glsl"),
 ];
 
-/// A number that is another when any of this is. (FNV-1a.)
-const fn interface() -> u32 {
-    const fn add_bytes(mut hash: u32, bytes: &[u8]) -> u32 {
-        let mut i = 0;
-        while i < bytes.len() {
-            hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
-            i += 1;
-        }
-        hash
-    }
-    const fn add(hash: u32, text: &str, number: usize) -> u32 {
-        let hash = add_bytes(hash, text.as_bytes());
-        #[allow(clippy::cast_possible_truncation, reason = "numbers are small")]
-        let number = number as u32;
-        (hash ^ number).wrapping_mul(0x0100_0193)
-    }
-    let mut hash = 0x811c_9dc5;
+/// Most identifiers in [`KERNEL_FILES`].
+const MAX_IDENTIFIERS: usize = 8192;
+
+/// Fields of a struct: GLSL type, name, offset.
+type Fields = [(&'static str, &'static str, usize)];
+
+/// Steps of FNV-1a, 32 bits.
+const fn add_bytes(mut hash: u32, bytes: &[u8]) -> u32 {
     let mut i = 0;
-    while i < STRUCTS.len() {
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
+        i += 1;
+    }
+    hash
+}
+
+const fn hash_of(bytes: &[u8]) -> u32 {
+    add_bytes(0x811c_9dc5, bytes)
+}
+
+const fn is_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The beginning of the next token: behind white space and comments that run to the end of their line.
+const fn skip_blank(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() {
+        if text[at] == b'/' && at + 1 < text.len() && text[at + 1] == b'/' {
+            while at < text.len() && text[at] != b'\n' {
+                at += 1;
+            }
+        } else if text[at].is_ascii_whitespace() {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    at
+}
+
+/// The end of the token that begins at `at`: an identifier, a number, or one other byte.
+const fn token_end(text: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while is_identifier(text[at]) && end < text.len() && is_identifier(text[end]) {
+        end += 1;
+    }
+    end
+}
+
+/// See [`KERNEL_INTERFACE`]. `N`: room for the identifiers of `files`. `constants`: lists of names with their numbers.
+const fn interface<const N: usize>(files: &[&[u8]], structs: &[(&str, &Fields)], constants: &[&[(&str, u32)]]) -> u32 {
+    let mut hash = hash_of(&[]);
+    let (mut identifiers, mut count) = ([0; N], 0);
+    let mut file = 0;
+    while file < files.len() {
+        let text = files[file];
+        let mut at = skip_blank(text, 0);
+        while at < text.len() {
+            let end = token_end(text, at);
+            let token = hash_of(text.split_at(end).0.split_at(at).1);
+            hash = add_bytes(hash, &token.to_le_bytes());
+            if is_identifier(text[at]) && !text[at].is_ascii_digit() {
+                identifiers[count] = token;
+                count += 1;
+            }
+            at = skip_blank(text, end);
+        }
+        file += 1;
+    }
+    let mut i = 0;
+    while i < structs.len() {
+        let (name, fields) = structs[i];
         let mut f = 0;
-        while f < STRUCTS[i].1.len() {
-            let (glsl, field, offset) = STRUCTS[i].1[f];
-            hash = add(add(hash, glsl, 0), field, offset);
+        while f < fields.len() && contains(&identifiers, count, name) {
+            let (glsl, field, offset) = fields[f];
+            #[allow(clippy::cast_possible_truncation, reason = "offsets are small")]
+            let offset = offset as u32;
+            hash = add_bytes(add_bytes(add_bytes(hash, glsl.as_bytes()), field.as_bytes()), &offset.to_le_bytes());
             f += 1;
         }
         i += 1;
     }
-    let mut i = 0;
-    while i < SPECIALISATION.len() {
-        hash = add(hash, SPECIALISATION[i].0, SPECIALISATION[i].1 as usize);
-        i += 1;
-    }
-    let mut i = 0;
-    while i < CONSTANTS.len() {
-        hash = add(hash, CONSTANTS[i].0, CONSTANTS[i].1 as usize);
-        i += 1;
-    }
-    let mut i = 0;
-    while i < KERNEL_FILES.len() {
-        hash = add_bytes(hash, KERNEL_FILES[i]);
-        i += 1;
+    let mut list = 0;
+    while list < constants.len() {
+        let mut i = 0;
+        while i < constants[list].len() {
+            let (name, value) = constants[list][i];
+            if contains(&identifiers, count, name) {
+                hash = add_bytes(add_bytes(hash, name.as_bytes()), &value.to_le_bytes());
+            }
+            i += 1;
+        }
+        list += 1;
     }
     hash
+}
+
+/// Whether `name` is among the first `count` identifiers.
+const fn contains(identifiers: &[u32], count: usize, name: &str) -> bool {
+    let wanted = hash_of(name.as_bytes());
+    let mut i = 0;
+    while i < count {
+        if identifiers[i] == wanted {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// The text of `glsl/lib/shared.glsl`.
@@ -473,4 +545,46 @@ pub fn glsl() -> String {
         line(format_args!("}};"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONSTANTS, Fields, interface};
+
+    const FILE: &[u8] = b"// The radix.\nuint x = RADIX * args.keys; Row row;";
+    const ROW: &Fields = &[("uvec2", "keys", 0)];
+
+    fn of(file: &[u8], fields: &Fields, radix: u32, other: u32) -> u32 {
+        interface::<64>(
+            &[file],
+            &[("Row", fields), ("Other", &[("uint", "member", other as usize)])],
+            &[&[("RADIX", radix), ("OTHER", other)]],
+        )
+    }
+
+    #[test]
+    fn kernels_of_the_caller_outlive_changes_of_what_they_do_not_see() {
+        let number = of(FILE, ROW, 256, 1);
+        assert_eq!(number, of(FILE, ROW, 256, 2), "neither the struct nor the constant is named");
+        assert_eq!(
+            number,
+            of(b"uint x=RADIX*args.keys;\n// A row.\nRow row;", ROW, 256, 1),
+            "comments and white space are no tokens"
+        );
+        for (other, what) in [
+            (of(FILE, ROW, 128, 1), "a constant that is named"),
+            (of(FILE, &[("uvec2", "keys", 8)], 256, 1), "an offset of a struct that is named"),
+            (of(b"uint x = RADIX + args.keys; Row row;", ROW, 256, 1), "a token"),
+            (of(b"uint x = RADIX * args . key s; Row row;", ROW, 256, 1), "a word in two"),
+        ] {
+            assert_ne!(number, other, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_of_the_caller_does_not_see_the_whole_library() {
+        let seen = |name: &str| super::KERNEL_FILES.iter().any(|text| String::from_utf8_lossy(text).contains(name));
+        let hidden: Vec<_> = CONSTANTS.iter().filter(|(name, _)| !seen(name)).collect();
+        assert!(hidden.iter().any(|(name, _)| *name == "MOST_STEPS") && hidden.len() > 20, "{hidden:?}");
+    }
 }

@@ -104,7 +104,7 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 2724427985;
+const uint KERNEL_INTERFACE = 4092262662;
 
 struct SortProblem {
     uvec2 keys;

@@ -7,7 +7,7 @@
 // Progress: none needed.
 //
 // The problems of this pass are those of the others, with what the function reads in place of items: see for_each_label() in
-// src/sort/table.rs.
+// src/radix/problems.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
