@@ -23,46 +23,51 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
-/// For TrmSorterCreateInfo::flags: sorted keys are not wanted. The last pass does not write them, and what their array holds
-/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
-/// nothing would be left.
+/// Flag in TrmSorterCreateInfo::flags: the sorted keys are not needed. The last pass does not write them, and the
+/// contents of the key array are undefined afterwards. With TRM_PLACEMENT_PRESERVE keysOut is ignored. Not available
+/// with TRM_VALUE_TYPE_NONE, since nothing would be written.
 #define TRM_SORTER_CREATE_DROP_KEYS_BIT 1
 
-/// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
+/// Flag in TrmSorterCreateInfo::flags: the sorter sorts each segment of the arrays separately: TrmSortInfo::segments.
 #define TRM_SORTER_CREATE_SEGMENTED_BIT 2
 
-/// For TrmSorterCreateInfo::flags: the sorter may be named in batches of several problems. Takes about twice as many pipelines.
+/// Flag in TrmSorterCreateInfo::flags: the sorter may be used in batches of several problems. Needs about twice as many
+/// pipelines.
 #define TRM_SORTER_CREATE_BATCHES_BIT 4
 
-/// For TrmSorterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSorter() create them.
+/// Flag in TrmSorterCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileSorter() create
+/// them.
 #define TRM_SORTER_CREATE_DEFERRED_BIT 8
 
-/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
-/// nothing would be left.
+/// Flag in TrmSplitterCreateInfo::flags: keys are not written, and keysOut is ignored. Not available with
+/// TRM_VALUE_TYPE_NONE, since nothing would be written.
 #define TRM_SPLITTER_CREATE_DROP_KEYS_BIT 1
 
-/// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
-/// or more, which go to TRM_SPLIT_OUTPUT_BUCKETS, 65,536 of them only by a function that takes every item to one.
+/// Flag in TrmSplitterCreateInfo::flags: the splitter splits each segment of the arrays separately:
+/// TrmSplitInfo::segments. Keys have 32 bits or more, and output is TRM_SPLIT_OUTPUT_BUCKETS. 65,536 buckets need a
+/// function that returns a bucket for every item.
 #define TRM_SPLITTER_CREATE_SEGMENTED_BIT 2
 
-/// For TrmSplitterCreateInfo::flags: the splitter may be named in batches of several problems. Takes about twice as many pipelines.
+/// Flag in TrmSplitterCreateInfo::flags: the splitter may be used in batches of several problems. Needs about twice as
+/// many pipelines.
 #define TRM_SPLITTER_CREATE_BATCHES_BIT 4
 
-/// For TrmSplitterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSplitter() create them.
+/// Flag in TrmSplitterCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileSplitter()
+/// create them.
 #define TRM_SPLITTER_CREATE_DEFERRED_BIT 8
 
-/// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
-/// the arrays, and were cut off.
+/// Status bit: the count on the device exceeded its maximum, and the maximum was used; or segment offsets pointed past
+/// the end of the arrays and were clamped.
 #define TRM_STATUS_COUNT_CLAMPED 1
 
-/// Set in the status word of a split: some keys were of no bucket, and lie behind those of the last one.
+/// Status bit of a split: some items have no bucket; they were placed after the last bucket.
 #define TRM_STATUS_NO_BUCKET 2
 
-/// Set in the status word of a split with TRM_SPLIT_OUTPUT_PLACED: by what TrmSplitInfo::starts say, some items' places lie beyond the end of keysOut
-/// or valuesOut. These items have not been written.
+/// Status bit of a split with TRM_SPLIT_OUTPUT_PLACED: some items belong past the end of keysOut or valuesOut, by
+/// TrmSplitInfo::starts. These items were not written.
 #define TRM_STATUS_OUTPUT_CLAMPED 4
 
-/// The header's version, to compare with trmGetVersion(). Before 1.0 a change of the minor version may break.
+/// The version of the header, to compare with trmGetVersion(). Before 1.0, a minor version may change the ABI.
 #define TRM_VERSION_MAJOR 0
 
 /// See TRM_VERSION_MAJOR.
@@ -71,37 +76,37 @@
 /// See TRM_VERSION_MAJOR.
 #define TRM_VERSION_PATCH 0
 
-/// Success, an error of the library's own, or, unchanged, any VkResult. Errors are negative. The library's own lie from
-/// -1900000999 to -1900000001, far from Vulkan's; a number is never used for another meaning.
+/// Success, an error of the library, or any VkResult unchanged. Errors are negative. The library's codes are between
+/// -1900000999 and -1900000001, far from Vulkan's. The meaning of a code never changes.
 enum TrmResult
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     TRM_SUCCESS = 0,
-    /// An argument that must be given is NULL, 0 or VK_NULL_HANDLE.
+    /// A required argument is NULL, 0 or VK_NULL_HANDLE.
     TRM_ERROR_NULL = -1900000001,
-    /// A struct or text that this version cannot read: a bad structSize, a pNext that is not NULL, bits without a meaning.
+    /// A struct or text that this version cannot parse: an invalid structSize, a pNext that is not NULL, unknown bits.
     TRM_ERROR_MALFORMED = -1900000002,
     /// An enum value, sType included, that this version does not know.
     TRM_ERROR_UNKNOWN_VALUE = -1900000003,
     /// A value above its limit.
     TRM_ERROR_TOO_LARGE = -1900000004,
-    /// A range that is smaller than what must lie in it.
+    /// A range smaller than its required size.
     TRM_ERROR_TOO_SMALL = -1900000005,
     /// A pointer, address or offset that is not a multiple of its alignment.
     TRM_ERROR_MISALIGNED = -1900000006,
-    /// Two ranges that must be apart share bytes.
+    /// Two ranges overlap that must not.
     TRM_ERROR_OVERLAP = -1900000007,
     /// The device lacks a feature, or was created without it.
     TRM_ERROR_MISSING_FEATURE = -1900000008,
-    /// Objects of different devices in one call.
+    /// A call combines objects of different devices.
     TRM_ERROR_FOREIGN_DEVICE = -1900000009,
     /// The library was built without this primitive.
     TRM_ERROR_NOT_BUILT = -1900000010,
-    /// A fault of the library, caught. Please report it.
+    /// A bug in the library was caught. Please report it.
     TRM_ERROR_INTERNAL = -1900000011,
-    /// A sorter or splitter of deferred creation whose pipelines have not all been created.
+    /// The pipelines of a sorter or splitter with deferred creation have not all been created.
     TRM_ERROR_NOT_READY = -1900000012,
 };
 #ifndef __cplusplus
@@ -112,7 +117,7 @@ typedef int32_t TrmResult;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What an info struct is.
+/// The type of an info struct.
 enum TrmStructureType
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -141,7 +146,8 @@ typedef int32_t TrmStructureType;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What the keys are. Their arrays are dense, unless strided, and aligned to the key's size, 4 bytes at most.
+/// The type of a key. Key arrays are dense unless the layout is strided. They are aligned to the key's size, at most 4
+/// bytes.
 /// Floats are in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
 enum TrmKeyType
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -187,20 +193,20 @@ typedef int32_t TrmKeyType;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What moves with each key.
+/// The type of the value that moves with each key.
 enum TrmValueType
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// Nothing.
+    /// No values.
     TRM_VALUE_TYPE_NONE = 0,
     /// 4 bytes.
     TRM_VALUE_TYPE_U32 = 1,
-    /// valueSize bytes, a multiple of 4, at most 4096. Up to 16 they move with the keys in every pass; larger values are fetched
-    /// once, at the end, by the place that their key came from.
+    /// valueSize bytes, a multiple of 4, at most 4096. Values of up to 16 bytes move with their keys in every pass.
+    /// Larger values are gathered once, at the end, by the index of their key in the input.
     TRM_VALUE_TYPE_BYTES = 2,
-    /// The place that the key came from, from 0 on, a uint32_t: an argsort. No values are read.
+    /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read.
     TRM_VALUE_TYPE_INDEX = 3,
 };
 #ifndef __cplusplus
@@ -211,25 +217,26 @@ typedef int32_t TrmValueType;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// How. All strategies give the same bytes.
+/// The algorithm of a pass. All strategies write the same bytes.
 enum TrmStrategy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
-    /// Of splits, reduce-then-scan where all keys are counted before the first item moves, and once.
+    /// The device profile decides: look-back on devices with known forward progress, reduce-then-scan on others. Splits
+    /// that count all keys before the first and only scatter pass use reduce-then-scan.
     TRM_STRATEGY_AUTO = 0,
-    /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
+    /// One read and one write a digit: tiles wait for aggregates and prefixes of preceding tiles (decoupled look-back).
+    /// The wait is bounded.
     TRM_STRATEGY_LOOKBACK = 1,
-    /// Never waits: count, scan, reorder; two reads and one write a digit.
+    /// Count, scan, reorder; two reads and one write a digit. Tiles never wait.
     TRM_STRATEGY_REDUCE_THEN_SCAN = 2,
-    /// As look-back, but each tile waits for the prefix of the one before it.
+    /// As look-back, but each tile waits for the inclusive prefix of its predecessor.
     TRM_STRATEGY_CHAINED_SCAN = 3,
-    /// As look-back, with look-back words of constant size, 2 MiB at most, whatever the count: a ring whose entries are used
-    /// again once nobody needs them, in groups of tiles.
+    /// As look-back, with tile words of constant size, at most 2 MiB for any count. They form a ring; groups of entries
+    /// are reused once no tile reads them any more.
     TRM_STRATEGY_RING = 4,
-    /// As the ring, entries freed one by one in the order of the tiles.
+    /// As TRM_STRATEGY_RING, but entries are freed one by one, in tile order.
     TRM_STRATEGY_RING_IN_ORDER = 5,
 };
 #ifndef __cplusplus
@@ -240,15 +247,15 @@ typedef int32_t TrmStrategy;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// Which key comes first. Equal keys keep their order either way.
+/// The order of the result. Equal keys keep the order of the input.
 enum TrmOrder
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// The smallest.
+    /// Smallest key first.
     TRM_ORDER_ASCENDING = 0,
-    /// The largest.
+    /// Largest key first.
     TRM_ORDER_DESCENDING = 1,
 };
 #ifndef __cplusplus
@@ -259,19 +266,19 @@ typedef int32_t TrmOrder;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// Where the result lies.
+/// The arrays that hold the result.
 enum TrmPlacement
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// Where the input was. Scratch holds arrays as long.
+    /// The input arrays. Scratch includes arrays of the same length.
     TRM_PLACEMENT_IN_PLACE = 0,
-    /// In keysOut and valuesOut; the input is left as it was. Scratch holds arrays as long.
+    /// keysOut and valuesOut; the input is not modified. Scratch includes arrays of the same length.
     TRM_PLACEMENT_PRESERVE = 1,
-    /// In the input's arrays or in keysOut and valuesOut, as trmGetSorterResultSide() tells. Both are written; scratch holds no
-    /// arrays, but for keys narrower than a word, for values of more than 16 bytes, and for medium counts where these are
-    /// sorted by merging.
+    /// Either the input arrays or keysOut and valuesOut: trmGetSorterResultSide() returns which. Both are written.
+    /// Scratch includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more
+    /// than 16 bytes, and medium counts on devices that sort them by merging.
     TRM_PLACEMENT_DOUBLE_BUFFER = 2,
 };
 #ifndef __cplusplus
@@ -282,7 +289,7 @@ typedef int32_t TrmPlacement;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// How items lie in the caller's arrays.
+/// The layout of items in the caller's arrays.
 enum TrmLayout
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -290,12 +297,11 @@ enum TrmLayout
  {
     /// Keys in one array, values in another.
     TRM_LAYOUT_SEPARATE = 0,
-    /// One array of items, each a key of 4 bytes or more and, directly behind it, its value of 4 to 16. It takes the place of
-    /// keys, or of keysOut; there are no values and no valuesOut. Refused with
-    /// TRM_VALUE_TYPE_INDEX, and where keys are dropped.
+    /// One array of {key, value} items in keys or keysOut; values and valuesOut are unused. Keys have 4 bytes or more,
+    /// values 4 to 16. Not available with TRM_VALUE_TYPE_INDEX, nor with dropped keys.
     TRM_LAYOUT_INTERLEAVED = 1,
-    /// Keys and values of up to 16 bytes that are read may lie further apart than they are long, as members of larger structs do:
-    /// keyStride and valueStride say how far. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
+    /// Keys and values that are read have strides, as members of larger structs do: keyStride and valueStride, in
+    /// bytes. Values have at most 16 bytes. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
     TRM_LAYOUT_STRIDED = 2,
 };
 #ifndef __cplusplus
@@ -306,33 +312,36 @@ typedef int32_t TrmLayout;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What takes a key to its bucket.
+/// The function that maps a key to its bucket.
 enum TrmBucketFunction
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// The value of a field of the key's bits from beginBit on, as many as number all buckets, none of them in another word of the
-    /// key than the first. Keys whose value is no bucket lie behind those of the last one.
+    /// The value of a bit field of the key. The field begins at beginBit and is just wide enough to number all buckets.
+    /// All its bits lie in one word of the key. Keys whose field is not a bucket number are placed after the last
+    /// bucket.
     TRM_BUCKET_FUNCTION_BITS = 0,
-    /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
-    /// one all above: two of them are split by a pivot, low + width. Keys are integers of 32 or 64 bits.
+    /// Consecutive ranges of equal width: TrmSplitInfo::low and width. The first bucket also takes all lower keys, the
+    /// last bucket all higher keys. Two buckets are a partition by the pivot low + width. Keys are integers of 32 or 64
+    /// bits.
     TRM_BUCKET_FUNCTION_RANGE = 1,
-    /// As many as there are TrmSplitInfo::splitters that are not above the key: the first bucket has all keys below the first of them, the
-    /// last one those from the last on. Keys of 32 bits or more.
+    /// The number of TrmSplitInfo::splitters less than or equal to the key (upper bound). Keys below the first splitter
+    /// are in bucket 0. Keys have 32 bits or more.
     TRM_BUCKET_FUNCTION_SPLITTERS = 2,
-    /// What TrmSplitInfo::bucketIds say, one for each item, here uint8_t. Items whose id is no bucket lie behind those of the last one. Keys,
-    /// of 32 bits or more, are read only to be moved.
+    /// TrmSplitInfo::bucketIds: one uint8_t for each item. Items whose id is not a bucket number are placed after the
+    /// last bucket. Keys are moved but not inspected; they have 32 bits or more.
     TRM_BUCKET_FUNCTION_IDS_U8 = 3,
-    /// The same of uint16_t.
+    /// As TRM_BUCKET_FUNCTION_IDS_U8, with ids of type uint16_t.
     TRM_BUCKET_FUNCTION_IDS_U16 = 4,
-    /// The same of uint32_t.
+    /// As TRM_BUCKET_FUNCTION_IDS_U8, with ids of type uint32_t.
     TRM_BUCKET_FUNCTION_IDS_U32 = 5,
-    /// The signs of the key's words, each a float: one bit a word, the first word's the lowest. So directions of TRM_KEY_TYPE_U32X3 go to
-    /// their octants. Keys are of TRM_KEY_TYPE_F32, U32, U32X2, U32X3 or U32X4, and buckets as many as there are combinations.
+    /// The sign bits of the key's words, each a float: one bit a word, the first word's bit the lowest. Directions of
+    /// TRM_KEY_TYPE_U32X3 are split into octants this way. Keys are TRM_KEY_TYPE_F32, U32, U32X2, U32X3 or U32X4.
+    /// bucketCount is 2 to the power of the number of words.
     TRM_BUCKET_FUNCTION_SIGNS = 6,
-    /// What a function of the caller says, in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items that it takes to no
-    /// bucket lie behind those of the last one. Keys of 32 bits or more.
+    /// A user-defined function in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items for which
+    /// it returns no bucket number are placed after the last bucket. Keys have 32 bits or more.
     TRM_BUCKET_FUNCTION_USER = 7,
 };
 #ifndef __cplusplus
@@ -343,23 +352,23 @@ typedef int32_t TrmBucketFunction;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What becomes of the items of a split.
+/// The result of a split.
 enum TrmSplitOutput
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// They go bucket by bucket, one bucket behind the other.
+    /// Items grouped by bucket, in the order of the buckets, without gaps.
     TRM_SPLIT_OUTPUT_BUCKETS = 0,
-    /// Those of outputBucket alone are written, from the beginning on, and all others left out: a compaction. How many they are,
-    /// TrmSplitInfo::counts tell.
+    /// The items of outputBucket only, from the start of the output: a compaction. TrmSplitInfo::counts receives their
+    /// number.
     TRM_SPLIT_OUTPUT_BUCKET = 1,
-    /// They go bucket by bucket, and TrmSplitInfo::starts say where each begins: a scatter.
+    /// Items grouped by bucket; each bucket begins at an index given in TrmSplitInfo::starts: a scatter.
     TRM_SPLIT_OUTPUT_PLACED = 2,
-    /// They stay; what is told of the buckets is all that there is: a histogram.
+    /// No items: only the bucket information (offsets, counts, commands) is written. A histogram.
     TRM_SPLIT_OUTPUT_COUNTS = 3,
-    /// They stay; to TrmSplitInfo::valuesOut goes for each item, a uint32_t in the order of the input, how many of its bucket come before
-    /// it: a prefix sum for each bucket. Of items of no bucket, they are counted alike.
+    /// No items: TrmSplitInfo::valuesOut receives a uint32_t for each item, in input order. It is the number of earlier
+    /// items in the same bucket: the item's rank. Items without a bucket are ranked among themselves.
     TRM_SPLIT_OUTPUT_RANKS = 4,
 };
 #ifndef __cplusplus
@@ -370,19 +379,21 @@ typedef int32_t TrmSplitOutput;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// Which neighbouring items of a split are ranked together, and whether they are put in order before they leave: the three forms of "GPU
-/// multisplit". All of them count, sum and move, and give the same bytes.
+/// The items that a split ranks together, and whether shared memory reorders them before the scatter. These are the
+/// three forms of "GPU multisplit". All of them count, scan and scatter, and write the same bytes.
 enum TrmSplitMethod
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// Those of a workgroup, put in order in shared memory, so that those of one bucket leave together. (Block-level multisplit.)
+    /// The items of a workgroup, reordered in shared memory, so that items of one bucket are written together
+    /// (block-level multisplit).
     TRM_SPLIT_METHOD_WORKGROUP = 0,
-    /// Those of a subgroup - of 32 lanes at least, otherwise of as many subgroups as have them -, put in order in shared memory. (Warp-level
-    /// multisplit.)
+    /// The items of a subgroup, reordered in shared memory (warp-level multisplit). Subgroups of fewer than 32 lanes
+    /// are combined up to 32 lanes.
     TRM_SPLIT_METHOD_SUBGROUP = 1,
-    /// The same, in the order that they come in. (Direct multisplit.)
+    /// The items of a subgroup as in TRM_SPLIT_METHOD_SUBGROUP, scattered in input order without reordering (direct
+    /// multisplit).
     TRM_SPLIT_METHOD_DIRECT = 2,
 };
 #ifndef __cplusplus
@@ -399,64 +410,68 @@ typedef struct TrmSorter_T TrmSorter_T;
 
 typedef struct TrmSplitter_T TrmSplitter_T;
 
-/// What trmGetDeviceRequirements() asks about.
+/// The parameters of trmGetDeviceRequirements().
 typedef struct TrmDeviceRequirementsInfo {
     /// TRM_STRUCTURE_TYPE_DEVICE_REQUIREMENTS_INFO
     TrmStructureType sType;
     uint32_t structSize;
     const void *pNext;
-    /// The loader's, volk's or the driver's: the library links to none of them.
+    /// The entry point of the loader, of volk or of the driver. The library links to none of them.
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    /// Created for Vulkan 1.3 or later.
+    /// An instance for Vulkan 1.3 or later.
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
-    /// VkApplicationInfo::apiVersion that the instance was created with. 0 means VK_API_VERSION_1_0, as it does there. Vulkan cannot be asked
-    /// for that version, and a physical device of Vulkan 1.3 is no more than the instance is.
+    /// VkApplicationInfo::apiVersion at the creation of the instance. 0 means VK_API_VERSION_1_0, as in Vulkan. Vulkan
+    /// has no query for this version, and an older instance limits a physical device of Vulkan 1.3.
     uint32_t apiVersion;
     /// Reserved, must be 0.
     uint32_t reserved;
 } TrmDeviceRequirementsInfo;
 
-/// What trmCreateDevice() takes. All handles stay the caller's.
+/// The parameters of trmCreateDevice(). The caller keeps ownership of all handles.
 typedef struct TrmDeviceCreateInfo {
     /// TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO
     TrmStructureType sType;
     uint32_t structSize;
     const void *pNext;
-    /// The loader's, volk's or the driver's: the library links to none of them.
+    /// The entry point of the loader, of volk or of the driver. The library links to none of them.
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    /// Created for Vulkan 1.3 or later.
+    /// An instance for Vulkan 1.3 or later.
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     VkDevice device;
-    /// The features that the device was created with, and the chain behind them: Vulkan cannot be asked afterwards. Read
+    /// The features that the device was created with, including the pNext chain: Vulkan has no query for them. Read
     /// during the call only.
     const VkPhysicalDeviceFeatures2 *enabledFeatures;
-    /// The family that will execute, one of the physical device's, with compute; VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, in a zeroed
-    /// struct and in one that ends before this member, too. A compute-only family is faster on some devices.
+    /// The queue family that executes the commands: a family of the physical device with compute.
+    /// VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, also in a zeroed struct and in a struct that ends
+    /// before this member. A compute-only family is faster on some devices.
     uint32_t queueFamilyIndex;
-    /// VK_TRUE where the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. TRM_ERROR_MISSING_FEATURE where it has not.
+    /// VK_TRUE if the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. VK_TRUE without the
+    /// extension is TRM_ERROR_MISSING_FEATURE.
     VkBool32 debugUtils;
-    /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere. Several threads use it at once: where it has been created with
-    /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use it while a sorter or splitter
-    /// is created or compiled.
+    /// Cache for pipelines; VK_NULL_HANDLE: none. Several threads use the cache at once. For a cache with
+    /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use the
+    /// cache while a sorter or splitter is created or compiled.
     VkPipelineCache pipelineCache;
-    /// Host memory for Vulkan's objects; NULL: the driver's own. Copied; what its functions use must live as long as the
-    /// device.
+    /// Host memory for Vulkan's objects; NULL: the driver's own. The struct is copied. The data of its functions must
+    /// outlive the device.
     const VkAllocationCallbacks *allocationCallbacks;
-    /// Tile shapes and strategy, as the text that `trommel-bench --tune` writes; NULL: the built-in ones.
+    /// Tile shapes and strategy, as text from `trommel-bench --tune`; NULL: the built-in profile.
     const char *profile;
-    /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that
-    /// the system does not give are done without. With allocationCallbacks the calling thread is the only one.
+    /// Maximum number of threads that create the pipelines of a sorter or splitter, the calling thread included. 0: one
+    /// for each core. If the system cannot create a thread, the others do its work. With allocationCallbacks the
+    /// calling thread is the only one.
     uint32_t creationThreads;
     /// Reserved, must be 0.
     uint32_t reserved;
 } TrmDeviceCreateInfo;
 
-/// The engine's handle on the library. Immutable, so any number of threads may use it at once.
+/// The library on the engine's device. Immutable: any number of threads may use it at once.
 typedef struct TrmDevice_T *TrmDevice;
 
-/// What trmCreateSorter() makes. Zeros: uint32_t keys alone, ascending, in place, strategy by the device.
+/// The parameters of trmCreateSorter(). A zeroed struct: uint32_t keys without values, ascending, in place, strategy by
+/// the device.
 typedef struct TrmSorterCreateInfo {
     /// TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO
     TrmStructureType sType;
@@ -465,113 +480,115 @@ typedef struct TrmSorterCreateInfo {
     TrmKeyType keyType;
     TrmValueType valueType;
     TrmStrategy strategy;
-    /// TRM_SORTER_CREATE_..._BIT or 0.
+    /// TRM_SORTER_CREATE_..._BIT flags or 0.
     uint32_t flags;
     TrmOrder order;
-    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES; elsewhere 0.
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
     uint32_t valueSize;
-    /// First bit that is sorted by, counted from the least significant bit of the key as it is ordered: a float's or a signed
-    /// integer's sign is turned before.
+    /// First bit to sort by, counted from the least significant bit of the encoded key. The encoding maps signed
+    /// integers and floats to unsigned integers of the same order.
     uint32_t beginBit;
-    /// One past the last bit that is sorted by; 0: the key's last.
+    /// One past the last bit to sort by; 0: all bits from beginBit on.
     uint32_t endBit;
     TrmPlacement placement;
     TrmLayout layout;
-    /// The largest count of any sort. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
-    /// narrower than 4 bytes and values of more than 16 cannot be.
+    /// Maximum count of any sort. 0: 2^30. Larger maxima need 64-bit addressing, which is slightly slower. They exclude
+    /// keys narrower than 4 bytes and values of more than 16 bytes.
     uint32_t maxCount;
     /// Reserved, must be 0.
     uint32_t reserved;
 } TrmSorterCreateInfo;
 
-/// Sorts of one kind. Immutable, so any number of threads may use it at once.
+/// The pipelines for sorts with one key type, value type, order, placement and layout. Immutable: any number of threads
+/// may use it at once.
 typedef struct TrmSorter_T *TrmSorter;
 
-/// How many items: known to the host, or lying on the device with a maximum known to the host.
+/// A number of items: known on the host, or read from the device, with a maximum known on the host.
 typedef struct TrmCount {
-    /// The count, or the most it can be. A count on the device that is above it is clamped, and flagged in the status word.
+    /// The count, or its maximum. A larger count on the device is clamped and flagged in the status word.
     uint32_t max;
-    /// Address of a uint32_t on the device, 4-aligned; 0: max is the count.
+    /// Device address of a uint32_t, a multiple of 4. 0: max is the count.
     VkDeviceAddress address;
 } TrmCount;
 
-/// A range of device memory, by address, aligned to its elements: 4 bytes, or the size of narrower keys. The buffer behind it
-/// has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers an allocation of their own
+/// A range of device memory, by address. It is aligned to its elements: 4 bytes, or the size of narrower keys. The
+/// buffer has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers a dedicated allocation
 /// (VkMemoryDedicatedAllocateInfo): random access is up to six times as fast on some devices.
 typedef struct TrmRange {
-    /// First byte.
+    /// Address of the first byte.
     VkDeviceAddress address;
-    /// Bytes. May exceed what is used.
+    /// Size in bytes. May exceed the size in use.
     VkDeviceSize size;
 } TrmRange;
 
-/// Memory that a recorded call works in, from its first command to its last: before and after, it is the caller's to reuse.
-/// Its contents need no preparation and mean nothing afterwards. The buffer has usage SHADER_DEVICE_ADDRESS |
-/// STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST.
+/// Working memory of a recorded call, in use from its first command to its last. The caller may use it for anything
+/// before and after. It needs no initialization, and its contents are undefined afterwards. The buffer has usage
+/// SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST.
 typedef struct TrmScratch {
     VkBuffer buffer;
-    /// First byte, a multiple of 4. Best a multiple of 256.
+    /// Offset of the first byte, a multiple of 4. A multiple of 256 is best.
     VkDeviceSize offset;
-    /// Bytes.
+    /// Size in bytes.
     VkDeviceSize size;
 } TrmScratch;
 
-/// Queries of the caller's pool that a call writes: one before its first pass, then one after each.
+/// Queries of the caller's pool that a call writes: one before its first pass, and one after each pass.
 typedef struct TrmTimestamps {
-    /// Of type TIMESTAMP, its queries reset; VK_NULL_HANDLE: not wanted.
+    /// A pool of type TIMESTAMP; the queries are reset. VK_NULL_HANDLE: no timestamps.
     VkQueryPool pool;
-    /// The first query.
+    /// Index of the first query.
     uint32_t first;
 } TrmTimestamps;
 
-/// Where the arrays of a segmented sort or split are cut. All of it lies on the device and nothing is read back. A segment holds the items from
-/// its offset up to the next offset. Offsets never fall; segments may be empty. Items before the first offset and from the last one
-/// on are in no segment, and left alone.
+/// The segments of a segmented sort or split. Offsets and count are read on the device only. A segment contains the
+/// items from its offset up to the next offset. Offsets are non-decreasing; segments may be empty. Items before the
+/// first and from the last offset on belong to no segment and are not modified.
 typedef struct TrmSegments {
-    /// count.max + 1 words: one more than there are segments.
+    /// count.max + 1 words: one more than the number of segments.
     struct TrmRange offsets;
-    /// How many segments, fewer than 2^30.
+    /// The number of segments, less than 2^30.
     struct TrmCount count;
 } TrmSegments;
 
-/// One sort.
+/// The parameters of one sort.
 typedef struct TrmSortInfo {
     /// TRM_STRUCTURE_TYPE_SORT_INFO
     TrmStructureType sType;
     uint32_t structSize;
     const void *pNext;
-    /// In a batch: what sorts. For trmCmdSort(): NULL, or the same again.
+    /// In a batch: the sorter. For trmCmdSort(): NULL, or the same sorter.
     TrmSorter sorter;
-    /// How many keys, at most the sorter's maxCount. Of segments, how many the arrays hold, without an address: offsets beyond are cut
-    /// off there and flagged in the status.
+    /// Number of keys, at most the sorter's maxCount. With segments: the length of the arrays, known on the host
+    /// (address is 0). Offsets past it are clamped and flagged in the status word.
     struct TrmCount count;
-    /// count.max keys, or, interleaved, keys with their values. Written, unless placement preserves them; what lies past the count
-    /// or between the keys never is.
+    /// count.max keys, or {key, value} items if interleaved. Overwritten unless placement preserves them. Bytes past
+    /// the count or between keys are never written.
     struct TrmRange keys;
-    /// count.max values, moved with their keys; indices are not read, only written. Ignored by a sorter of keys alone or of
-    /// interleaved items, and where indices go to valuesOut.
+    /// count.max values, moved with their keys. Indices are written but not read. Ignored without values, with
+    /// interleaved items, and if indices go to valuesOut.
     struct TrmRange values;
-    /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own.
+    /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own scratch.
     struct TrmScratch scratch;
-    /// Address of a uint32_t that is set to 0 or to TRM_STATUS_... bits; 0: not wanted.
+    /// Device address of a uint32_t that receives TRM_STATUS_... bits or 0. 0: no status.
     VkDeviceAddress status;
     /// trmGetSorterTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
-    /// count.max keys or interleaved items: where they go with TRM_PLACEMENT_PRESERVE, the second array with
-    /// TRM_PLACEMENT_DOUBLE_BUFFER. Ignored elsewhere.
+    /// count.max keys or interleaved items: the result with TRM_PLACEMENT_PRESERVE, the second array with
+    /// TRM_PLACEMENT_DOUBLE_BUFFER. Otherwise ignored.
     struct TrmRange keysOut;
-    /// The same for values.
+    /// As keysOut, for values.
     struct TrmRange valuesOut;
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
-    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
+    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
     uint32_t keyStride;
-    /// The same for values.
+    /// As keyStride, for values.
     uint32_t valueStride;
-    /// Of a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT, which items are sorted together. Zeros elsewhere.
+    /// The segments, for a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT. Otherwise zeros.
     struct TrmSegments segments;
 } TrmSortInfo;
 
-/// What trmCreateSplitter() makes. Zeros, but for bucketCount: by the lowest bits of uint32_t keys alone, strategy by the device.
+/// The parameters of trmCreateSplitter(). A struct of zeros except for bucketCount: by the lowest bits of uint32_t
+/// keys, no values, strategy by the device.
 typedef struct TrmSplitterCreateInfo {
     /// TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO
     TrmStructureType sType;
@@ -580,123 +597,134 @@ typedef struct TrmSplitterCreateInfo {
     TrmKeyType keyType;
     TrmValueType valueType;
     TrmStrategy strategy;
-    /// TRM_SPLITTER_CREATE_..._BIT or 0.
+    /// TRM_SPLITTER_CREATE_..._BIT flags or 0.
     uint32_t flags;
-    /// How many buckets, 1 to 65536. Above 256 items move twice, and keys have 32 bits or more.
+    /// Number of buckets, 1 to 65536. More than 256 buckets need two scatter passes and keys of 32 bits or more.
     uint32_t bucketCount;
     TrmBucketFunction bucketFunction;
-    /// For TRM_BUCKET_FUNCTION_BITS, the field's first bit, counted from the least significant bit of the key as it is ordered: a
-    /// float's or a signed integer's sign is turned before. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_BITS: first bit of the field, counted from the least significant bit of the encoded key.
+    /// The encoding maps signed integers and floats to unsigned integers of the same order. Otherwise 0.
     uint32_t beginBit;
-    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES, a multiple of 4, at most 16; elsewhere 0.
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES: a multiple of 4, at most 16. Otherwise 0.
     uint32_t valueSize;
-    /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
+    /// The layout of the input. With TRM_LAYOUT_STRIDED, the output is dense.
     TrmLayout layout;
-    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
-    /// by bits or ranges of words, of keys of 4 bytes or more.
+    /// Maximum count of any split. 0: 2^30. Larger maxima need 64-bit addressing, which is slightly slower. They need
+    /// at most 256 buckets by bits, or by ranges of 32-bit keys, and keys of 4 bytes or more.
     uint32_t maxCount;
-    /// What becomes of the items: TRM_SPLIT_OUTPUT_COUNTS by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO), the others by any strategy. Of more
-    /// than 256 buckets, those or TRM_SPLIT_OUTPUT_BUCKETS. Items that stay have no values here, and keys narrower than a word are either
-    /// dropped, or stay, or go to TRM_SPLIT_OUTPUT_BUCKETS.
+    /// The result of the split.
+    /// - TRM_SPLIT_OUTPUT_COUNTS needs TRM_STRATEGY_REDUCE_THEN_SCAN or _AUTO.
+    /// - TRM_SPLIT_OUTPUT_COUNTS and TRM_SPLIT_OUTPUT_RANKS write no items: valueType is TRM_VALUE_TYPE_NONE.
+    /// - With TRM_SPLIT_OUTPUT_BUCKET and TRM_SPLIT_OUTPUT_PLACED, keys narrower than a word must be dropped.
+    /// - More than 256 buckets need TRM_SPLIT_OUTPUT_BUCKETS or TRM_SPLIT_OUTPUT_COUNTS.
     TrmSplitOutput output;
-    /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
+    /// The bucket of TRM_SPLIT_OUTPUT_BUCKET. Otherwise 0.
     uint32_t outputBucket;
-    /// Which items are ranked together: by any strategy TRM_SPLIT_METHOD_WORKGROUP, which is the fastest on every device that has been measured;
-    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it, of up to 2^30 items. Not of segments.
+    /// The items that are ranked together. TRM_SPLIT_METHOD_WORKGROUP works with every strategy and is the fastest on
+    /// every measured device. The others exist for comparison. They need TRM_STRATEGY_REDUCE_THEN_SCAN or _AUTO, at
+    /// most 2^30 items, and no segments.
     TrmSplitMethod method;
-    /// 0
+    /// Reserved, must be 0.
     uint32_t reserved;
 } TrmSplitterCreateInfo;
 
-/// Splits of one kind. Immutable, so any number of threads may use it at once.
+/// The pipelines for splits with one bucket function, key type, value type and layout. Immutable: any number of threads
+/// may use it at once.
 typedef struct TrmSplitter_T *TrmSplitter;
 
-/// One split.
+/// The parameters of one split.
 typedef struct TrmSplitInfo {
     /// TRM_STRUCTURE_TYPE_SPLIT_INFO
     TrmStructureType sType;
     uint32_t structSize;
     const void *pNext;
-    /// In a batch: what splits. For trmCmdSplit(): NULL, or the same again.
+    /// In a batch: the splitter. For trmCmdSplit(): NULL, or the same splitter.
     TrmSplitter splitter;
-    /// How many items, at most the splitter's maxCount.
+    /// Number of items, at most the splitter's maxCount.
     struct TrmCount count;
-    /// count.max keys, or, interleaved, keys with their values. Only read.
+    /// count.max keys, or {key, value} items if interleaved. Only read.
     struct TrmRange keys;
-    /// count.max values; indices are not read. Ignored by a splitter of keys alone, of interleaved items or of indices.
+    /// count.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
     struct TrmRange values;
-    /// count.max keys or interleaved items: where they go, bucket by bucket. Of TRM_SPLIT_OUTPUT_PLACED, as many or more, and apart from
-    /// everything else in all its length. Ignored where keys are dropped, or stay.
+    /// count.max keys or interleaved items: the keys grouped by bucket. For TRM_SPLIT_OUTPUT_PLACED: as many or more;
+    /// the whole range must not overlap any other. Ignored if keys are dropped or the output has no items.
     struct TrmRange keysOut;
-    /// The same for values; of TRM_SPLIT_OUTPUT_RANKS, count.max words for these.
+    /// As keysOut, for values. For TRM_SPLIT_OUTPUT_RANKS: count.max words for the ranks.
     struct TrmRange valuesOut;
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
-    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
+    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
     uint32_t keyStride;
-    /// The same for values.
+    /// As keyStride, for values.
     uint32_t valueStride;
-    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket, as the key's bits. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket, as the bits of a key. Otherwise 0.
     uint64_t low;
-    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more, a number that the key has bits for. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_RANGE: the number of keys in each bucket, from 1 to the largest number that fits the
+    /// bits of a key. Otherwise 0.
     uint64_t width;
-    /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 keys of the keys' type, dense, in ascending order. Elsewhere zeros.
+    /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 splitters of the key type, dense, in ascending order.
+    /// Otherwise zeros.
     struct TrmRange splitters;
-    /// For TRM_BUCKET_FUNCTION_IDS_...: the bucket of each item, count.max of them, dense. Elsewhere zeros.
+    /// For TRM_BUCKET_FUNCTION_IDS_...: count.max bucket numbers, one for each item, dense. Otherwise zeros.
     struct TrmRange bucketIds;
-    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.address, for what it reads besides the key; nothing that this split
-    /// writes. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_USER: data.address in the function, the address of additional input. The split must not
+    /// write this memory. Otherwise 0.
     VkDeviceAddress userAddress;
-    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
+    /// For TRM_BUCKET_FUNCTION_USER: data.words in the function. Otherwise zeros.
     uint32_t userWords[4];
-    /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
-    /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its
-    /// buckets begin in all that is written; those that segments.count.max allows and the device does not have are told as empty, here as in what
-    /// follows. Zeros: not wanted.
+    /// bucketCount + 1 words: for each bucket the number of items in the buckets before it, then the number of items in
+    /// all buckets. In an output grouped by bucket, these are the start of each bucket and the end of the last one.
+    /// Items without a bucket follow the last bucket. With segments: as many words for each segment, as indices into
+    /// the whole output. Segments up to segments.count.max that do not exist on the device get the values of empty
+    /// segments, here and in counts and commands. Zeros: not written.
     struct TrmRange offsets;
-    /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
+    /// bucketCount words, for each segment if segmented: the number of items in each bucket. Zeros: not written.
     struct TrmRange counts;
-    /// bucketCount VkDispatchIndirectCommands, of segments for each: a workgroup for every commandItems items of the bucket, in one row, or, where the
-    /// device takes no row as long, in several; groups beyond those that there are items for find none. Of an empty bucket (0, 1, 1). Its buffer has usage
-    /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
+    /// bucketCount VkDispatchIndirectCommand, for each segment if segmented: one workgroup for every commandItems items
+    /// of the bucket. The groups are in one row (y = 1) or, if they exceed the device's limit on x, in several rows.
+    /// The last row may have workgroups without items. The command of an empty bucket is (0, 1, 1). The buffer also
+    /// needs usage INDIRECT_BUFFER for the dispatch. Zeros: not written.
     struct TrmRange commands;
-    /// Items that a workgroup of commands takes, 1 or more where they are wanted.
+    /// Items for each workgroup of a command, 1 or more if commands are written.
     uint32_t commandItems;
-    /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own.
+    /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own scratch.
     struct TrmScratch scratch;
-    /// Address of a uint32_t that is set to 0 or to TRM_STATUS_... bits; 0: not wanted.
+    /// Device address of a uint32_t that receives TRM_STATUS_... bits or 0. 0: no status.
     VkDeviceAddress status;
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
-    /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
-    /// belong to no bucket, for these. Items whose places lie beyond the end of keysOut or valuesOut, whichever holds fewer, or beyond 2^32 - 1, are not
-    /// written, which TRM_STATUS_OUTPUT_CLAMPED tells. Buckets that overlap overwrite one another. Elsewhere zeros.
+    /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, the index of each bucket's first item in the output. If items
+    /// may have no bucket, one more word for these. Items past the end of keysOut or valuesOut, whichever holds fewer,
+    /// or past index 2^32 - 1 are not written; TRM_STATUS_OUTPUT_CLAMPED reports them. Overlapping buckets overwrite
+    /// one another. Otherwise zeros.
     struct TrmRange starts;
-    /// Of a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT, which items are split together; those of no bucket lie behind the others of their
-    /// segment. Zeros elsewhere.
+    /// The segments, for a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT. Items without a bucket are placed at the
+    /// end of their segment. Otherwise zeros.
     struct TrmSegments segments;
 } TrmSplitInfo;
 
-/// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.
+/// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
+/// in one list.
 typedef struct TrmInfoHeader {
     TrmStructureType sType;
-    /// sizeof the struct, as the caller's header has it. Members past it count as zero. A larger one than the library
-    /// knows is fine as long as what the library does not know is zero.
+    /// sizeof the struct in the caller's header. Members past structSize count as zero. A struct larger than the
+    /// library knows is accepted if all bytes beyond the known size are zero.
     uint32_t structSize;
     /// Reserved, must be NULL.
     const void *pNext;
 } TrmInfoHeader;
 
-/// Many problems to record together.
+/// The parameters of a batch: problems that are recorded together.
 typedef struct TrmBatchInfo {
     /// TRM_STRUCTURE_TYPE_BATCH_INFO
     TrmStructureType sType;
     uint32_t structSize;
     const void *pNext;
-    /// How many, at most 2^20.
+    /// Number of problems, at most 2^20.
     uint32_t infoCount;
-    /// infoCount pointers to TrmSortInfo, each with its sorter, and TrmSplitInfo, each with its splitter, in any order.
+    /// infoCount pointers to TrmSortInfo (each with its sorter) and TrmSplitInfo (each with its splitter), in any
+    /// order.
     const struct TrmInfoHeader *const *infos;
-    /// trmGetBatchScratch() bytes or more, for all of them.
+    /// trmGetBatchScratch() bytes or more, for all problems.
     struct TrmScratch scratch;
 } TrmBatchInfo;
 
@@ -704,26 +732,28 @@ typedef struct TrmBatchInfo {
 extern "C" {
 #endif // __cplusplus
 
-/// The library's version, as VK_MAKE_API_VERSION(0, major, minor, patch) packs it.
+/// Returns the library's version, packed as by VK_MAKE_API_VERSION(0, major, minor, patch).
 uint32_t trmGetVersion(void);
 
-/// What a result means, in a few words. Static text, never NULL.
+/// Returns a short description of a result. Static text, never NULL.
 const char *trmResultString(TrmResult result);
 
-/// Why the calling thread's last failed call failed: the argument, its value and the limit it broke. Never NULL; empty where
-/// none has failed; valid until the next failure on the same thread. A success leaves it as it is.
+/// Returns the reason of the last failure on the calling thread: the argument, its value and the violated limit. Never
+/// NULL. Empty if no call has failed. Valid until the next failure on the same thread; a successful call does not
+/// change it.
 const char *trmGetLastError(void);
 
-/// Before vkCreateDevice: what to enable on a physical device, and what it lacks.
+/// Returns the features to enable on a physical device before vkCreateDevice, and the requirements that it does not
+/// meet.
 ///
-/// @param features12, features13 The caller's own, in which the needed bits are switched on and nothing is switched off.
-///   NULL: not wanted.
-/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two calls: without extensions, the
-///   count is set; with them, it says how many fit and is set to how many were written. The names are static text.
-///   extensionCount NULL: not wanted. So far none is ever needed.
-/// @param missingSize, missing What the device lacks, for people to read, one to a line, in the same way; the size is in bytes,
-///   terminator included. Empty text: the device will do. missingSize NULL: not wanted.
-/// @return VK_INCOMPLETE where a list did not fit: it has been cut.
+/// @param features12, features13 The caller's feature structs. Required features are set to VK_TRUE; the others are not
+///   changed. NULL: not wanted.
+/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two-call idiom: if extensions is
+///   NULL, the count is returned; otherwise the count is the capacity, and receives the number of names written. Names
+///   are static text. extensionCount may be NULL. No extension is needed so far.
+/// @param missingSize, missing Unmet requirements as text, one a line, by the same idiom. The size is in bytes,
+///   terminator included. Empty text: the device meets all requirements. missingSize may be NULL.
+/// @return VK_INCOMPLETE if a list was truncated.
 TrmResult trmGetDeviceRequirements(const struct TrmDeviceRequirementsInfo *info,
                                    VkPhysicalDeviceVulkan12Features *features12,
                                    VkPhysicalDeviceVulkan13Features *features13,
@@ -732,109 +762,104 @@ TrmResult trmGetDeviceRequirements(const struct TrmDeviceRequirementsInfo *info,
                                    uint32_t *missingSize,
                                    char *missing);
 
-/// The library on an engine's device. It creates pipelines, and nothing else, on it.
+/// Creates the library's handle on an engine's device. The library creates nothing but pipelines on the device.
 ///
 /// @param device Destroy it with trmDestroyDevice() before the VkDevice; NULL on failure.
-/// @return TRM_ERROR_MISSING_FEATURE where the device was created without something needed: trmGetLastError() names it.
+/// @return TRM_ERROR_MISSING_FEATURE if the device was created without a required feature: trmGetLastError() names it.
 TrmResult trmCreateDevice(const struct TrmDeviceCreateInfo *info, TrmDevice *device);
 
-/// Ends the handle. The library itself leaves the VkDevice when the last sorter or splitter made on it is destroyed, too; until then,
-/// and until every command buffer recorded with them has executed, the VkDevice must live. NULL is ignored.
+/// Destroys the handle. Sorters and splitters created on it keep using the VkDevice: it must outlive them and the
+/// execution of every command buffer recorded with them. NULL is ignored.
 void trmDestroyDevice(TrmDevice device);
 
-/// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
-/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
-/// Sorters that are alike share their pipelines.
+/// Creates a sorter with every pipeline that sorts of any count can use. This is slow: create sorters once.
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. Sorters with equal parameters share their pipelines.
 ///
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
-TrmResult trmCreateSorter(TrmDevice device,
-                          const struct TrmSorterCreateInfo *info,
-                          TrmSorter *sorter);
+TrmResult trmCreateSorter(TrmDevice device, const struct TrmSorterCreateInfo *info, TrmSorter *sorter);
 
-/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, unless
-/// others use them. NULL is ignored.
+/// Destroys a sorter, and its pipelines unless another sorter shares them. All command buffers recorded with it must
+/// have finished execution and must not be submitted again. NULL is ignored.
 void trmDestroySorter(TrmSorter sorter);
 
-/// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
-/// Call it from as many threads as shall compile. The sorter is ready when all calls have returned.
+/// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The sorter is ready
+/// when all calls have returned.
 ///
-/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
 TrmResult trmCompileSorter(TrmSorter sorter);
 
-/// Whether all pipelines have been created, so that sorts can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
-/// TRM_SORTER_CREATE_DEFERRED_BIT.
-TrmResult trmGetSorterReady(TrmSorter sorter,
-                            VkBool32 *ready);
+/// Returns whether all pipelines have been created. Until then, recording a sort returns TRM_ERROR_NOT_READY. Always
+/// VK_TRUE without TRM_SORTER_CREATE_DEFERRED_BIT.
+TrmResult trmGetSorterReady(TrmSorter sorter, VkBool32 *ready);
 
-/// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
-/// grows.
+/// Returns the bytes of scratch that suffice for every sort of at most maxCount keys. The size is non-decreasing in
+/// maxCount.
 ///
-/// @param maxCount At most the sorter's.
-TrmResult trmGetSorterScratch(TrmSorter sorter,
-                              uint32_t maxCount,
-                              VkDeviceSize *size);
+/// @param maxCount At most the sorter's maxCount.
+TrmResult trmGetSorterScratch(TrmSorter sorter, uint32_t maxCount, VkDeviceSize *size);
 
-/// Queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the first pass and one after each. All
-/// are written; those of passes that the sort does without get the time of its end.
+/// Returns the number of queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the
+/// first pass and one after each pass. All are written. Queries of passes that the sort does not need receive the time
+/// of its end.
 ///
-/// @param maxCount At most the sorter's.
-TrmResult trmGetSorterTimestampCount(TrmSorter sorter,
-                                     uint32_t maxCount,
-                                     uint32_t *count);
+/// @param maxCount At most the sorter's maxCount.
+TrmResult trmGetSorterTimestampCount(TrmSorter sorter, uint32_t maxCount, uint32_t *count);
 
-/// Where the result of every sort lies: 0 in keys and values, as with TRM_PLACEMENT_IN_PLACE, 1 in keysOut and valuesOut, as with
-/// TRM_PLACEMENT_PRESERVE. With TRM_PLACEMENT_DOUBLE_BUFFER the bits that are sorted by decide, and no count does.
-TrmResult trmGetSorterResultSide(TrmSorter sorter,
-                                 uint32_t *side);
+/// Returns which arrays hold the result of every sort: 0 for keys and values (always with TRM_PLACEMENT_IN_PLACE), 1
+/// for keysOut and valuesOut (always with TRM_PLACEMENT_PRESERVE). With TRM_PLACEMENT_DOUBLE_BUFFER the side depends on
+/// the range of bits, not on the count.
+TrmResult trmGetSorterResultSide(TrmSorter sorter, uint32_t *side);
 
-/// Appends a sort to commandBuffer: stable; the same bytes on every device.
+/// Appends a stable sort to commandBuffer. The result has the same bytes on every device.
 ///
-/// Appended: one to three dispatches for each digit of eight bits and up to five more, one of them for all segments that fit a
-/// workgroup, with the barriers between them, and
-/// timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and scratch,
-/// SHADER_STORAGE_READ on the count and on what is preserved. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes
-/// a barrier from what wrote the inputs and one to what reads the outputs; between two calls on the same scratch as well.
-/// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
-/// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
-/// then count for themselves: never a hang, never another result.
+/// - Commands: one to three dispatches for each digit of eight bits and up to five more, barriers between them, and
+///   timestamps and labels if requested. All segments that fit a workgroup are sorted in one dispatch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
+///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the sort (writes of the inputs) and after it (reads of the
+///   outputs). Two calls with the same scratch need a barrier between them as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles wait for preceding tiles
+///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
 ///
-/// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
-///   thread alone.
-/// @param info What is written must be apart from everything else; keys and values that are only read may lie in one another,
-///   as members of structs do. A count of zero touches no key, but still writes the status.
-TrmResult trmCmdSort(VkCommandBuffer commandBuffer,
-                     TrmSorter sorter,
-                     const struct TrmSortInfo *info);
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. Keys and values that are only read may overlap, as
+///   members of structs do. A count of zero writes the status only.
+TrmResult trmCmdSort(VkCommandBuffer commandBuffer, TrmSorter sorter, const struct TrmSortInfo *info);
 
-/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
-/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
-/// Splitters that are alike share their pipelines.
+/// Creates a splitter with every pipeline that splits of any count can use. This is slow: create splitters once.
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. Splitters with equal parameters share their pipelines.
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
-TrmResult trmCreateSplitter(TrmDevice device,
-                            const struct TrmSplitterCreateInfo *info,
-                            TrmSplitter *splitter);
+TrmResult trmCreateSplitter(TrmDevice device, const struct TrmSplitterCreateInfo *info, TrmSplitter *splitter);
 
-/// The same by a function of the caller: info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
+/// Creates a splitter with a user-defined bucket function in GLSL. info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
 ///
-/// The function is GLSL, `uint trm_bucket(KEY key, uint index, TrmUserData data)`: the bucket of the item `index`. KEY is uint, int or float for
-/// keys of 32 bits, uvec2, low word first, for those of 64, and uvec2, uvec3 or uvec4 for several words. data.address is a uvec2, for
-/// buffer references, data.words a uvec4: TrmSplitInfo::userAddress and userWords.
+/// The function is `uint trm_bucket(KEY key, uint index, TrmUserData data)`. It returns the bucket of item `index`. KEY
+/// is uint, int or float for keys of 32 bits; uvec2 (low word first) for keys of 64 bits; uvec2, uvec3 or uvec4 for
+/// keys of several words. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress. data.words is
+/// a uvec4, from TrmSplitInfo::userWords.
 ///
-/// @param source The function, and whatever it calls; it asks for no feature that the device is without. Where it does not compile, trmGetLastError() has what the compiler says, with lines of source.
+/// @param source The function and the functions that it calls. It uses only features that are enabled on the device. If
+///   it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
-/// @return TRM_ERROR_NOT_BUILT from a library without the feature runtime-shaders.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
 TrmResult trmCreateSplitterFromGlsl(TrmDevice device,
                                     const struct TrmSplitterCreateInfo *info,
                                     const char *source,
                                     TrmSplitter *splitter);
 
-/// The same out of SPIR-V, which the tool trommel-kernel has made of the function before, for this version of the library.
+/// Creates a splitter with a user-defined bucket function in SPIR-V. The tool trommel-kernel compiles the function for
+/// this version of the library.
 ///
-/// @param code A valid module, which asks for no feature that the device is without. Not kept.
-/// @param codeSize Its bytes.
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
 TrmResult trmCreateSplitterFromSpirv(TrmDevice device,
                                      const struct TrmSplitterCreateInfo *info,
@@ -842,37 +867,39 @@ TrmResult trmCreateSplitterFromSpirv(TrmDevice device,
                                      size_t codeSize,
                                      TrmSplitter *splitter);
 
-/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, and its
-/// module, if it has one of the caller's, unless others use them. NULL is ignored.
+/// Destroys a splitter, and its pipelines and shader module unless another splitter shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 void trmDestroySplitter(TrmSplitter splitter);
 
-/// Creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
-/// Call it from as many threads as shall compile. The splitter is ready when all calls have returned.
+/// Creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The splitter is
+/// ready when all calls have returned.
 ///
-/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
 TrmResult trmCompileSplitter(TrmSplitter splitter);
 
-/// Whether all pipelines have been created, so that splits can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
-/// TRM_SPLITTER_CREATE_DEFERRED_BIT.
-TrmResult trmGetSplitterReady(TrmSplitter splitter,
-                              VkBool32 *ready);
+/// Returns whether all pipelines have been created. Until then, recording a split returns TRM_ERROR_NOT_READY. Always
+/// VK_TRUE without TRM_SPLITTER_CREATE_DEFERRED_BIT.
+TrmResult trmGetSplitterReady(TrmSplitter splitter, VkBool32 *ready);
 
-/// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
+/// Returns the bytes of scratch that suffice for every split of at most maxCount items. The size is non-decreasing in
+/// maxCount.
 ///
-/// @param maxCount At most the splitter's.
+/// @param maxCount At most the splitter's maxCount.
 TrmResult trmGetSplitterScratch(TrmSplitter splitter, uint32_t maxCount, VkDeviceSize *size);
 
-/// Queries that TrmSplitInfo::timestamps needs for a split of exactly maxCount: one before the first pass and one after each. All
-/// are written; those of passes that the split does without get the time of its end.
+/// Returns the number of queries that TrmSplitInfo::timestamps needs for a split of exactly maxCount: one before the
+/// first pass and one after each pass. All are written. Queries of passes that the split does not need receive the time
+/// of its end.
 ///
-/// @param maxCount At most the splitter's.
-TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
-                                       uint32_t maxCount,
-                                       uint32_t *count);
+/// @param maxCount At most the splitter's maxCount.
+TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter, uint32_t maxCount, uint32_t *count);
 
-/// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
+/// Appends a stable split to commandBuffer: items are grouped by bucket and keep their order within a bucket. The
+/// result has the same bytes on every device.
 ///
-/// A million rays by the material that each has hit, as a splitter by bits has been made for, and a dispatch over those of each:
+/// Example: a million rays are grouped by material, and an indirect dispatch is written for each material. The splitter
+/// uses TRM_BUCKET_FUNCTION_BITS.
 /// @code{.c}
 /// TrmSplitInfo split = {.sType = TRM_STRUCTURE_TYPE_SPLIT_INFO, .structSize = sizeof split};
 /// split.count.max = 1000000;
@@ -886,49 +913,51 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter,
 /// TrmResult result = trmCmdSplit(commandBuffer, splitter, &split);
 /// @endcode
 ///
-/// Appended: one to ten dispatches, of which one or two move the items, of segments up to three, unless they stay (none where there is nothing to do or to tell), with
-/// the barriers between them, and timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
-/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
-/// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
-/// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
-/// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
-/// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles may wait for earlier ones within a bound,
-/// then count for themselves: never a hang, never another result.
+/// - Commands: one to ten dispatches, barriers between them, and timestamps and labels if requested. One or two of the
+///   dispatches scatter items, up to three with segments. If there is nothing to write, there is no dispatch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and all other inputs,
+///   SHADER_STORAGE_WRITE on outputs, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the split (writes of the inputs) and after it (reads of the
+///   outputs). For commands, the second barrier is to DRAW_INDIRECT, INDIRECT_COMMAND_READ. Two calls with the same
+///   scratch need a barrier between them as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles may wait for preceding tiles
+///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
 ///
-/// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
-///   thread alone.
-/// @param info What is written must be apart from everything else; keys and values may lie in one another, as members of structs
-///   do. A count of zero moves no item, but still writes offsets, counts, commands and the status.
-TrmResult trmCmdSplit(VkCommandBuffer commandBuffer,
-                      TrmSplitter splitter,
-                      const struct TrmSplitInfo *info);
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. Keys and values may overlap, as members of structs do.
+///   A count of zero moves no items, but writes offsets, counts, commands and the status.
+TrmResult trmCmdSplit(VkCommandBuffer commandBuffer, TrmSplitter splitter, const struct TrmSplitInfo *info);
 
-/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters or splitters and maximum counts
-/// matter, their addresses do not, nor does info->scratch.
+/// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their sorters,
+/// splitters and maximum counts. Addresses and info->scratch are ignored.
 TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size);
 
-/// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
-/// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
+/// Appends a batch of independent problems to commandBuffer. The number of barriers depends on the longest problem
+/// only. Similar problems share dispatches: a small sort is one workgroup of a shared dispatch.
 ///
-/// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
-/// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
-/// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+/// Problems must be independent: no problem may read or write a range that another problem writes. They may share
+/// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
+/// they have at most 24,576 ranges, or if their arrays are close together. The worst case is one pass for each 12,288
+/// ranges. A batch has at most 2^20 problems.
 ///
-/// All sorters and splitters of several problems have been created with TRM_SORTER_CREATE_BATCHES_BIT or
+/// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
 /// TRM_SPLITTER_CREATE_BATCHES_BIT.
 ///
-/// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
-/// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its
-/// barriers. Groups follow one another without a barrier between them; each has a part of scratch of its own.
+/// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
+/// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
+/// 16 groups are recorded together and share barriers. Further groups follow, again up to 16 at a time, without a
+/// barrier in between. Each group has its own part of scratch.
 ///
-/// The first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their
-/// scratch and timestamps are not used. Recording takes up to 1 MiB of stack.
+/// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
+/// of trmCmdSort() and trmCmdSplit(). The problems' own scratch and timestamps are not used. Recording needs up to 1
+/// MiB of stack.
 ///
-/// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
-TrmResult trmCmdBatch(VkCommandBuffer commandBuffer,
-                      const struct TrmBatchInfo *info);
+/// @param info With an infoCount of 0 nothing is recorded. All sorters and splitters belong to one device.
+TrmResult trmCmdBatch(VkCommandBuffer commandBuffer, const struct TrmBatchInfo *info);
 
 #ifdef __cplusplus
 }  // extern "C"
