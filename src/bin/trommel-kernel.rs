@@ -1,4 +1,5 @@
-//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--key u32]`: compiles a function that takes keys to buckets, for engines that ship no compiler.
+//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--key u32]`: compiles a user-defined bucket function to SPIR-V, for
+//! engines without a shader compiler.
 
 use std::env;
 use std::fs;
@@ -16,7 +17,7 @@ struct Options {
     key: KeyType,
 }
 
-/// None where there is nothing to do but to tell how it is used.
+/// Parses the command line. `None`: print the usage text.
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
     let (mut source, mut output, mut key) = (None, None, KeyType::U32);
     while let Some(argument) = arguments.next() {
