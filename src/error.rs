@@ -92,7 +92,7 @@ pub enum Error {
         argument: &'static str,
     },
     /// A bug in the library. Please report it.
-    #[error("a fault of the library: {0}")]
+    #[error("a bug in the library: {0}")]
     Internal(String),
     /// The primitive's feature is not enabled in this build.
     #[error("built without the feature \"{0}\"")]

@@ -59,17 +59,17 @@ impl TrmResult {
     const fn text(self) -> &'static CStr {
         match self {
             Self::TrmSuccess => c"success",
-            Self::TrmErrorNull => c"an argument that must be given is null",
-            Self::TrmErrorMalformed => c"a struct or text that this version cannot read",
+            Self::TrmErrorNull => c"a required argument is null",
+            Self::TrmErrorMalformed => c"a struct or text that this version cannot parse",
             Self::TrmErrorUnknownValue => c"a value that this version does not know",
             Self::TrmErrorTooLarge => c"a value above its limit",
             Self::TrmErrorTooSmall => c"a range that is too small",
             Self::TrmErrorMisaligned => c"a misaligned pointer, address or offset",
-            Self::TrmErrorOverlap => c"ranges that must be apart share bytes",
+            Self::TrmErrorOverlap => c"ranges overlap that must not",
             Self::TrmErrorMissingFeature => c"the device lacks a feature, or was created without it",
             Self::TrmErrorForeignDevice => c"objects of different devices",
             Self::TrmErrorNotBuilt => c"the library was built without this primitive",
-            Self::TrmErrorInternal => c"a fault of the library",
+            Self::TrmErrorInternal => c"a bug in the library",
             Self::TrmErrorNotReady => c"a handle that is not ready",
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn physical_device(instance: &ash::Instance, wanted: Option<&str>) ->
         None => {
             let able = candidates.iter().enumerate().filter(|(_, c)| c.missing.is_empty());
             let best = able.min_by_key(|(_, c)| rank(c.kind)).map(|(i, _)| i);
-            best.ok_or_else(|| Error::NoDevice(format!("no Vulkan device will do; there are: {}", listed())))?
+            best.ok_or_else(|| Error::NoDevice(format!("no Vulkan device meets the requirements; there are: {}", listed())))?
         }
     };
     candidates.into_iter().nth(found).ok_or_else(|| Error::NoDevice("no device".into()))
@@ -69,5 +69,5 @@ pub(super) fn queue_family(instance: &ash::Instance, device: vk::PhysicalDevice,
     with_compute
         .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS) != graphics)
         .map(|(index, _)| index)
-        .ok_or_else(|| Error::NoDevice("the device has no queue with compute".into()))
+        .ok_or_else(|| Error::NoDevice("the device has no queue family with compute".into()))
 }

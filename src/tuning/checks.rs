@@ -14,7 +14,7 @@ const MAX_TILE: u32 = (1 << 16) - 1;
 /// Most items of a merge sort: the product with the number of merged runs must fit a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
 /// Most items of a single-dispatch split: the work is their square.
-const MOST_RECOUNTED: u32 = 1 << 18;
+const MOST_SINGLE_DISPATCH: u32 = 1 << 18;
 /// Most items of all-pairs ranking: the work is their square.
 const MOST_RANKED: u32 = 1 << 14;
 /// Largest look-back window of a thread, in tiles.
@@ -40,7 +40,7 @@ impl Profile {
             return refuse(format!("subgroups of {} lanes cannot be emulated", self.lanes));
         }
         if self.strategy == Strategy::Auto {
-            return refuse("auto is no strategy".into());
+            return refuse("auto is not a strategy of a profile".into());
         }
         // The ring must hold the largest group of tiles that frees its entries together, and the reach of a look-back.
         let ring_group = (self.ring_entries / RING_GROUPS).max(2);
@@ -108,16 +108,16 @@ impl Profile {
             }
             for SizedTile { up_to, shape } in &shapes.recounted {
                 group(shape.shape)?;
-                if *up_to > MOST_RECOUNTED {
-                    return refuse(format!("{up_to} items are too many for each workgroup to count; {MOST_RECOUNTED} are not"));
+                if *up_to > MOST_SINGLE_DISPATCH {
+                    return refuse(format!("{up_to} items exceed {MOST_SINGLE_DISPATCH}, the limit of single-dispatch splits"));
                 }
                 let Shape { threads, items } = shape.shape;
                 if *shape != shape.shape.into() {
-                    return refuse(format!("{shape} does not suit what is counted again: threads x items and no more"));
+                    return refuse(format!("{shape} does not suit single-dispatch splits: threads x items only"));
                 }
                 // Each thread has a word with a bit for each of its items.
                 if items > 32 {
-                    return refuse(format!("{shape} does not suit what is counted again: at most 32 items a thread"));
+                    return refuse(format!("{shape} does not suit single-dispatch splits: at most 32 items a thread"));
                 }
                 let rows = self.recounting_rows(threads, facts);
                 fits(&shape, items != 0, rows * ROW_BYTES + emulation(threads) + RECOUNTING_BYTES)?;
@@ -177,19 +177,19 @@ impl Profile {
             let tile = u64::from(threads) * u64::from(items);
             if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
             {
-                return refuse(format!("{threads} x {items} merges nothing"));
+                return refuse(format!("{threads} x {items} merges no items"));
             }
         }
         let fan = self.merge_fan;
         if ![2, 4, 8, 16, 32].contains(&fan) {
-            return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
+            return refuse(format!("{fan} runs at a time are not a power of two from 2 to 32"));
         }
         if !self.plain_threads.is_multiple_of(fan) {
-            return refuse(format!("{} plain threads do not ask about {fan} runs each", self.plain_threads));
+            return refuse(format!("{} plain threads are not a multiple of {fan} runs", self.plain_threads));
         }
         let step = sized.step(fan);
         if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
-            return refuse(format!("{sized} has samples of every {step} items, which suit no runs or no windows"));
+            return refuse(format!("{sized} has samples of every {step} items, which do not fit runs or windows"));
         }
         if sized.up_to > MOST_MERGED {
             return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
@@ -205,7 +205,7 @@ fn check_rank(ranked: SizedRank, shared_memory: u32) -> Result<()> {
         return refuse(format!("{ranked}: {items} is not a power of two from 4 on that divides {threads}"));
     }
     if above.min(above_in_place) >= up_to || up_to > MOST_RANKED {
-        return refuse(format!("{ranked} ranks nothing or more than {MOST_RANKED} items"));
+        return refuse(format!("{ranked} ranks no items or more than {MOST_RANKED} items"));
     }
     // A workgroup has all its own items in shared memory at once.
     let chunk = ranked_chunk(threads, MAX_KEY_WORDS, shared_memory);
@@ -305,7 +305,7 @@ mod tests {
             (bucketed, "256x24/buckets needs 50756 of 49152 bytes"),
             (segmented, "128x4/buckets does not suit segments"),
             (emulated, "whole subgroups of 32"),
-            (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
+            (runs(16, "100000:48x4/128x4"), "48 x 4 merges no items"),
             (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
             (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
             (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
@@ -313,7 +313,7 @@ mod tests {
             (ranked("0,0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
             (ranked("0,0..2048:192/48"), "48 is not a power of two"),
             (ranked("0,0..2048:256/2"), "2 is not a power of two from 4 on"),
-            (ranked("2048,4096..2048:256/32"), "ranks nothing"),
+            (ranked("2048,4096..2048:256/32"), "ranks no items"),
             (ranked("0,0..16385:256/32"), "more than 16384 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),
