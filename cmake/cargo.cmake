@@ -53,7 +53,7 @@ add_custom_target(trommel_cargo ALL
     COMMENT "Building trommel with cargo"
     USES_TERMINAL VERBATIM)
 
-# What a static library of Rust links to. The library itself adds nothing: it calls Vulkan through the engine's pointers.
+# Finds the system libraries that a static library of Rust needs. trommel adds none: it calls Vulkan through pointers.
 execute_process(
     COMMAND "${RUSTC}" --crate-type staticlib --print native-static-libs -o "${CMAKE_CURRENT_BINARY_DIR}/empty.a" -
     INPUT_FILE "${CMAKE_CURRENT_LIST_DIR}/empty.rs"
@@ -63,12 +63,12 @@ if(NOT native MATCHES "native-static-libs: ([^\n]*)")
 endif()
 string(STRIP "${CMAKE_MATCH_1}" TROMMEL_NATIVE_FLAGS)
 if(TROMMEL_RUNTIME_SHADERS)
-    # What shaderc is written with.
+    # The C++ runtime of shaderc.
     string(PREPEND TROMMEL_NATIVE_FLAGS "-lstdc++ ")
 endif()
 string(REPLACE " " ";" TROMMEL_NATIVE_LIBRARIES "${TROMMEL_NATIVE_FLAGS}")
 
-# For add_subdirectory.
+# Targets for add_subdirectory.
 add_library(trommel::trommel SHARED IMPORTED GLOBAL)
 set_target_properties(trommel::trommel PROPERTIES
     IMPORTED_LOCATION "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}"
@@ -93,7 +93,7 @@ if(TROMMEL_RUNTIME_SHADERS)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
         COMMENT "Building trommel-kernel with cargo"
         USES_TERMINAL VERBATIM)
-    # One cargo after the other.
+    # Runs after the other cargo, not concurrently.
     add_dependencies(trommel_kernel_tool trommel_cargo)
     add_executable(trommel::kernel IMPORTED GLOBAL)
     set_target_properties(trommel::kernel PROPERTIES IMPORTED_LOCATION "${TROMMEL_KERNEL_TOOL}")
