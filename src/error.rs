@@ -97,10 +97,10 @@ pub enum Error {
     /// The primitive's feature is not enabled in this build.
     #[error("built without the feature \"{0}\"")]
     NotBuilt(&'static str),
-    /// [`crate::host`] only: no device found, or none with the given name.
+    /// Feature `host` only: no device found, or none with the given name.
     #[error("{0}")]
     NoDevice(String),
-    /// [`crate::host`] only: a memory allocation failed.
+    /// Feature `host` only: a memory allocation failed.
     #[error("allocation failed: {0}")]
     Allocation(String),
 }

@@ -8,9 +8,9 @@
 //! - [`Device`]: the engine's Vulkan handles.
 //! - [`Sorter`]: pipelines for sorts of one format; [`Sorter::cmd_sort`] records one sort, [`cmd_batch`] many.
 //! - [`Splitter`]: pipelines for splits of one format; [`Splitter::cmd_split`] records one split.
-//! - [`host`]: sorts and splits without your own Vulkan device.
+//! - `host` (feature `host`): sorts and splits without your own Vulkan device.
 
-#![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, what primitives share has no user"))]
+#![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
 #[doc(hidden)]
 pub mod capi;

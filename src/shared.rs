@@ -426,7 +426,7 @@ const fn interface() -> u32 {
     }
     const fn add(hash: u32, text: &str, number: usize) -> u32 {
         let hash = add_bytes(hash, text.as_bytes());
-        #[allow(clippy::cast_possible_truncation, reason = "numbers are small")]
+        #[allow(clippy::cast_possible_truncation, reason = "offsets and constants are below 2^32")]
         let number = number as u32;
         (hash ^ number).wrapping_mul(0x0100_0193)
     }

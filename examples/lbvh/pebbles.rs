@@ -1,6 +1,6 @@
 //! The generated scene: gravel, sorted by size into a spiral.
 
-#![expect(clippy::cast_possible_truncation, reason = "the scene is fixed: counts and colours are small")]
+#![expect(clippy::cast_possible_truncation, reason = "the scene is fixed: counts and colors are small")]
 
 use crate::mesh::{Mesh, Vec3, Vertex, add, dot, normalize_or_zero, scale};
 use std::collections::HashMap;

@@ -180,7 +180,7 @@ fn methods(chosen: &[MethodOption]) -> Vec<Method> {
 fn likely_delta(graph: &Graph) -> u32 {
     let delta = 32.0 * graph.mean_weight() / graph.mean_degree().max(1.0);
     // The result is far below the width of 256 buckets of 32 bits.
-    #[allow(clippy::cast_possible_truncation, reason = "within the bounds just before")]
+    #[allow(clippy::cast_possible_truncation, reason = "clamped just before")]
     let delta = delta.clamp(1.0, f64::from(1 << 23)) as u32;
     delta
 }

@@ -8,12 +8,12 @@
 //! three parts:
 //!
 //! 1. `advance`: one workgroup finds the first bucket with items in the offsets of the last split. Its lowest distance
-//!   becomes the base of all keys. The workgroup also writes the indirect dispatches of the step.
+//!    becomes the base of all keys. The workgroup also writes the indirect dispatches of the step.
 //! 2. `relax` (with `tasks` for vertices with very many edges): relaxes the items of that bucket. Each lowered distance
-//!   becomes an item of the pile. The items of the other buckets are copied to the pile, unless the distance of their
-//!   vertex has been lowered since.
+//!    becomes an item of the pile. The items of the other buckets are copied to the pile, unless the distance of their
+//!    vertex has been lowered since.
 //! 3. A split groups the pile by its keys, which are distances minus the base. `low` and `width` are therefore
-//!   constants, and the commands are the same in every step. The count stays on the device.
+//!    constants, and the commands are the same in every step. The count stays on the device.
 //!
 //! The last bucket has no upper limit. If only the last bucket has items, a step relaxes none, and the base becomes the
 //! least distance. With two buckets that happens after each bucket, with more buckets rarely: this is the gain of more

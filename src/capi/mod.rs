@@ -4,7 +4,7 @@
 //! Doc comments of exported items become the header's comments. They therefore use C's names.
 
 #![allow(non_camel_case_types, non_snake_case, reason = "names are those of the header")]
-#![allow(clippy::missing_safety_doc, reason = "the header says it once for all functions")]
+#![allow(clippy::missing_safety_doc, reason = "the header states it once for all functions")]
 
 mod border;
 #[cfg(feature = "radix")]

@@ -339,9 +339,9 @@ pub struct TrmCount {
     pub address: VkDeviceAddress,
 }
 
-/// The segments of a segmented sort or split. Offsets and count are read on the device only. A segment contains the
-/// items from its offset up to the next offset. Offsets are non-decreasing; segments may be empty. Items before the
-/// first and from the last offset on belong to no segment and are not modified.
+/// The segments of a segmented sort or split. Offsets are read on the device; nothing is read back to the host. A
+/// segment contains the items from its offset up to the next offset. Offsets are non-decreasing; segments may be empty.
+/// Items before the first and from the last offset on belong to no segment and are not modified.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmSegments {
@@ -610,9 +610,9 @@ pub struct TrmSplitInfo {
     /// bucketCount words, for each segment if segmented: the number of items in each bucket. Zeros: not written.
     pub counts: TrmRange,
     /// bucketCount VkDispatchIndirectCommand, for each segment if segmented: one workgroup for every commandItems items
-    /// of the bucket. The groups are in one row (y = 1) or, if they exceed the device's limit on x, in several rows.
-    /// The last row may have workgroups without items. The command of an empty bucket is (0, 1, 1). The buffer also
-    /// needs usage INDIRECT_BUFFER for the dispatch. Zeros: not written.
+    /// of the bucket. The workgroups are in one row (y = 1) or, if they exceed the device's limit on x, in several
+    /// rows. The last row may have workgroups without items. The command of an empty bucket is (0, 1, 1). The buffer
+    /// also needs usage INDIRECT_BUFFER for the dispatch. Zeros: not written.
     pub commands: TrmRange,
     /// Items for each workgroup of a command, 1 or more if commands are written.
     pub command_items: u32,

@@ -60,7 +60,7 @@ impl SorterInfo {
 
     /// Checks the parameters, independently of a device: for tests of all valid combinations.
     #[doc(hidden)]
-    #[allow(clippy::missing_errors_doc, reason = "what Sorter::new tells")]
+    #[allow(clippy::missing_errors_doc, reason = "as Sorter::new")]
     pub fn check(&self) -> Result<()> {
         self.format().map(drop)
     }

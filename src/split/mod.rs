@@ -76,9 +76,9 @@ pub struct SplitInfo {
     /// written.
     pub counts: Range,
     /// `buckets` times `VkDispatchIndirectCommand`, for each segment if segmented: one workgroup for every
-    /// `command_items` items of the bucket. The groups are in one row (y = 1) or, if they exceed the device's limit on
-    /// x, in several rows. The last row may have workgroups without items. The command of an empty bucket is (0, 1, 1).
-    /// [`Range::NONE`]: not written.
+    /// `command_items` items of the bucket. The workgroups are in one row (y = 1) or, if they exceed the device's limit
+    /// on x, in several rows. The last row may have workgroups without items. The command of an empty bucket is (0, 1,
+    /// 1). [`Range::NONE`]: not written.
     pub commands: Range,
     /// Items for each workgroup of a command, 1 or more if commands are written.
     pub command_items: u32,
@@ -154,7 +154,8 @@ impl Splitter {
         Ok(Self { info: *info, operation: Operation::new(device, format, info.strategy, info.options())?, _module: Some(module) })
     }
 
-    /// Creates pipelines of a splitter with [`SplitterInfo::deferred`] on the calling thread: as [`crate::Sorter::compile`].
+    /// Creates pipelines of a splitter with [`SplitterInfo::deferred`] on the calling thread: as
+    /// [`crate::Sorter::compile`].
     ///
     /// # Errors
     /// [`Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
