@@ -1,7 +1,7 @@
-# Target trommel_cargo, which leaves both libraries in TROMMEL_LIBRARY_DIR; trommel::trommel and trommel::static on top. With
-# TROMMEL_RUNTIME_SHADERS, the tool trommel::kernel as well.
+# Target trommel_cargo builds both libraries in TROMMEL_LIBRARY_DIR. Targets trommel::trommel and trommel::static use them.
+# With TROMMEL_RUNTIME_SHADERS, there is also the tool trommel::kernel.
 
-option(TROMMEL_RUNTIME_SHADERS "Compile functions of the caller: in the library, and by trommel-kernel. Builds shaderc, which takes minutes" OFF)
+option(TROMMEL_RUNTIME_SHADERS "Compile user-defined bucket functions, in the library and with trommel-kernel. Builds shaderc, which takes minutes" OFF)
 set(TROMMEL_CARGO_PROFILE release CACHE STRING "Cargo's profile")
 mark_as_advanced(TROMMEL_CARGO_PROFILE)
 
@@ -15,7 +15,7 @@ else()
 endif()
 
 set(TROMMEL_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib")
-# Before 1.0 a minor version may break what the last one promised, so it is part of the name that programs ask for.
+# Before 1.0 a minor version may change the ABI, so it is part of the SONAME.
 if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(TROMMEL_SONAME "libtrommel.so.0.${PROJECT_VERSION_MINOR}")
 else()
@@ -28,15 +28,15 @@ set(TROMMEL_CARGO_OPTIONS --profile "${TROMMEL_CARGO_PROFILE}" --locked --packag
 if(TROMMEL_RUNTIME_SHADERS)
     list(APPEND TROMMEL_CARGO_OPTIONS --features runtime-shaders)
 endif()
-# The folder of the profile for development has a name of its own.
+# The folder of the dev profile is debug.
 if(TROMMEL_CARGO_PROFILE STREQUAL "dev")
     set(TROMMEL_CARGO_OUTPUT "${TROMMEL_CARGO_DIR}/debug")
 else()
     set(TROMMEL_CARGO_OUTPUT "${TROMMEL_CARGO_DIR}/${TROMMEL_CARGO_PROFILE}")
 endif()
 
-# Cargo knows what is fresh, so it is asked every time. The libraries are taken out of its folder at once: another
-# build there may put one without the SONAME in their place.
+# Cargo decides what to rebuild, so it always runs. The libraries are copied out of its folder at once: another build there
+# may replace them by one without the SONAME.
 add_custom_target(trommel_cargo ALL
     COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${TROMMEL_CARGO_DIR}"
         "${CARGO}" rustc ${TROMMEL_CARGO_OPTIONS} --lib --crate-type cdylib,staticlib
@@ -53,7 +53,7 @@ add_custom_target(trommel_cargo ALL
     COMMENT "Building trommel with cargo"
     USES_TERMINAL VERBATIM)
 
-# What a static library of Rust links to. The library itself adds nothing: it calls Vulkan through the engine's pointers.
+# Finds the system libraries that a static library of Rust needs. trommel adds none: it calls Vulkan through pointers.
 execute_process(
     COMMAND "${RUSTC}" --crate-type staticlib --print native-static-libs -o "${CMAKE_CURRENT_BINARY_DIR}/empty.a" -
     INPUT_FILE "${CMAKE_CURRENT_LIST_DIR}/empty.rs"
@@ -63,12 +63,12 @@ if(NOT native MATCHES "native-static-libs: ([^\n]*)")
 endif()
 string(STRIP "${CMAKE_MATCH_1}" TROMMEL_NATIVE_FLAGS)
 if(TROMMEL_RUNTIME_SHADERS)
-    # What shaderc is written with.
+    # The C++ runtime of shaderc.
     string(PREPEND TROMMEL_NATIVE_FLAGS "-lstdc++ ")
 endif()
 string(REPLACE " " ";" TROMMEL_NATIVE_LIBRARIES "${TROMMEL_NATIVE_FLAGS}")
 
-# For add_subdirectory.
+# Targets for add_subdirectory.
 add_library(trommel::trommel SHARED IMPORTED GLOBAL)
 set_target_properties(trommel::trommel PROPERTIES
     IMPORTED_LOCATION "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}"
@@ -93,7 +93,7 @@ if(TROMMEL_RUNTIME_SHADERS)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
         COMMENT "Building trommel-kernel with cargo"
         USES_TERMINAL VERBATIM)
-    # One cargo after the other.
+    # Runs after the other cargo, not concurrently.
     add_dependencies(trommel_kernel_tool trommel_cargo)
     add_executable(trommel::kernel IMPORTED GLOBAL)
     set_target_properties(trommel::kernel PROPERTIES IMPORTED_LOCATION "${TROMMEL_KERNEL_TOOL}")

@@ -1,1 +1,1 @@
-//! A crate with nothing in it: rustc says what any static library links to.
+//! An empty crate: rustc prints the libraries that every static library links to.

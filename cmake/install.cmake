@@ -1,4 +1,4 @@
-# The installed package: headers, libraries, CMake's and pkg-config's descriptions. All of it may be moved.
+# The installed package: headers, libraries, CMake package and pkg-config file. It is relocatable.
 
 include(CMakePackageConfigHelpers)
 
@@ -17,7 +17,7 @@ install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/trommel")
 configure_package_config_file(cmake/trommelConfig.cmake.in trommelConfig.cmake
     INSTALL_DESTINATION "${config_dir}" PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-# Before 1.0 a minor version may break what the last one promised.
+# Before 1.0 a minor version may change the ABI.
 write_basic_package_version_file(trommelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
     "${CMAKE_CURRENT_BINARY_DIR}/trommelConfig.cmake"

@@ -1,5 +1,5 @@
-// trommel.h for C++17: handles that end themselves, infos that begin right, and errors as exceptions. Header-only and thin:
-// every comment there holds here, and get() leads back to it.
+// trommel.h for C++17: handles with destructors, initialized infos, and exceptions for errors. Header-only. The
+// comments of trommel.h apply to the functions of the same name, and get() returns the C handle.
 
 #ifndef TROMMEL_HPP
 #define TROMMEL_HPP
@@ -16,7 +16,7 @@
 
 namespace trommel {
 
-/// What every function here throws: trmGetLastError() as its text, and the code.
+/// The exception of all functions here: the result code, with the text of trmGetLastError().
 class Error : public std::runtime_error {
 public:
     explicit Error(TrmResult result) : std::runtime_error(text(result)), result_(result) {}
@@ -29,14 +29,14 @@ private:
     TrmResult result_;
 };
 
-/// Throws unless it is a success.
+/// Throws Error if the result is an error.
 inline void check(TrmResult result) {
     if (result < 0) {
         throw Error(result);
     }
 }
 
-/// An info with its sType and structSize set and everything else at its default.
+/// Returns an info with sType and structSize set and defaults elsewhere.
 template <class Info>
 Info info() {
     Info made{};
@@ -61,7 +61,7 @@ Info info() {
     return made;
 }
 
-/// A sorter's info to begin with: of these keys and values, otherwise as zeros make it.
+/// Returns the info of a sorter for the given key and value types, with defaults elsewhere.
 inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, TrmValueType values = TRM_VALUE_TYPE_NONE) {
     auto made = info<TrmSorterCreateInfo>();
     made.keyType = keys;
@@ -69,14 +69,14 @@ inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, TrmValueType values = TRM
     return made;
 }
 
-/// The same, with values of valueSize bytes.
+/// Returns the info of a sorter for values of valueSize bytes.
 inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, std::uint32_t valueSize) {
     auto made = sorterInfo(keys, TRM_VALUE_TYPE_BYTES);
     made.valueSize = valueSize;
     return made;
 }
 
-/// A sorter's info for the order of keys, as indices into them: the keys stay as they are, valuesOut gets the indices.
+/// Returns the info of an argsort: valuesOut receives the sorted indices, and the keys are not modified.
 inline TrmSorterCreateInfo argsortInfo(TrmKeyType keys) {
     auto made = sorterInfo(keys, TRM_VALUE_TYPE_INDEX);
     made.flags = TRM_SORTER_CREATE_DROP_KEYS_BIT;
@@ -84,7 +84,7 @@ inline TrmSorterCreateInfo argsortInfo(TrmKeyType keys) {
     return made;
 }
 
-/// A splitter's info to begin with: by the field of uint32_t keys from beginBit on, which is their bucket.
+/// Returns the info of a splitter of uint32_t keys by the bits from beginBit on.
 inline TrmSplitterCreateInfo bitsInfo(std::uint32_t bucketCount, std::uint32_t beginBit, TrmValueType values = TRM_VALUE_TYPE_NONE) {
     auto made = info<TrmSplitterCreateInfo>();
     made.valueType = values;
@@ -93,14 +93,14 @@ inline TrmSplitterCreateInfo bitsInfo(std::uint32_t bucketCount, std::uint32_t b
     return made;
 }
 
-/// A splitter's info to begin with: by ranges of uint32_t keys, as each split says.
+/// Returns the info of a splitter of uint32_t keys by ranges: TrmSplitInfo::low and width.
 inline TrmSplitterCreateInfo rangesInfo(std::uint32_t bucketCount, TrmValueType values = TRM_VALUE_TYPE_NONE) {
     auto made = bitsInfo(bucketCount, 0, values);
     made.bucketFunction = TRM_BUCKET_FUNCTION_RANGE;
     return made;
 }
 
-/// A splitter's info to begin with: by a function of the caller, of keys of any type of 32 bits or more.
+/// Returns the info of a splitter with a user-defined bucket function. Keys have 32 bits or more.
 inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys = TRM_KEY_TYPE_U32, TrmValueType values = TRM_VALUE_TYPE_NONE) {
     auto made = bitsInfo(bucketCount, 0, values);
     made.keyType = keys;
@@ -108,48 +108,48 @@ inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys
     return made;
 }
 
-/// The same for a sorter whose sorts may be in batches, too.
+/// Returns the info with support for batches.
 inline TrmSorterCreateInfo withBatches(TrmSorterCreateInfo made) {
     made.flags |= TRM_SORTER_CREATE_BATCHES_BIT;
     return made;
 }
 
-/// The same for a splitter whose splits may be in batches, too.
+/// Returns the info with support for batches.
 inline TrmSplitterCreateInfo withBatches(TrmSplitterCreateInfo made) {
     made.flags |= TRM_SPLITTER_CREATE_BATCHES_BIT;
     return made;
 }
 
-/// What a physical device must be created with, and what it lacks.
+/// The requirements of the library on a physical device.
 struct Requirements {
-    /// Names of device extensions, as static text.
+    /// Names of device extensions to enable, as static text.
     std::vector<const char *> extensions;
-    /// One lack to a line; empty: the device will do.
+    /// Unmet requirements, one a line; empty if the device meets all.
     std::string missing;
 };
 
-/// Switches the needed features on in the structs given, which may be null, and tells the rest. apiVersion is the instance's:
-/// see TrmDeviceRequirementsInfo.
+/// Sets the required features in the given structs, which may be null, and returns the other requirements. apiVersion
+/// is the instance's: see TrmDeviceRequirementsInfo.
 inline Requirements deviceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance,
                                        std::uint32_t apiVersion, VkPhysicalDevice physicalDevice,
                                        VkPhysicalDeviceVulkan12Features *features12,
                                        VkPhysicalDeviceVulkan13Features *features13) {
-    auto asked = info<TrmDeviceRequirementsInfo>();
-    asked.getInstanceProcAddr = getInstanceProcAddr;
-    asked.instance = instance;
-    asked.physicalDevice = physicalDevice;
-    asked.apiVersion = apiVersion;
+    auto query = info<TrmDeviceRequirementsInfo>();
+    query.getInstanceProcAddr = getInstanceProcAddr;
+    query.instance = instance;
+    query.physicalDevice = physicalDevice;
+    query.apiVersion = apiVersion;
 
     std::uint32_t count = 0;
     std::uint32_t size = 0;
-    check(trmGetDeviceRequirements(&asked, features12, features13, &count, nullptr, &size, nullptr));
-    Requirements told;
-    told.extensions.resize(count);
-    told.missing.resize(size);
-    check(trmGetDeviceRequirements(&asked, nullptr, nullptr, &count, told.extensions.data(), &size, told.missing.data()));
-    // The terminator, which a std::string has anyway.
-    told.missing.resize(size == 0 ? 0 : size - 1);
-    return told;
+    check(trmGetDeviceRequirements(&query, features12, features13, &count, nullptr, &size, nullptr));
+    Requirements requirements;
+    requirements.extensions.resize(count);
+    requirements.missing.resize(size);
+    check(trmGetDeviceRequirements(&query, nullptr, nullptr, &count, requirements.extensions.data(), &size, requirements.missing.data()));
+    // std::string adds its own terminator.
+    requirements.missing.resize(size == 0 ? 0 : size - 1);
+    return requirements;
 }
 
 /// The library on an engine's device.
@@ -170,10 +170,10 @@ private:
     std::unique_ptr<std::remove_pointer_t<TrmDevice>, Destroy> handle_;
 };
 
-/// Sorts of one kind.
+/// The pipelines for sorts of one format.
 class Sorter {
 public:
-    /// Of uint32_t keys; sorterInfo() and argsortInfo() make infos of others.
+    /// Sorts uint32_t keys. sorterInfo() and argsortInfo() make infos for other formats.
     explicit Sorter(const Device &device, TrmValueType values = TRM_VALUE_TYPE_NONE, TrmStrategy strategy = TRM_STRATEGY_AUTO) {
         auto made = info<TrmSorterCreateInfo>();
         made.valueType = values;
@@ -197,7 +197,7 @@ public:
         return count;
     }
 
-    /// Where results lie: 0 in keys and values, 1 in keysOut and valuesOut.
+    /// Returns which arrays hold the result: 0 for keys and values, 1 for keysOut and valuesOut.
     std::uint32_t resultSide() const {
         std::uint32_t side = 0;
         check(trmGetSorterResultSide(get(), &side));
@@ -233,7 +233,7 @@ private:
     std::unique_ptr<std::remove_pointer_t<TrmSorter>, Destroy> handle_;
 };
 
-/// Splits of one kind.
+/// The pipelines for splits of one format.
 class Splitter {
 public:
     /// bitsInfo(), rangesInfo() and userInfo() make infos.
@@ -295,7 +295,7 @@ private:
     std::unique_ptr<std::remove_pointer_t<TrmSplitter>, Destroy> handle_;
 };
 
-/// Problems to record together. It copies their infos, so it takes heap memory; trmCmdBatch() itself does not.
+/// Problems to record together. A batch copies their infos to heap memory; trmCmdBatch() itself uses none.
 class Batch {
 public:
     void add(const Sorter &sorter, TrmSortInfo info) {
@@ -325,8 +325,8 @@ public:
     }
 
 private:
-    /// Where a problem's info is among those of its primitive. Infos keep the order in which they were added, in which arrays in a few
-    /// large buffers are compared in linear time.
+    /// The index of a problem's info among those of its primitive. Infos stay in the order of add(): the check for
+    /// overlaps takes linear time for arrays that follow one another in a few large buffers.
     struct Place {
         bool split;
         std::size_t index;

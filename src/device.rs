@@ -1,4 +1,4 @@
-//! The engine's Vulkan, handed in: its handles, what its device can do, and the pipelines made on it.
+//! The engine's Vulkan device: handles, limits, and the pipelines created on it.
 
 #[cfg(feature = "split")]
 use crate::core::pipelines::Module;
@@ -12,10 +12,10 @@ use ash::vk::Handle as _;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-/// What [`Device::new`] takes: handles that stay the engine's.
+/// The parameters of [`Device::new`]. The caller keeps ownership of all handles.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo<'a> {
-    /// The loader's entry point: the library links to no loader.
+    /// The loader's entry point. The library links to no loader.
     pub get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     /// The instance, created for Vulkan 1.3 or later.
     pub instance: vk::Instance,
@@ -23,29 +23,31 @@ pub struct DeviceInfo<'a> {
     pub physical_device: vk::PhysicalDevice,
     /// The device.
     pub device: vk::Device,
-    /// The features that the device was created with and the chain behind them: Vulkan cannot be asked afterwards.
+    /// The features that the device was created with, including the `pNext` chain: Vulkan has no query for them.
     pub enabled_features: &'a vk::PhysicalDeviceFeatures2<'a>,
-    /// The queue family that will execute, if known: one of the physical device's, with compute. A compute-only family is faster on some devices.
+    /// The queue family that executes the commands, if known: a family of the physical device with compute. A
+    /// compute-only family is faster on some devices.
     pub queue_family: Option<u32>,
-    /// Where pipelines are looked up and kept; null is allowed. Several threads use it at once: where it has been created with
-    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use it while a sorter or splitter is created or
-    /// compiled.
+    /// Cache for pipelines; may be null. Several threads use the cache at once. For a cache with
+    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use the cache while a sorter or
+    /// splitter is created or compiled.
     pub pipeline_cache: vk::PipelineCache,
-    /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that the
-    /// system does not give are done without. With allocation callbacks the calling thread is the only one.
+    /// Maximum number of threads that create the pipelines of a sorter or splitter, the calling thread included. 0: one
+    /// for each core. If the system cannot create a thread, the others do its work. With allocation callbacks the
+    /// calling thread is the only one.
     pub creation_threads: u32,
-    /// Host memory for Vulkan's objects; they must live as long as the [`Device`].
+    /// Host memory for Vulkan's objects. The callbacks must outlive the [`Device`].
     pub allocation_callbacks: Option<vk::AllocationCallbacks<'static>>,
-    /// The instance has `VK_EXT_debug_utils`: pipelines get names and commands get labels.
+    /// Whether the instance has `VK_EXT_debug_utils`: pipelines get names and commands get labels.
     pub debug_utils: bool,
-    /// Tile shapes and strategy other than the built-in ones for the device.
+    /// Tile shapes and strategy; `None`: the built-in profile of the device.
     pub profile: Option<Profile>,
     /// Flags added to every pipeline, such as `CAPTURE_STATISTICS_KHR`.
     pub pipeline_flags: vk::PipelineCreateFlags,
 }
 
 impl<'a> DeviceInfo<'a> {
-    /// What must be given; the rest is left out.
+    /// The required members; the others have their defaults.
     pub fn new(
         entry: &ash::StaticFn,
         instance: vk::Instance,
@@ -70,39 +72,39 @@ impl<'a> DeviceInfo<'a> {
     }
 }
 
-/// What a device is and can do, as far as plans depend on it.
+/// Properties of a device that plans depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceFacts {
-    /// PCI vendor.
+    /// PCI vendor id.
     pub vendor_id: u32,
-    /// A CPU that runs shaders.
+    /// Whether the device is a CPU that runs shaders.
     pub is_cpu: bool,
-    /// The executing queue family has compute and no graphics.
+    /// Whether the executing queue family has compute but no graphics.
     pub compute_only: bool,
-    /// Fewest lanes of a subgroup.
+    /// Minimum number of lanes of a subgroup.
     pub min_lanes: u32,
-    /// Most lanes of a subgroup.
+    /// Maximum number of lanes of a subgroup.
     pub max_lanes: u32,
-    /// A compute pipeline may say how many lanes it wants.
+    /// Whether a compute pipeline can require a subgroup size.
     pub lanes_selectable: bool,
-    /// Most invocations of a workgroup.
+    /// Maximum number of invocations of a workgroup.
     pub max_invocations: u32,
-    /// Most subgroups of a workgroup.
+    /// Maximum number of subgroups of a workgroup.
     pub max_subgroups: u32,
     /// Shared memory of a workgroup, in bytes.
     pub shared_memory: u32,
-    /// Most workgroups of a dispatch in x.
+    /// Maximum number of workgroups of a dispatch in x.
     pub max_groups_x: u32,
 }
 
 impl DeviceFacts {
-    /// Whether a pipeline can be told to run with so many lanes.
+    /// Whether a pipeline can require this subgroup size.
     pub(crate) fn can_require(&self, lanes: u32) -> bool {
         self.lanes_selectable && lanes.is_power_of_two() && (self.min_lanes..=self.max_lanes).contains(&lanes)
     }
 }
 
-/// The library on an engine's device. Cheap to clone; immutable; record from any number of threads.
+/// The library on an engine's device. Cheap to clone and immutable: any number of threads may record.
 #[derive(Clone)]
 pub struct Device(Arc<DeviceInner>);
 
@@ -112,20 +114,20 @@ struct DeviceInner {
     profile: Profile,
 }
 
-/// What pipelines and commands need of the device.
+/// The device state that pipelines and commands need.
 pub(crate) struct DeviceHandles {
     pub(crate) vk: ash::Device,
     pub(crate) facts: DeviceFacts,
     pub(crate) pipeline_cache: vk::PipelineCache,
     pub(crate) pipeline_flags: vk::PipelineCreateFlags,
     callbacks: Option<vk::AllocationCallbacks<'static>>,
-    /// As [`DeviceInfo`] has it.
+    /// [`DeviceInfo::creation_threads`].
     creation_threads: u32,
     debug: Option<ash::ext::debug_utils::Device>,
 }
 
-// SAFETY: the only member that is not Send and Sync by itself is the pointer in the allocation callbacks, which Vulkan
-// requires to be callable from any thread that calls Vulkan.
+// SAFETY: the only member that is not Send and Sync is the pointer in the allocation callbacks. Vulkan requires callbacks
+// to be callable from any thread that calls Vulkan.
 unsafe impl Send for DeviceHandles {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceHandles {}
@@ -135,7 +137,8 @@ impl DeviceHandles {
         self.callbacks.as_ref()
     }
 
-    /// Threads that make pipelines, the calling one among them. The caller's own functions for host memory may not bear more than one.
+    /// Number of threads that create pipelines, the calling thread included. With allocation callbacks it is 1: the
+    /// callbacks may not be thread-safe.
     pub(crate) fn creation_threads(&self) -> usize {
         match (self.callbacks, self.creation_threads) {
             (Some(_), _) => 1,
@@ -144,7 +147,7 @@ impl DeviceHandles {
         }
     }
 
-    /// Names an object for debuggers. A name that cannot be given is not an error.
+    /// Names an object for debuggers. Errors are ignored.
     pub(crate) fn name<T: vk::Handle>(&self, object: T, name: &CStr) {
         let Some(debug) = &self.debug else { return };
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(name);
@@ -170,15 +173,17 @@ impl Drop for DeviceInner {
 }
 
 impl Device {
-    /// The library on `info.device`.
+    /// Creates the library's handle on `info.device`.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] names what the device was not created with, and `VK_EXT_debug_utils` where it is announced and not there.
-    /// [`Error::TooLarge`] and [`Error::Malformed`] for a queue family that the physical device does not have, or without compute.
+    /// [`Error::MissingFeature`] names the required features that the device was created without, and
+    /// `VK_EXT_debug_utils` if it is announced but absent. [`Error::TooLarge`] and [`Error::Malformed`] for a queue
+    /// family that the physical device does not have, or without compute.
     ///
     /// # Safety
-    /// The handles are valid and belong together, and `enabled_features` tells the truth. The device outlives every clone of
-    /// this one and all that is created on it. Where [`DeviceInfo::creation_threads`] is not 1, the pipeline cache is one that Vulkan synchronizes.
+    /// The handles are valid and belong together, and `enabled_features` is what the device was created with. The
+    /// device outlives every clone of this handle and all objects created on it. Unless
+    /// [`DeviceInfo::creation_threads`] is 1, the pipeline cache is internally synchronized.
     pub unsafe fn new(info: &DeviceInfo<'_>) -> Result<Self> {
         for (argument, null) in [
             ("instance", info.instance.is_null()),
@@ -221,12 +226,12 @@ impl Device {
         Ok(Self(Arc::new(DeviceInner { handles, registry, profile })))
     }
 
-    /// What the device can do.
+    /// The properties of the device.
     pub fn facts(&self) -> &DeviceFacts {
         &self.0.handles.facts
     }
 
-    /// The tile shapes and strategy in use.
+    /// The profile in use: tile shapes and strategy.
     pub fn profile(&self) -> &Profile {
         &self.0.profile
     }
@@ -239,15 +244,16 @@ impl Device {
         self.0.registry.layout()
     }
 
-    /// A pipeline of a handle that has been created without. The device keeps it.
+    /// Creates a pipeline during recording. The device keeps it.
     pub(crate) fn late_pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
         self.0.registry.late_pipeline(&self.0.handles, variant)
     }
 
-    /// The pipeline of a pass that its handle does not have.
+    /// Returns the pipeline of a pass whose handle does not have it.
     ///
     /// # Errors
-    /// [`Error::Internal`] unless handles are created without pipelines: they have those of all plans.
+    /// [`Error::Internal`], unless handles are created without pipelines. Otherwise handles have the pipelines of all
+    /// their plans.
     pub(crate) fn missing_pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
         if self.creates_pipelines_late() {
             return self.late_pipeline(variant);
@@ -260,7 +266,7 @@ impl Device {
         self.0.registry.add_module(code)
     }
 
-    /// A pipeline for a handle, which keeps it.
+    /// Creates a pipeline for a handle, or returns the existing one. The handle keeps it.
     pub(crate) fn create_pipeline(&self, variant: Variant, module: &mut LoadedModule) -> Result<Arc<Pipeline>> {
         self.0.registry.pipeline(&self.0.handles, variant, module)
     }
@@ -269,26 +275,28 @@ impl Device {
         self.0.registry.is_late()
     }
 
-    /// Every pipeline that a sorter or splitter uses, for those who read their statistics.
+    /// Every pipeline that a sorter or splitter uses, to read pipeline statistics.
     #[doc(hidden)]
     pub fn pipelines(&self) -> Vec<(Variant, vk::Pipeline)> {
         self.0.registry.all()
     }
 
-    /// What each pipeline of [`Device::pipelines`] took to create.
+    /// The creation time of each pipeline of [`Device::pipelines`].
     #[doc(hidden)]
     pub fn creation_times(&self) -> Vec<(Variant, std::time::Duration)> {
         self.0.registry.creation_times()
     }
 
-    /// For tests on drivers that take long to make pipelines: sorters and splitters made from now on leave theirs to be made when they are first
-    /// recorded, which then takes a lock and time, and spares those that no recording needs. The device keeps these to its end.
+    /// For tests on drivers with slow pipeline creation: sorters and splitters created from now on have no pipelines.
+    /// The first recording that needs a pipeline creates it under a lock. The device keeps these pipelines until it is
+    /// destroyed.
     #[doc(hidden)]
     pub fn make_pipelines_late(&self) {
         self.0.registry.make_late();
     }
 
-    /// For tests on a Vulkan that knows modules by their content: the driver specializes the modules of all pipelines made from now on.
+    /// For tests on Vulkan implementations that recognize modules by content: from now on, drivers specialize the
+    /// modules.
     #[doc(hidden)]
     pub fn pass_whole_modules(&self) {
         self.0.registry.pass_whole_modules();
@@ -299,7 +307,7 @@ impl Device {
     }
 }
 
-/// The flags of a queue family that executes; none where it is not known.
+/// Returns the flags of the executing queue family; `None` if the family is not known.
 fn queue_flags(families: &[vk::QueueFamilyProperties], queue_family: Option<u32>) -> Result<Option<vk::QueueFlags>> {
     let argument = "queueFamilyIndex";
     let Some(index) = queue_family else { return Ok(None) };

@@ -1,21 +1,21 @@
-//! What can go wrong, and how it is said: the argument, its value and the limit that it broke.
+//! Errors. A message names the argument, its value and the violated limit.
 
 use ash::vk;
 
-/// The library's result.
+/// The result type of the library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call was refused. Nothing has been recorded and no output written when one is returned.
+/// The reason why a call failed. A failed call has recorded nothing and written no output.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Vulkan's own answer, passed through.
+    /// An error of a Vulkan function, passed through.
     #[error("Vulkan: {0}")]
     Vulkan(#[from] vk::Result),
-    /// The device, as it was created, lacks something that [`crate::Requirements`] names.
+    /// The device lacks a feature or limit of [`crate::Requirements`], or was created without the feature.
     #[error("the device lacks {0}")]
     MissingFeature(String),
-    /// An argument that must be given is null.
+    /// A required argument is null.
     #[error("{argument} is null")]
     Null {
         /// The argument's name.
@@ -26,23 +26,23 @@ pub enum Error {
     TooLarge {
         /// The argument's name.
         argument: &'static str,
-        /// What was given.
+        /// The argument's value.
         value: u64,
-        /// The most that is allowed.
+        /// The largest allowed value.
         limit: u64,
-        /// Where the limit comes from.
+        /// The source of the limit.
         why: &'static str,
     },
-    /// A range that is smaller than what lies in it.
+    /// A range smaller than its required size.
     #[error("{argument} {value} < {required} required{}", .max_count.map_or_else(String::new, |count| format!(" for maxCount {count}")))]
     TooSmall {
         /// The argument's name.
         argument: &'static str,
-        /// What was given, in bytes.
+        /// The size in bytes.
         value: u64,
-        /// What is needed, in bytes.
+        /// The required size in bytes.
         required: u64,
-        /// The count that needs it, where it is one alone.
+        /// The maximum count that needs this size, if it follows from a single count.
         max_count: Option<u64>,
     },
     /// An address or offset that is not a multiple of its alignment.
@@ -50,33 +50,33 @@ pub enum Error {
     Misaligned {
         /// The argument's name.
         argument: &'static str,
-        /// What was given.
+        /// The argument's value.
         value: u64,
         /// The alignment in bytes.
         alignment: u64,
     },
-    /// Two ranges that must be apart share bytes.
+    /// Two ranges overlap that must not.
     #[error("{first} and {second} overlap")]
     Overlap {
-        /// One of them.
+        /// The name of one range.
         first: &'static str,
-        /// The other.
+        /// The name of the other range.
         second: &'static str,
     },
-    /// A number that names nothing.
+    /// A number that is not a value of the enum.
     #[error("{argument} {value} is not a known value")]
     UnknownValue {
         /// The argument's name.
         argument: &'static str,
-        /// What was given.
+        /// The argument's value.
         value: i64,
     },
-    /// A struct that this version cannot read.
+    /// A struct or text that this version cannot parse.
     #[error("{argument} is malformed: {why}")]
     Malformed {
         /// The argument's name.
         argument: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The object belongs to another device.
@@ -85,22 +85,22 @@ pub enum Error {
         /// The argument's name.
         argument: &'static str,
     },
-    /// A handle of deferred creation whose pipelines have not all been created.
+    /// The pipelines of a handle with deferred creation have not all been created.
     #[error("{argument} is not ready: not all of its pipelines have been created")]
     NotReady {
-        /// The handle: "sorter" or the like.
+        /// The handle: "sorter" or "splitter".
         argument: &'static str,
     },
-    /// A fault of the library. Please report it.
-    #[error("a fault of the library: {0}")]
+    /// A bug in the library. Please report it.
+    #[error("a bug in the library: {0}")]
     Internal(String),
-    /// The build left this primitive out.
+    /// The primitive's feature is not enabled in this build.
     #[error("built without the feature \"{0}\"")]
     NotBuilt(&'static str),
-    /// Own context only: no device, or none with that name.
+    /// Feature `host` only: no device found, or none with the given name.
     #[error("{0}")]
     NoDevice(String),
-    /// Own context only: memory could not be had.
+    /// Feature `host` only: a memory allocation failed.
     #[error("allocation failed: {0}")]
     Allocation(String),
 }

@@ -1,4 +1,4 @@
-//! Every kernel of the library. A primitive adds its own here; what a module is compiled from is in `glsl/VARIANTS`.
+//! The kernels of the library. A new primitive adds its kernels here; `glsl/VARIANTS` lists the sources of each module.
 
 pub use crate::core::pipelines::Variant;
 
@@ -10,93 +10,94 @@ use std::ffi::CStr;
 
 kernels! {
     native {
-        /// Resolves counts, lays out tiles, writes indirect arguments, clears.
+        /// Resolves counts, assigns tiles to problems, writes indirect arguments, clears state.
         SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, MaxGroupsX];
-        /// Histograms of all digits.
+        /// Computes the histograms of all digits.
         SortHistogram = "sort_histogram", [
             Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
-        /// Whether to sort by prefixes.
+        /// Decides whether the sort goes by key prefixes.
         SortChoose = "sort_choose", [Threads, Lanes, Mode, Bins];
-        /// One digit, by look-back.
+        /// Ranks and scatters by one digit, with decoupled look-back.
         SortOnesweep = "sort_onesweep", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
         ];
-        /// The same by workgroups that take one tile after the other.
+        /// As `SortOnesweep`, with persistent workgroups: each takes one tile after the other.
         SortOnesweepPersistent = "sort_onesweep_persistent", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
         ];
-        /// One digit's counts a tile.
+        /// Counts one digit in each tile (reduce-then-scan).
         SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
-        /// One digit's sums over the tiles.
+        /// Scans the counts of one digit over the tiles.
         SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile];
-        /// One digit, to the places that the sums tell.
+        /// Ranks and scatters by one digit, with scanned counts.
         SortReorder = "sort_reorder", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Output,
         ];
-        /// A whole problem by all workgroups, each of which compares its items with all of them.
+        /// Sorts a small problem with all workgroups: each item is compared with all others.
         SortRank = "sort_rank", [
             Threads, Lanes, Mode, Items, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// A whole problem in one workgroup, digit by digit.
+        /// Sorts a small problem in one workgroup, digit by digit.
         SortSmall = "sort_small", [
             Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// The same by buckets, where keys are spread well enough.
+        /// Sorts a small problem in one workgroup, by buckets of equal key ranges; digit by digit if a bucket is too
+        /// full.
         SortBuckets = "sort_buckets", [
             Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// A whole problem in one workgroup, by merging; or a run of one.
+        /// Sorts a small problem, or one run of a larger problem, in one workgroup by merging.
         SortMerge = "sort_merge", [
             Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// Where windows of runs begin once they are merged.
+        /// Finds the parts of the runs that each window of the merged output takes (merge path).
         SortPartition = "sort_partition", [
             Threads, Lanes, Mode, Tile, Fan, Step, KeyWords, ValueWords, KeyBits, Layout, BeginBit, EndBit,
         ];
-        /// Runs merged, a window in one workgroup.
+        /// Merges runs: one workgroup for each window of the output.
         SortJoin = "sort_join", [
             Threads, Lanes, Mode, Items, Fan, Step, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// Every segment that fits a workgroup, and where the others lie.
+        /// Sorts every segment that fits a workgroup, and lists the longer ones.
         SortSegments = "sort_segments", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
             EndBit,
         ];
-        /// The same by merging.
+        /// As `SortSegments`, by merging.
         SortSegmentsMerge = "sort_segments_merge", [
             Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// Items to where they are wanted.
+        /// Copies items to the output arrays.
         SortCopy = "sort_copy", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
-        /// Keys of the same prefix.
+        /// Sorts items with equal prefixes.
         SortFinish = "sort_finish", [
             Threads, Lanes, Mode, Bins, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
-        /// Sorted keys to the bytes or halves that they are.
+        /// Packs sorted keys of 8 or 16 bits.
         SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
-        /// Values to the places of their keys.
+        /// Gathers large values by the source index of their keys.
         SortPermute = "sort_permute", [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
-        /// Which bucket each item goes to.
+        /// Writes the label (bucket number) of each item.
         SplitLabel = "split_label", [
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit,
         ];
-        /// What tiles of a split meet in, cleared, where nobody counts keys before.
+        /// Clears the look-back state of a split that skips the histogram.
         SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Scan, RingEntries, Output];
-        /// Few items to their buckets, by tiles each of which counts all.
+        /// Scatters few items in a single dispatch: each workgroup computes the full histogram.
         SplitSmall = "split_small", [
             Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
         ];
-        /// What is known of the buckets of a split.
+        /// Writes bucket offsets, counts and indirect commands.
         SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output, MaxGroupsX];
-        /// The same of few items, which are counted for it.
+        /// As `SplitResults` for few items: computes the histogram itself.
         SplitSmallResults = "split_small_results", [
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, MaxGroupsX,
         ];
-        /// The same of more buckets than a digit has values.
+        /// As `SplitResults` for more than 256 buckets.
         SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets, MaxGroupsX];
     }
     emulated {

@@ -1,16 +1,16 @@
 //! Sort and split passes that an engine records into its own Vulkan command buffers.
 //!
-//! The library takes the engine's device, creates compute pipelines on it, and appends dispatches and barriers to command
-//! buffers. It allocates no device memory, submits nothing and waits for nothing. Inputs and outputs are device addresses,
-//! scratch is a buffer range, and counts may lie on the device.
+//! The library takes the engine's device, creates compute pipelines on it, and appends dispatches and barriers to
+//! command buffers. It allocates no device memory, submits nothing and waits for nothing. Inputs and outputs are device
+//! addresses. Scratch is a buffer range. Counts can be read on the device.
 //!
-//! - [`Requirements`]: what to enable, before `vkCreateDevice`.
-//! - [`Device`]: the engine's handles.
-//! - [`Sorter`]: sorts of one kind; [`Sorter::cmd_sort`] records one, [`cmd_batch`] many.
-//! - [`Splitter`]: splits of one kind; [`Splitter::cmd_split`] records one.
-//! - [`host`]: for those who bring no Vulkan.
+//! - [`Requirements`]: the features to enable before `vkCreateDevice`.
+//! - [`Device`]: the engine's Vulkan handles.
+//! - [`Sorter`]: pipelines for sorts of one format; [`Sorter::cmd_sort`] records one sort, [`cmd_batch`] many.
+//! - [`Splitter`]: pipelines for splits of one format; [`Splitter::cmd_split`] records one split.
+//! - `host` (feature `host`): sorts and splits without your own Vulkan device.
 
-#![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, what primitives share has no user"))]
+#![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
 #[doc(hidden)]
 pub mod capi;
@@ -39,7 +39,7 @@ pub mod tuning;
 #[cfg(feature = "host")]
 pub mod host;
 
-/// README's Rust examples, compiled with the documentation's.
+/// The README's Rust examples, compiled with the documentation tests.
 #[cfg(all(doctest, feature = "host"))]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,4 +1,5 @@
-//! A function that the engine's loader does not have is found out here: to call it later would be the end of the process.
+//! Checks that the engine's loader has all functions that the library calls. Without the check, ash would abort the
+//! process at the first call of a missing function.
 
 use crate::requirements::INSTANCE_VERSION;
 use crate::{Error, Result};
@@ -7,7 +8,7 @@ use ash::vk::Handle as _;
 use std::ffi::CStr;
 use std::mem::transmute;
 
-/// Older loaders and instances created for less than Vulkan 1.3 lack one or another of these.
+/// Older loaders, and instances created for less than Vulkan 1.3, lack some of these functions.
 const OF_INSTANCES: &[&CStr] = &[
     c"vkGetDeviceProcAddr",
     c"vkGetPhysicalDeviceProperties",
@@ -18,7 +19,7 @@ const OF_INSTANCES: &[&CStr] = &[
 const OF_DEVICES: &[&CStr] = &[c"vkGetBufferDeviceAddress", c"vkCmdPipelineBarrier2", c"vkCmdWriteTimestamp2"];
 const OF_DEBUG_UTILS: &[&CStr] = &[c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
 
-/// Looks up what the library calls on an instance, which ash would take for present; a null one is for others to refuse.
+/// Checks the functions that the library calls on an instance. A null instance passes; later checks reject it.
 ///
 /// # Safety
 /// The handle is valid or null.
@@ -28,8 +29,9 @@ pub(crate) unsafe fn check_instance(loader: vk::PFN_vkGetInstanceProcAddr, insta
     all(!instance.is_null(), OF_INSTANCES, has, INSTANCE_VERSION)
 }
 
-/// Looks up what the library calls on a device; a null one is for others to refuse. The functions of `VK_EXT_debug_utils` are looked up on the
-/// instance as well: loaders give a device's even where the instance is without the extension.
+/// Checks the functions that the library calls on a device. A null device passes; later checks reject it. The functions
+/// of `VK_EXT_debug_utils` are looked up on the instance, too: loaders return a device's function even if the instance
+/// does not have the extension.
 ///
 /// # Safety
 /// The handles are valid or null, and [`check_instance`] has passed.

@@ -1,4 +1,4 @@
-//! Every primitive whose requests batches take. A primitive adds a line.
+//! The primitives that batches accept. A new primitive adds a line.
 
 use crate::core::batch::{self, GroupOrder, Listed, Members, Requests, requests};
 use crate::core::memory::NamedArguments;

@@ -1,4 +1,4 @@
-//! What a device must have and be created with, asked before `vkCreateDevice`.
+//! Device requirements: features, limits and versions, known before `vkCreateDevice`.
 
 use crate::core::pipelines::MAX_PUSH_BYTES;
 use crate::loader::check_instance;
@@ -10,13 +10,13 @@ use std::ffi::CStr;
 
 /// Shared memory of a workgroup that the default tile shapes need, in bytes.
 const SHARED_MEMORY: u32 = 16 * 1024;
-/// Narrower subgroups would need more room for their sums than kernels have.
+/// Fewest lanes of a subgroup. Narrower subgroups would need larger arrays for their sums than kernels declare.
 const MIN_LANES: u32 = 4;
-/// What an instance for less than Vulkan 1.3 lacks.
+/// The requirement that an instance for less than Vulkan 1.3 does not meet.
 pub(crate) const INSTANCE_VERSION: &str = "Vulkan 1.3 as the instance's apiVersion";
 
 bitflags::bitflags! {
-    /// The features that every kernel relies on. Names are Vulkan's.
+    /// The features that every kernel uses. Names are Vulkan's.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Features: u32 {
         const bufferDeviceAddress = 1;
@@ -31,7 +31,7 @@ bitflags::bitflags! {
 }
 
 impl Features {
-    /// What a chain enables or supports: by the version structs, or by the single ones that preceded them.
+    /// Reads the features of a `pNext` chain, from version structs and from the extension structs that preceded them.
     ///
     /// # Safety
     /// The chain is valid.
@@ -83,23 +83,24 @@ impl Features {
     }
 }
 
-/// What the library needs of a physical device: what to enable, and what it does not have.
+/// The requirements of the library, and those that a physical device does not meet.
 ///
-/// No extension is needed: the floor is Vulkan 1.3.
+/// No extension is needed: the minimum is Vulkan 1.3.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
     missing: Vec<String>,
 }
 
 impl Requirements {
-    /// Asks a physical device.
+    /// Queries a physical device.
     ///
-    /// `api_version` is the `VkApplicationInfo::apiVersion` that the instance was created with; 0 means Vulkan 1.0 there as here. Vulkan cannot be
-    /// asked for that version, and loaders and drivers may serve a physical device of Vulkan 1.3 on an older instance until the device is created.
+    /// `api_version` is the `VkApplicationInfo::apiVersion` at the creation of the instance; 0 means Vulkan 1.0, as in
+    /// Vulkan. Vulkan has no query for this version. On an older instance, loaders and drivers may expose a physical
+    /// device of Vulkan 1.3 until a device is created.
     ///
     /// # Errors
-    /// [`Error::Null`] for a null handle, [`Error::MissingFeature`] for a loader that lacks a function. A device or an instance that falls short is
-    /// not an error: see [`Requirements::missing`].
+    /// [`Error::Null`] for a null handle, [`Error::MissingFeature`] for a loader that lacks a function. Unmet
+    /// requirements are not an error: see [`Requirements::missing`].
     ///
     /// # Safety
     /// The handles are valid and belong together.
@@ -185,7 +186,7 @@ impl Requirements {
         Self { missing }
     }
 
-    /// What the device does not have, in words; empty when it will do.
+    /// The requirements that the device does not meet, as text. Empty if it meets all.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
@@ -195,7 +196,7 @@ impl Requirements {
         &[]
     }
 
-    /// Switches on what is needed and leaves everything else as it is, so that several libraries can add to one device.
+    /// Sets the required features and leaves the others unchanged, so that several libraries can share one device.
     pub fn enable(&self, v12: &mut vk::PhysicalDeviceVulkan12Features<'_>, v13: &mut vk::PhysicalDeviceVulkan13Features<'_>) {
         v12.buffer_device_address = vk::TRUE;
         v12.vulkan_memory_model = vk::TRUE;
@@ -207,7 +208,7 @@ impl Requirements {
         v13.maintenance4 = vk::TRUE;
     }
 
-    /// What the device lacks, and what it was created without.
+    /// The requirements that the device does not meet, and the required features that it was created without.
     ///
     /// # Safety
     /// The chain is valid.

@@ -1,10 +1,10 @@
-//! What host and shaders must agree on, said once: the structs and constants here are Rust and, through [`glsl`], the text of
+//! Structs and constants shared by host and shaders, declared once: in Rust and, through [`glsl`], in
 //! `glsl/lib/shared.glsl`. A test compares both with every compiled module by reflection.
 
 use bytemuck::{Pod, Zeroable};
 use std::fmt::Write as _;
 
-/// A device address as shaders see it: two words, so that 4-byte alignment does and no module needs 64-bit integers.
+/// A device address in shaders: two words, so that 4-byte alignment suffices and no module needs 64-bit integers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Address([u32; 2]);
@@ -17,7 +17,7 @@ impl From<u64> for Address {
 
 /// A field type of a shared struct: its GLSL name.
 pub trait GlslType {
-    /// The type as a shader writes it.
+    /// The type in GLSL.
     const GLSL: &'static str;
 }
 
@@ -29,9 +29,9 @@ impl GlslType for Address {
     const GLSL: &'static str = "uvec2";
 }
 
-/// A struct that lies in device memory or push constants, with scalar layout.
+/// A struct in device memory or push constants, with scalar layout.
 pub trait SharedStruct: Pod {
-    /// Its name, in Rust and GLSL.
+    /// The name in Rust and GLSL.
     const NAME: &'static str;
     /// GLSL type, name and byte offset of each field.
     const FIELDS: &'static [(&'static str, &'static str, usize)];
@@ -57,7 +57,7 @@ macro_rules! shared_structs {
             }
         )*
 
-        /// Every shared struct, in an order in which GLSL can declare them.
+        /// All shared structs, in an order in which GLSL can declare them.
         pub const STRUCTS: &[(&str, &[(&str, &str, usize)])] = &[$((<$name as SharedStruct>::NAME, <$name as SharedStruct>::FIELDS),)*];
     };
 }
@@ -66,88 +66,88 @@ macro_rules! shared_constants {
     ($($(#[$doc:meta])* const $name:ident = $value:expr;)*) => {
         $($(#[$doc])* pub const $name: u32 = $value;)*
 
-        /// Every shared constant.
+        /// All shared constants.
         pub const CONSTANTS: &[(&str, u32)] = &[$((stringify!($name), $name),)*];
     };
 }
 
 macro_rules! specialisation_constants {
     ($($(#[$doc:meta])* $variant:ident = $id:literal as $glsl:literal,)*) => {
-        /// A specialisation constant; the number is its `constant_id`.
+        /// A specialization constant; the number is its `constant_id`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u32)]
         pub enum Constant { $($(#[$doc])* $variant = $id,)* }
 
-        /// GLSL name and id of each specialisation constant.
+        /// GLSL name and id of each specialization constant.
         pub const SPECIALISATION: &[(&str, u32)] = &[$(($glsl, $id),)*];
     };
 }
 
 specialisation_constants! {
-    /// Invocations a workgroup.
+    /// Invocations of a workgroup.
     Threads = 0 as "SPEC_THREADS",
-    /// Lanes a subgroup; 0 where the device chooses at dispatch.
+    /// Lanes of a subgroup; 0 if the device chooses at dispatch.
     Lanes = 1 as "SPEC_LANES",
-    /// Keys a thread; of `rank`, a workgroup.
+    /// Keys of a thread; in `rank`, items of a workgroup.
     Items = 2 as "SPEC_ITEMS",
-    /// Rows of digit counters a workgroup: one a subgroup, or fewer, which neighbouring subgroups share. Of the histogram, copies of each
-    /// counter.
+    /// Rows of digit counters in a workgroup: one for each subgroup, or fewer, shared by neighboring subgroups. In the
+    /// histogram: copies of each counter.
     Histograms = 3 as "SPEC_HISTOGRAMS",
-    /// 32-bit words a value, as the passes move it; 0 for keys alone.
+    /// 32-bit words of a value, as passes move it; 0 without values.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
-    /// Keys a tile, for kernels that go over the keys of one without holding them; of `rank`, keys in shared memory at a time.
+    /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared memory at a time.
     Tile = 5 as "SPEC_TILE",
-    /// Turns that a look-back waits.
+    /// Iterations that a look-back waits.
     SpinLimit = 6 as "SPEC_SPIN_LIMIT",
-    /// Tests only: every so many tiles, one is late. 0 in use.
+    /// Tests only: one tile in this many is late. Otherwise 0.
     DelayEvery = 7 as "SPEC_DELAY_EVERY",
-    /// 32-bit words a key, as the passes move it.
+    /// 32-bit words of a key, as passes move it.
     KeyWords = 8 as "SPEC_KEY_WORDS",
-    /// Bits of a key's most significant word: 32, or 8 or 16 where keys are narrower than a word.
+    /// Bits of a key's most significant word: 32, or 8 or 16 for keys narrower than a word.
     KeyBits = 9 as "SPEC_KEY_BITS",
-    /// `ENCODING_` bits: how the bits of a key order it.
+    /// `ENCODING_` bits: the order of the keys.
     Encoding = 10 as "SPEC_ENCODING",
-    /// `LAYOUT_` bits: how the caller's arrays hold the items.
+    /// `LAYOUT_` bits: the layout of the caller's arrays.
     Layout = 11 as "SPEC_LAYOUT",
-    /// 1 where places may lie beyond 2^30, so that addresses need 64 bits.
+    /// 1 if indices may exceed 2^30, so that addresses need 64 bits.
     Wide = 12 as "SPEC_WIDE",
-    /// First bit that is sorted by.
+    /// First bit to sort by.
     BeginBit = 13 as "SPEC_BEGIN_BIT",
-    /// One past the last bit that is sorted by.
+    /// One past the last bit to sort by.
     EndBit = 14 as "SPEC_END_BIT",
-    /// A `SCAN_` constant: how tiles learn what lies before them.
+    /// A `SCAN_` constant: the algorithm by which tiles find their exclusive prefixes.
     Scan = 15 as "SPEC_SCAN",
-    /// Entries of the ring, a power of two.
+    /// Entries of the ring: a power of two.
     RingEntries = 16 as "SPEC_RING_ENTRIES",
-    /// Tiles that a look-back in the ring goes back at most.
+    /// Largest distance of a look-back in the ring, in tiles.
     RingReach = 17 as "SPEC_RING_REACH",
-    /// Tiles whose look-back words are read together.
+    /// Tiles that a look-back reads at a time.
     Window = 19 as "SPEC_WINDOW",
-    /// 1 where every digit has all 8 bits.
+    /// 1 if every digit has all 8 bits.
     FullDigits = 20 as "SPEC_FULL_DIGITS",
-    /// `MODE_` bits: what problems there are.
+    /// `MODE_` bits: the number and origin of problems.
     Mode = 21 as "SPEC_MODE",
-    /// Items that one workgroup sorts by itself where problems are segments.
+    /// Items that one workgroup sorts in a segmented sort.
     SegmentTile = 22 as "SPEC_SEGMENT_TILE",
-    /// Bins that a pass takes items to.
+    /// Bins of a pass.
     Bins = 23 as "SPEC_BINS",
-    /// A `FUNCTION_` constant: what takes keys to bins.
+    /// A `FUNCTION_` constant: maps keys to bins.
     Function = 26 as "SPEC_FUNCTION",
     /// Bins that are buckets of a split.
     Buckets = 27 as "SPEC_BUCKETS",
-    /// An `OUTPUT_` constant in the low byte: what becomes of the items of a split. Behind it, of one bucket alone, that.
+    /// An `OUTPUT_` constant in the low byte; above it, the bucket of `OUTPUT_ONE`.
     Output = 30 as "SPEC_OUTPUT",
-    /// Of kernels of the caller alone: what they were compiled for, and the keys.
+    /// User-defined kernels only: the interface that they were compiled for.
     Interface = 28 as "SPEC_INTERFACE",
-    /// The words of a key in the low byte, then `ENCODING_` bits.
+    /// User-defined kernels only: words of a key in the low byte, then `ENCODING_` bits.
     InterfaceKey = 29 as "SPEC_INTERFACE_KEY",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
-    /// Of the items of a run that is merged, every so many one is a sample.
+    /// Distance of samples in a run that is merged, in items.
     Step = 25 as "SPEC_STEP",
-    /// A `RANKING_` constant: how keys of a tile find their places.
+    /// A `RANKING_` constant: the algorithm that ranks the keys of a tile.
     Ranking = 18 as "SPEC_RANKING",
-    /// Workgroups that one dispatch takes in x.
+    /// Maximum number of workgroups of a dispatch in x.
     MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
 }
 
@@ -156,114 +156,115 @@ shared_constants! {
     const RADIX_BITS = 8;
     /// Values of a digit.
     const RADIX = 1 << RADIX_BITS;
-    /// Most words of a key.
+    /// Maximum number of words of a key.
     const MAX_KEY_WORDS = 4;
-    /// Most words of a value that passes move.
+    /// Maximum number of words of a value that passes move.
     const MAX_VALUE_WORDS = 4;
-    /// Topmost digits of a key that are its prefix. An odd number, so that with the move that finishes there is an even one.
+    /// Topmost digits that form the key prefix. An odd number: together with the pass over equal prefixes, the number
+    /// of passes is even.
     const PREFIX_DIGITS = 3;
-    /// Bits of a prefix's bin.
+    /// Bits of the bin of a key prefix.
     const PREFIX_BIN_BITS = 12;
-    /// Bins that prefixes are counted in.
+    /// Bins of the histogram of key prefixes.
     const PREFIX_BINS = 1 << PREFIX_BIN_BITS;
-    /// Items beside a tile of keys with the same prefix that are at hand.
+    /// Items on either side of a tile that the sort of equal prefixes keeps in shared memory.
     const FINISH_MARGIN = 32;
-    /// Most groups of tiles that a ring's tail moves over, each with a counter.
+    /// Maximum number of groups of tiles that free ring entries together. Each has a counter.
     const RING_GROUPS = 32;
-    /// Bits of a ring's word below its tag: half a count, and its state.
+    /// Bits of a ring word below its tag: half a count, and the state.
     const RING_TAG_SHIFT = 18;
-    /// The most steps for each key that finish keys of the same prefix: by then passes by every digit are as fast.
+    /// Maximum number of steps for each key in the sort of equal prefixes. Beyond it, passes over every digit are as
+    /// fast.
     const MOST_STEPS = 24;
-    /// Most digits that one reading of the keys counts.
+    /// Maximum number of digits that one read of the keys counts.
     const DIGITS_COUNTED = 8;
-    /// Status bit: the count on the device was above the maximum; the maximum was used.
+    /// Status bit: the count on the device exceeded the maximum, and the maximum was used.
     const STATUS_COUNT_CLAMPED = 1;
-    /// Fewest look-back words of a tile.
+    /// Minimum number of look-back words of a tile.
     const LEAST_LOOK_BACK_ROW = 32;
-    /// Status bit: some keys belong to no bucket; they lie behind those of the last one.
+    /// Status bit: some keys have no bucket; they were placed after the last bucket.
     const STATUS_NO_BUCKET = 2;
-    /// Status bit: where buckets begin, some items have no room in what is written; they are not written.
+    /// Status bit: by the starts of the buckets, some items belong past the end of the output; they were not written.
     const STATUS_OUTPUT_CLAMPED = 4;
     /// Bins are the values of a digit.
     const FUNCTION_DIGIT = 0;
-    /// The same, of fewer bins than the digit has values: all others belong to the last.
+    /// Bins are values of a digit, but fewer than the digit has: all other values map to the last bin.
     const FUNCTION_FIELD = 1;
     /// Bins are ranges of keys of equal width.
     const FUNCTION_RANGE = 2;
-    /// Of labels alone: a key's bin is the number of splitters that are not above it.
+    /// Labels only: a key's bin is the number of splitters less than or equal to it.
     const FUNCTION_SPLITTERS = 3;
-    /// Of labels alone: a bit for each of a key's words, its uppermost one, the first word's the lowest.
+    /// Labels only: the uppermost bit of each of the key's words, the first word's bit the lowest.
     const FUNCTION_SIGNS = 4;
-    /// Of labels alone: what a kernel of the caller says.
+    /// Labels only: a user-defined function.
     const FUNCTION_USER = 5;
-    /// Items go bin by bin, one bin behind the other.
+    /// Items are grouped by bin, without gaps.
     const OUTPUT_BUCKETS = 0;
-    /// Those of one bucket alone are written, from the beginning on.
+    /// Only the items of one bucket are written, from the start of the output.
     const OUTPUT_ONE = 1;
-    /// Items go bin by bin, and where each begins the caller says.
+    /// Items are grouped by bin; the caller gives the start of each bin.
     const OUTPUT_PLACED = 2;
-    /// Items stay; where each would be among those of its bin is written for it.
+    /// No items are written, but each item's rank in its bin.
     const OUTPUT_RANKS = 3;
-    /// Items stay, and nothing is written for them. (Which plans know, and no kernel.)
+    /// Nothing is written for items. (Plans use it, kernels do not.)
     const OUTPUT_NONE = 4;
-    /// The most words of splitters that a workgroup keeps.
+    /// Maximum number of words of splitters in the shared memory of a workgroup.
     const SPLITTERS_KEPT = 3072;
-    /// Index of the indirect command with one group a tile.
+    /// Index of the indirect command with one workgroup for each tile.
     const ARGUMENTS_TILES = 0;
-    /// Index of the indirect command with one group a chunk of tiles.
+    /// Index of the indirect command with one workgroup for each chunk of tiles.
     const ARGUMENTS_CHUNKS = 1;
-    /// Index of the indirect command with one group for each digit of each segment.
+    /// Index of the indirect command with one workgroup for each digit of each segment.
     const ARGUMENTS_DIGITS = 2;
-    /// Indirect commands of a plan.
+    /// Number of indirect commands of a plan.
     const ARGUMENTS = 3;
 
-    /// The most significant bit of a key is a sign.
+    /// The most significant bit of a key is a sign bit.
     const ENCODING_SIGNED = 1;
-    /// Keys are IEEE 754 numbers, or bfloat16: signs turn all other bits.
+    /// Keys are IEEE 754 or bfloat16 numbers: the encoding of negative keys inverts all bits.
     const ENCODING_FLOAT = 2;
-    /// Largest first.
+    /// Descending order.
     const ENCODING_DESCENDING = 4;
-    /// The first word of a key is the most significant one, not the last.
+    /// The first word of a key is its most significant one, not the last.
     const ENCODING_BIG_END_FIRST = 8;
 
-    /// Each key lies beside its value.
+    /// Each key is followed by its value in memory.
     const LAYOUT_INTERLEAVED = 1;
-    /// Values are not read: they are the places 0, 1, ... of the keys.
+    /// Values are not read: they are the indices 0, 1, ... of the keys.
     const LAYOUT_INDICES = 2;
     /// Sorted keys are not written.
     const LAYOUT_DROP_KEYS = 4;
-    /// Keys or values that are read lie further apart than they are long.
+    /// Keys or values that are read have strides.
     const LAYOUT_STRIDED = 8;
-    /// Keys between passes lie in scratch alone, never where sorted keys will.
+    /// Between passes, keys are in scratch only, never in the output array.
     const LAYOUT_KEYS_APART = 16;
-    /// Values between passes, and after the last, lie in scratch alone.
+    /// Between passes and after the last one, values are in scratch only.
     const LAYOUT_VALUES_APART = 32;
-    /// What passes take for keys are labels, which lie in scratch, and what they take for values the caller's keys and values: see
-    /// glsl/sort/planes.glsl.
+    /// Passes sort by labels in scratch, and move the caller's keys and values along: see glsl/sort/planes.glsl.
     const LAYOUT_LABELS = 64;
-    /// Of labels: from this bit on, how many of the words that follow them lie in the array of keys.
+    /// With labels: from this bit on, the number of moved words in the key array. The others are in the value array.
     const LAYOUT_LEAD_SHIFT = 8;
 
-    /// There is one problem, in the push constants.
+    /// There is a single problem, in the push constants.
     const MODE_SINGLE = 1;
-    /// Nothing has been prepared: no states, no zeroed histogram.
+    /// There was no prepare pass: no states, no zeroed histogram.
     const MODE_DIRECT = 2;
-    /// Problems are segments of the arrays in the push constants, found on the device.
+    /// Problems are segments of the arrays in the push constants. The device finds them.
     const MODE_SEGMENTS = 4;
-    /// Passes may sort by prefixes alone.
+    /// Passes may sort by key prefixes only.
     const MODE_PREFIXES = 8;
-    /// Problems are sorted as runs that are then merged; planes lie in scratch alone.
+    /// Problems are sorted as runs and merged; planes are in scratch only.
     const MODE_MERGED = 16;
 
-    /// In `SortPush::flags`: moves are even in number, since the result lies where the input did.
+    /// In `SortPush::flags`: the number of moving passes is even, since the result replaces the input.
     const FLAG_EVEN = 1;
-    /// In `SortPush::flags`: moves are odd in number, since the alternate arrays lie where the input did.
+    /// In `SortPush::flags`: the number of moving passes is odd, since the input array is the alternate array.
     const FLAG_ODD = 2;
-    /// In `SortPush::flags`: which digits no pass sorts by is known.
+    /// In `SortPush::flags`: the word of skipped digits is valid.
     const FLAG_PASSES_OVER = 64;
-    /// In `SortPush::flags`: those that all keys share are among them.
+    /// In `SortPush::flags`: constant digits are among the skipped digits.
     const FLAG_SHARED_DIGITS = 128;
-    /// Beside the digits that no pass sorts by: what has the same digits in those that are left is sorted by those below, at the end.
+    /// In the word of skipped digits: items with equal key prefixes are sorted by the skipped lower digits at the end.
     const PASSED_OVER_PREFIXES = 1 << 31;
     /// In `SortPush::flags`: `prepare` writes indirect commands.
     const FLAG_INDIRECT = 8;
@@ -271,132 +272,143 @@ shared_constants! {
     const FLAG_TICKETS = 16;
     /// In `SortPush::flags`: `prepare` clears histograms.
     const FLAG_HISTOGRAMS = 32;
-    /// In `SortPush::flags`: `MODE_DIRECT`, for kernels whose pipelines serve both.
+    /// In `SortPush::flags`: the same as `MODE_DIRECT`, for kernels whose pipelines serve both modes.
     const FLAG_DIRECT = 256;
 
-    /// Tiles look back over the counts of those before them, to the nearest prefix.
+    /// Tiles look back over the aggregates of preceding tiles, to the nearest inclusive prefix.
     const SCAN_LOOK_BACK = 0;
-    /// Each tile waits for the prefix of the tile before it.
+    /// Each tile waits for the inclusive prefix of its predecessor.
     const SCAN_CHAINED = 1;
-    /// Look-back in a ring whose entries are freed in groups of tiles.
+    /// Look-back in a ring; entries are freed in groups of tiles.
     const SCAN_RING = 2;
-    /// Look-back in a ring whose entries are freed tile by tile, in order.
+    /// Look-back in a ring; entries are freed tile by tile, in order.
     const SCAN_RING_IN_ORDER = 3;
 
-    /// `SortPush::digit` of `permute`: values to where they are wanted.
+    /// `SortPush::digit` of `permute`: gather values into the output.
     const PERMUTE_TO_OUTPUT = 0;
-    /// `SortPush::digit` of `permute`: values to scratch.
+    /// `SortPush::digit` of `permute`: gather values into scratch.
     const PERMUTE_TO_SCRATCH = 1;
-    /// `SortPush::digit` of `permute`: values from scratch, as they lie there.
+    /// `SortPush::digit` of `permute`: copy values from scratch to the output.
     const PERMUTE_FROM_SCRATCH = 2;
 
     /// Ballots find the lanes with the same digit.
     const RANKING_BALLOTS = 0;
-    /// Lanes count in the order that shared memory serves them, which is proven afterwards.
+    /// Atomic counters rank in the order in which shared memory serves the lanes. The order is verified afterwards.
     const RANKING_PROVEN = 1;
-    /// Tests only: as `RANKING_PROVEN`, with lanes served in a wrong order.
+    /// Tests only: as `RANKING_PROVEN`, with lanes in a wrong order.
     const RANKING_DISPROVEN = 2;
-    /// Beside one of these, of tiles: what proves it are the places in the tile that items came from. Otherwise keys do.
+    /// Added to a verified ranking of tiles: source indices in the tile verify the order. Otherwise keys do.
     const RANKING_BY_PLACES = 4;
-    /// And counters of digits that are multiples of 32 apart lie in different banks of shared memory.
+    /// Added to a verified ranking: counters are bank-swizzled, so that those of digits that differ by multiples of 32
+    /// are in different banks.
     const RANKING_SPREAD = 8;
-    /// Beside ballots: items leave for where they belong as they lie in the tile, which is not put in order before.
+    /// Added to `RANKING_BALLOTS`: items are scattered in input order, without reordering in shared memory.
     const RANKING_UNORDERED = 16;
 }
 
 shared_structs! {
-    /// One sort, as kernels see it. Addresses may be null where a strategy does not use them. An item is so many key words,
-    /// least significant first, and so many value words; between passes each word has an array of its own, a *plane*.
+    /// One problem, as kernels see it. Addresses that a strategy does not use may be null. An item has key words, least
+    /// significant first, and value words. Between passes, each word has an array of its own, a *plane*.
+    ///
+    /// Two passes of splits use fields differently:
+    /// - Bucket information: `values`, `to_keys` and `to_values` are the outputs (offsets, counts, commands). `keys` is
+    ///   the array of starts from the caller, if any. `strides` is the number of items for a workgroup of a command. If
+    ///   the pass counts the items itself, `keys` and `strides` are those of the items, and `tile_words` is that
+    ///   number.
+    /// - Labels: `keys` are keys or ids. `values`, `to_keys` and `to_values` hold the parameters of the function:
+    ///   splitters; the start, width and reciprocal of ranges; or the user's address and words
+    ///   (glsl/split/functions.glsl).
     struct SortProblem {
-        /// Keys as they come.
+        /// The input keys.
         keys: Address,
-        /// Values as they come.
+        /// The input values.
         values: Address,
-        /// Sorted keys; planes before. Of passes that tell the results of a split, `values`, this and `to_values` are where these go: offsets,
-        /// counts, commands; `keys` is where the caller says that buckets begin, if it does, and `strides` how many items a workgroup of the
-        /// commands takes; but where items are counted for it, `keys` and `strides` are theirs, and `tile_words` is that number. Of the pass that makes labels, `keys` are keys or ids,
-        /// and behind them lies what its function is told: splitters, where ranges begin, how wide they are and the reciprocal of that, or what
-        /// the caller's own is given (glsl/split/functions.glsl).
+        /// The sorted keys; between passes, key planes.
         to_keys: Address,
-        /// Sorted values; planes before.
+        /// The sorted values; between passes, value planes.
         to_values: Address,
-        /// Key planes, in turn with those at `to_keys`. Of a split by ranges, the first key and the last. Of one by labels, these.
+        /// Key planes that alternate with those at `to_keys` (ping-pong). In splits by ranges: the lowest and the
+        /// highest key. In splits by labels: the labels.
         alternate_keys: Address,
-        /// Value planes, in turn with those at `to_values`. Of a split by ranges, what finds them: see glsl/lib/bins.glsl.
+        /// Value planes that alternate with those at `to_values`. In splits by ranges: the parameters of the division
+        /// (glsl/lib/bins.glsl).
         alternate_values: Address,
-        /// Where the count lies; null: it is `max_count`.
+        /// Address of the count; null: the count is `max_count`.
         count: Address,
-        /// Where the status goes; may be null.
+        /// Address of the status word; may be null.
         status: Address,
-        /// The count, or what it is clamped to.
+        /// The count, or its maximum.
         max_count: u32,
-        /// Distance of one key from the next as they come, in the low half, and of values in the high one: in words, or, for keys
-        /// narrower than a word, in bytes.
+        /// Strides of the input: of keys in the low half, of values in the high half. In words, or in bytes for keys
+        /// narrower than a word.
         strides: u32,
-        /// `[rows][digits][BINS]` counts, a word with a bit for each digit that no pass sorts by, and `[PREFIX_BINS]` counts of
-        /// prefixes. Where a split looks back and nobody counts before, the second row is where the caller says that bins begin. By 256 bytes into
-        /// scratch.
+        /// Offset in scratch, in units of 256 bytes: `[rows][digits][BINS]` counts, a word with a bit for each skipped
+        /// digit, and `[PREFIX_BINS]` counts of key prefixes. In splits that look back without a histogram, the second
+        /// row holds the starts of the bins.
         histogram: u32,
-        /// Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan: `[tiles][BINS]` sums of the tiles before, in the same chunk. Merging: `[windows][FAN]` counts. By 256 bytes
-        /// into scratch.
+        /// Offset in scratch, in units of 256 bytes. Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan:
+        /// `[tiles][BINS]` sums of the preceding tiles of the same chunk. Merging: `[windows][FAN]` counts.
         tile_words: u32,
     }
 
-    /// What `prepare` resolves for a problem; one past the last holds the number of tiles in all and, as its count, that of segments.
+    /// The state that `prepare` writes for each problem. One more state after the last holds the total number of tiles
+    /// and, as its count, the number of segments.
     struct SortState {
-        /// Keys.
+        /// Number of keys.
         count: u32,
-        /// Tiles of the problems before this one.
+        /// Number of tiles of all preceding problems.
         first_tile: u32,
-        /// Of a segment, its first item.
+        /// In segmented sorts: index of the segment's first item.
         first: u32,
     }
 
-    /// Push constants of every sort kernel. Parts of scratch are named by 256 bytes into it.
+    /// Push constants of every sort kernel. Parts of scratch are offsets in units of 256 bytes.
     struct SortPush {
-        /// The problem, where it is the only one.
+        /// The problem, if there is only one.
         problem: SortProblem,
-        /// Scratch.
+        /// Address of scratch.
         scratch: Address,
-        /// `SortProblem[problem_count]`, where there are several. Of segments, `SortState[problem_count + 1]`: the one too long for a
-        /// workgroup that begins in each window, or none; behind them, what all segments cover.
+        /// `SortProblem[problem_count]`, if there are several. With segments: `SortState[problem_count + 1]`, for each
+        /// window the segment that begins in it and exceeds a workgroup, if any; after them, the range that all
+        /// segments cover.
         problems: u32,
-        /// `SortState[problem_count + 1]`, where counts have been prepared.
+        /// `SortState[problem_count + 1]`, after a prepare pass.
         states: u32,
-        /// Indirect commands, where counts lie on the device. For `segments`: low word of the address of the offsets.
+        /// Indirect commands, for counts on the device. In `segments`: low word of the address of the offsets.
         arguments: u32,
-        /// Tickets of the look-back, one a pass, then as many tails of the ring, then `[passes][RING_GROUPS]` counters. For `segments`:
-        /// high word of that address.
+        /// Tickets of the look-back, one for each pass; then as many tails of the ring; then `[passes][RING_GROUPS]`
+        /// counters. In `segments`: high word of the address of the offsets.
         tickets: u32,
-        /// Problems in the dispatch; windows, where they are segments.
+        /// Number of problems in the dispatch; with segments, the number of windows.
         problem_count: u32,
-        /// Tiles that one group counts, of the histogram or tile by tile. For `segments`: how many segments there are at most. Of sorts by merging: workgroups
-        /// of each problem.
+        /// Number of tiles that one workgroup counts. In `segments`: maximum number of segments. In merge sorts:
+        /// workgroups of each problem.
         chunk: u32,
         /// Items of a tile, for kernels that count tiles without holding one.
         tile_items: u32,
-        /// The pass in the low byte, then the number of digits - the pass behind them is the last move where one is left -, then the rows of
-        /// the histogram. Of sorts by merging: moves before this one, then moves in all but for the first.
+        /// Index of the pass in the low byte, then the number of digits, then the rows of the histogram. A pass index
+        /// equal to the number of digits is the final copy, if there is one. In merge sorts: number of preceding
+        /// passes, then number of all passes after the first.
         pass: u32,
-        /// The pass's digit: first bit in its word in the low byte, then the word, then the number of bits. Of sorts by merging: items of
-        /// the runs that are merged.
+        /// The digit of the pass: first bit in its word in the low byte, then the word, then the number of bits. In
+        /// merge sorts: items of a run.
         digit: u32,
         /// `FLAG_` bits.
         flags: u32,
     }
 }
 
-/// Identifies what a kernel of the caller shares with the library. A module that was compiled with another number is refused.
+/// Identifies the interface of user-defined kernels. The library refuses a module that was compiled with another value.
 ///
-/// The number depends on the tokens of [`KERNEL_FILES`], and on the structs and constants that these name. Comments, white space and the parts of
-/// the library that such a kernel does not see leave it as it is.
+/// The value is a hash (FNV-1a) of the tokens of [`KERNEL_FILES`] and of the structs and constants that these files name. Comments,
+/// white space and other parts of the library do not change it.
 pub const KERNEL_INTERFACE: u32 = {
     #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
     const INTERFACE: u32 = interface::<MAX_IDENTIFIERS>(KERNEL_FILES, STRUCTS, &[SPECIALISATION, CONSTANTS]);
     INTERFACE
 };
 
-/// The files that a kernel of the caller is compiled from, besides `glsl/lib/shared.glsl`.
+/// The source files of user-defined kernels, except for the generated glsl/lib/shared.glsl.
 const KERNEL_FILES: &[&[u8]] = &[
     include_bytes!("../glsl/lib/bins.glsl"),
     include_bytes!("../glsl/lib/extensions.glsl"),
@@ -412,13 +424,13 @@ const KERNEL_FILES: &[&[u8]] = &[
     include_bytes!("../glsl/split/user.glsl"),
 ];
 
-/// Most identifiers in [`KERNEL_FILES`].
+/// Capacity for the identifiers in [`KERNEL_FILES`].
 const MAX_IDENTIFIERS: usize = 8192;
 
 /// Fields of a struct: GLSL type, name, offset.
 type Fields = [(&'static str, &'static str, usize)];
 
-/// Steps of FNV-1a, 32 bits.
+/// Continues a hash with `bytes` (FNV-1a, 32 bits).
 const fn add_bytes(mut hash: u32, bytes: &[u8]) -> u32 {
     let mut i = 0;
     while i < bytes.len() {
@@ -436,7 +448,7 @@ const fn is_identifier(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The beginning of the next token: behind white space and comments that run to the end of their line.
+/// Returns the start of the next token, after white space and line comments.
 const fn skip_blank(text: &[u8], mut at: usize) -> usize {
     while at < text.len() {
         if text[at] == b'/' && at + 1 < text.len() && text[at + 1] == b'/' {
@@ -452,7 +464,7 @@ const fn skip_blank(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The end of the token that begins at `at`: an identifier, a number, or one other byte.
+/// Returns the end of the token at `at`: an identifier, a number, or one other byte.
 const fn token_end(text: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while is_identifier(text[at]) && end < text.len() && is_identifier(text[end]) {
@@ -461,7 +473,7 @@ const fn token_end(text: &[u8], at: usize) -> usize {
     end
 }
 
-/// See [`KERNEL_INTERFACE`]. `N`: room for the identifiers of `files`. `constants`: lists of names with their numbers.
+/// Computes [`KERNEL_INTERFACE`]. `N`: capacity for the identifiers of `files`. `constants`: lists of names and values.
 const fn interface<const N: usize>(files: &[&[u8]], structs: &[(&str, &Fields)], constants: &[&[(&str, u32)]]) -> u32 {
     let mut hash = hash_of(&[]);
     let (mut identifiers, mut count) = ([0; N], 0);
@@ -522,7 +534,6 @@ const fn contains(identifiers: &[u32], count: usize, name: &str) -> bool {
     false
 }
 
-/// The text of `glsl/lib/shared.glsl`.
 pub fn glsl() -> String {
     let mut text = String::from("// Generated from src/shared.rs by `cargo xtask shaders`. Do not edit.\n\n");
     let mut line = |args: std::fmt::Arguments| {
@@ -563,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_of_the_caller_outlive_changes_of_what_they_do_not_see() {
+    fn user_kernels_outlive_changes_that_they_do_not_see() {
         let number = of(FILE, ROW, 256, 1);
         assert_eq!(number, of(FILE, ROW, 256, 2), "neither the struct nor the constant is named");
         assert_eq!(
@@ -582,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_of_the_caller_does_not_see_the_whole_library() {
+    fn user_kernels_do_not_see_the_whole_library() {
         let seen = |name: &str| super::KERNEL_FILES.iter().any(|text| String::from_utf8_lossy(text).contains(name));
         let hidden: Vec<_> = CONSTANTS.iter().filter(|(name, _)| !seen(name)).collect();
         assert!(hidden.iter().any(|(name, _)| *name == "MOST_STEPS") && hidden.len() > 20, "{hidden:?}");

@@ -101,15 +101,15 @@ fn refusals() {
     let user = by_user(KeyType::U32, 5, ValueType::None);
     assert_eq!(
         Splitter::new(context.device(), &user).map(drop).map_err(|error| error.to_string()),
-        Err("bucketFunction is malformed: it takes a kernel, and none is given".into())
+        Err("bucketFunction is malformed: a user-defined function needs a kernel".into())
     );
     assert_eq!(
         refused(&SplitterInfo { function: BucketFunction::Signs, ..user }),
-        Err("bucketFunction is malformed: it takes no kernel, and one is given".into())
+        Err("bucketFunction is malformed: a kernel needs a user-defined function".into())
     );
     assert_eq!(
         refused(&SplitterInfo { key: KeyType::F32, ..user }),
-        Err("keyType is malformed: F32 are not the keys that the kernel is for".into())
+        Err("keyType is malformed: F32 is not the key type of the kernel".into())
     );
 }
 
@@ -160,8 +160,8 @@ mod compiled_here {
             assert!(!success && text.contains(why), "{arguments:?}: {text}");
         };
         refused(&[source], "-o KERNEL.spv");
-        refused(&["-o", output], "a function is wanted");
-        refused(&[source, "-o", output, "--key", "u7"], "u7 is no type of key");
+        refused(&["-o", output], "the function is missing");
+        refused(&[source, "-o", output, "--key", "u7"], "u7 is not a key type");
         refused(&[source, "-o", output, "--key", "u8"], "U8 are narrower than a word");
         refused(&["nowhere.glsl", "-o", output], "nowhere.glsl: ");
     }
@@ -189,7 +189,7 @@ mod compiled_here {
             let other = refused(&format!("#include \"{file}\"\n"));
             assert!(other.contains(&format!("{file}: a function includes no files")), "{other}");
         }
-        assert_eq!(refused("uint trm_bucket\0"), "source is malformed: there is a NUL in it");
+        assert_eq!(refused("uint trm_bucket\0"), "source is malformed: it contains a NUL character");
         let bound = refused(
             "layout(set = 0, binding = 0) buffer Table { uint of[]; } table;\n\
              uint trm_bucket(KEY key, uint index, TrmUserData data) { return table.of[key]; }\n",

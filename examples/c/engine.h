@@ -1,5 +1,5 @@
 /*
- * What an engine has of its own, in as few lines as may be: an instance, a device, buffers, two pipelines, a command buffer.
+ * A minimal engine: an instance, a device, buffers, two pipelines and a command buffer.
  * Plain C99 that is also C++.
  */
 #ifndef ENGINE_H
@@ -63,7 +63,7 @@ static const uint32_t check_code[] = {
 #include "check.spv.h"
 };
 
-/* The first device that will do, with the features that the library needs on top of the engine's own, of which there are none. */
+/* Picks the first device that meets the requirements, and enables the library's features. The engine itself needs none. */
 static void choose_device(Engine *engine)
 {
     VkPhysicalDevice devices[16];
@@ -199,7 +199,7 @@ static void destroy_engine(Engine *engine)
     vkDestroyInstance(engine->instance, NULL);
 }
 
-/* Memory that the host sees too, because this example looks at everything. An engine keeps to device-local memory. */
+/* Creates a buffer in host-visible memory, because this example checks everything. Engines use device-local memory. */
 static Buffer create_buffer(const Engine *engine, VkDeviceSize size)
 {
     Buffer buffer;
@@ -275,7 +275,7 @@ static void dispatch(const Engine *engine, VkPipeline pipeline, const Args *args
     vkCmdDispatch(engine->commands, (args->count + 63) / 64, 1, 1);
 }
 
-/* From what the compute shaders before wrote, to what comes after. */
+/* Records a barrier from the writes of preceding compute shaders to the given stage and access. */
 static void barrier(const Engine *engine, VkPipelineStageFlags2 stage, VkAccessFlags2 access)
 {
     VkMemoryBarrier2 memory;
@@ -305,7 +305,7 @@ static void submit_and_wait(const Engine *engine)
     CHECK(vkQueueWaitIdle(engine->queue));
 }
 
-/* The library on the engine's device. */
+/* The parameters of the library's handle on the engine's device. */
 static TrmDeviceCreateInfo library_info(const Engine *engine)
 {
     TrmDeviceCreateInfo info;

@@ -1,6 +1,6 @@
 /*
- * A sort in the middle of an engine's own command buffer: one dispatch makes items, trommel sorts them by key, another
- * dispatch checks them. Nothing waits in between.
+ * A sort in an engine's own command buffer: a dispatch generates items, trommel sorts them by key, another dispatch checks
+ * them. The host waits once, at the end.
  */
 #include "engine.h"
 
@@ -11,7 +11,7 @@ int main(void)
     Engine engine;
     create_engine(&engine);
 
-    /* Once: the library on the engine's device, and what sorts keys with values. */
+    /* Once: the library's handle on the engine's device, and a sorter of keys with values. */
     const TrmDeviceCreateInfo deviceInfo = library_info(&engine);
     TrmDevice device;
     CHECK(trmCreateDevice(&deviceInfo, &device));
@@ -24,7 +24,7 @@ int main(void)
     TrmSorter sorter;
     CHECK(trmCreateSorter(device, &sorterInfo, &sorter));
 
-    /* Memory is the engine's, scratch included. */
+    /* The engine allocates all memory, including scratch. */
     VkDeviceSize scratchSize;
     CHECK(trmGetSorterScratch(sorter, COUNT, &scratchSize));
     Buffer keys = create_buffer(&engine, COUNT * sizeof(uint32_t));
@@ -33,7 +33,7 @@ int main(void)
     Buffer scratch = create_buffer(&engine, scratchSize);
 
     /* Each frame. */
-    begin(&engine);
+    /* Every frame. */
     const Args args = {keys.address, values.address, faults.address, COUNT};
     dispatch(&engine, engine.generate, &args);
     barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,

@@ -1,4 +1,5 @@
-//! What an engine keeps for compute: pipelines, command buffers, barriers and timestamps. Each frees its own objects.
+//! Compute objects of the engine: pipelines, command buffers, barriers and timestamps. Each destroys its own Vulkan
+//! objects.
 
 use crate::gpu::{Buffer, Gpu};
 use anyhow::{Context as _, Result};
@@ -16,7 +17,7 @@ pub(crate) const COPY_READS: Scope = (vk::PipelineStageFlags2::COPY, vk::AccessF
 pub(crate) const COPY_WRITES: Scope = (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_WRITE);
 pub(crate) const HOST_READS: Scope = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);
 
-/// An address as the two words that kernels take.
+/// Returns an address as two words, as kernels take it.
 pub(crate) fn words(buffer: &Buffer) -> [u32; 2] {
     bytemuck::cast(buffer.address)
 }
@@ -31,17 +32,17 @@ pub(crate) unsafe fn barrier(gpu: &Gpu, cmd: vk::CommandBuffer, from: Scope, to:
     unsafe { gpu.device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
-/// Copies the first `size` bytes.
+/// Copies the first `size` bytes of a buffer.
 ///
 /// # Safety
-/// The command buffer is recording, and both buffers are as large.
+/// The command buffer is recording, and both buffers have at least `size` bytes.
 pub(crate) unsafe fn copy(gpu: &Gpu, cmd: vk::CommandBuffer, from: &Buffer, to: &Buffer, size: u64) {
     let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size }];
     // SAFETY: the caller's promise.
     unsafe { gpu.device.cmd_copy_buffer(cmd, from.handle, to.handle, &region) };
 }
 
-/// Kernels that share their push constants, and one specialisation constant, number 0.
+/// Kernels with common push constants and one specialization constant, number 0.
 pub(crate) struct Kernels<'a> {
     gpu: &'a Gpu,
     layout: vk::PipelineLayout,
@@ -49,12 +50,13 @@ pub(crate) struct Kernels<'a> {
 }
 
 impl<'a> Kernels<'a> {
-    /// One a module. Those that know nothing of the constant pass over it.
+    /// Creates one kernel for each module. Modules without the constant ignore it.
     pub(crate) fn new(gpu: &'a Gpu, push_constants: usize, modules: &[&[u8]], constant: u32) -> Result<Self> {
         let push =
             [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: u32::try_from(push_constants)? }];
         let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
-        // SAFETY: the device is alive; each object is kept at once, and destroyed by `drop`. The modules are the examples' own.
+        // SAFETY: the device is alive; each object is stored at once, and destroyed by `drop`. The modules are the
+        // examples' own.
         unsafe {
             let layout = gpu.device.create_pipeline_layout(&layout, None)?;
             let mut kernels = Self { gpu, layout, pipelines: Vec::new() };
@@ -65,10 +67,10 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// Binds and pushes everything anew: what the library records leaves a pipeline and push constants of its own behind.
+    /// Binds a kernel and sets its push constants. The library's commands overwrite both, so every dispatch sets them.
     ///
     /// # Safety
-    /// The command buffer is recording, and the constants are what the kernels take.
+    /// The command buffer is recording, and the push constants have the kernels' type.
     pub(crate) unsafe fn bind<T: bytemuck::NoUninit>(&self, cmd: vk::CommandBuffer, kernel: usize, push_constants: &T) {
         let device = &self.gpu.device;
         // SAFETY: the pipelines share the layout.
@@ -100,7 +102,8 @@ unsafe fn create_pipeline(device: &ash::Device, layout: vk::PipelineLayout, cons
     let value = constant.to_ne_bytes();
     let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: value.len() }];
     let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&value);
-    // SAFETY: the module is valid SPIR-V that uses nothing but enabled features; it is not needed after the pipeline's creation.
+    // SAFETY: the module is valid SPIR-V that uses only enabled features; it is not needed after the pipeline's
+    // creation.
     unsafe {
         let module = device.create_shader_module(&module, None)?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -115,8 +118,8 @@ unsafe fn create_pipeline(device: &ash::Device, layout: vk::PipelineLayout, cons
     }
 }
 
-/// Command buffers of the one queue, and the fence that the host waits by. What they use is declared behind them in a struct,
-/// because they wait when they go, and members go in their order.
+/// Command buffers of the queue, and the fence that the host waits for. `drop` waits, and members are dropped in
+/// declaration order. A struct therefore declares the resources of its commands after this member.
 pub(crate) struct Commands<'a> {
     gpu: &'a Gpu,
     pool: vk::CommandPool,
@@ -135,7 +138,7 @@ impl<'a> Commands<'a> {
         Ok(commands)
     }
 
-    /// A command buffer that records.
+    /// Returns a command buffer in the recording state.
     pub(crate) fn begin(&self, usage: vk::CommandBufferUsageFlags) -> Result<vk::CommandBuffer> {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
         let begin = vk::CommandBufferBeginInfo::default().flags(usage);
@@ -147,15 +150,15 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Submits a command buffer that has been ended, and waits for it.
+    /// Submits a recorded command buffer and waits for it.
     ///
     /// # Safety
-    /// All that it uses is alive, and every hazard in it has its barrier.
+    /// All resources of the commands are alive, and every hazard has its barrier.
     pub(crate) unsafe fn run(&self, cmd: vk::CommandBuffer) -> Result<()> {
         let device = &self.gpu.device;
         let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(cmd)];
         let submit = [vk::SubmitInfo2::default().command_buffer_infos(&commands)];
-        // SAFETY: the caller's promise; nothing else is pending, so that the fence is free.
+        // SAFETY: the caller's promise; no other submission is pending, so that the fence is free.
         unsafe {
             device.queue_submit2(self.gpu.queue, &submit, self.fence)?;
             device.wait_for_fences(&[self.fence], true, u64::MAX).context("the device did not finish")?;
@@ -168,8 +171,8 @@ impl<'a> Commands<'a> {
 impl Drop for Commands<'_> {
     fn drop(&mut self) {
         let device = &self.gpu.device;
-        // SAFETY: the objects are its own; after the wait nothing uses them. An idle wait that fails means that the device is
-        // lost, and then nothing runs either.
+        // SAFETY: the objects are its own; after the wait nothing uses them. If the wait fails, the device is lost and
+        // nothing runs.
         unsafe {
             let _ = device.device_wait_idle();
             device.destroy_fence(self.fence, None);
@@ -178,7 +181,7 @@ impl Drop for Commands<'_> {
     }
 }
 
-/// Timestamps; nothing at all where the queue has none.
+/// Timestamps; empty if the queue does not support them.
 pub(crate) struct Stamps<'a> {
     gpu: &'a Gpu,
     pool: vk::QueryPool,
@@ -203,10 +206,10 @@ impl<'a> Stamps<'a> {
         }
     }
 
-    /// The time at which all compute work so far is done.
+    /// Writes a timestamp after all preceding compute work.
     ///
     /// # Safety
-    /// The command buffer is recording, and the slot is one of those that it has reset, not yet written.
+    /// The command buffer is recording, and the slot has been reset and not been written since.
     pub(crate) unsafe fn stamp(&self, cmd: vk::CommandBuffer, slot: u32) {
         if self.count > 0 {
             let stage = vk::PipelineStageFlags2::COMPUTE_SHADER;
@@ -215,15 +218,15 @@ impl<'a> Stamps<'a> {
         }
     }
 
-    /// Milliseconds from the first slot to each, when commands that wrote all of them have completed.
+    /// Returns milliseconds from the first slot to each slot, after the commands that wrote them have completed.
     pub(crate) fn read(&self) -> Result<Option<Vec<f64>>> {
         if self.count == 0 {
             return Ok(None);
         }
         let mut stamps = vec![0u64; self.count as usize];
-        // SAFETY: the pool is alive; should a query not be written after all, the call says so.
+        // SAFETY: the pool is alive; if a query was not written, the call returns an error.
         unsafe { self.gpu.device.get_query_pool_results(self.pool, 0, &mut stamps, vk::QueryResultFlags::TYPE_64)? };
-        // Timestamps wrap at their valid bits.
+        // Timestamps wrap at their number of valid bits.
         let mask = u64::MAX >> (64 - self.gpu.timestamp_bits.min(64));
         let ms = |stamp: &u64| (stamp.wrapping_sub(stamps[0]) & mask) as f64 * self.gpu.timestamp_period_ns / 1e6;
         Ok(Some(stamps.iter().map(ms).collect()))
@@ -232,12 +235,12 @@ impl<'a> Stamps<'a> {
 
 impl Drop for Stamps<'_> {
     fn drop(&mut self) {
-        // SAFETY: the pool is its own or null; commands that use it have been waited for.
+        // SAFETY: the pool is its own or null; the commands that use it have completed.
         unsafe { self.gpu.device.destroy_query_pool(self.pool, None) };
     }
 }
 
-/// The upper one of two in the middle; 0 of none.
+/// Returns the median: the upper one of two middle values, or 0 of an empty list.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! The engine's side of Vulkan, by plain `ash`: instance, device, queue, buffers. It asks trommel only what to enable.
-//! The examples include it as a module of their own.
+//! The engine's Vulkan objects in plain `ash`: instance, device, queue, buffers. The library provides only the
+//! requirements. Each example includes this file as a module.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use ash::vk;
@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// Messages of the validation layer since the program began.
+/// Number of messages of the validation layer.
 static COMPLAINTS: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) fn complaints() -> u32 {
     COMPLAINTS.load(Ordering::Relaxed)
 }
 
-/// How a program ends: the validation layer's messages are failures, too.
+/// Returns the exit code of a program. Messages of the validation layer count as failures.
 pub(crate) fn end(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) if complaints() > 0 => {
@@ -32,7 +32,7 @@ pub(crate) fn end(result: Result<()>) -> ExitCode {
     }
 }
 
-/// A buffer with memory of its own. [`Gpu`] frees it.
+/// A buffer with its own memory. [`Gpu`] frees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
     pub(crate) handle: vk::Buffer,
@@ -41,13 +41,13 @@ pub(crate) struct Buffer {
     memory: vk::DeviceMemory,
 }
 
-/// Where a buffer's memory lies.
+/// The memory of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Device,
-    /// Written by the host, copied from by the device.
+    /// Written by the host, source of copies on the device.
     Upload,
-    /// Copied to by the device, read by the host.
+    /// Target of copies on the device, read by the host.
     Download,
 }
 
@@ -56,10 +56,10 @@ pub(crate) struct Gpu {
     physical: vk::PhysicalDevice,
     pub(crate) queue: vk::Queue,
     pub(crate) queue_family: u32,
-    /// Bits of a timestamp that count; 0: the queue has none.
+    /// Valid bits of a timestamp; 0: the queue has no timestamps.
     pub(crate) timestamp_bits: u32,
     pub(crate) timestamp_period_ns: f64,
-    /// Workgroups of a dispatch in x.
+    /// Maximum number of workgroups of a dispatch in x.
     pub(crate) max_groups: u32,
     pub(crate) name: String,
     pub(crate) is_cpu: bool,
@@ -67,13 +67,14 @@ pub(crate) struct Gpu {
     buffers: RefCell<Vec<Buffer>>,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     instance: ash::Instance,
-    // The loader stays loaded as long as its functions may be called.
+    // The loader stays loaded as long as its functions can be called.
     entry: ash::Entry,
 }
 
 impl Gpu {
-    /// For the application of this name: the device that TROMMEL_DEVICE names (its number or a part of its name), else the first
-    /// discrete GPU, integrated GPU or CPU. TROMMEL_VALIDATION=1 loads the Khronos validation layer.
+    /// Opens a device: the one that TROMMEL_DEVICE names (an index or a part of the name), or else the first discrete
+    /// GPU, integrated GPU or CPU. TROMMEL_VALIDATION=1 loads the Khronos validation layer. `application` is the
+    /// application's name.
     pub(crate) fn new(application: &CStr) -> Result<Self> {
         // SAFETY: the loader is Vulkan's; its initialisation has no requirement of ours.
         let entry = unsafe { ash::Entry::load() }.context("no Vulkan loader (libvulkan) is installed")?;
@@ -89,7 +90,7 @@ impl Gpu {
         gpu.finish()
     }
 
-    /// The library on this device. What is created on it must go before this does.
+    /// Creates the library's handle on this device. Objects created on it must be dropped before `self`.
     pub(crate) fn trommel(&self) -> Result<trommel::Device> {
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -105,9 +106,10 @@ impl Gpu {
         }
     }
 
-    /// A buffer of at least `size` bytes.
+    /// Creates a buffer of at least `size` bytes.
     pub(crate) fn buffer(&self, size: u64, place: Place) -> Result<Buffer> {
-        // A memory object a buffer is right for large ones; a small one is given a size at which it is no waste of an object.
+        // Every buffer has its own memory object, which suits large buffers. Small ones are rounded up, so that the
+        // object is not wasted.
         let size = size.max(1 << 20);
         let usage = match place {
             Place::Device => {
@@ -121,7 +123,7 @@ impl Gpu {
             Place::Download => vk::BufferUsageFlags::TRANSFER_DST,
         };
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
-        // SAFETY: the device is alive; the buffer is kept at once, so that an error below does not lose it.
+        // SAFETY: the device is alive; the buffer is stored at once, so that an error below does not leak it.
         let handle = unsafe { self.device.create_buffer(&info, None) }?;
         let mut buffer = Buffer { handle, size, address: 0, memory: vk::DeviceMemory::null() };
         let bound = self.bind_memory(&mut buffer, place);
@@ -157,7 +159,7 @@ impl Gpu {
         if place == Place::Device {
             info = info.push_next(&mut flags);
         }
-        // SAFETY: type and size are what the buffer asks for; its usage includes the address that is taken.
+        // SAFETY: type and size are those that the buffer requires; its usage includes device addresses.
         unsafe {
             buffer.memory = self.device.allocate_memory(&info, None)?;
             self.device.bind_buffer_memory(buffer.handle, buffer.memory, 0)?;
@@ -169,7 +171,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// A buffer that the host has filled, to be copied from.
+    /// Creates an upload buffer with the given contents.
     pub(crate) fn upload<T: bytemuck::NoUninit>(&self, items: &[T]) -> Result<Buffer> {
         let bytes: &[u8] = bytemuck::cast_slice(items);
         let buffer = self.buffer(bytes.len() as u64, Place::Upload)?;
@@ -182,7 +184,7 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// The first `len` items of a download buffer, after the commands that wrote it have completed.
+    /// Returns the first `len` items of a download buffer, after the commands that wrote it have completed.
     pub(crate) fn read<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, buffer: &Buffer, len: usize) -> Result<Vec<T>> {
         let mut items = vec![T::zeroed(); len];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
@@ -199,7 +201,7 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: nothing is pending: every submission was waited for, and `Commands` wait again when they go.
+        // SAFETY: nothing is pending: every submission was waited for, and `Commands` wait again when they are dropped.
         unsafe {
             for buffer in self.buffers.borrow().iter() {
                 self.device.destroy_buffer(buffer.handle, None);
@@ -214,7 +216,7 @@ impl Drop for Gpu {
     }
 }
 
-/// What exists before the device does.
+/// The objects that exist before the device.
 struct Setup {
     entry: ash::Entry,
     instance: ash::Instance,
@@ -225,7 +227,7 @@ impl Setup {
     fn finish(self) -> Result<Gpu> {
         let made = self.create_device();
         if made.is_err() {
-            // SAFETY: no device was made; nothing else refers to the instance.
+            // SAFETY: no device was created; nothing else refers to the instance.
             unsafe {
                 if let Some((debug, messenger)) = &self.messenger {
                     debug.destroy_debug_utils_messenger(*messenger, None);
@@ -279,13 +281,14 @@ impl Setup {
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
         // SAFETY: the handles are valid, the chains are ours, and all features switched on were found to be supported.
         unsafe {
-            // Asked, as Vulkan wants it before any feature is enabled; the answer is in the requirements' own query.
+            // Vulkan requires this query before a feature is enabled. The library's requirements already contain the
+            // result.
             self.instance.get_physical_device_features2(physical, &mut supported);
             let requirements = requirements(&self.entry, &self.instance, physical)?;
             ensure!(requirements.missing().is_empty(), "the device lacks {}", requirements.missing().join(", "));
             requirements.enable(&mut v12, &mut v13);
             let mut extensions: Vec<*const c_char> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
-            // Where Vulkan is a layer over another API, the extension must be enabled when it is there.
+            // If Vulkan is a layer over another API, this extension must be enabled if present.
             let subset = ash::khr::portability_subset::NAME;
             let available = self.instance.enumerate_device_extension_properties(physical)?;
             if available.iter().any(|e| e.extension_name_as_c_str() == Ok(subset)) {
@@ -321,7 +324,8 @@ impl Setup {
             };
             // SAFETY: the handles come from the instance.
             let lacks = |i: &usize| unsafe { requirements(&self.entry, &self.instance, devices[*i]) }.map(|r| r.missing().len());
-            // One that will do before one that will not, whose lack is then told.
+            // Devices that meet the requirements come first. Otherwise the error names the unmet requirements of the
+            // best one.
             let best = (0..devices.len()).min_by_key(|i| (lacks(i).unwrap_or(usize::MAX), rank(i)));
             return best.map(|i| devices[i]).context("no Vulkan device is installed");
         };
@@ -377,8 +381,9 @@ fn create_instance(entry: &ash::Entry, application: &CStr, validate: bool) -> Re
             bail!("TROMMEL_VALIDATION=1, but VK_LAYER_KHRONOS_validation is not installed");
         };
         extensions.push(ash::ext::debug_utils::NAME.as_ptr());
-        // The messenger begins after the instance's creation, of which the layer says only that debugging extensions are for
-        // debugging. What to check is told in the older way as long as the layer knows it: older loaders refuse the newer.
+        // The messenger exists only after the instance. During instance creation the layer would only remark that
+        // debugging extensions are for debugging. Checks are selected in the older way as long as the layer supports
+        // it, because older loaders reject the newer way.
         if own.iter().any(|e| e.extension_name_as_c_str() == Ok(ash::ext::validation_features::NAME)) {
             extensions.push(ash::ext::validation_features::NAME.as_ptr());
             info = info.push_next(&mut features);
@@ -388,7 +393,7 @@ fn create_instance(entry: &ash::Entry, application: &CStr, validate: bool) -> Re
         }
     }
     let info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
-    // SAFETY: all that the structs point to lives until the call returns.
+    // SAFETY: all data that the structs point to lives until the call returns.
     unsafe { entry.create_instance(&info, None) }.context("cannot create a Vulkan instance")
 }
 
@@ -403,19 +408,19 @@ fn messenger_info() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         .pfn_user_callback(Some(complain))
 }
 
-/// Prints a message of the layer and counts it.
+/// Prints a message of the validation layer and counts it.
 ///
 /// # Safety
-/// Called by Vulkan with valid data.
+/// Vulkan calls it with valid data.
 unsafe extern "system" fn complain(
     _: vk::DebugUtilsMessageSeverityFlagsEXT,
     kind: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     _: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: Vulkan hands over a valid struct, whose message is a string.
+    // SAFETY: vulkan passes a valid struct; its message is a string.
     let message = unsafe { data.as_ref().and_then(|data| data.message_as_c_str()) };
-    // The loader's remarks on the drivers that are installed are of type GENERAL alone, and not about this program.
+    // Messages of type GENERAL alone are the loader's remarks about installed drivers, not about this program.
     if kind != vk::DebugUtilsMessageTypeFlagsEXT::GENERAL {
         COMPLAINTS.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,5 +1,6 @@
-// Many sorts in the middle of an engine's own command buffer: one dispatch for each makes items, trommel sorts all of them
-// together with shared barriers, one dispatch for each checks them. The last sort's count lies on the device.
+// Many sorts in an engine's own command buffer. One dispatch for each problem generates items, trommel sorts all of
+// them as a batch with shared barriers, and one dispatch for each problem checks them. The count of the last sort is on
+// the device.
 
 #include <iostream>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace {
 
-/// Items, and how many of them turned out to be wrong.
+/// A problem: its items, and the number of wrong items that the check finds.
 struct Problem {
     Problem(const Engine &engine, std::uint32_t count)
         : count(count),
@@ -85,7 +86,7 @@ std::uint32_t run(const Engine &engine) {
     for (const auto &problem : problems) {
         wrong += problem->faults.mapped[0];
     }
-    // Behind the count on the device, everything is as it was made.
+    // Items past the count on the device are not modified.
     for (std::uint32_t i = onDevice; i < problems.back()->count; i++) {
         wrong += problems.back()->values.mapped[i] != i;
     }

@@ -1,18 +1,18 @@
-//! The view: the mesh's box is seen from the front, a little from above and from its left, and fills the picture.
+//! The view: the front of the mesh's box, a little from above and from its left, filling the picture.
 
 use crate::mesh::{Mesh, Up, Vec3, add, cross, dot, normalize_or_zero, scale, sub};
 
-/// What the tracer is told; the twin of `View` in glsl/args.glsl.
+/// The parameters of the tracer. Matches `View` in glsl/args.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct View {
     pub(crate) eye: Vec3,
-    /// From the middle of the picture to its right border, one unit in front of the eye.
+    /// Vector from the center of the picture to its right border, one unit in front of the eye.
     pub(crate) right: Vec3,
-    /// The same to its upper border.
+    /// Vector from the center of the picture to its upper border.
     pub(crate) up: Vec3,
     pub(crate) forward: Vec3,
-    /// Towards the key light.
+    /// Direction to the key light.
     pub(crate) light: Vec3,
     /// The world's upward axis.
     pub(crate) sky: Vec3,
@@ -24,16 +24,17 @@ pub(crate) struct View {
     pub(crate) samples: u32,
 }
 
-/// Half the angle that the picture's shorter side spans, as a tangent: a long lens flatters.
+/// Half the angle of the picture's shorter side, as a tangent: a long focal length.
 const HALF_ANGLE: f32 = 0.24;
-/// Share of the picture that the mesh may fill.
+/// Part of the picture that the mesh may fill.
 const FILL: f32 = 0.84;
-/// Degrees by which the eye stands to the side of the mesh's front.
+/// Degrees between the eye and the front of the mesh, to the side.
 const SIDEWAYS: f32 = 24.0;
 
-/// Frames the mesh, `turn` degrees about its upward axis, from `elevation` degrees above the ground.
+/// Returns a view that frames the mesh, rotated by `turn` degrees about its upward axis, from `elevation` degrees above
+/// the ground.
 pub(crate) fn frame(mesh: &Mesh, up: Up, turn: f32, elevation: f32, extent: [u32; 2], samples: u32) -> View {
-    // Front and side of the mesh as it is modelled: y up looks along z, z up looks against y.
+    // Front and side of the mesh by convention: y up faces z, z up faces -y.
     let (sky, front, side) = match up {
         Up::Y => ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
         Up::Z => ([0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]),
@@ -51,11 +52,12 @@ pub(crate) fn frame(mesh: &Mesh, up: Up, turn: f32, elevation: f32, extent: [u32
     let (lo, hi) = mesh.bounds();
     let diagonal = sub(hi, lo);
     let longest = diagonal.iter().fold(0.0f32, |m, x| m.max(*x));
-    // A mesh that is one point still has a picture.
+    // A mesh in a single point still gets a picture.
     let radius = (0.5 * dot(diagonal, diagonal).sqrt()).max(longest).max(f32::MIN_POSITIVE.sqrt());
 
-    // The eye goes as near as the planes of a smaller frustum allow. Along each axis of the picture, a point at x, z (away from
-    // the eye) is inside for an eye at e when |x - e.x| <= t (z - e.z), so that the extremes of +-x - t z decide.
+    // The eye is as near as the planes of a smaller frustum allow. Along each axis of the picture, a point at x, z
+    // (away from the eye) is inside for an eye at e if |x - e.x| <= t (z - e.z). The extremes of +-x - t z therefore
+    // decide.
     let centre = scale(add(lo, hi), 0.5);
     let fit = |axis: Vec3, t: f32| {
         let extreme = |sign: f32| {

@@ -1,8 +1,8 @@
-//! A renderer's BVH builder on top of trommel: from a triangle mesh to a ray-traced picture in one command buffer.
+//! A renderer's BVH builder with trommel: from a triangle mesh to a ray-traced picture in one command buffer.
 //!
-//! The program stands for an engine that the library knows nothing of: instance, device, memory, barriers and kernels are
-//! its own, by plain `ash`, and `Sorter::cmd_sort` is recorded between its dispatches. Rays that leave the surfaces it shows
-//! are grouped by `Splitter::cmd_split` then, and traced with and without that: see `secondary`.
+//! The program represents an engine: its instance, device, memory, barriers and kernels use plain `ash`, and it records
+//! `Sorter::cmd_sort` between its own dispatches. `Splitter::cmd_split` then groups secondary rays, which are traced
+//! with and without the grouping: see `secondary`.
 //!
 //! `cargo run --release --example lbvh -- --mesh bunny.obj --out bunny.png --heat heat.png --json bunny.json`
 
@@ -33,36 +33,37 @@ struct Options {
     /// Mesh to load, Wavefront OBJ; without it a scene is generated.
     #[arg(long, value_name = "FILE")]
     mesh: Option<PathBuf>,
-    /// Where the shaded picture goes.
+    /// File for the shaded picture.
     #[arg(long, value_name = "FILE.png", default_value = "lbvh.png")]
     out: PathBuf,
-    /// Where the heat map goes: nodes visited by the rays from the eye.
+    /// File for the heat map: the number of nodes that the primary rays visit.
     #[arg(long, value_name = "FILE.png", default_value = "lbvh-heat.png")]
     heat: PathBuf,
-    /// Bits of a Morton code: 63 tell apart what 30 take for one place, and sort in twice the passes.
+    /// Bits of a Morton code. 63 bits distinguish triangles that share a cell of 30 bits, and need twice as many sort
+    /// passes.
     #[arg(long, value_enum, default_value = "30")]
     morton: Morton,
     /// Width and height of the pictures [default: 1280x800, on a CPU 960x600].
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<[u32; 2]>,
-    /// Where the numbers go as JSON.
+    /// JSON file for the results.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// The mesh's upward axis; auto takes z where the mesh stands taller along z than along y by a quarter.
+    /// The mesh's upward axis; auto selects z if the mesh is a quarter taller along z than along y.
     #[arg(long, value_enum, default_value = "auto")]
     up: UpOption,
-    /// Degrees by which the mesh is turned about its upward axis before the picture is taken.
+    /// Degrees by which the mesh is rotated about its upward axis.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     turn: f32,
-    /// Rays from the eye a pixel, rounded up to a power of two [default: 64, on a CPU 8].
+    /// Primary rays per pixel, rounded up to a power of two [default: 64, on a CPU 8].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     samples: Option<u32>,
-    /// How often the tree is built, one build after the other in the same command buffer, and the secondary rays are split and
-    /// traced; times are medians [default: 9, on a CPU 1].
+    /// Number of builds of the tree, one after another in the same command buffer, and of splits and traversals of the
+    /// secondary rays; times are medians [default: 9, on a CPU 1].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     builds: Option<u32>,
-    /// Secondary rays that leave the mesh where a pixel shows it: split by the octants of their directions, and traced as they lie and by
-    /// octants; 0: none [default: 4, on a CPU 1, fewer of large pictures].
+    /// Secondary rays per pixel that shows the mesh. They are split by the octants of their directions, and traced in
+    /// their own order and by octants. 0: none [default: 4, on a CPU 1, fewer for large pictures].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1024))]
     secondary: Option<u32>,
 }
@@ -87,7 +88,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
-    // A bad file is reported before any device is touched.
+    // A bad file is reported before a device is opened.
     let loaded = options.mesh.as_deref().map(Mesh::load).transpose()?;
     let gpu = gpu::Gpu::new(c"lbvh")?;
     let mesh = loaded.unwrap_or_else(|| pebbles::generate(if gpu.is_cpu { 4 } else { 5 }));
@@ -112,7 +113,7 @@ fn run(options: &Options) -> Result<()> {
     let job = record::Job::new(&gpu, &mesh, &view, options.morton, builds, rays_a_pixel)?;
     let result = job.run().context("cannot build the tree")?;
     let stats = tree::check(&mesh, &result.tree);
-    // Through a wrong tree no ray finds its way.
+    // Rays are checked only with a correct tree.
     let secondary = result.secondary.as_ref().filter(|_| stats.is_ok());
     let facts = secondary.map(|rays| rays::check(&mesh, &result.tree, rays, rays_a_pixel)).transpose();
     let known_rays = facts.as_ref().ok().copied().flatten();
@@ -145,7 +146,7 @@ fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Nothing is told of rays that are wrong but that they are, and their times.
+/// Without facts (wrong rays), the JSON has only the times and that the rays are wrong.
 fn secondary_json(outcome: &secondary::Outcome, facts: Option<rays::Facts>) -> serde_json::Value {
     let times = outcome.times;
     serde_json::json!({
@@ -187,7 +188,8 @@ fn print_table(device: &str, triangles: usize, morton: Morton, result: &record::
     );
 }
 
-/// The change is that of the traversal, from the rays' own order to that by octants, and the same with the split.
+/// The change is that of the traversal time, from the rays' own order to the order by octants, without and with the
+/// split.
 fn print_secondary(outcome: &secondary::Outcome, facts: Option<rays::Facts>) {
     let times = outcome.times;
     let percent = |change: Option<f64>| change.map_or("-".into(), |c| format!("{:+.1} %", 100.0 * c));

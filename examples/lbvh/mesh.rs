@@ -7,10 +7,10 @@ use std::path::Path;
 
 pub(crate) type Vec3 = [f32; 3];
 
-/// Coordinates beyond it would overflow in products of three of them.
+/// Larger coordinates would overflow in products of three of them.
 const FARTHEST: f32 = 1e12;
 
-/// What shading needs of a vertex besides its position; the kernels read it as it lies.
+/// Attributes of a vertex besides its position, in the layout of the kernels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Vertex {
@@ -32,16 +32,16 @@ pub(crate) struct Mesh {
     pub(crate) vertices: Vec<Vertex>,
 }
 
-/// Unglazed clay, for meshes without colours of their own.
+/// Unglazed clay, for meshes without colors.
 const CLAY: [u8; 4] = [208, 142, 104, 255];
 
 impl Mesh {
-    /// Reads all triangles of an OBJ file; polygons become fans, points and lines are left out.
+    /// Reads all triangles of an OBJ file. Polygons become triangle fans; points and lines are skipped.
     pub(crate) fn load(path: &Path) -> Result<Self> {
         let name = path.display();
         let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
         let options = tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
-        // Materials are not used, so that a missing library is no fault.
+        // Materials are not used, so a missing material library is not an error.
         let (models, _) = tobj::load_obj_buf(&mut BufReader::new(file), &options, |_| Ok(Default::default()))
             .map_err(|error| explain(error).context(format!("cannot read {name}")))?;
 
@@ -59,7 +59,7 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// What the builder relies on.
+    /// Checks the requirements of the builder.
     fn check(&self) -> Result<()> {
         ensure!(!self.triangles.is_empty(), "the mesh is empty: it has no triangles");
         if let Some(i) = self.points.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
@@ -74,7 +74,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// A vertex gets the mean of its triangles' normals, weighted by area.
+    /// Sets the normal of each vertex to the area-weighted mean of its triangles' normals.
     pub(crate) fn smooth_normals(&mut self) {
         for triangle in &self.triangles {
             let [a, b, c] = triangle.map(|i| self.points[i as usize]);
@@ -97,7 +97,8 @@ impl Mesh {
             .fold(([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]), |(lo, hi), p| (zip(lo, p, f32::min), zip(hi, p, f32::max)))
     }
 
-    /// OBJ does not say which axis is up. Most files mean y; scans that stand on the xy plane are taller along z.
+    /// Guesses the upward axis, which OBJ does not define. Most files mean y; scans that stand on the xy plane are
+    /// taller along z.
     pub(crate) fn likely_up(&self) -> Up {
         let (lo, hi) = self.bounds();
         let [x, y, z] = sub(hi, lo);
@@ -141,7 +142,7 @@ pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
 }
 
 pub(crate) fn normalize_or_zero(a: Vec3) -> Vec3 {
-    // Scaled first: squares of very small or large sides leave the range of f32.
+    // Scaled first: squares of very small or large sides are outside the range of f32.
     let largest = a.iter().fold(0.0f32, |m, x| m.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return [0.0; 3];

@@ -1,22 +1,24 @@
-//! The scene that is built when no file is given: gravel, sorted by size into a spiral.
+//! The generated scene: gravel, sorted by size into a spiral.
 
-#![expect(clippy::cast_possible_truncation, reason = "the scene is fixed: counts and colours are small")]
+#![expect(clippy::cast_possible_truncation, reason = "the scene is fixed: counts and colors are small")]
 
 use crate::mesh::{Mesh, Vec3, Vertex, add, dot, normalize_or_zero, scale};
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};
 
-/// Pebbles in the spiral; each turns by the golden angle, and grows by the same factor as its distance.
+/// Number of pebbles in the spiral. Each is rotated from its predecessor by the golden angle, and grows in proportion
+/// to its distance.
 const PEBBLES: u32 = 620;
 const GROWTH: f32 = 1.0055;
-/// Radius of a pebble against its distance from the middle: neighbours nearly touch.
+/// Radius of a pebble relative to its distance from the center: neighbors nearly touch.
 const RELATIVE_RADIUS: f32 = 0.087;
 
-/// sRGB colours from the middle outwards.
+/// sRGB colors from the center outwards.
 const PALETTE: [Vec3; 5] =
     [[226.0, 170.0, 70.0], [198.0, 88.0, 52.0], [128.0, 48.0, 62.0], [52.0, 74.0, 104.0], [168.0, 172.0, 164.0]];
 
-/// `finest` subdivisions of the largest pebbles' icosahedra: each one more is four times the triangles.
+/// Generates the scene. `finest`: subdivisions of the largest pebbles' icosahedra; each subdivision has four times as
+/// many triangles.
 pub(crate) fn generate(finest: u32) -> Mesh {
     let spheres: Vec<Sphere> = (0..=finest).map(icosphere).collect();
     let golden_angle = PI * (3.0 - 5.0f32.sqrt());
@@ -27,7 +29,7 @@ pub(crate) fn generate(finest: u32) -> Mesh {
         let radius = RELATIVE_RADIUS * distance * random.between(0.86, 1.08);
         let angle = golden_angle * k as f32;
         let share = k as f32 / (PEBBLES - 1) as f32;
-        // Smaller pebbles cover fewer pixels.
+        // Smaller pebbles cover fewer pixels and need fewer triangles.
         let detail = (finest as f32 - 3.0 + 3.2 * share) as usize;
         let pebble = Pebble::new(&mut random, radius, share);
         let centre = [distance * angle.cos(), radius * pebble.axes[1] * 0.93, distance * angle.sin()];
@@ -37,7 +39,7 @@ pub(crate) fn generate(finest: u32) -> Mesh {
     mesh
 }
 
-/// A worn stone: a flattened, turned ellipsoid with a few low waves and a little roughness.
+/// A worn stone: a flattened, rotated ellipsoid with a few low waves and a little roughness.
 struct Pebble {
     radius: f32,
     axes: Vec3,
@@ -82,7 +84,7 @@ struct Sphere {
     triangles: Vec<[u32; 3]>,
 }
 
-/// An icosahedron with every side cut in four, `subdivisions` times.
+/// An icosahedron with every side divided into four, `subdivisions` times.
 fn icosphere(subdivisions: u32) -> Sphere {
     let g = (1.0 + 5.0f32.sqrt()) / 2.0;
     let mut points: Vec<Vec3> = Vec::new();
@@ -109,8 +111,8 @@ fn icosphere(subdivisions: u32) -> Sphere {
     Sphere { points, triangles }
 }
 
-/// The twenty triples of mutual neighbours, turned outwards. Neighbours of an icosahedron have a dot product of 0.447,
-/// all others a negative one.
+/// Returns the twenty triples of mutual neighbors, facing outwards. Neighbors of an icosahedron have a dot product of
+/// 0.447, all others a negative one.
 fn icosahedron_sides(points: &[Vec3]) -> Vec<[u32; 3]> {
     let near = |i: u32, j: u32| dot(points[i as usize], points[j as usize]) > 0.0;
     let mut sides = Vec::new();
@@ -126,7 +128,7 @@ fn icosahedron_sides(points: &[Vec3]) -> Vec<[u32; 3]> {
     sides
 }
 
-/// Xorshift: the scene is the same on every machine.
+/// A Xorshift generator: the scene is the same on every machine.
 struct Random(u32);
 
 impl Random {

@@ -1,22 +1,23 @@
-//! The downloaded secondary rays: whether the split is right, both orders found the same, and that is what a walk on the CPU finds.
+//! Checks of the downloaded secondary rays: the split is correct, both orders have equal hits, and these are the hits
+//! of a traversal on the CPU.
 
 use crate::mesh::Mesh;
 use crate::secondary::{Found, OCTANTS, Outcome, Ray};
 use crate::tree::{NONE, Node, Tree};
 
-/// Rays that are traced on the CPU at most.
+/// Maximum number of rays that are traced on the CPU.
 const SAMPLE: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) rays: usize,
-    /// Those that meet the mesh.
+    /// Number of rays that hit the mesh.
     pub(crate) hits: usize,
-    /// Rays of each octant.
+    /// Number of rays of each octant.
     pub(crate) octants: [usize; OCTANTS],
 }
 
-/// Proves them, `rays_a_pixel` where any are. The tree is one that has been proven.
+/// Checks the rays: `rays_a_pixel` for each pixel that has any. The tree has been checked before.
 pub(crate) fn check(mesh: &Mesh, tree: &Tree, outcome: &Outcome, rays_a_pixel: u32) -> Result<Facts, String> {
     let Outcome { rays, found: [as_they_lie, by_octants], .. } = outcome;
     check_rays(rays, rays_a_pixel)?;
@@ -44,12 +45,12 @@ fn check_rays(rays: &[Ray], rays_a_pixel: u32) -> Result<(), String> {
     }
 }
 
-/// The sign bits of a direction, that of x the lowest: zeros have signs, too.
+/// Returns the sign bits of a direction, that of x the lowest. Zeros have signs, too.
 fn octant(ray: &Ray) -> usize {
     (0..3).map(|axis| usize::from(ray.direction[axis].is_sign_negative()) << axis).sum()
 }
 
-/// Offsets and permutation are those of a stable split on the CPU; how many rays each octant has.
+/// Compares offsets and permutation with a stable split on the CPU. Returns the number of rays of each octant.
 fn check_split(outcome: &Outcome) -> Result<[usize; OCTANTS], String> {
     let Outcome { rays, order, offsets, .. } = outcome;
     let mut octants: [Vec<usize>; OCTANTS] = Default::default();
@@ -90,21 +91,23 @@ fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Where a ray meets the plane of a triangle, and how far off the device may be, which computes in `f32`.
+/// The intersection of a ray with the plane of a triangle, and bounds of the device's error in `f32`.
 #[derive(Clone, Copy, Debug)]
 struct Meeting {
     t: f64,
     t_error: f64,
-    /// How far inside of the triangle, as the least of the barycentric coordinates; less than 0: outside.
+    /// Distance inside the triangle, as the least barycentric coordinate; negative: outside.
     inside: f64,
     inside_error: f64,
 }
 
 impl Meeting {
-    /// As `hit_triangle` in glsl/traverse.glsl does it. None where ray and plane are parallel, as far as the device can tell.
+    /// Computes the intersection like `hit_triangle` in glsl/traverse.glsl. `None` if ray and plane are parallel within
+    /// the device's precision.
     ///
-    /// Each coordinate is a quotient of two triple products. Of these, some roundings of each factor add up to an error that is in
-    /// proportion to the factors' lengths, however much of the product cancels; and what is less than the least normal number may be lost.
+    /// Each coordinate is a quotient of two triple products. A few roundings of each factor add up to an error
+    /// proportional to the lengths of the factors, even if most of the product cancels. Values below the least normal
+    /// number may be flushed to zero.
     fn of(mesh: &Mesh, ray: &Ray, triangle: u32) -> Option<Self> {
         const ROUNDINGS: f64 = 32.0 * f32::EPSILON as f64;
         let [a, b, c] = mesh.triangles[triangle as usize].map(|i| mesh.points[i as usize].map(f64::from));
@@ -128,7 +131,7 @@ impl Meeting {
         })
     }
 
-    /// Before `limit` whatever is rounded how.
+    /// Whether the intersection is before `limit` for any rounding.
     fn surely_before(&self, limit: f64) -> bool {
         self.inside > self.inside_error && self.t > self.t_error && self.t + self.t_error < limit
     }
@@ -138,14 +141,14 @@ impl Meeting {
     }
 }
 
-/// What was found is there, and nothing is before it.
+/// Checks that the hit exists, and that no other hit is before it.
 fn check_found(mesh: &Mesh, tree: &Tree, ray: &Ray, found: Found) -> Result<(), String> {
     let t = f64::from(found.t);
     if found.triangle != NONE {
         if found.triangle as usize >= mesh.triangles.len() {
             return Err(format!("meets triangle {}, which is none", found.triangle));
         }
-        // Of one that the ray lies in, the device may say anything.
+        // For a triangle in the plane of the ray, the device may return any result.
         if Meeting::of(mesh, ray, found.triangle).is_some_and(|meeting| !meeting.may_be_at(t)) {
             return Err(format!("does not meet triangle {} at {t}", found.triangle));
         }
@@ -158,10 +161,10 @@ fn check_found(mesh: &Mesh, tree: &Tree, ray: &Ray, found: Found) -> Result<(), 
     }
 }
 
-/// A triangle that the ray surely meets before `limit`.
+/// Returns a triangle that the ray certainly hits before `limit`.
 fn walk(mesh: &Mesh, tree: &Tree, ray: &Ray, limit: f64) -> Option<u32> {
     let origin = ray.origin.map(f64::from);
-    // As in the kernel: 0 times infinity is no number.
+    // As in the kernel: avoids 0 times infinity.
     let inverse = ray.direction.map(|x| 1.0 / if x.abs() < 1e-18 { 1e-18 } else { f64::from(x) });
     let enters = |node: &Node| {
         let (mut enter, mut leave) = (0.0f64, limit);
@@ -209,7 +212,7 @@ mod tests {
         (mesh, tree)
     }
 
-    /// From below, from above and from between both, a ray each, and one that passes by.
+    /// Four rays: from below, from above, from between both triangles, and one that misses.
     fn right() -> Outcome {
         let ray = |z: f32, direction, pixel| Ray { origin: [0.0, 0.0, z], pixel, direction, reach: REACH };
         let (up, down) = ([0.0, -0.0, 1.0], [0.0, 0.0, -1.0]);

@@ -1,4 +1,4 @@
-//! The whole job as one command buffer: upload, build, picture, secondary rays, download; one submission and one wait.
+//! The whole job as one command buffer: upload, build, picture, secondary rays, download. One submission and one wait.
 
 use crate::camera::View;
 use crate::compute::{
@@ -13,17 +13,17 @@ use anyhow::{Result, ensure};
 use ash::vk;
 use trommel::{Count, Range, Scratch, SortInfo, Sorter, SorterInfo, ValueType};
 
-/// Invocations of a workgroup of the building kernels.
+/// Invocations of a workgroup of the build kernels.
 const WORKGROUP: u32 = 128;
-/// Side of a workgroup of the picture's kernels, in pixels.
+/// Side of a workgroup of the picture kernels, in pixels.
 const TILE: u32 = 8;
 const HISTOGRAM_BINS: u64 = 1024;
-/// Rays from the eye that one dispatch traces at most: a fraction of a second on any GPU, so that no watchdog bites.
+/// Maximum number of primary rays in a dispatch: a fraction of a second on any GPU, so that no watchdog ends it.
 const RAYS_A_DISPATCH: u64 = 1 << 22;
-/// Timestamps a build: start, sort begins, sort has ended, tree done.
+/// Timestamps of a build: start, start of the sort, end of the sort, end of the build.
 const STAMPS: u32 = 4;
 
-/// The push constants of every kernel; the twin of `Args` in glsl/args.glsl.
+/// The push constants of every kernel. Matches `Args` in glsl/args.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 struct Args {
@@ -47,16 +47,16 @@ struct Args {
 
 const _: () = assert!(size_of::<Args>() <= 128, "every device has 128 bytes of push constants");
 
-/// What came of it. Times are missing where the queue has no timestamps.
+/// The results of a job. Times are missing if the queue has no timestamps.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) tree: Tree,
     pub(crate) picture: Vec<[u8; 4]>,
     pub(crate) heat: Vec<[u8; 4]>,
     pub(crate) sort_ms: Option<f64>,
-    /// All of the build but the sort.
+    /// Milliseconds of the build without the sort.
     pub(crate) build_ms: Option<f64>,
-    /// Where any were asked for.
+    /// The secondary rays, if requested.
     pub(crate) secondary: Option<secondary::Outcome>,
 }
 
@@ -71,7 +71,7 @@ enum Kernel {
     Heat,
 }
 
-/// Their modules, in the order of [`Kernel`].
+/// The modules, in the order of [`Kernel`].
 const MODULES: [&[u8]; 6] = [
     include_bytes!("spirv/bounds.spv"),
     include_bytes!("spirv/morton.spv"),
@@ -142,7 +142,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The tree is built so often, one build after the other, and as often the secondary rays are split and traced.
+    /// Creates a job with `builds` builds of the tree, and as many splits and traversals of the secondary rays.
     pub(crate) fn new(
         gpu: &'a Gpu,
         mesh: &'a Mesh,
@@ -153,7 +153,7 @@ impl<'a> Job<'a> {
     ) -> Result<Self> {
         let triangle_count = u32::try_from(mesh.triangles.len())?;
         let limit = u64::from(gpu.max_groups) * u64::from(WORKGROUP);
-        // Node indices and byte offsets of 32-byte nodes stay within 32 bits.
+        // Node indices, and byte offsets of nodes of 32 bytes, fit 32 bits.
         let limit = limit.min(1 << 26);
         ensure!(u64::from(triangle_count) <= limit, "{triangle_count} triangles are more than the {limit} that are supported");
         ensure!(mesh.points.len() <= 1 << 28, "{} vertices are more than the 2^28 that are supported", mesh.points.len());
@@ -174,7 +174,7 @@ impl<'a> Job<'a> {
             triangle_count,
             builds,
             commands: Commands::new(gpu)?,
-            // The one constant is MORTON_BITS.
+            // The specialization constant is MORTON_BITS.
             kernels: Kernels::new(gpu, size_of::<Args>(), &MODULES, morton.bits())?,
             stamps: Stamps::new(gpu, STAMPS * builds)?,
             buffers,
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Records everything, submits once, waits once.
+    /// Records all commands, submits once, waits once.
     pub(crate) fn run(&self) -> Result<Outcome> {
         let gpu = self.gpu;
         let uploads = [
@@ -198,7 +198,7 @@ impl<'a> Job<'a> {
         let downloads = [nodes?, parents?, codes?, ids?, picture?, heat?];
 
         let cmd = self.commands.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
-        // SAFETY: all objects are alive until the fence has been waited for; every hazard has its barrier.
+        // SAFETY: all objects are alive until the fence is signaled; every hazard has its barrier.
         unsafe {
             self.stamps.reset(cmd);
             for (from, to, size) in &uploads {
@@ -247,7 +247,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// One build. Its inputs are left as they are, so that builds can follow each other.
+    /// Records one build. Its inputs are not modified, so that builds can follow each other.
     ///
     /// # Safety
     /// The command buffer is recording.
@@ -255,13 +255,14 @@ impl<'a> Job<'a> {
         let device = &self.gpu.device;
         let b = &self.buffers;
         let groups = self.triangle_count.div_ceil(WORKGROUP);
-        // Not CLEAR: the layer (1.3.239) takes fills for copies.
+        // Not CLEAR: the validation layer (1.3.239) treats fills as copies.
         let clear = (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE);
-        // SAFETY: the slot is within the pool, and was reset.
+        // SAFETY: the slot is within the pool, and has been reset.
         let stamp = |slot: u32| unsafe { self.stamps.stamp(cmd, STAMPS * build + slot) };
-        // SAFETY: the caller's promise; the ranges lie in buffers that live until the fence.
+        // SAFETY: the caller's promise; the ranges are in buffers that live until the fence is signaled.
         unsafe {
-            // The box of the centroids starts as the empty one. The build before has read it, and its nodes may still be written.
+            // The bounding box of the centroids starts empty. The preceding build has read the box, and may still write
+            // its nodes.
             barrier(self.gpu, cmd, COMPUTE_ALL, clear);
             device.cmd_fill_buffer(cmd, b.bounds.handle, 0, 24, u32::MAX);
             let uploaded = (
@@ -270,7 +271,7 @@ impl<'a> Job<'a> {
             );
             barrier(self.gpu, cmd, uploaded, COMPUTE_ALL);
             stamp(0);
-            // A workgroup gathers 16 triangles an invocation before it touches the common box.
+            // A workgroup combines 16 triangles per invocation before it updates the common box.
             self.dispatch(cmd, Kernel::Bounds, [groups.div_ceil(16), 1], 0);
             barrier(self.gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
             self.dispatch(cmd, Kernel::Morton, [groups, 1], 0);
@@ -298,7 +299,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// The picture in bands, then the heat map.
+    /// Records the picture in bands, then the heat map.
     ///
     /// # Safety
     /// The command buffer is recording, and the tree is visible to compute shaders.
@@ -343,7 +344,7 @@ impl<'a> Job<'a> {
             triangle_count: self.triangle_count,
             first_row,
         };
-        // SAFETY: the caller's promise; the constants are the kernels' own.
+        // SAFETY: the caller's promise; the constants have the kernels' type.
         unsafe {
             self.kernels.bind(cmd, kernel as usize, &args);
             self.gpu.device.cmd_dispatch(cmd, x, y, 1);
@@ -354,7 +355,7 @@ impl<'a> Job<'a> {
         let triangles = self.mesh.triangles.len();
         Ok(match self.morton {
             Morton::Bits30 => self.gpu.read::<u32>(codes, triangles)?.into_iter().map(u64::from).collect(),
-            // Low word first, however the host has its own.
+            // Codes of 63 bits have their low word first, on hosts of any byte order.
             Morton::Bits63 => self
                 .gpu
                 .read::<[u32; 2]>(codes, triangles)?
@@ -364,7 +365,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Median milliseconds of the sort, and of the rest of the build.
+    /// Returns median milliseconds of the sort and of the rest of the build.
     fn read_times(&self) -> Result<Option<[f64; 2]>> {
         let Some(stamps) = self.stamps.read()? else { return Ok(None) };
         let (builds, _) = stamps.as_chunks::<{ STAMPS as usize }>();

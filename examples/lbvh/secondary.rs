@@ -1,9 +1,11 @@
-//! Secondary rays: they leave what the picture shows, are split by the octants of their directions, and are traced in both orders.
+//! Secondary rays start at the surfaces that the picture shows. They are split by the octants of their directions, and
+//! are traced in both orders.
 //!
-//! What the split moves is the rays' indices, four bytes each, by keys that it reads where they lie, in the rays. To move the rays would
-//! write 32 bytes in the place of four, and what a ray meets is wanted at its own place again. Fetching a ray out of turn costs one sector of
-//! a cache line, which is as long as a ray, once; a walk through the tree fetches hundreds of nodes, and that neighbours fetch the same ones
-//! is what grouping is for. The split is stable, so that the rays of an octant are fetched in ascending order, too.
+//! The split moves only the indices of the rays, four bytes each. It reads the keys in place, in the rays. Moving rays
+//! would write 32 bytes instead of four, and hits would have to be moved back to the rays' own indices. Fetching a ray
+//! by its index costs one sector of a cache line, which is as long as a ray, once. A traversal fetches hundreds of
+//! nodes, and grouping lets neighboring rays fetch the same nodes. The split is stable, so that the rays of an octant
+//! are fetched in ascending order, too.
 
 use crate::compute::{COMPUTE_ALL, COMPUTE_WRITES, Kernels, Scope, Stamps, barrier, copy, median, words};
 use crate::gpu::{Buffer, Gpu, Place};
@@ -12,22 +14,23 @@ use anyhow::{Result, ensure};
 use ash::vk;
 use trommel::{BucketFunction, Count, KeyType, Layout, Range, Scratch, SplitInfo, Splitter, SplitterInfo, ValueType};
 
-/// A bucket for each combination of three signs.
+/// One bucket for each combination of three signs.
 pub(crate) const OCTANTS: usize = 8;
-/// One dispatch over so many takes no longer than one over a band of the picture.
+/// Maximum number of rays: one dispatch over them takes no longer than one over a band of the picture.
 pub(crate) const MOST_RAYS: u64 = 1 << 23;
 /// Side of a workgroup of `bounce`, in pixels.
 const TILE: u32 = 8;
-/// Timestamps a turn: start, split, traced as they lie, traced by octants.
+/// Timestamps of a run: start, after the split, after the traversal in the rays' own order, after the traversal by
+/// octants.
 const STAMPS: u32 = 4;
-/// Commands are read, too.
+/// Destination scope: rays and indirect arguments are read.
 const RAYS_READ: Scope = (
     vk::PipelineStageFlags2::from_raw(
         vk::PipelineStageFlags2::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags2::DRAW_INDIRECT.as_raw(),
     ),
     vk::AccessFlags2::from_raw(COMPUTE_ALL.1.as_raw() | vk::AccessFlags2::INDIRECT_COMMAND_READ.as_raw()),
 );
-/// What the host has uploaded, and what kernels have written.
+/// Source scope: uploads of the host and writes of kernels.
 const RAYS_WRITTEN: Scope = (
     vk::PipelineStageFlags2::from_raw(
         vk::PipelineStageFlags2::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags2::ALL_TRANSFER.as_raw(),
@@ -35,7 +38,7 @@ const RAYS_WRITTEN: Scope = (
     vk::AccessFlags2::from_raw(COMPUTE_WRITES.1.as_raw() | vk::AccessFlags2::TRANSFER_WRITE.as_raw()),
 );
 
-/// The push constants of both kernels; the twin of `Args` in glsl/rays.glsl.
+/// The push constants of both kernels. Matches `Args` in glsl/rays.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 struct Args {
@@ -51,7 +54,7 @@ struct Args {
     rays_a_pixel: u32,
 }
 
-/// The twin of `List` in glsl/rays.glsl.
+/// Matches `List` in glsl/rays.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 struct List {
@@ -59,7 +62,7 @@ struct List {
     count: u32,
 }
 
-/// The twin of `Ray` in glsl/rays.glsl.
+/// Matches `Ray` in glsl/rays.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Ray {
@@ -69,16 +72,16 @@ pub(crate) struct Ray {
     pub(crate) reach: f32,
 }
 
-/// What a ray meets first; the twin of `Found` in glsl/rays.glsl.
+/// The first hit of a ray. Matches `Found` in glsl/rays.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Found {
     pub(crate) t: f32,
-    /// [`crate::tree::NONE`]: nothing.
+    /// [`crate::tree::NONE`] if the ray hits nothing.
     pub(crate) triangle: u32,
 }
 
-/// What is traced against, and from where.
+/// The scene and the view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) points: Buffer,
@@ -86,25 +89,25 @@ pub(crate) struct Scene {
     pub(crate) nodes: Buffer,
     pub(crate) view: Buffer,
     pub(crate) triangle_count: u32,
-    /// Of the picture, in pixels.
+    /// Size of the picture, in pixels.
     pub(crate) extent: [u32; 2],
 }
 
-/// What came of it, in the order in which the rays lie.
+/// The results, in the rays' own order.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) rays: Vec<Ray>,
-    /// The permutation that groups them.
+    /// The permutation that groups the rays.
     pub(crate) order: Vec<u32>,
-    /// Where each octant begins in it, and where the last one ends.
+    /// The start of each octant in the permutation, and the end of the last one.
     pub(crate) offsets: Vec<u32>,
-    /// Traced as they lie, and by octants.
+    /// The hits of both traversals: in the rays' own order, and by octants.
     pub(crate) found: [Vec<Found>; 2],
-    /// Missing where the queue has no timestamps.
+    /// Missing if the queue has no timestamps.
     pub(crate) times: Option<Times>,
 }
 
-/// Milliseconds, medians over all turns that count.
+/// Milliseconds, medians over all timed runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) split: f64,
@@ -113,12 +116,12 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// By how much the traversal takes longer when it goes by octants, as a share; less than 0: it takes less time.
+    /// The relative change of the traversal time by octants; negative: it is faster.
     pub(crate) fn change(&self) -> Option<f64> {
         self.change_to(self.by_octants)
     }
 
-    /// The same with the time of the split, which is what the caller pays.
+    /// The relative change including the time of the split, which is the total cost for a caller.
     pub(crate) fn change_with_split(&self) -> Option<f64> {
         self.change_to(self.split + self.by_octants)
     }
@@ -134,7 +137,7 @@ enum Kernel {
     Follow,
 }
 
-/// In the order of [`Kernel`].
+/// The modules, in the order of [`Kernel`].
 const MODULES: [&[u8]; 2] = [include_bytes!("spirv/bounce.spv"), include_bytes!("spirv/follow.spv")];
 
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +157,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Those that the host reads back.
+    /// The buffers that the host reads back.
     fn results(&self) -> [Buffer; 6] {
         [self.list, self.rays, self.order, self.offsets, self.found[0], self.found[1]]
     }
@@ -165,9 +168,9 @@ pub(crate) struct Secondary<'a> {
     gpu: &'a Gpu,
     scene: Scene,
     rays_a_pixel: u32,
-    /// The first is not timed.
+    /// Number of runs; the first one is not timed.
     turns: u32,
-    /// Rays at most.
+    /// Maximum number of rays.
     capacity: u32,
     kernels: Kernels<'a>,
     stamps: Stamps<'a>,
@@ -178,8 +181,8 @@ pub(crate) struct Secondary<'a> {
 }
 
 impl<'a> Secondary<'a> {
-    /// They are split and traced so often, one turn after the other, and once before without being timed, because some drivers compile what
-    /// runs for the first time. `constant`: what the kernels are specialised with.
+    /// Creates the objects for `turns` timed runs of split and traversals. One more run comes first without timestamps,
+    /// because some drivers compile at the first execution. `constant`: the specialization constant of the kernels.
     pub(crate) fn new(
         gpu: &'a Gpu,
         device: &trommel::Device,
@@ -229,7 +232,7 @@ impl<'a> Secondary<'a> {
         })
     }
 
-    /// What comes before all else; the caller owes a barrier from it to compute shaders.
+    /// Records the initialization. The caller records a barrier from it to compute shaders.
     ///
     /// # Safety
     /// The command buffer is recording.
@@ -239,13 +242,13 @@ impl<'a> Secondary<'a> {
         unsafe {
             self.stamps.reset(cmd);
             copy(self.gpu, cmd, &self.empty_list, &self.buffers.list, size_of::<List>() as u64);
-            // What is not written must not look alike.
+            // Memory that is not written must not look like equal results: the two buffers have different contents.
             self.gpu.device.cmd_fill_buffer(cmd, as_they_lie.handle, 0, as_they_lie.size, 0);
             self.gpu.device.cmd_fill_buffer(cmd, by_octants.handle, 0, by_octants.size, u32::MAX);
         }
     }
 
-    /// The rays, and all turns.
+    /// Records the generation of the rays, and all runs.
     ///
     /// # Safety
     /// The command buffer is recording, and tree and view are visible to compute shaders.
@@ -281,7 +284,7 @@ impl<'a> Secondary<'a> {
         let capacity = u64::from(self.capacity);
         let split = SplitInfo {
             count: Count::device(list.address + std::mem::offset_of!(List, count) as u64, self.capacity),
-            // The last ray's key ends before the ray does.
+            // The key of the last ray ends before the ray does.
             keys: Range::new(rays.address + direction, size_of::<Ray>() as u64 * capacity - direction),
             key_stride: u32::try_from(size_of::<Ray>())?,
             values_out: Range::new(order.address, 4 * capacity),
@@ -289,7 +292,7 @@ impl<'a> Secondary<'a> {
             scratch: Scratch { buffer: scratch.handle, offset: 0, size: scratch.size },
             ..SplitInfo::default()
         };
-        // SAFETY: the caller's promise; the ranges lie in buffers that live as long as the device.
+        // SAFETY: the caller's promise; the ranges are in buffers that live as long as the device.
         unsafe { Ok(self.splitter.cmd_split(cmd, &split)?) }
     }
 
@@ -312,22 +315,22 @@ impl<'a> Secondary<'a> {
             triangle_count: scene.triangle_count,
             rays_a_pixel: self.rays_a_pixel,
         };
-        // SAFETY: the caller's promise; the constants are the kernels' own.
+        // SAFETY: the caller's promise; the constants have the kernels' type.
         unsafe { self.kernels.bind(cmd, kernel as usize, &args) };
     }
 
-    /// What the host reads; the caller owes the barriers before and after.
+    /// Records the downloads. The caller records the barriers before and after.
     ///
     /// # Safety
     /// The command buffer is recording.
     pub(crate) unsafe fn record_downloads(&self, cmd: vk::CommandBuffer) {
         for (from, to) in self.buffers.results().iter().zip(&self.downloads) {
-            // SAFETY: the caller's promise; the buffers are as large.
+            // SAFETY: the caller's promise; the buffers have equal sizes.
             unsafe { copy(self.gpu, cmd, from, to, from.size) };
         }
     }
 
-    /// After the commands have completed.
+    /// Reads the results, after the commands have completed.
     pub(crate) fn read(&self) -> Result<Outcome> {
         let gpu = self.gpu;
         let [list, rays, order, offsets, as_they_lie, by_octants] = &self.downloads;

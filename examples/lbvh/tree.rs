@@ -1,4 +1,4 @@
-//! The downloaded tree: whether it is right, how deep it is and what a ray through it is expected to cost.
+//! Checks of the downloaded tree: correctness, depth, and the expected cost of a ray.
 
 use crate::mesh::{Mesh, Vec3, add, scale, sub, zip};
 use crate::morton::Morton;
@@ -6,7 +6,7 @@ use crate::morton::Morton;
 /// No node, no triangle.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The twin of `Node` in glsl/args.glsl. In a leaf `left` is the triangle and `right` is `NONE`.
+/// A node. In a leaf `left` is the triangle and `right` is `NONE`. Matches `Node` in glsl/args.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Node {
@@ -23,14 +23,14 @@ impl Node {
     }
 }
 
-/// What came back from the device.
+/// The tree as downloaded from the device.
 #[derive(Debug)]
 pub(crate) struct Tree {
     /// Internal nodes, the root first, then the leaves in Morton order.
     pub(crate) nodes: Vec<Node>,
     pub(crate) parents: Vec<u32>,
     pub(crate) morton: Morton,
-    /// Sorted.
+    /// The sorted Morton codes.
     pub(crate) codes: Vec<u64>,
     /// The triangle of each code.
     pub(crate) ids: Vec<u32>,
@@ -40,15 +40,16 @@ pub(crate) struct Tree {
 pub(crate) struct Stats {
     /// Edges from the root to the deepest leaf.
     pub(crate) depth: u32,
-    /// Expected nodes visited by a random ray that hits the root's box, a triangle test costing as much as a node:
-    /// the surface area heuristic of MacDonald and Booth, 1990.
+    /// Expected number of nodes that a random ray through the root's box visits; a triangle test counts as a node. This
+    /// is the surface area heuristic of MacDonald and Booth, 1990.
     pub(crate) sah_cost: f64,
-    /// Leaves with the code of the leaf before them: where they are split, their order decides, not their place.
+    /// Number of leaves with the same code as the preceding leaf. Their order decides where the tree splits them, not
+    /// their position.
     pub(crate) ties: usize,
 }
 
-/// Proves the tree: codes sorted stably and each beside its own triangle, every triangle in one leaf, every node
-/// reached once and linked both ways, every box exactly that of what lies below.
+/// Checks the tree. Codes are sorted stably, each next to its own triangle. Every triangle is in one leaf. Every node
+/// is reached once and linked both ways. Every box is exactly that of its descendants.
 pub(crate) fn check(mesh: &Mesh, tree: &Tree) -> Result<Stats, String> {
     check_codes(mesh, tree)?;
     check_leaves(mesh, tree)?;
@@ -61,7 +62,7 @@ pub(crate) fn check(mesh: &Mesh, tree: &Tree) -> Result<Stats, String> {
     }
     let root = tree.nodes[0].area();
     let sum: f64 = tree.nodes.iter().map(Node::area).sum();
-    // All triangles in one point or line: every ray that meets the root meets all.
+    // All triangles are in one point or line: every ray that hits the root hits all of them.
     let sah_cost = if root > 0.0 { sum / root } else { tree.nodes.len() as f64 };
     let ties = tree.codes.windows(2).filter(|pair| pair[0] == pair[1]).count();
     Ok(Stats { depth, sah_cost, ties })
@@ -99,7 +100,7 @@ fn check_codes(mesh: &Mesh, tree: &Tree) -> Result<(), String> {
             if extent == 0.0 {
                 continue;
             }
-            // The device may round the last bits of a centroid, of the grid and of their quotient otherwise.
+            // The device may round the last bits of a centroid, of the grid and of their quotient differently.
             let slack = 8.0 * f64::from(f32::EPSILON) * (far[axis] / extent + 1.0) * cells;
             let cell = tree.morton.cell(*code, axis);
             let expected = ((f64::from(c[axis]) - f64::from(lo[axis])) / extent * cells).min(cells - 1.0);
@@ -125,7 +126,7 @@ fn check_leaves(mesh: &Mesh, tree: &Tree) -> Result<(), String> {
     Ok(())
 }
 
-/// Walks from the root; the depth.
+/// Walks the tree from the root; returns the depth.
 fn check_links(tree: &Tree) -> Result<u32, String> {
     let internal = tree.codes.len() - 1;
     let mut seen = vec![false; tree.nodes.len()];

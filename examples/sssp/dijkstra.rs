@@ -1,17 +1,17 @@
-//! The answer, by the textbook.
+//! Reference distances by Dijkstra's algorithm on the CPU.
 
 use crate::graph::Graph;
 use anyhow::{Result, ensure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Of vertices without a way to them.
+/// The distance of unreachable vertices.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// The distance of every vertex from the source.
+/// Returns the distance of every vertex from the source.
 ///
-/// (Dijkstra, "A note on two problems in connexion with graphs", 1959; entries that have become stale stay in the heap and are passed
-/// over.)
+/// (Dijkstra, "A note on two problems in connexion with graphs", 1959. Outdated entries stay in the heap and are
+/// skipped.)
 pub(crate) fn distances(graph: &Graph, source: u32) -> Result<Vec<u32>> {
     let mut distances = vec![u64::MAX; graph.vertices() as usize];
     let mut heap = BinaryHeap::from([Reverse((0, source))]);

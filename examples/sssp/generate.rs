@@ -1,4 +1,4 @@
-//! Generated graphs, the same for the same numbers.
+//! Generated graphs: equal parameters give equal graphs.
 
 use crate::graph::{Edge, Graph};
 use anyhow::{Result, ensure};
@@ -6,13 +6,14 @@ use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// Streets: a square grid of which a fifth of the edges is left out. Long ways, few edges a vertex.
+    /// Streets: a square grid without a fifth of its edges. Long paths, few edges per vertex.
     Grid,
-    /// A few vertices have most of the edges, and all are near to each other.
+    /// A few vertices have most of the edges, and all distances are short.
     PowerLaw,
 }
 
-/// About so many vertices, and for a power law so many edges a vertex, counted at both ends; weights of 1 to `most_weight`.
+/// Generates a graph with about `vertices` vertices and weights of 1 to `most_weight`. `degree`: edges per vertex of a
+/// power-law graph, counted at both ends.
 pub(crate) fn generate(kind: Kind, vertices: u32, degree: u32, most_weight: u32) -> Result<Graph> {
     ensure!((1..=1 << 28).contains(&vertices), "{vertices} vertices are not 1 to 2^28");
     let (vertices, edges) = match kind {
@@ -65,11 +66,11 @@ fn grid(vertices: u32, most_weight: u32) -> (u32, Vec<Edge>) {
     (side * side, edges)
 }
 
-/// R-MAT: each edge falls into a quadrant of the matrix, and in there again, until it is one element. Vertices are rounded up to a
-/// power of two, and numbered anew, so that neighbouring numbers mean nothing.
-/// (Chakrabarti, Zhan and Faloutsos, "R-MAT: a recursive model for graph mining", 2004; the shares are those of the Graph500.)
+/// R-MAT: each edge chooses a quadrant of the matrix, recursively, down to one element. The number of vertices is
+/// rounded up to a power of two. Vertices are renumbered, so that neighboring numbers are unrelated. (Chakrabarti, Zhan
+/// and Faloutsos, "R-MAT: a recursive model for graph mining", 2004; the probabilities are those of the Graph500.)
 fn power_law(vertices: u32, degree: u32, most_weight: u32) -> Result<(u32, Vec<Edge>)> {
-    /// Hundredths of the edges in the first quadrant, in the first two and in the first three.
+    /// Probability of the first quadrant, of the first two and of the first three, in percent.
     const SHARES: [u32; 3] = [57, 76, 95];
     let vertices = vertices.next_power_of_two();
     let count = u64::from(vertices) * u64::from(degree) / 2;
@@ -93,7 +94,8 @@ fn power_law(vertices: u32, degree: u32, most_weight: u32) -> Result<(u32, Vec<E
     Ok((vertices, edges))
 }
 
-/// Another number for each below a power of two: multiplied by an odd number, and the upper half mixed into the lower, twice.
+/// A permutation of the numbers below a power of two: twice multiplied by an odd number and mixed with its own upper
+/// half.
 fn scatter(x: u32, vertices: u32) -> u32 {
     let mask = vertices - 1;
     let half = vertices.ilog2().div_ceil(2).max(1);

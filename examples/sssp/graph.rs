@@ -1,8 +1,8 @@
-//! A graph in compressed rows: the edges of a vertex lie side by side.
+//! A graph in compressed sparse rows (CSR): the edges of a vertex are contiguous.
 
 use anyhow::{Result, ensure};
 
-/// One edge as files and generators have it.
+/// An edge of a file or a generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) from: u32,
@@ -10,22 +10,22 @@ pub(crate) struct Edge {
     pub(crate) weight: u32,
 }
 
-/// The far end and the weight; the twin of `Edge` in glsl/args.glsl.
+/// Target vertex and weight. Matches `Edge` in glsl/args.glsl.
 pub(crate) type Arc = [u32; 2];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Graph {
-    /// Where the arcs of each vertex begin, and where the last one's end.
+    /// The start of each vertex's arcs, and the end of the last one's.
     pub(crate) rows: Vec<u32>,
     pub(crate) arcs: Vec<Arc>,
 }
 
-/// Byte offsets into lists of as many items stay within what a 32-bit index reaches.
+/// Byte offsets into lists of this many items fit a 32-bit index.
 const MOST_VERTICES: u32 = 1 << 28;
 const MOST_ARCS: usize = 1 << 28;
 
 impl Graph {
-    /// Each edge leads both ways, unless the graph is `directed`. The order of the edges is that of the arcs.
+    /// Creates the graph. Each edge leads both ways, unless the graph is `directed`. Arcs keep the order of the edges.
     pub(crate) fn new(vertices: u32, edges: &[Edge], directed: bool) -> Result<Self> {
         ensure!(vertices > 0, "the graph has no vertices");
         ensure!(vertices <= MOST_VERTICES, "{vertices} vertices are more than the {MOST_VERTICES} that are supported");
@@ -37,7 +37,7 @@ impl Graph {
                 .flat_map(|e| [(e.from, e.to, e.weight), (e.to, e.from, e.weight)].into_iter().take(2 - usize::from(directed)))
         };
 
-        // Counted, summed, and placed: rows[v + 1] is where the next arc of v goes, and in the end where they end.
+        // Counting sort: rows[v + 1] is the position of the next arc of v, and finally the end of its arcs.
         let mut rows = vec![0u32; vertices as usize + 2];
         for (from, to, _) in ends() {
             ensure!(from < vertices && to < vertices, "an edge from {from} to {to} leaves the {vertices} vertices");
@@ -57,7 +57,7 @@ impl Graph {
     }
 
     pub(crate) fn vertices(&self) -> u32 {
-        // Rows are one more, and vertices few enough.
+        // The number of rows is the number of vertices plus one, which fits.
         u32::try_from(self.rows.len() - 1).unwrap_or(MOST_VERTICES)
     }
 
@@ -79,7 +79,7 @@ impl Graph {
         self.arcs.len() as f64 / f64::from(self.vertices())
     }
 
-    /// The first of those with the most edges: sure to be in the midst of things.
+    /// Returns the first vertex with the maximum degree, which has a central position in the graph.
     pub(crate) fn hub(&self) -> u32 {
         let most = self.degrees().max().unwrap_or(0);
         (0..).zip(self.degrees()).find(|(_, degree)| *degree == most).map_or(0, |(vertex, _)| vertex)

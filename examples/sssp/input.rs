@@ -1,11 +1,11 @@
-//! Graphs out of files: DIMACS `.gr`, or an edge a line with commas between.
+//! Graphs from files: DIMACS `.gr`, or CSV with one edge a line.
 
 use crate::generate::Random;
 use crate::graph::{Edge, Graph};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::Path;
 
-/// Reads a file by what its name ends in. An edge without a weight gets one of 1 to `most_weight`.
+/// Reads a file; its extension selects the format. An edge without a weight gets a random one of 1 to `most_weight`.
 pub(crate) fn load(path: &Path, directed: bool, most_weight: u32) -> Result<Graph> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
@@ -18,8 +18,8 @@ pub(crate) fn load(path: &Path, directed: bool, most_weight: u32) -> Result<Grap
     Graph::new(vertices, &edges, directed).with_context(|| format!("cannot use {shown}"))
 }
 
-/// The format of the 9th DIMACS implementation challenge: `c` begins a comment, `p sp VERTICES LINES` comes before
-/// `a FROM TO WEIGHT`, vertices count from 1.
+/// Parses the format of the 9th DIMACS implementation challenge. `c` begins a comment, `p sp VERTICES LINES` precedes
+/// `a FROM TO WEIGHT`, and vertices count from 1.
 fn parse_gr(text: &str) -> Result<(u32, Vec<Edge>)> {
     let mut problem: Option<(u32, usize)> = None;
     let mut edges = Vec::new();
@@ -48,9 +48,10 @@ fn parse_gr(text: &str) -> Result<(u32, Vec<Edge>)> {
     Ok((vertices, edges))
 }
 
-/// `FROM,TO` or `FROM,TO,WEIGHT`, vertices counted from 0. `#` begins a comment; the first line may be a heading.
+/// Parses lines `FROM,TO` or `FROM,TO,WEIGHT`; vertices count from 0. `#` begins a comment; the first line may be a
+/// heading.
 fn parse_csv(text: &str, most_weight: u32) -> Result<(u32, Vec<Edge>)> {
-    /// So that one strange number does not ask for all memory.
+    /// Limits the memory that a single wrong number can request.
     const MOST_VERTEX: u32 = (1 << 28) - 1;
     let mut random = Random::new(1);
     let mut edges = Vec::new();

@@ -1,7 +1,7 @@
-//! Single-source shortest paths on the GPU: delta-stepping whose buckets are made by trommel's split.
+//! Single-source shortest paths on the GPU: delta-stepping with buckets by trommel's split.
 //!
-//! The program stands for an engine that the library knows nothing of: instance, device, memory, barriers and kernels are its own, by
-//! plain `ash`, and `Splitter::cmd_split` is recorded between its dispatches. See `record` for the scheme.
+//! The program represents an engine: its instance, device, memory, barriers and kernels use plain `ash`, and it records
+//! `Splitter::cmd_split` between its own dispatches. `record` describes the scheme.
 //!
 //! `cargo run --release --example sssp -- --generate grid --vertices 4000000 --json grid.json`
 
@@ -24,52 +24,54 @@ use method::Method;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Finds the shortest ways from one vertex to all others on the GPU, by several methods, and checks each against Dijkstra's on the CPU.
+/// Finds the shortest paths from one vertex to all others on the GPU, by several methods, and checks each result
+/// against Dijkstra's algorithm on the CPU.
 #[derive(Parser, Debug)]
 struct Options {
-    /// Graph to load: DIMACS .gr, or .csv with an edge a line.
+    /// Graph to load: DIMACS .gr, or .csv with one edge a line.
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     graph: Option<PathBuf>,
-    /// The lines of the file lead one way.
+    /// The edges of the file lead one way only.
     #[arg(long, requires = "graph")]
     directed: bool,
-    /// Graph to generate where none is loaded.
+    /// Graph to generate if none is loaded.
     #[arg(long, value_enum, default_value = "grid")]
     generate: generate::Kind,
-    /// About how many vertices to generate [default: 1048576, on a CPU 16384].
+    /// Approximate number of vertices to generate [default: 1048576, on a CPU 16384].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     vertices: Option<u32>,
-    /// Edges a vertex of a power law, on average.
+    /// Average number of edges per vertex of a power-law graph.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
     degree: u32,
-    /// Weights that the graph does not bring are random, from 1 to this.
+    /// Weights that the graph does not have are random, from 1 to this number.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     max_weight: u32,
-    /// Where the ways begin [default: the first vertex with the most edges].
+    /// The source vertex [default: the first vertex with the most edges].
     #[arg(long)]
     source: Option<u32>,
-    /// Methods to run, with commas between [default: all].
+    /// Methods to run, separated by commas [default: all].
     #[arg(long, value_enum, value_delimiter = ',')]
     method: Vec<MethodOption>,
     /// Width of a bucket [default: 32 times the mean weight by the mean degree].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     delta: Option<u32>,
-    /// Buckets of the methods that have many.
+    /// Number of buckets of the methods with many buckets.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=256))]
     buckets: u32,
-    /// Buckets are relaxed together until there are so many items.
+    /// Buckets are relaxed together until they have this many items.
     #[arg(long, default_value_t = 0)]
     fill: u32,
-    /// Rounds of relaxing a step: a bucket that its own edges fill anew is emptied so often before everything is grouped again.
+    /// Rounds per step: items that fall into the current bucket are relaxed again, up to this many times, before the
+    /// next split.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     rounds: u32,
-    /// Steps that are submitted together.
+    /// Number of steps in a submission.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
     batch: u32,
-    /// How often each method runs; times are medians.
+    /// Number of runs of each method; times are medians.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Where the numbers go as JSON.
+    /// JSON file for the results.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -108,7 +110,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
-    // A bad file is reported before any device is touched.
+    // A bad file is reported before a device is opened.
     let loaded = options.graph.as_deref().map(|path| input::load(path, options.directed, options.max_weight)).transpose()?;
     let gpu = gpu::Gpu::new(c"sssp")?;
     let vertices = options.vertices.unwrap_or(if gpu.is_cpu { 1 << 14 } else { 1 << 20 });
@@ -174,16 +176,16 @@ fn methods(chosen: &[MethodOption]) -> Vec<Method> {
     Method::ALL.into_iter().filter(|method| chosen.is_empty() || wanted(method)).collect()
 }
 
-/// So wide that a bucket has work for a subgroup of 32 lanes, by Davidson et al.
+/// A width that gives a bucket enough work for a subgroup of 32 lanes (Davidson et al.).
 fn likely_delta(graph: &Graph) -> u32 {
     let delta = 32.0 * graph.mean_weight() / graph.mean_degree().max(1.0);
-    // Far below what 256 buckets of 32 bits are wide.
-    #[allow(clippy::cast_possible_truncation, reason = "within the bounds just before")]
+    // The result is far below the width of 256 buckets of 32 bits.
+    #[allow(clippy::cast_possible_truncation, reason = "clamped just before")]
     let delta = delta.clamp(1.0, f64::from(1 << 23)) as u32;
     delta
 }
 
-/// Searches so often, and compares every distance every time.
+/// Runs a method `repeat` times and compares every distance of every run.
 fn measure(
     field: &record::Field<'_>,
     method: Method,

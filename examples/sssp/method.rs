@@ -1,8 +1,8 @@
-//! The methods, which differ in what is near and in how items are grouped.
+//! The methods. They differ in the bucket function and in how items are grouped.
 
 use clap::ValueEnum;
 
-/// What groups the items between two iterations; the twin of the `GROUPING` constants in glsl/args.glsl.
+/// How items are grouped between two iterations. Matches the `GROUPING` constants in glsl/args.glsl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grouping {
     None = 0,
@@ -12,15 +12,15 @@ pub(crate) enum Grouping {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// All items are near.
+    /// No grouping: all items are relaxed.
     BellmanFord,
-    /// Split in two by a pivot.
+    /// Split into two buckets by a pivot.
     NearFar,
     /// Split into buckets.
     Buckets,
-    /// As near-far, but sorted in place of split.
+    /// As `NearFar`, with a sort instead of the split.
     SortNearFar,
-    /// As buckets, but sorted in place of split.
+    /// As `Buckets`, with a sort instead of the split.
     SortBuckets,
 }
 
@@ -45,7 +45,7 @@ impl Method {
         }
     }
 
-    /// Of `buckets` that were asked for.
+    /// Returns the method's number of buckets; `buckets` is the requested one.
     pub(crate) fn buckets(self, buckets: u32) -> u32 {
         match self {
             Self::BellmanFord => 1,
@@ -54,7 +54,7 @@ impl Method {
         }
     }
 
-    /// The method of the same schedule that sorts.
+    /// Returns the method with the same schedule that sorts.
     pub(crate) fn sorted(self) -> Option<Self> {
         match self {
             Self::NearFar => Some(Self::SortNearFar),

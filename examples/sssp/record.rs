@@ -1,28 +1,31 @@
-//! The search on the GPU: command buffers of some steps each, submitted until a list is empty.
+//! The search on the GPU: command buffers of several steps, submitted until a list is empty.
 //!
-//! Delta-stepping keeps vertices in buckets of distances, `delta` wide each, and relaxes the edges of those in the first until it stays
-//! empty (Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003). On a GPU the vertices to come are one
-//! list, which is grouped anew in each step: in two by a pivot (near and far), or into buckets, which Davidson et al. did by a sort
-//! ("Work-efficient parallel GPU methods for single-source shortest paths", 2014), Ashkiani et al. by a multisplit ("GPU multisplit",
-//! 2016). Here a step is
+//! Delta-stepping groups vertices into buckets of distances, `delta` wide each. It relaxes the edges of the vertices in
+//! the first bucket until that bucket stays empty (Meyer and Sanders, "Delta-stepping: a parallelizable shortest path
+//! algorithm", 2003). On a GPU the remaining vertices are one list, which each step groups again: into two by a pivot
+//! (near and far), or into many buckets. Davidson et al. group with a sort ("Work-efficient parallel GPU methods for
+//! single-source shortest paths", 2014), Ashkiani et al. with a multisplit ("GPU multisplit", 2016). A step here has
+//! three parts:
 //!
-//! 1. `advance`: one workgroup finds the first bucket that has items from the offsets that the split has written, makes its lowest
-//!    distance the base of all keys, and writes the dispatch of what follows;
-//! 2. `relax` (with `tasks` where there are vertices of very many edges): the items of that bucket are relaxed, each lowered distance
-//!    becomes an item of the pile, and the items of the other buckets go there, too, unless a shorter way to their vertex has been found
-//!    since;
-//! 3. a split of the pile by its keys, distances less the base: so `low` and `width` are constants, and the commands are the same in
-//!    every step. The count stays on the device.
+//! 1. `advance`: one workgroup finds the first bucket with items in the offsets of the last split. Its lowest distance
+//!    becomes the base of all keys. The workgroup also writes the indirect dispatches of the step.
+//! 2. `relax` (with `tasks` for vertices with very many edges): relaxes the items of that bucket. Each lowered distance
+//!    becomes an item of the pile. The items of the other buckets are copied to the pile, unless the distance of their
+//!    vertex has been lowered since.
+//! 3. A split groups the pile by its keys, which are distances minus the base. `low` and `width` are therefore
+//!    constants, and the commands are the same in every step. The count stays on the device.
 //!
-//! The last bucket has no end. Where only it has items, none is relaxed, and the base becomes the least distance. With two buckets that
-//! happens after each bucket, with more of them once in a while: that is what more buckets are good for.
+//! The last bucket has no upper limit. If only the last bucket has items, a step relaxes none, and the base becomes the
+//! least distance. With two buckets that happens after each bucket, with more buckets rarely: this is the gain of more
+//! buckets.
 //!
-//! A step may have more rounds than one: what belongs to the same bucket then goes to a list of its own, for another `advance` and `relax`
-//! before the split, and to the pile only in the last round. Small buckets are emptied by fewer splits.
+//! A step may have several rounds. Items of the current bucket then go to a list of their own, for another `advance`
+//! and `relax` before the split. In the last round they go to the pile. Small buckets are emptied by fewer splits.
 //!
-//! No list overflows. Items that are carried over are of distinct vertices, and those that a round appends of distinct edges: so one round
-//! needs room for as many as there are vertices and edges. With more rounds there is room for the edges once more, and a round for which the
-//! pile has none left carries its items over (see `advance`). The count of items without room is read all the same.
+//! No list overflows. Items that are carried over have distinct vertices, and items that a round appends have distinct
+//! edges. One round therefore needs room for all vertices and edges. With several rounds there is room for the edges
+//! twice. A round without enough room in the pile carries its items over (see `advance`). The number of items without
+//! room is read back and checked.
 
 use crate::compute::{
     COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Scope, Stamps, barrier, copy, words,
@@ -35,17 +38,17 @@ use ash::vk;
 use std::time::{Duration, Instant};
 use trommel::{BucketFunction, Count, Placement, Range, Scratch, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo};
 
-/// Invocations of a workgroup, and items that one of `relax` takes.
+/// Invocations of a workgroup, and items of a workgroup of `relax`.
 const WORKGROUP: u32 = 256;
-/// A vertex of more edges than these is cut into tasks of as many; the twin of `TASK_EDGES` in glsl/args.glsl.
+/// A vertex with more edges than this is divided into tasks of this many edges. Matches `TASK_EDGES` in glsl/args.glsl.
 const TASK_EDGES: u32 = 2048;
-/// Workgroups that take one task after the other, and those that write the first distances.
+/// Workgroups of the kernels that take one task after another, and of the kernel that writes the first distances.
 const MOST_GROUPS: u32 = 4096;
-/// Byte offsets into a list stay within what a 32-bit index reaches.
+/// Byte offsets into a list of this many items fit a 32-bit index.
 const MOST_ITEMS: u64 = 1 << 29;
-/// Timestamps a step: its start, and the start of its split or sort.
+/// Timestamps of a step: its start, and the start of its split or sort.
 const STAMPS: u32 = 2;
-/// Until a round's dispatch has been read, too.
+/// Source scope of a barrier after a round: its writes, and its reads of indirect arguments.
 const ROUND: Scope = (
     vk::PipelineStageFlags2::from_raw(
         vk::PipelineStageFlags2::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags2::DRAW_INDIRECT.as_raw(),
@@ -59,7 +62,7 @@ const RELAX_READS: Scope = (
     vk::AccessFlags2::from_raw(COMPUTE_ALL.1.as_raw() | vk::AccessFlags2::INDIRECT_COMMAND_READ.as_raw()),
 );
 
-/// The push constants of every kernel; the twin of `Args` in glsl/args.glsl.
+/// The push constants of every kernel. Matches `Args` in glsl/args.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 struct Args {
@@ -84,7 +87,7 @@ struct Args {
 
 const _: () = assert!(size_of::<Args>() <= 128, "every device has 128 bytes of push constants");
 
-/// The twin of `State` in glsl/args.glsl.
+/// Matches `State` in glsl/args.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 struct State {
@@ -117,7 +120,7 @@ enum Kernel {
     Tasks,
 }
 
-/// In the order of [`Kernel`].
+/// The modules, in the order of [`Kernel`].
 const MODULES: [&[u8]; 4] = [
     include_bytes!("spirv/start.spv"),
     include_bytes!("spirv/advance.spv"),
@@ -125,63 +128,64 @@ const MODULES: [&[u8]; 4] = [
     include_bytes!("spirv/tasks.spv"),
 ];
 
-/// What the user asked for.
+/// The settings of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) source: u32,
     /// Width of a bucket.
     pub(crate) delta: u32,
-    /// Of the methods that have many.
+    /// Number of buckets of the methods with many buckets.
     pub(crate) buckets: u32,
-    /// Buckets are relaxed together until there are so many items.
+    /// Buckets are relaxed together until they have this many items.
     pub(crate) fill: u32,
-    /// Of a step; Bellman-Ford has one.
+    /// Rounds of a step; Bellman-Ford has one.
     pub(crate) rounds: u32,
-    /// Between two looks at whether it is done.
+    /// Steps between two checks for the end by the host.
     pub(crate) steps_a_submission: u32,
 }
 
-/// What one search took.
+/// Counts and times of one search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// Each with a split or sort.
+    /// Number of steps, each with a split or sort.
     pub(crate) steps: u32,
     /// Steps that relaxed nothing.
     pub(crate) idle_steps: u32,
     pub(crate) rounds: u32,
     pub(crate) vertices_relaxed: u64,
     pub(crate) edges_relaxed: u64,
-    /// That were split or sorted.
+    /// Items that were split or sorted.
     pub(crate) items: u64,
     pub(crate) longest_list: u32,
     pub(crate) times: Option<Times>,
-    /// From the first submission until the host knew.
+    /// Time from the first submission until the host knew the end.
     pub(crate) wall: Duration,
 }
 
-/// Milliseconds of the steps that had something to do.
+/// Milliseconds of the steps with work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Times {
     pub(crate) total: f64,
-    /// Of it, the splits or sorts.
+    /// The part of the splits or sorts.
     pub(crate) grouping: f64,
 }
 
-/// The graph on the device, and what all methods need there.
+/// The graph on the device, and the buffers that all methods share.
 pub(crate) struct Field<'a> {
     gpu: &'a Gpu,
     vertices: u32,
-    /// Items of a list.
+    /// Capacity of a list, in items.
     capacity: u32,
-    /// At most.
+    /// Maximum number of tasks.
     task_count: u32,
     rows: Buffer,
     arcs: Buffer,
     distances: Buffer,
     state: Buffer,
-    /// Keys, then vertices: what a split or sort has written, and what it reads. Without either the two take turns.
+    /// Keys, then vertices: the output of a split or sort, and its input. Without grouping the two lists alternate
+    /// (ping-pong).
     piles: [Buffer; 2],
-    /// What is read by a round and what is for the next one, in turns.
+    /// The list that a round reads and the list of the next round; they alternate.
     nears: [Buffer; 2],
     offsets: Buffer,
     tasks: Buffer,
@@ -189,7 +193,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// For steps of so many rounds.
+    /// Creates the buffers for steps with `rounds` rounds.
     pub(crate) fn new(gpu: &'a Gpu, graph: &Graph, rounds: u32) -> Result<Self> {
         let vertices = graph.vertices();
         let capacity = graph.arcs.len() as u64 * if rounds > 1 { 2 } else { 1 } + u64::from(vertices);
@@ -236,7 +240,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What groups a list by its keys.
+/// The primitive that groups a list by its keys.
 enum Grouper {
     None,
     Split(Splitter),
@@ -264,7 +268,7 @@ impl Grouper {
     }
 }
 
-/// One method, ready to search.
+/// One method, ready to run.
 pub(crate) struct Search<'a> {
     commands: Commands<'a>,
     kernels: Kernels<'a>,
@@ -287,7 +291,7 @@ impl<'a> Search<'a> {
         ensure!(settings.source < field.vertices, "vertex {} is none of {}", settings.source, field.vertices);
         let reach = u64::from(settings.delta) * u64::from(buckets);
         ensure!(reach <= u64::from(u32::MAX), "{buckets} buckets of {} are more than 32 bits hold", settings.delta);
-        // Both lists take turns without a grouper, and an even number of turns leaves them as they were.
+        // Without a grouper both lists alternate, and an even number of steps returns to the first one.
         let steps_a_submission = settings.steps_a_submission.next_multiple_of(2);
         let rounds = if method.grouping() == Grouping::None { 1 } else { settings.rounds };
         let settings = Settings { steps_a_submission, rounds, ..settings };
@@ -312,12 +316,12 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// Searches from the start, and returns the distance of every vertex.
+    /// Runs the search, and returns the distance of every vertex.
     pub(crate) fn run(&self) -> Result<(Vec<u32>, Outcome)> {
         let start = Instant::now();
         let mut times = Some(Times::default());
         let mut state = State::default();
-        // SAFETY: what the commands use lives as long as this; every hazard has its barrier.
+        // SAFETY: resources of the commands outlive this call; every hazard has its barrier.
         unsafe { self.commands.run(self.begin) }?;
         loop {
             let before = state.steps;
@@ -355,7 +359,7 @@ impl<'a> Search<'a> {
         let groups = self.field.vertices.div_ceil(WORKGROUP).min(MOST_GROUPS).min(gpu.max_groups);
         // SAFETY: the command buffer is recording.
         unsafe {
-            // Behind a search that has been before.
+            // A preceding search may still use the buffers.
             barrier(gpu, cmd, ROUND, COMPUTE_ALL);
             self.bind(cmd, Kernel::Start, 0, 0);
             gpu.device.cmd_dispatch(cmd, groups, 1, 1);
@@ -390,7 +394,7 @@ impl<'a> Search<'a> {
         Ok(cmd)
     }
 
-    /// With a barrier behind it.
+    /// Records a round and a barrier after it.
     ///
     /// # Safety
     /// The command buffer is recording.
@@ -422,7 +426,7 @@ impl<'a> Search<'a> {
         let ranges = |list: &Buffer| (Range::new(list.address, size), Range::new(list.address + size, size));
         let [(keys_out, values_out), (keys, values)] = self.field.piles.each_ref().map(ranges);
         let scratch = Scratch { buffer: self.scratch.handle, offset: 0, size: self.scratch.size };
-        // SAFETY: the caller's promise; the ranges lie in buffers that live as long as the device.
+        // SAFETY: the caller's promise; the ranges are in buffers that live as long as the device.
         unsafe {
             match &self.grouper {
                 Grouper::None => {}
@@ -443,7 +447,7 @@ impl<'a> Search<'a> {
     fn record_end(&self) -> Result<vk::CommandBuffer> {
         let gpu = self.field.gpu;
         let cmd = self.commands.begin(vk::CommandBufferUsageFlags::empty())?;
-        // SAFETY: the command buffer is recording, and both buffers are as large.
+        // SAFETY: the command buffer is recording, and both buffers are large enough.
         unsafe {
             barrier(gpu, cmd, COMPUTE_WRITES, COPY_READS);
             copy(gpu, cmd, &self.field.distances, &self.field.download, 4 * u64::from(self.field.vertices));
@@ -480,13 +484,13 @@ impl<'a> Search<'a> {
             round,
             last_round: self.settings.rounds - 1,
         };
-        // SAFETY: the caller's promise; the constants are the kernels' own.
+        // SAFETY: the caller's promise; the constants have the kernels' type.
         unsafe { self.kernels.bind(cmd, kernel as usize, &args) };
     }
 }
 
 impl Times {
-    /// With those of a submission of which so many steps had something to do.
+    /// Adds the times of a submission; `steps` of its steps had work.
     fn plus(self, stamps: &[f64], steps: usize) -> Self {
         let starts: Vec<f64> = stamps.iter().copied().step_by(STAMPS as usize).collect();
         let groupings = stamps.iter().skip(1).step_by(STAMPS as usize);

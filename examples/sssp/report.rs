@@ -1,23 +1,24 @@
-//! What came of the searches: a table and JSON.
+//! Results of the searches: a table and JSON.
 
 use crate::compute::median;
 use crate::method::Method;
 use crate::record::{Outcome, Times};
 use serde_json::{Value, json};
 
-/// What a method did, over all its runs.
+/// The results of a method over all its runs.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) method: Method,
     pub(crate) buckets: u32,
-    /// One of the runs; which of two invocations lowers a distance first differs between them, and with it the counts.
+    /// The outcome of one run. Runs differ in which of two invocations lowers a distance first, and therefore in their
+    /// counts.
     pub(crate) outcome: Outcome,
     pub(crate) times: Option<Times>,
     pub(crate) wall_ms: f64,
 }
 
 impl Row {
-    /// Of one run or more; times are medians.
+    /// Combines the outcomes of one or more runs; times are medians.
     pub(crate) fn new(method: Method, buckets: u32, outcomes: &[Outcome]) -> Option<Self> {
         let outcome = *outcomes.first()?;
         let times = outcome.times.map(|_| {
@@ -49,7 +50,7 @@ impl Row {
         })
     }
 
-    /// As a line of the table.
+    /// Prints a line of the table.
     pub(crate) fn print(&self) {
         let Outcome { steps, idle_steps, rounds, vertices_relaxed, edges_relaxed, items, .. } = self.outcome;
         let or_dash = |part: fn(&Times) -> f64| self.times.as_ref().map_or("-".into(), |t| format!("{:.3}", part(t)));
@@ -63,7 +64,7 @@ impl Row {
         );
     }
 
-    /// How many times as fast it is as Bellman-Ford and as the same with sorts, where these have run.
+    /// Returns the speed-up over Bellman-Ford and over the same method with sorts, if these have run.
     fn speed_ups(&self, rows: &[Self]) -> Vec<(Method, f64)> {
         let others = [Some(Method::BellmanFord).filter(|_| self.method != Method::BellmanFord), self.method.sorted()];
         let factor = |other: Method| {

@@ -47,7 +47,7 @@ void run(const Engine &engine) {
     incomplete.device = VK_NULL_HANDLE;
     const auto refused = error_of([&] { trommel::Device{incomplete}; });
     EXPECT(refused.result() == TRM_ERROR_NULL);
-    EXPECT(refused.what() == std::string("an argument that must be given is null: device is null"));
+    EXPECT(refused.what() == std::string("a required argument is null: device is null"));
 
     trommel::Device device(library_info(&engine));
     const trommel::Device moved = std::move(device);

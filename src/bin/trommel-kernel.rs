@@ -1,4 +1,5 @@
-//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--key u32]`: compiles a function that takes keys to buckets, for engines that ship no compiler.
+//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--key u32]`: compiles a user-defined bucket function to SPIR-V, for
+//! engines without a shader compiler.
 
 use std::env;
 use std::fs;
@@ -16,26 +17,26 @@ struct Options {
     key: KeyType,
 }
 
-/// None where there is nothing to do but to tell how it is used.
+/// Parses the command line. `None`: print the usage text.
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
     let (mut source, mut output, mut key) = (None, None, KeyType::U32);
     while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants something behind it"));
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "-h" | "--help" => return Ok(None),
             "-o" => output = Some(value()?),
             "--key" => {
                 let name = value()?;
                 let known = KeyType::ALL.into_iter().find(|key| format!("{key:?}").eq_ignore_ascii_case(&name));
-                key = known.ok_or_else(|| format!("{name} is no type of key"))?;
+                key = known.ok_or_else(|| format!("{name} is not a key type"))?;
             }
             option if option.starts_with('-') => return Err(format!("{option} is no option")),
-            _ if source.is_some() => return Err(format!("{argument}: one function at a time")),
+            _ if source.is_some() => return Err(format!("{argument}: only one function is allowed")),
             _ => source = Some(argument),
         }
     }
-    let source = source.ok_or("a function is wanted: FUNCTION.glsl")?;
-    let output = output.ok_or("a name for the kernel is wanted: -o KERNEL.spv")?;
+    let source = source.ok_or("the function is missing: FUNCTION.glsl")?;
+    let output = output.ok_or("the output is missing: -o KERNEL.spv")?;
     Ok(Some(Options { source, output, key }))
 }
 

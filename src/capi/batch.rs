@@ -1,4 +1,4 @@
-//! Many problems together.
+//! Batches of problems.
 
 use super::border::{border, if_built, write};
 use super::types::*;
@@ -12,8 +12,8 @@ use {
     std::slice,
 };
 
-/// Bytes of scratch that trmCmdBatch() needs for these infos: their sorters or splitters and maximum counts
-/// matter, their addresses do not, nor does info->scratch.
+/// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their sorters,
+/// splitters and maximum counts. Addresses and info->scratch are ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
@@ -22,24 +22,27 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
     })
 }
 
-/// Appends many problems to commandBuffer: barriers grow with the passes of the longest, not with the number of problems,
-/// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
+/// Appends a batch of independent problems to commandBuffer. The number of barriers depends on the longest problem
+/// only. Similar problems share dispatches: a small sort is one workgroup of a shared dispatch.
 ///
-/// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
-/// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
-/// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+/// Problems must be independent: no problem may read or write a range that another problem writes. They may share
+/// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
+/// they have at most 24,576 ranges, or if their arrays are close together. The worst case is one pass for each 12,288
+/// ranges. A batch has at most 2^20 problems.
 ///
-/// All sorters and splitters of several problems have been created with TRM_SORTER_CREATE_BATCHES_BIT or
+/// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
 /// TRM_SPLITTER_CREATE_BATCHES_BIT.
 ///
-/// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
-/// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its
-/// barriers. Groups follow one another without a barrier between them; each has a part of scratch of its own.
+/// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
+/// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
+/// 16 groups are recorded together and share barriers. Further groups follow, again up to 16 at a time, without a
+/// barrier in between. Each group has its own part of scratch.
 ///
-/// The first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their
-/// scratch and timestamps are not used. Recording takes up to 1 MiB of stack.
+/// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
+/// of trmCmdSort() and trmCmdSplit(). The problems' own scratch and timestamps are not used. Recording needs up to 1
+/// MiB of stack.
 ///
-/// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
+/// @param info With an infoCount of 0 nothing is recorded. All sorters and splitters belong to one device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
     border(|| {
@@ -53,27 +56,27 @@ pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *con
     })
 }
 
-/// An info that batches take.
+/// An info that a batch accepts.
 #[cfg(feature = "radix")]
 pub(super) trait ProblemInfo: Info {
     /// Checks the handle.
     ///
     /// # Safety
-    /// The handle is a valid one, null or misaligned.
+    /// The handle is valid, null or misaligned.
     unsafe fn check_handle(&self) -> Result<()>;
 
     /// # Safety
-    /// [`ProblemInfo::check_handle`] has found a handle.
+    /// [`ProblemInfo::check_handle`] has passed.
     unsafe fn request<'a>(&self) -> Request<'a>;
 }
 
-/// Every info that batches take: a primitive adds a line.
+/// The infos that batches accept. A new primitive adds a line.
 macro_rules! problem_infos {
     ($($feature:literal: $info:ident,)*) => {
         /// Checks an info and its handle.
         ///
         /// # Safety
-        /// As [`check`]; the handle is a valid one, null or misaligned.
+        /// As [`check`]; the handle is valid, null or misaligned.
         #[cfg(feature = "radix")]
         unsafe fn check_problem(info: *const TrmInfoHeader) -> Result<()> {
             // SAFETY: the caller's promise.
@@ -93,7 +96,7 @@ macro_rules! problem_infos {
         }
 
         /// # Safety
-        /// [`check_problem`] has found no error.
+        /// [`check_problem`] has passed.
         #[cfg(feature = "radix")]
         unsafe fn request<'a>(info: *const TrmInfoHeader) -> Request<'a> {
             // SAFETY: the caller's promise.
@@ -115,14 +118,14 @@ problem_infos! {
     "split": TrmSplitInfo,
 }
 
-/// Infos that have been checked; each is converted when it is asked for, so that a batch of any size takes no heap.
+/// Checked infos. Each one is converted on access, so that a batch of any size needs no heap memory.
 #[cfg(feature = "radix")]
 struct Infos<'a>(&'a [*const TrmInfoHeader]);
 
 #[cfg(feature = "radix")]
 impl Infos<'_> {
     /// # Safety
-    /// The pointers that `batch` leads to are null or valid, for as long as this lives.
+    /// All pointers in `batch` are null or valid while this value exists.
     unsafe fn of(batch: &TrmBatchInfo) -> Result<Self> {
         if batch.info_count == 0 {
             return Ok(Self(&[]));

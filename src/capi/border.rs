@@ -1,4 +1,4 @@
-//! The border itself: no panic crosses it, errors become codes, and pointers are looked at before they are followed.
+//! The boundary of the C ABI: panics and errors become result codes, and pointers are checked before use.
 
 use super::result::{TrmResult, code};
 use super::types::raw;
@@ -12,9 +12,9 @@ thread_local! {
     static DETAIL: RefCell<CString> = RefCell::default();
 }
 
-/// The body of every exported function that can fail.
+/// Runs the body of an exported function that can fail, and returns its result code.
 pub(super) fn border(call: impl FnOnce() -> Result<()>) -> raw::TrmResult {
-    // Handles are immutable and outputs are written last, so a panic leaves nothing half done behind.
+    // Handles are immutable and outputs are written last, so a panic leaves no partial state.
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => TrmResult::TrmSuccess as raw::TrmResult,
         Ok(Err(error)) => {
@@ -28,14 +28,14 @@ pub(super) fn border(call: impl FnOnce() -> Result<()>) -> raw::TrmResult {
     }
 }
 
-/// The body of every other one: `otherwise` stands for what a panic would have kept from being returned.
+/// Runs the body of an exported function that cannot fail. Returns `otherwise` if the body panics.
 pub(super) fn shielded<T>(otherwise: T, call: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(otherwise)
 }
 
-/// The parts of a primitive that are left out with its feature.
+/// Replaces the body by an error if the primitive's feature is not built.
 macro_rules! if_built {
-    // `$named`: the feature that the message names.
+    // `$named`: the feature in the message.
     ($feature:literal, ($($unused:expr),*), $body:expr) => {
         $crate::capi::border::if_built!($feature named $feature, ($($unused),*), $body)
     };
@@ -59,7 +59,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 fn remember(detail: String) {
     let detail = CString::new(detail.replace('\0', " ")).unwrap_or_default();
-    // A thread that ends has no use for it.
+    // Fails only while the thread ends, when no call can read the detail any more.
     let _ = DETAIL.try_with(|last| last.replace(detail));
 }
 
@@ -67,7 +67,7 @@ pub(super) fn last_detail() -> *const c_char {
     DETAIL.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// `pointer`, if it is one.
+/// Returns `pointer` if it is neither null nor misaligned.
 pub(super) fn checked<T>(argument: &'static str, pointer: *const T) -> Result<*const T> {
     if pointer.is_null() {
         return Err(Error::Null { argument });
@@ -79,7 +79,7 @@ pub(super) fn checked<T>(argument: &'static str, pointer: *const T) -> Result<*c
     Ok(pointer)
 }
 
-/// Writes a result.
+/// Writes a result to an output parameter.
 ///
 /// # Safety
 /// `output`, unless null or misaligned, may be written.
@@ -91,7 +91,7 @@ pub(super) unsafe fn write<T>(argument: &'static str, output: *mut T, make: impl
     Ok(())
 }
 
-/// Writes a new handle, or NULL if there is none.
+/// Writes a new handle to an output parameter, or NULL on failure.
 ///
 /// # Safety
 /// As [`write`].
@@ -104,19 +104,19 @@ pub(super) unsafe fn create<T>(argument: &'static str, output: *mut *mut T, make
     }
 }
 
-/// What a handle stands for.
+/// Returns the object of a handle.
 ///
 /// # Safety
-/// A handle of this kind that has not been destroyed, or null, or misaligned.
+/// The handle is null, misaligned, or a handle of this type that has not been destroyed.
 pub(super) unsafe fn object<'a, T>(argument: &'static str, handle: *mut T) -> Result<&'a T> {
     // SAFETY: the caller's promise.
     Ok(unsafe { &*checked(argument, handle)? })
 }
 
-/// Ends a handle; null is none.
+/// Destroys the object of a handle; null is ignored.
 ///
 /// # Safety
-/// As [`object`]; nobody uses it any more.
+/// As [`object`]. The handle is not used by any other thread, nor later.
 pub(super) unsafe fn destroy<T>(handle: *mut T) {
     shielded((), || {
         if checked("handle", handle).is_ok() {
@@ -132,7 +132,7 @@ mod tests {
     use std::ffi::CStr;
 
     fn detail() -> String {
-        // SAFETY: a C string that stays as it is until the next failure on this thread.
+        // SAFETY: a C string that does not change until the next failure on this thread.
         unsafe { CStr::from_ptr(last_detail()) }.to_str().unwrap().to_owned()
     }
 
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_handle_that_cannot_be_made_is_null() {
         let mut handle = std::ptr::dangling_mut::<u32>();
-        // SAFETY: a valid place.
+        // SAFETY: `handle` may be written.
         let result = unsafe { create("handle", &raw mut handle, || Err(Error::NotBuilt("x"))) };
         assert!(result.is_err() && handle.is_null());
     }

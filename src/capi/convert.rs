@@ -1,9 +1,9 @@
-//! What the primitives' structs have in common, as Rust has it.
+//! Conversion of the C types that all primitives share into Rust types.
 
 use super::types::*;
 use crate::{Count, Error, KeyType, Layout, Range, Result, Scratch, Segments, Strategy, Timestamps, ValueType};
 
-/// The enum's value that a number crosses as.
+/// Returns the Rust value for a number of a C enum.
 pub(super) fn value_of<T: Copy>(argument: &'static str, number: i32, values: &[(i32, T)]) -> Result<T> {
     let found = values.iter().find(|(known, _)| *known == number);
     found.map(|(_, value)| *value).ok_or(Error::UnknownValue { argument, value: number.into() })
@@ -31,7 +31,7 @@ pub(super) fn key_type(number: raw::TrmKeyType) -> Result<KeyType> {
 }
 
 pub(super) fn value_type(number: raw::TrmValueType, size: u32) -> Result<ValueType> {
-    // A size without a type would look as if it were obeyed.
+    // A size without TRM_VALUE_TYPE_BYTES would have no effect, so it is an error.
     if size != 0 && number != TrmValueType::Bytes as i32 {
         let why = format!("{size} is not 0, and valueType is not TRM_VALUE_TYPE_BYTES");
         return Err(Error::Malformed { argument: "valueSize", why });

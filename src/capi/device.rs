@@ -1,4 +1,4 @@
-//! The engine's device, and what it must be created with.
+//! Device requirements and the library's device handle.
 
 use super::border::{border, checked, create, destroy};
 use super::info::{boolean, check_bits, read};
@@ -7,16 +7,17 @@ use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
 use ash::vk;
 use std::ffi::{CStr, c_char};
 
-/// Before vkCreateDevice: what to enable on a physical device, and what it lacks.
+/// Returns the features to enable on a physical device before vkCreateDevice, and the requirements that it does not
+/// meet.
 ///
-/// @param features12, features13 The caller's own, in which the needed bits are switched on and nothing is switched off.
-///   NULL: not wanted.
-/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two calls: without extensions, the
-///   count is set; with them, it says how many fit and is set to how many were written. The names are static text.
-///   extensionCount NULL: not wanted. So far none is ever needed.
-/// @param missingSize, missing What the device lacks, for people to read, one to a line, in the same way; the size is in bytes,
-///   terminator included. Empty text: the device will do. missingSize NULL: not wanted.
-/// @return VK_INCOMPLETE where a list did not fit: it has been cut.
+/// @param features12, features13 The caller's feature structs. Required features are set to VK_TRUE; the others are not
+///   changed. NULL: not wanted.
+/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two-call idiom: if extensions is
+///   NULL, the count is returned; otherwise the count is the capacity, and receives the number of names written. Names
+///   are static text. extensionCount may be NULL. No extension is needed so far.
+/// @param missingSize, missing Unmet requirements as text, one a line, by the same idiom. The size is in bytes,
+///   terminator included. Empty text: the device meets all requirements. missingSize may be NULL.
+/// @return VK_INCOMPLETE if a list was truncated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetDeviceRequirements(
     info: *const TrmDeviceRequirementsInfo,
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn trmGetDeviceRequirements(
         // SAFETY: the lists are as long as the caller says.
         let (all_names, all_text) = unsafe { (fill(extension_count, extensions, &names), fill(missing_size, missing, &text)) };
         if !all_text {
-            // SAFETY: fill() has just written so many bytes, of which the last is now the terminator.
+            // SAFETY: fill() has just written this many bytes; the last one becomes the terminator.
             unsafe { (*missing_size).checked_sub(1).map(|last| missing.add(last as usize).write(0)) };
         }
         if all_names && all_text { Ok(()) } else { Err(Error::Vulkan(vk::Result::INCOMPLETE)) }
@@ -53,7 +54,7 @@ pub unsafe extern "C" fn trmGetDeviceRequirements(
 }
 
 /// # Safety
-/// `pointer`, unless null or misaligned, points to one.
+/// `pointer` is null, misaligned or points to a `T`.
 unsafe fn optional<'a, T>(argument: &'static str, pointer: *mut T) -> Result<Option<&'a mut T>> {
     if pointer.is_null() {
         return Ok(None);
@@ -73,10 +74,10 @@ fn check_list<T>(count_name: &'static str, count: *mut u32, list_name: &'static 
     Ok(())
 }
 
-/// Vulkan's two-call idiom; whether all went in.
+/// Implements Vulkan's two-call idiom. Returns whether all items fit.
 ///
 /// # Safety
-/// [`check_list`] has found nothing wrong, and `list`, unless null, holds `*count` items.
+/// [`check_list`] has passed, and `list`, unless null, has room for `*count` items.
 unsafe fn fill<T: Copy>(count: *mut u32, list: *mut T, items: &[T]) -> bool {
     let total = u32::try_from(items.len()).unwrap_or(u32::MAX);
     if count.is_null() {
@@ -95,10 +96,10 @@ unsafe fn fill<T: Copy>(count: *mut u32, list: *mut T, items: &[T]) -> bool {
     }
 }
 
-/// The library on an engine's device. It creates pipelines, and nothing else, on it.
+/// Creates the library's handle on an engine's device. The library creates nothing but pipelines on the device.
 ///
 /// @param device Destroy it with trmDestroyDevice() before the VkDevice; NULL on failure.
-/// @return TRM_ERROR_MISSING_FEATURE where the device was created without something needed: trmGetLastError() names it.
+/// @return TRM_ERROR_MISSING_FEATURE if the device was created without a required feature: trmGetLastError() names it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCreateDevice(info: *const TrmDeviceCreateInfo, device: *mut TrmDevice) -> raw::TrmResult {
     border(|| {
@@ -108,7 +109,7 @@ pub unsafe extern "C" fn trmCreateDevice(info: *const TrmDeviceCreateInfo, devic
 }
 
 /// # Safety
-/// What an info holds is valid.
+/// Pointers and handles of `info` are valid.
 unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     let entry = info.get_instance_proc_addr.ok_or(Error::Null { argument: "getInstanceProcAddr" })?;
     // SAFETY: the caller's pointers are null or valid.
@@ -128,7 +129,7 @@ unsafe fn new_device(info: &TrmDeviceCreateInfo) -> Result<Device> {
     );
     new.queue_family = (info.queue_family_index != vk::QUEUE_FAMILY_IGNORED).then_some(info.queue_family_index);
     new.pipeline_cache = info.pipeline_cache;
-    // SAFETY: null or valid.
+    // SAFETY: the caller's pointer is null or valid.
     new.allocation_callbacks = unsafe { callbacks.as_ref() }.copied();
     new.debug_utils = debug_utils;
     new.creation_threads = info.creation_threads;
@@ -149,8 +150,8 @@ unsafe fn profile(text: *const c_char) -> Result<Option<Profile>> {
     text.parse().map(Some)
 }
 
-/// Ends the handle. The library itself leaves the VkDevice when the last sorter or splitter made on it is destroyed, too; until then,
-/// and until every command buffer recorded with them has executed, the VkDevice must live. NULL is ignored.
+/// Destroys the handle. Sorters and splitters created on it keep using the VkDevice: it must outlive them and the
+/// execution of every command buffer recorded with them. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroyDevice(device: TrmDevice) {
     // SAFETY: the caller's handle is valid or null.

@@ -1,4 +1,4 @@
-//! Info structs: how one of another version is read.
+//! Info structs of other versions: size checks and reading.
 
 use super::border::checked;
 use super::layout::Layout;
@@ -7,58 +7,59 @@ use crate::{Error, Result};
 use ash::vk;
 use std::mem::MaybeUninit;
 
-/// Larger than any struct will become: a size beyond it was never set.
+/// Upper bound of the size of future structs: a larger structSize is an uninitialized one.
 const MAX_SIZE: usize = 4096;
-/// sType, structSize, pNext.
+/// Number of header members: sType, structSize, pNext.
 const HEADER_MEMBERS: usize = 3;
 
 /// A struct that begins with [`TrmInfoHeader`]'s members.
 ///
 /// # Safety
-/// `repr(C)`, begins so, and holds numbers and pointers only, so that any bytes make one.
+/// The struct is `repr(C)`, begins with these members, and contains only numbers and pointers, so that all bit patterns
+/// are valid.
 pub(super) unsafe trait Info: Layout + Copy {
     const TYPE: TrmStructureType;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmDeviceRequirementsInfo {
     const TYPE: TrmStructureType = TrmStructureType::DeviceRequirementsInfo;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmDeviceCreateInfo {
     const TYPE: TrmStructureType = TrmStructureType::DeviceCreateInfo;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmSorterCreateInfo {
     const TYPE: TrmStructureType = TrmStructureType::SorterCreateInfo;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmSortInfo {
     const TYPE: TrmStructureType = TrmStructureType::SortInfo;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmSplitterCreateInfo {
     const TYPE: TrmStructureType = TrmStructureType::SplitterCreateInfo;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmSplitInfo {
     const TYPE: TrmStructureType = TrmStructureType::SplitInfo;
 }
 
-// SAFETY: declared so.
+// SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmBatchInfo {
     const TYPE: TrmStructureType = TrmStructureType::BatchInfo;
 }
 
-/// Reads an info of whatever version.
+/// Reads an info of any version.
 ///
 /// # Safety
-/// `info`, unless null or misaligned, points to a header, and to as many bytes as it says.
+/// `info`, unless null or misaligned, points to a header, and to as many bytes as its structSize.
 pub(super) unsafe fn read<T: Info>(argument: &'static str, info: *const T) -> Result<T> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -67,7 +68,7 @@ pub(super) unsafe fn read<T: Info>(argument: &'static str, info: *const T) -> Re
     }
 }
 
-/// Whether [`read_checked`] may read a `T` there.
+/// Checks that [`read_checked`] may read a `T` from `info`.
 ///
 /// # Safety
 /// As [`read`].
@@ -98,19 +99,20 @@ pub(super) unsafe fn check<T: Info>(argument: &'static str, info: *const TrmInfo
     Ok(())
 }
 
-/// Older versions end where a member begins, newer ones wherever their alignment lets them.
+/// A struct of an older version ends where a later member begins. One of a newer version ends at any multiple of its
+/// alignment.
 fn could_be_a_size<T: Info>(size: usize) -> bool {
     let older = T::STRUCT.members.iter().skip(HEADER_MEMBERS).any(|member| member.offset == size);
     older || (T::STRUCT.size..=MAX_SIZE).contains(&size) && size.is_multiple_of(align_of::<T>())
 }
 
-/// Members past the caller's struct are zero.
+/// Reads a checked info; members past the caller's structSize are zero.
 ///
 /// # Safety
-/// [`check`] has found a `T` there.
+/// [`check`] has passed for `T`.
 pub(super) unsafe fn read_checked<T: Info>(info: *const TrmInfoHeader) -> T {
     let mut value = MaybeUninit::<T>::zeroed();
-    // SAFETY: so many bytes are there, and any bytes make a `T`.
+    // SAFETY: structSize bytes are readable, and all bit patterns are a valid `T`.
     unsafe {
         let size = ((*info).struct_size as usize).min(size_of::<T>());
         std::ptr::copy_nonoverlapping(info.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), size);
@@ -118,7 +120,7 @@ pub(super) unsafe fn read_checked<T: Info>(info: *const TrmInfoHeader) -> T {
     }
 }
 
-/// A `VkBool32`.
+/// Converts a `VkBool32`.
 pub(super) fn boolean(argument: &'static str, value: VkBool32) -> Result<bool> {
     match value {
         vk::FALSE => Ok(false),
@@ -127,7 +129,7 @@ pub(super) fn boolean(argument: &'static str, value: VkBool32) -> Result<bool> {
     }
 }
 
-/// That a word of bits has none beyond those `known`.
+/// Checks that `value` has no bits other than those of `known`.
 pub(super) fn check_bits(argument: &'static str, value: u32, known: u32) -> Result<()> {
     if value & !known != 0 {
         return Err(Error::Malformed { argument, why: format!("{value:#x} has bits beyond {known:#x}") });

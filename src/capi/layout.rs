@@ -1,4 +1,4 @@
-//! The ABI as numbers: what C's compilers must find in the header. The test of the header is made of these tables.
+//! Sizes, offsets and enum values of the ABI, as tables. A test compares them with those of C and C++ compilers.
 
 use super::*;
 use std::mem::{offset_of, size_of};
@@ -6,7 +6,7 @@ use std::mem::{offset_of, size_of};
 /// A member of a struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// As Rust spells it.
+    /// The name in Rust.
     pub name: &'static str,
     pub offset: usize,
     pub size: usize,
@@ -21,7 +21,7 @@ pub struct Struct {
     pub members: &'static [Member],
 }
 
-/// A struct that crosses.
+/// A struct of the C ABI.
 pub trait Layout {
     const STRUCT: Struct;
 }

@@ -1,9 +1,10 @@
-//! The C ABI, thin: check, convert, call, map the error. `cargo xtask header` makes `include/trommel.h` of this folder.
+//! The C ABI, a thin layer: check, convert, call, map the error. `cargo xtask header` generates `include/trommel.h`
+//! from this folder.
 //!
-//! Comments on what is exported are the header's, so they speak of C.
+//! Doc comments of exported items become the header's comments. They therefore use C's names.
 
 #![allow(non_camel_case_types, non_snake_case, reason = "names are those of the header")]
-#![allow(clippy::missing_safety_doc, reason = "the header says it once for all functions")]
+#![allow(clippy::missing_safety_doc, reason = "the header states it once for all functions")]
 
 mod border;
 #[cfg(feature = "radix")]
@@ -12,7 +13,7 @@ mod info;
 pub mod layout;
 mod types;
 
-// In the order of the header, which blank lines keep.
+// The modules are in the order of the header. Blank lines between them keep rustfmt from sorting them.
 mod version;
 
 mod result;

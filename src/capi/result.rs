@@ -1,4 +1,4 @@
-//! Results: codes, their names, and the last detail of a thread.
+//! Result codes, their texts, and the detail of a thread's last error.
 
 use super::border::{last_detail, shielded};
 use super::types::raw;
@@ -6,36 +6,36 @@ use crate::Error;
 use ash::vk;
 use std::ffi::{CStr, c_char};
 
-/// Success, an error of the library's own, or, unchanged, any VkResult. Errors are negative. The library's own lie from
-/// -1900000999 to -1900000001, far from Vulkan's; a number is never used for another meaning.
+/// Success, an error of the library, or any VkResult unchanged. Errors are negative. The library's codes are between
+/// -1900000999 and -1900000001, far from Vulkan's. The meaning of a code never changes.
 /// cbindgen:rename-all=ScreamingSnakeCase
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmResult {
     TrmSuccess = 0,
-    /// An argument that must be given is NULL, 0 or VK_NULL_HANDLE.
+    /// A required argument is NULL, 0 or VK_NULL_HANDLE.
     TrmErrorNull = -1_900_000_001,
-    /// A struct or text that this version cannot read: a bad structSize, a pNext that is not NULL, bits without a meaning.
+    /// A struct or text that this version cannot parse: an invalid structSize, a pNext that is not NULL, unknown bits.
     TrmErrorMalformed = -1_900_000_002,
     /// An enum value, sType included, that this version does not know.
     TrmErrorUnknownValue = -1_900_000_003,
     /// A value above its limit.
     TrmErrorTooLarge = -1_900_000_004,
-    /// A range that is smaller than what must lie in it.
+    /// A range smaller than its required size.
     TrmErrorTooSmall = -1_900_000_005,
     /// A pointer, address or offset that is not a multiple of its alignment.
     TrmErrorMisaligned = -1_900_000_006,
-    /// Two ranges that must be apart share bytes.
+    /// Two ranges overlap that must not.
     TrmErrorOverlap = -1_900_000_007,
     /// The device lacks a feature, or was created without it.
     TrmErrorMissingFeature = -1_900_000_008,
-    /// Objects of different devices in one call.
+    /// A call combines objects of different devices.
     TrmErrorForeignDevice = -1_900_000_009,
     /// The library was built without this primitive.
     TrmErrorNotBuilt = -1_900_000_010,
-    /// A fault of the library, caught. Please report it.
+    /// A bug in the library was caught. Please report it.
     TrmErrorInternal = -1_900_000_011,
-    /// A sorter or splitter of deferred creation whose pipelines have not all been created.
+    /// The pipelines of a sorter or splitter with deferred creation have not all been created.
     TrmErrorNotReady = -1_900_000_012,
 }
 
@@ -59,17 +59,17 @@ impl TrmResult {
     const fn text(self) -> &'static CStr {
         match self {
             Self::TrmSuccess => c"success",
-            Self::TrmErrorNull => c"an argument that must be given is null",
-            Self::TrmErrorMalformed => c"a struct or text that this version cannot read",
+            Self::TrmErrorNull => c"a required argument is null",
+            Self::TrmErrorMalformed => c"a struct or text that this version cannot parse",
             Self::TrmErrorUnknownValue => c"a value that this version does not know",
             Self::TrmErrorTooLarge => c"a value above its limit",
             Self::TrmErrorTooSmall => c"a range that is too small",
             Self::TrmErrorMisaligned => c"a misaligned pointer, address or offset",
-            Self::TrmErrorOverlap => c"ranges that must be apart share bytes",
+            Self::TrmErrorOverlap => c"ranges overlap that must not",
             Self::TrmErrorMissingFeature => c"the device lacks a feature, or was created without it",
             Self::TrmErrorForeignDevice => c"objects of different devices",
             Self::TrmErrorNotBuilt => c"the library was built without this primitive",
-            Self::TrmErrorInternal => c"a fault of the library",
+            Self::TrmErrorInternal => c"a bug in the library",
             Self::TrmErrorNotReady => c"a handle that is not ready",
         }
     }
@@ -89,13 +89,13 @@ pub(super) fn code(error: &Error) -> raw::TrmResult {
         Error::ForeignDevice { .. } => TrmResult::TrmErrorForeignDevice,
         Error::NotBuilt(_) => TrmResult::TrmErrorNotBuilt,
         Error::NotReady { .. } => TrmResult::TrmErrorNotReady,
-        // Two of them are of `host`, which C does not see.
+        // NoDevice and Allocation are errors of `host`, which has no C functions.
         Error::Internal(_) | Error::NoDevice(_) | Error::Allocation(_) => TrmResult::TrmErrorInternal,
     };
     own as raw::TrmResult
 }
 
-/// What a result means, in a few words. Static text, never NULL.
+/// Returns a short description of a result. Static text, never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn trmResultString(result: raw::TrmResult) -> *const c_char {
     shielded(c"unknown result", || {
@@ -105,7 +105,7 @@ pub extern "C" fn trmResultString(result: raw::TrmResult) -> *const c_char {
     .as_ptr()
 }
 
-/// Those that the calls which the library makes can return.
+/// Describes the VkResults of the Vulkan functions that the library calls.
 fn vulkan_text(result: vk::Result) -> &'static CStr {
     match result {
         vk::Result::INCOMPLETE => c"VK_INCOMPLETE",
@@ -121,8 +121,9 @@ fn vulkan_text(result: vk::Result) -> &'static CStr {
     }
 }
 
-/// Why the calling thread's last failed call failed: the argument, its value and the limit it broke. Never NULL; empty where
-/// none has failed; valid until the next failure on the same thread. A success leaves it as it is.
+/// Returns the reason of the last failure on the calling thread: the argument, its value and the violated limit. Never
+/// NULL. Empty if no call has failed. Valid until the next failure on the same thread; a successful call does not
+/// change it.
 #[unsafe(no_mangle)]
 pub extern "C" fn trmGetLastError() -> *const c_char {
     shielded(c"".as_ptr(), last_detail)

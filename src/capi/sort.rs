@@ -1,4 +1,4 @@
-//! Sorting.
+//! The C functions of sorters.
 
 use super::border::{border, create, destroy, if_built, write};
 use super::types::*;
@@ -11,9 +11,9 @@ use {
     crate::{Error, Order, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
 };
 
-/// Makes what sorts of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
-/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
-/// Sorters that are alike share their pipelines.
+/// Creates a sorter with every pipeline that sorts of any count can use. This is slow: create sorters once.
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. Sorters with equal parameters share their pipelines.
 ///
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
@@ -35,18 +35,19 @@ pub unsafe extern "C" fn trmCreateSorter(
     })
 }
 
-/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, unless
-/// others use them. NULL is ignored.
+/// Destroys a sorter, and its pipelines unless another sorter shares them. All command buffers recorded with it must
+/// have finished execution and must not be submitted again. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroySorter(sorter: TrmSorter) {
     // SAFETY: the caller's handle is valid or null.
     unsafe { destroy(sorter) }
 }
 
-/// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
-/// Call it from as many threads as shall compile. The sorter is ready when all calls have returned.
+/// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The sorter is ready
+/// when all calls have returned.
 ///
-/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCompileSorter(sorter: TrmSorter) -> raw::TrmResult {
     border(|| {
@@ -55,8 +56,8 @@ pub unsafe extern "C" fn trmCompileSorter(sorter: TrmSorter) -> raw::TrmResult {
     })
 }
 
-/// Whether all pipelines have been created, so that sorts can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
-/// TRM_SORTER_CREATE_DEFERRED_BIT.
+/// Returns whether all pipelines have been created. Until then, recording a sort returns TRM_ERROR_NOT_READY. Always
+/// VK_TRUE without TRM_SORTER_CREATE_DEFERRED_BIT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSorterReady(sorter: TrmSorter, ready: *mut VkBool32) -> raw::TrmResult {
     border(|| {
@@ -65,10 +66,10 @@ pub unsafe extern "C" fn trmGetSorterReady(sorter: TrmSorter, ready: *mut VkBool
     })
 }
 
-/// Bytes of scratch that serve every sort of at most maxCount keys, alternate arrays included. Never shrinks as maxCount
-/// grows.
+/// Returns the bytes of scratch that suffice for every sort of at most maxCount keys. The size is non-decreasing in
+/// maxCount.
 ///
-/// @param maxCount At most the sorter's.
+/// @param maxCount At most the sorter's maxCount.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
@@ -79,10 +80,11 @@ pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, 
     })
 }
 
-/// Queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the first pass and one after each. All
-/// are written; those of passes that the sort does without get the time of its end.
+/// Returns the number of queries that TrmSortInfo::timestamps needs for a sort of exactly maxCount: one before the
+/// first pass and one after each pass. All are written. Queries of passes that the sort does not need receive the time
+/// of its end.
 ///
-/// @param maxCount At most the sorter's.
+/// @param maxCount At most the sorter's maxCount.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSorterTimestampCount(sorter: TrmSorter, max_count: u32, count: *mut u32) -> raw::TrmResult {
     border(|| {
@@ -93,8 +95,9 @@ pub unsafe extern "C" fn trmGetSorterTimestampCount(sorter: TrmSorter, max_count
     })
 }
 
-/// Where the result of every sort lies: 0 in keys and values, as with TRM_PLACEMENT_IN_PLACE, 1 in keysOut and valuesOut, as with
-/// TRM_PLACEMENT_PRESERVE. With TRM_PLACEMENT_DOUBLE_BUFFER the bits that are sorted by decide, and no count does.
+/// Returns which arrays hold the result of every sort: 0 for keys and values (always with TRM_PLACEMENT_IN_PLACE), 1
+/// for keysOut and valuesOut (always with TRM_PLACEMENT_PRESERVE). With TRM_PLACEMENT_DOUBLE_BUFFER the side depends on
+/// the range of bits, not on the count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u32) -> raw::TrmResult {
     border(|| {
@@ -103,23 +106,24 @@ pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u3
     })
 }
 
-/// Appends a sort to commandBuffer: stable; the same bytes on every device.
+/// Appends a stable sort to commandBuffer. The result has the same bytes on every device.
 ///
-/// Appended: one to three dispatches for each digit of eight bits and up to five more, one of them for all segments that fit a
-/// workgroup, with the barriers between them, and
-/// timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and scratch,
-/// SHADER_STORAGE_READ on the count and on what is preserved. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The caller owes
-/// a barrier from what wrote the inputs and one to what reads the outputs; between two calls on the same scratch as well.
-/// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
-/// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles wait for earlier ones within a bound,
-/// then count for themselves: never a hang, never another result.
+/// - Commands: one to three dispatches for each digit of eight bits and up to five more, barriers between them, and
+///   timestamps and labels if requested. All segments that fit a workgroup are sorted in one dispatch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
+///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the sort (writes of the inputs) and after it (reads of the
+///   outputs). Two calls with the same scratch need a barrier between them as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles wait for preceding tiles
+///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
 ///
-/// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
-///   thread alone.
-/// @param info What is written must be apart from everything else; keys and values that are only read may lie in one another,
-///   as members of structs do. A count of zero touches no key, but still writes the status.
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. Keys and values that are only read may overlap, as
+///   members of structs do. A count of zero writes the status only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdSort(
     command_buffer: VkCommandBuffer,

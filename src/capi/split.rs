@@ -1,4 +1,4 @@
-//! Splitting.
+//! The C functions of splitters.
 
 use super::border::{border, create, destroy, if_built, write};
 use super::types::*;
@@ -17,9 +17,9 @@ use {
     },
 };
 
-/// Makes what splits of one kind need: every pipeline that any count may take. Slow; do it once. Pipelines are made on several threads:
-/// TrmDeviceCreateInfo::creationThreads. These end before the call returns; where the system makes none, the calling thread makes all pipelines.
-/// Splitters that are alike share their pipelines.
+/// Creates a splitter with every pipeline that splits of any count can use. This is slow: create splitters once.
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. Splitters with equal parameters share their pipelines.
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
@@ -41,15 +41,17 @@ pub unsafe extern "C" fn trmCreateSplitter(
     })
 }
 
-/// The same by a function of the caller: info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
+/// Creates a splitter with a user-defined bucket function in GLSL. info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
 ///
-/// The function is GLSL, `uint trm_bucket(KEY key, uint index, TrmUserData data)`: the bucket of the item `index`. KEY is uint, int or float for
-/// keys of 32 bits, uvec2, low word first, for those of 64, and uvec2, uvec3 or uvec4 for several words. data.address is a uvec2, for
-/// buffer references, data.words a uvec4: TrmSplitInfo::userAddress and userWords.
+/// The function is `uint trm_bucket(KEY key, uint index, TrmUserData data)`. It returns the bucket of item `index`. KEY
+/// is uint, int or float for keys of 32 bits; uvec2 (low word first) for keys of 64 bits; uvec2, uvec3 or uvec4 for
+/// keys of several words. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress. data.words is
+/// a uvec4, from TrmSplitInfo::userWords.
 ///
-/// @param source The function, and whatever it calls; it asks for no feature that the device is without. Where it does not compile, trmGetLastError() has what the compiler says, with lines of source.
+/// @param source The function and the functions that it calls. It uses only features that are enabled on the device. If
+///   it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
-/// @return TRM_ERROR_NOT_BUILT from a library without the feature runtime-shaders.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCreateSplitterFromGlsl(
     device: TrmDevice,
@@ -58,7 +60,7 @@ pub unsafe extern "C" fn trmCreateSplitterFromGlsl(
     splitter: *mut TrmSplitter,
 ) -> raw::TrmResult {
     border(|| {
-        // SAFETY: the caller's pointers and handles are null or valid; what has just been compiled is a valid kernel.
+        // SAFETY: the caller's pointers and handles are null or valid; the compiler's output is a valid kernel.
         unsafe {
             create("splitter", splitter, || {
                 if_built!("runtime-shaders", (device, info, source), {
@@ -73,10 +75,11 @@ pub unsafe extern "C" fn trmCreateSplitterFromGlsl(
     })
 }
 
-/// The same out of SPIR-V, which the tool trommel-kernel has made of the function before, for this version of the library.
+/// Creates a splitter with a user-defined bucket function in SPIR-V. The tool trommel-kernel compiles the function for
+/// this version of the library.
 ///
-/// @param code A valid module, which asks for no feature that the device is without. Not kept.
-/// @param codeSize Its bytes.
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCreateSplitterFromSpirv(
@@ -102,18 +105,19 @@ pub unsafe extern "C" fn trmCreateSplitterFromSpirv(
     })
 }
 
-/// Ends the handle, once every command buffer recorded with it has executed and none will be submitted again: its pipelines are destroyed, and its
-/// module, if it has one of the caller's, unless others use them. NULL is ignored.
+/// Destroys a splitter, and its pipelines and shader module unless another splitter shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroySplitter(splitter: TrmSplitter) {
     // SAFETY: the caller's handle is valid or null.
     unsafe { destroy(splitter) }
 }
 
-/// Creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread, until there is none left that no thread has begun.
-/// Call it from as many threads as shall compile. The splitter is ready when all calls have returned.
+/// Creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The splitter is
+/// ready when all calls have returned.
 ///
-/// @return VkResult of a pipeline that cannot be created. The next call tries again.
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCompileSplitter(splitter: TrmSplitter) -> raw::TrmResult {
     border(|| {
@@ -122,8 +126,8 @@ pub unsafe extern "C" fn trmCompileSplitter(splitter: TrmSplitter) -> raw::TrmRe
     })
 }
 
-/// Whether all pipelines have been created, so that splits can be recorded: until then, TRM_ERROR_NOT_READY. Always VK_TRUE without
-/// TRM_SPLITTER_CREATE_DEFERRED_BIT.
+/// Returns whether all pipelines have been created. Until then, recording a split returns TRM_ERROR_NOT_READY. Always
+/// VK_TRUE without TRM_SPLITTER_CREATE_DEFERRED_BIT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSplitterReady(splitter: TrmSplitter, ready: *mut VkBool32) -> raw::TrmResult {
     border(|| {
@@ -132,9 +136,10 @@ pub unsafe extern "C" fn trmGetSplitterReady(splitter: TrmSplitter, ready: *mut 
     })
 }
 
-/// Bytes of scratch that serve every split of at most maxCount items. Never shrinks as maxCount grows.
+/// Returns the bytes of scratch that suffice for every split of at most maxCount items. The size is non-decreasing in
+/// maxCount.
 ///
-/// @param maxCount At most the splitter's.
+/// @param maxCount At most the splitter's maxCount.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSplitterScratch(splitter: TrmSplitter, max_count: u32, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
@@ -147,10 +152,11 @@ pub unsafe extern "C" fn trmGetSplitterScratch(splitter: TrmSplitter, max_count:
     })
 }
 
-/// Queries that TrmSplitInfo::timestamps needs for a split of exactly maxCount: one before the first pass and one after each. All
-/// are written; those of passes that the split does without get the time of its end.
+/// Returns the number of queries that TrmSplitInfo::timestamps needs for a split of exactly maxCount: one before the
+/// first pass and one after each pass. All are written. Queries of passes that the split does not need receive the time
+/// of its end.
 ///
-/// @param maxCount At most the splitter's.
+/// @param maxCount At most the splitter's maxCount.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max_count: u32, count: *mut u32) -> raw::TrmResult {
     border(|| {
@@ -163,9 +169,11 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
     })
 }
 
-/// Appends a split to commandBuffer: items bucket by bucket, those of each in the order of the input; the same bytes on every device.
+/// Appends a stable split to commandBuffer: items are grouped by bucket and keep their order within a bucket. The
+/// result has the same bytes on every device.
 ///
-/// A million rays by the material that each has hit, as a splitter by bits has been made for, and a dispatch over those of each:
+/// Example: a million rays are grouped by material, and an indirect dispatch is written for each material. The splitter
+/// uses TRM_BUCKET_FUNCTION_BITS.
 /// @code{.c}
 /// TrmSplitInfo split = {.sType = TRM_STRUCTURE_TYPE_SPLIT_INFO, .structSize = sizeof split};
 /// split.count.max = 1000000;
@@ -179,21 +187,23 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max
 /// TrmResult result = trmCmdSplit(commandBuffer, splitter, &split);
 /// @endcode
 ///
-/// Appended: one to ten dispatches, of which one or two move the items, of segments up to three, unless they stay (none where there is nothing to do or to tell), with
-/// the barriers between them, and timestamps and labels where they are wanted.
-/// First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and whatever else is read, SHADER_STORAGE_WRITE on what is written,
-/// SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE. The
-/// caller owes a barrier from what wrote the inputs and one to what reads the outputs (for the commands, to DRAW_INDIRECT,
-/// INDIRECT_COMMAND_READ); between two calls on the same scratch as well.
-/// Disturbed: the compute pipeline and the push constants. Graphics state and descriptor sets are left alone.
-/// Scratch lives from the first command to the last.
-/// Waiting: none with TRM_STRATEGY_REDUCE_THEN_SCAN. With the others tiles may wait for earlier ones within a bound,
-/// then count for themselves: never a hang, never another result.
+/// - Commands: one to ten dispatches, barriers between them, and timestamps and labels if requested. One or two of the
+///   dispatches scatter items, up to three with segments. If there is nothing to write, there is no dispatch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, values, the count and all other inputs,
+///   SHADER_STORAGE_WRITE on outputs, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the split (writes of the inputs) and after it (reads of the
+///   outputs). For commands, the second barrier is to DRAW_INDIRECT, INDIRECT_COMMAND_READ. Two calls with the same
+///   scratch need a barrier between them as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles may wait for preceding tiles
+///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
 ///
-/// @param commandBuffer Recording, primary or secondary, outside a render pass, of a queue family with compute, used by this
-///   thread alone.
-/// @param info What is written must be apart from everything else; keys and values may lie in one another, as members of structs
-///   do. A count of zero moves no item, but still writes offsets, counts, commands and the status.
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. Keys and values may overlap, as members of structs do.
+///   A count of zero moves no items, but writes offsets, counts, commands and the status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdSplit(
     command_buffer: VkCommandBuffer,
@@ -231,7 +241,7 @@ fn splitter_info(info: &TrmSplitterCreateInfo) -> Result<SplitterInfo> {
         (TrmBucketFunction::User as i32, BucketFunction::User),
     ];
     let function = value_of("bucketFunction", info.bucket_function, &functions)?;
-    // A bit without a field would look as if it were obeyed.
+    // A first bit without a field would have no effect, so it is an error.
     if info.begin_bit != 0 && !matches!(function, BucketFunction::Bits { .. }) {
         let why = format!("{} is not 0, and bucketFunction is not TRM_BUCKET_FUNCTION_BITS", info.begin_bit);
         return Err(Error::Malformed { argument: "beginBit", why });

@@ -1,4 +1,4 @@
-//! What crosses the border: C's structs and enums, field by field.
+//! The structs and enums of the C ABI, field by field.
 
 use ash::vk;
 use std::ffi::{c_char, c_void};
@@ -19,7 +19,8 @@ pub type VkPhysicalDeviceVulkan12Features = vk::PhysicalDeviceVulkan12Features<'
 pub type VkPhysicalDeviceVulkan13Features = vk::PhysicalDeviceVulkan13Features<'static>;
 pub type PFN_vkGetInstanceProcAddr = Option<vk::PFN_vkGetInstanceProcAddr>;
 
-/// Enums as they cross: any 32 bits, since C can put any there. Named like the enums, whose names the header takes.
+/// The types of enums in structs and parameters: C can store any 32-bit value in an enum. Each has the enum's name,
+/// which the header uses.
 /// cbindgen:ignore
 pub mod raw {
     pub type TrmResult = i32;
@@ -35,7 +36,7 @@ pub mod raw {
     pub type TrmSplitMethod = i32;
 }
 
-/// What an info struct is.
+/// The type of an info struct.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmStructureType {
@@ -55,7 +56,8 @@ pub enum TrmStructureType {
     SplitInfo = 2001,
 }
 
-/// What the keys are. Their arrays are dense, unless strided, and aligned to the key's size, 4 bytes at most.
+/// The type of a key. Key arrays are dense unless the layout is strided. They are aligned to the key's size, at most 4
+/// bytes.
 /// Floats are in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,155 +94,162 @@ pub enum TrmKeyType {
     U32X4 = 14,
 }
 
-/// Which key comes first. Equal keys keep their order either way.
+/// The order of the result. Equal keys keep the order of the input.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmOrder {
-    /// The smallest.
+    /// Smallest key first.
     Ascending = 0,
-    /// The largest.
+    /// Largest key first.
     Descending = 1,
 }
 
-/// What moves with each key.
+/// The type of the value that moves with each key.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmValueType {
-    /// Nothing.
+    /// No values.
     None = 0,
     /// 4 bytes.
     U32 = 1,
-    /// valueSize bytes, a multiple of 4, at most 4096. Up to 16 they move with the keys in every pass; larger values are fetched
-    /// once, at the end, by the place that their key came from.
+    /// valueSize bytes, a multiple of 4, at most 4096. Values of up to 16 bytes move with their keys in every pass.
+    /// Larger values are gathered once, at the end, by the index of their key in the input.
     Bytes = 2,
-    /// The place that the key came from, from 0 on, a uint32_t: an argsort. No values are read.
+    /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read.
     Index = 3,
 }
 
-/// Where the result lies.
+/// The arrays that hold the result.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmPlacement {
-    /// Where the input was. Scratch holds arrays as long.
+    /// The input arrays. Scratch includes arrays of the same length.
     InPlace = 0,
-    /// In keysOut and valuesOut; the input is left as it was. Scratch holds arrays as long.
+    /// keysOut and valuesOut; the input is not modified. Scratch includes arrays of the same length.
     Preserve = 1,
-    /// In the input's arrays or in keysOut and valuesOut, as trmGetSorterResultSide() tells. Both are written; scratch holds no
-    /// arrays, but for keys narrower than a word, for values of more than 16 bytes, and for medium counts where these are
-    /// sorted by merging.
+    /// Either the input arrays or keysOut and valuesOut: trmGetSorterResultSide() returns which. Both are written.
+    /// Scratch includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more
+    /// than 16 bytes, and medium counts on devices that sort them by merging.
     DoubleBuffer = 2,
 }
 
-/// How items lie in the caller's arrays.
+/// The layout of items in the caller's arrays.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmLayout {
     /// Keys in one array, values in another.
     Separate = 0,
-    /// One array of items, each a key of 4 bytes or more and, directly behind it, its value of 4 to 16. It takes the place of
-    /// keys, or of keysOut; there are no values and no valuesOut. Refused with
-    /// TRM_VALUE_TYPE_INDEX, and where keys are dropped.
+    /// One array of {key, value} items in keys or keysOut; values and valuesOut are unused. Keys have 4 bytes or more,
+    /// values 4 to 16. Not available with TRM_VALUE_TYPE_INDEX, nor with dropped keys.
     Interleaved = 1,
-    /// Keys and values of up to 16 bytes that are read may lie further apart than they are long, as members of larger structs do:
-    /// keyStride and valueStride say how far. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
+    /// Keys and values that are read have strides, as members of larger structs do: keyStride and valueStride, in
+    /// bytes. Values have at most 16 bytes. The result is dense: placement is TRM_PLACEMENT_PRESERVE.
     Strided = 2,
 }
 
-/// What takes a key to its bucket.
+/// The function that maps a key to its bucket.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmBucketFunction {
-    /// The value of a field of the key's bits from beginBit on, as many as number all buckets, none of them in another word of the
-    /// key than the first. Keys whose value is no bucket lie behind those of the last one.
+    /// The value of a bit field of the key. The field begins at beginBit and is just wide enough to number all buckets.
+    /// All its bits lie in one word of the key. Keys whose field is not a bucket number are placed after the last
+    /// bucket.
     Bits = 0,
-    /// Ranges of equal width, one after the other: TrmSplitInfo::low and width. The first bucket also has all keys below, the last
-    /// one all above: two of them are split by a pivot, low + width. Keys are integers of 32 or 64 bits.
+    /// Consecutive ranges of equal width: TrmSplitInfo::low and width. The first bucket also takes all lower keys, the
+    /// last bucket all higher keys. Two buckets are a partition by the pivot low + width. Keys are integers of 32 or 64
+    /// bits.
     Range = 1,
-    /// As many as there are TrmSplitInfo::splitters that are not above the key: the first bucket has all keys below the first of them, the
-    /// last one those from the last on. Keys of 32 bits or more.
+    /// The number of TrmSplitInfo::splitters less than or equal to the key (upper bound). Keys below the first splitter
+    /// are in bucket 0. Keys have 32 bits or more.
     Splitters = 2,
-    /// What TrmSplitInfo::bucketIds say, one for each item, here uint8_t. Items whose id is no bucket lie behind those of the last one. Keys,
-    /// of 32 bits or more, are read only to be moved.
+    /// TrmSplitInfo::bucketIds: one uint8_t for each item. Items whose id is not a bucket number are placed after the
+    /// last bucket. Keys are moved but not inspected; they have 32 bits or more.
     IdsU8 = 3,
-    /// The same of uint16_t.
+    /// As TRM_BUCKET_FUNCTION_IDS_U8, with ids of type uint16_t.
     IdsU16 = 4,
-    /// The same of uint32_t.
+    /// As TRM_BUCKET_FUNCTION_IDS_U8, with ids of type uint32_t.
     IdsU32 = 5,
-    /// The signs of the key's words, each a float: one bit a word, the first word's the lowest. So directions of TRM_KEY_TYPE_U32X3 go to
-    /// their octants. Keys are of TRM_KEY_TYPE_F32, U32, U32X2, U32X3 or U32X4, and buckets as many as there are combinations.
+    /// The sign bits of the key's words, each a float: one bit a word, the first word's bit the lowest. Directions of
+    /// TRM_KEY_TYPE_U32X3 are split into octants this way. Keys are TRM_KEY_TYPE_F32, U32, U32X2, U32X3 or U32X4.
+    /// bucketCount is 2 to the power of the number of words.
     Signs = 6,
-    /// What a function of the caller says, in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items that it takes to no
-    /// bucket lie behind those of the last one. Keys of 32 bits or more.
+    /// A user-defined function in a kernel: trmCreateSplitterFromGlsl(), trmCreateSplitterFromSpirv(). Items for which
+    /// it returns no bucket number are placed after the last bucket. Keys have 32 bits or more.
     User = 7,
 }
 
-/// What becomes of the items of a split.
+/// The result of a split.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmSplitOutput {
-    /// They go bucket by bucket, one bucket behind the other.
+    /// Items grouped by bucket, in the order of the buckets, without gaps.
     Buckets = 0,
-    /// Those of outputBucket alone are written, from the beginning on, and all others left out: a compaction. How many they are,
-    /// TrmSplitInfo::counts tell.
+    /// The items of outputBucket only, from the start of the output: a compaction. TrmSplitInfo::counts receives their
+    /// number.
     Bucket = 1,
-    /// They go bucket by bucket, and TrmSplitInfo::starts say where each begins: a scatter.
+    /// Items grouped by bucket; each bucket begins at an index given in TrmSplitInfo::starts: a scatter.
     Placed = 2,
-    /// They stay; what is told of the buckets is all that there is: a histogram.
+    /// No items: only the bucket information (offsets, counts, commands) is written. A histogram.
     Counts = 3,
-    /// They stay; to TrmSplitInfo::valuesOut goes for each item, a uint32_t in the order of the input, how many of its bucket come before
-    /// it: a prefix sum for each bucket. Of items of no bucket, they are counted alike.
+    /// No items: TrmSplitInfo::valuesOut receives a uint32_t for each item, in input order. It is the number of earlier
+    /// items in the same bucket: the item's rank. Items without a bucket are ranked among themselves.
     Ranks = 4,
 }
 
-/// Which neighbouring items of a split are ranked together, and whether they are put in order before they leave: the three forms of "GPU
-/// multisplit". All of them count, sum and move, and give the same bytes.
+/// The items that a split ranks together, and whether shared memory reorders them before the scatter. These are the
+/// three forms of "GPU multisplit". All of them count, scan and scatter, and write the same bytes.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmSplitMethod {
-    /// Those of a workgroup, put in order in shared memory, so that those of one bucket leave together. (Block-level multisplit.)
+    /// The items of a workgroup, reordered in shared memory, so that items of one bucket are written together
+    /// (block-level multisplit).
     Workgroup = 0,
-    /// Those of a subgroup - of 32 lanes at least, otherwise of as many subgroups as have them -, put in order in shared memory. (Warp-level
-    /// multisplit.)
+    /// The items of a subgroup, reordered in shared memory (warp-level multisplit). Subgroups of fewer than 32 lanes
+    /// are combined up to 32 lanes.
     Subgroup = 1,
-    /// The same, in the order that they come in. (Direct multisplit.)
+    /// The items of a subgroup as in TRM_SPLIT_METHOD_SUBGROUP, scattered in input order without reordering (direct
+    /// multisplit).
     Direct = 2,
 }
 
-/// How. All strategies give the same bytes.
+/// The algorithm of a pass. All strategies write the same bytes.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmStrategy {
-    /// What the device's profile says: look-back on devices that are known to make progress, reduce-then-scan elsewhere.
-    /// Of splits, reduce-then-scan where all keys are counted before the first item moves, and once.
+    /// The device profile decides: look-back on devices with known forward progress, reduce-then-scan on others. Splits
+    /// that count all keys before the first and only scatter pass use reduce-then-scan.
     Auto = 0,
-    /// One read and one write a digit: tiles wait, within bounds, for what the tiles before them publish.
+    /// One read and one write a digit: tiles wait for aggregates and prefixes of preceding tiles (decoupled look-back).
+    /// The wait is bounded.
     Lookback = 1,
-    /// Never waits: count, scan, reorder; two reads and one write a digit.
+    /// Count, scan, reorder; two reads and one write a digit. Tiles never wait.
     ReduceThenScan = 2,
-    /// As look-back, but each tile waits for the prefix of the one before it.
+    /// As look-back, but each tile waits for the inclusive prefix of its predecessor.
     ChainedScan = 3,
-    /// As look-back, with look-back words of constant size, 2 MiB at most, whatever the count: a ring whose entries are used
-    /// again once nobody needs them, in groups of tiles.
+    /// As look-back, with tile words of constant size, at most 2 MiB for any count. They form a ring; groups of entries
+    /// are reused once no tile reads them any more.
     Ring = 4,
-    /// As the ring, entries freed one by one in the order of the tiles.
+    /// As TRM_STRATEGY_RING, but entries are freed one by one, in tile order.
     RingInOrder = 5,
 }
 
-/// For TrmSorterCreateInfo::flags: sorted keys are not wanted. The last pass does not write them, and what their array holds
-/// afterwards means nothing. With TRM_PLACEMENT_PRESERVE there is no such array: keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
-/// nothing would be left.
+/// Flag in TrmSorterCreateInfo::flags: the sorted keys are not needed. The last pass does not write them, and the
+/// contents of the key array are undefined afterwards. With TRM_PLACEMENT_PRESERVE keysOut is ignored. Not available
+/// with TRM_VALUE_TYPE_NONE, since nothing would be written.
 pub const TRM_SORTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
-/// For TrmSorterCreateInfo::flags: the arrays are cut into segments, each of which is sorted by itself: TrmSortInfo::segments.
+/// Flag in TrmSorterCreateInfo::flags: the sorter sorts each segment of the arrays separately: TrmSortInfo::segments.
 pub const TRM_SORTER_CREATE_SEGMENTED_BIT: u32 = 2;
 
-/// For TrmSorterCreateInfo::flags: the sorter may be named in batches of several problems. Takes about twice as many pipelines.
+/// Flag in TrmSorterCreateInfo::flags: the sorter may be used in batches of several problems. Needs about twice as many
+/// pipelines.
 pub const TRM_SORTER_CREATE_BATCHES_BIT: u32 = 4;
 
-/// For TrmSorterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSorter() create them.
+/// Flag in TrmSorterCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileSorter() create
+/// them.
 pub const TRM_SORTER_CREATE_DEFERRED_BIT: u32 = 8;
 
-/// Every bit of TrmSorterCreateInfo::flags.
+/// All bits of TrmSorterCreateInfo::flags.
 /// cbindgen:ignore
 #[cfg(feature = "sort")]
 pub(super) const SORTER_CREATE_BITS: u32 = TRM_SORTER_CREATE_DROP_KEYS_BIT
@@ -248,21 +257,24 @@ pub(super) const SORTER_CREATE_BITS: u32 = TRM_SORTER_CREATE_DROP_KEYS_BIT
     | TRM_SORTER_CREATE_BATCHES_BIT
     | TRM_SORTER_CREATE_DEFERRED_BIT;
 
-/// For TrmSplitterCreateInfo::flags: keys are not wanted where they go, and keysOut is ignored. Refused with TRM_VALUE_TYPE_NONE, where
-/// nothing would be left.
+/// Flag in TrmSplitterCreateInfo::flags: keys are not written, and keysOut is ignored. Not available with
+/// TRM_VALUE_TYPE_NONE, since nothing would be written.
 pub const TRM_SPLITTER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
-/// For TrmSplitterCreateInfo::flags: the arrays are cut into segments, each of which is split by itself: TrmSplitInfo::segments. Keys of 32 bits
-/// or more, which go to TRM_SPLIT_OUTPUT_BUCKETS, 65,536 of them only by a function that takes every item to one.
+/// Flag in TrmSplitterCreateInfo::flags: the splitter splits each segment of the arrays separately:
+/// TrmSplitInfo::segments. Keys have 32 bits or more, and output is TRM_SPLIT_OUTPUT_BUCKETS. 65,536 buckets need a
+/// function that returns a bucket for every item.
 pub const TRM_SPLITTER_CREATE_SEGMENTED_BIT: u32 = 2;
 
-/// For TrmSplitterCreateInfo::flags: the splitter may be named in batches of several problems. Takes about twice as many pipelines.
+/// Flag in TrmSplitterCreateInfo::flags: the splitter may be used in batches of several problems. Needs about twice as
+/// many pipelines.
 pub const TRM_SPLITTER_CREATE_BATCHES_BIT: u32 = 4;
 
-/// For TrmSplitterCreateInfo::flags: the call returns without pipelines, and threads that call trmCompileSplitter() create them.
+/// Flag in TrmSplitterCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileSplitter()
+/// create them.
 pub const TRM_SPLITTER_CREATE_DEFERRED_BIT: u32 = 8;
 
-/// Every bit of TrmSplitterCreateInfo::flags.
+/// All bits of TrmSplitterCreateInfo::flags.
 /// cbindgen:ignore
 #[cfg(feature = "split")]
 pub(super) const SPLITTER_CREATE_BITS: u32 = TRM_SPLITTER_CREATE_DROP_KEYS_BIT
@@ -270,27 +282,29 @@ pub(super) const SPLITTER_CREATE_BITS: u32 = TRM_SPLITTER_CREATE_DROP_KEYS_BIT
     | TRM_SPLITTER_CREATE_BATCHES_BIT
     | TRM_SPLITTER_CREATE_DEFERRED_BIT;
 
-/// Set in a status word: the count on the device was above its maximum, and the maximum was used; or offsets of segments lay beyond
-/// the arrays, and were cut off.
+/// Status bit: the count on the device exceeded its maximum, and the maximum was used; or segment offsets pointed past
+/// the end of the arrays and were clamped.
 pub const TRM_STATUS_COUNT_CLAMPED: u32 = 1;
 const _: () = assert!(TRM_STATUS_COUNT_CLAMPED == crate::STATUS_COUNT_CLAMPED, "kernels write another bit");
 
-/// Set in the status word of a split: some keys were of no bucket, and lie behind those of the last one.
+/// Status bit of a split: some items have no bucket; they were placed after the last bucket.
 pub const TRM_STATUS_NO_BUCKET: u32 = 2;
 const _: () = assert!(TRM_STATUS_NO_BUCKET == crate::STATUS_NO_BUCKET, "kernels write another bit");
 
-/// Set in the status word of a split with TRM_SPLIT_OUTPUT_PLACED: by what TrmSplitInfo::starts say, some items' places lie beyond the end of keysOut
-/// or valuesOut. These items have not been written.
+/// Status bit of a split with TRM_SPLIT_OUTPUT_PLACED: some items belong past the end of keysOut or valuesOut, by
+/// TrmSplitInfo::starts. These items were not written.
 pub const TRM_STATUS_OUTPUT_CLAMPED: u32 = 4;
 const _: () = assert!(TRM_STATUS_OUTPUT_CLAMPED == crate::STATUS_OUTPUT_CLAMPED, "kernels write another bit");
 
-/// The engine's handle on the library. Immutable, so any number of threads may use it at once.
+/// The library on the engine's device. Immutable: any number of threads may use it at once.
 pub type TrmDevice = *mut TrmDevice_T;
 
-/// Sorts of one kind. Immutable, so any number of threads may use it at once.
+/// The pipelines for sorts with one key type, value type, order, placement and layout. Immutable: any number of threads
+/// may use it at once.
 pub type TrmSorter = *mut TrmSorter_T;
 
-/// Splits of one kind. Immutable, so any number of threads may use it at once.
+/// The pipelines for splits with one bucket function, key type, value type and layout. Immutable: any number of threads
+/// may use it at once.
 pub type TrmSplitter = *mut TrmSplitter_T;
 
 #[derive(Debug)]
@@ -302,76 +316,77 @@ pub struct TrmSorter_T(#[cfg(feature = "sort")] pub(super) crate::Sorter);
 #[derive(Debug)]
 pub struct TrmSplitter_T(#[cfg(feature = "split")] pub(super) crate::Splitter);
 
-/// What every info struct begins with. Cast a pointer to an info to put it into a list of different ones.
+/// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
+/// in one list.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmInfoHeader {
     pub s_type: raw::TrmStructureType,
-    /// sizeof the struct, as the caller's header has it. Members past it count as zero. A larger one than the library
-    /// knows is fine as long as what the library does not know is zero.
+    /// sizeof the struct in the caller's header. Members past structSize count as zero. A struct larger than the
+    /// library knows is accepted if all bytes beyond the known size are zero.
     pub struct_size: u32,
     /// Reserved, must be NULL.
     pub p_next: *const c_void,
 }
 
-/// How many items: known to the host, or lying on the device with a maximum known to the host.
+/// A number of items: known on the host, or read from the device, with a maximum known on the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmCount {
-    /// The count, or the most it can be. A count on the device that is above it is clamped, and flagged in the status word.
+    /// The count, or its maximum. A larger count on the device is clamped and flagged in the status word.
     pub max: u32,
-    /// Address of a uint32_t on the device, 4-aligned; 0: max is the count.
+    /// Device address of a uint32_t, a multiple of 4. 0: max is the count.
     pub address: VkDeviceAddress,
 }
 
-/// Where the arrays of a segmented sort or split are cut. All of it lies on the device and nothing is read back. A segment holds the items from
-/// its offset up to the next offset. Offsets never fall; segments may be empty. Items before the first offset and from the last one
-/// on are in no segment, and left alone.
+/// The segments of a segmented sort or split. Offsets are read on the device; nothing is read back to the host. A
+/// segment contains the items from its offset up to the next offset. Offsets are non-decreasing; segments may be empty.
+/// Items before the first and from the last offset on belong to no segment and are not modified.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmSegments {
-    /// count.max + 1 words: one more than there are segments.
+    /// count.max + 1 words: one more than the number of segments.
     pub offsets: TrmRange,
-    /// How many segments, fewer than 2^30.
+    /// The number of segments, less than 2^30.
     pub count: TrmCount,
 }
 
-/// A range of device memory, by address, aligned to its elements: 4 bytes, or the size of narrower keys. The buffer behind it
-/// has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers an allocation of their own
+/// A range of device memory, by address. It is aligned to its elements: 4 bytes, or the size of narrower keys. The
+/// buffer has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers a dedicated allocation
 /// (VkMemoryDedicatedAllocateInfo): random access is up to six times as fast on some devices.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmRange {
-    /// First byte.
+    /// Address of the first byte.
     pub address: VkDeviceAddress,
-    /// Bytes. May exceed what is used.
+    /// Size in bytes. May exceed the size in use.
     pub size: VkDeviceSize,
 }
 
-/// Memory that a recorded call works in, from its first command to its last: before and after, it is the caller's to reuse.
-/// Its contents need no preparation and mean nothing afterwards. The buffer has usage SHADER_DEVICE_ADDRESS |
-/// STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST.
+/// Working memory of a recorded call, in use from its first command to its last. The caller may use it for anything
+/// before and after. It needs no initialization, and its contents are undefined afterwards. The buffer has usage
+/// SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmScratch {
     pub buffer: VkBuffer,
-    /// First byte, a multiple of 4. Best a multiple of 256.
+    /// Offset of the first byte, a multiple of 4. A multiple of 256 is best.
     pub offset: VkDeviceSize,
-    /// Bytes.
+    /// Size in bytes.
     pub size: VkDeviceSize,
 }
 
-/// Queries of the caller's pool that a call writes: one before its first pass, then one after each.
+/// Queries of the caller's pool that a call writes: one before its first pass, and one after each pass.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmTimestamps {
-    /// Of type TIMESTAMP, its queries reset; VK_NULL_HANDLE: not wanted.
+    /// A pool of type TIMESTAMP; the queries are reset. VK_NULL_HANDLE: no timestamps.
     pub pool: VkQueryPool,
-    /// The first query.
+    /// Index of the first query.
     pub first: u32,
 }
 
-/// What trmGetDeviceRequirements() asks about.
+/// The parameters of trmGetDeviceRequirements().
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmDeviceRequirementsInfo {
@@ -379,19 +394,19 @@ pub struct TrmDeviceRequirementsInfo {
     pub s_type: raw::TrmStructureType,
     pub struct_size: u32,
     pub p_next: *const c_void,
-    /// The loader's, volk's or the driver's: the library links to none of them.
+    /// The entry point of the loader, of volk or of the driver. The library links to none of them.
     pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
-    /// Created for Vulkan 1.3 or later.
+    /// An instance for Vulkan 1.3 or later.
     pub instance: VkInstance,
     pub physical_device: VkPhysicalDevice,
-    /// VkApplicationInfo::apiVersion that the instance was created with. 0 means VK_API_VERSION_1_0, as it does there. Vulkan cannot be asked
-    /// for that version, and a physical device of Vulkan 1.3 is no more than the instance is.
+    /// VkApplicationInfo::apiVersion at the creation of the instance. 0 means VK_API_VERSION_1_0, as in Vulkan. Vulkan
+    /// has no query for this version, and an older instance limits a physical device of Vulkan 1.3.
     pub api_version: u32,
     /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// What trmCreateDevice() takes. All handles stay the caller's.
+/// The parameters of trmCreateDevice(). The caller keeps ownership of all handles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmDeviceCreateInfo {
@@ -399,37 +414,41 @@ pub struct TrmDeviceCreateInfo {
     pub s_type: raw::TrmStructureType,
     pub struct_size: u32,
     pub p_next: *const c_void,
-    /// The loader's, volk's or the driver's: the library links to none of them.
+    /// The entry point of the loader, of volk or of the driver. The library links to none of them.
     pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
-    /// Created for Vulkan 1.3 or later.
+    /// An instance for Vulkan 1.3 or later.
     pub instance: VkInstance,
     pub physical_device: VkPhysicalDevice,
     pub device: VkDevice,
-    /// The features that the device was created with, and the chain behind them: Vulkan cannot be asked afterwards. Read
+    /// The features that the device was created with, including the pNext chain: Vulkan has no query for them. Read
     /// during the call only.
     pub enabled_features: *const VkPhysicalDeviceFeatures2,
-    /// The family that will execute, one of the physical device's, with compute; VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, in a zeroed
-    /// struct and in one that ends before this member, too. A compute-only family is faster on some devices.
+    /// The queue family that executes the commands: a family of the physical device with compute.
+    /// VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, also in a zeroed struct and in a struct that ends
+    /// before this member. A compute-only family is faster on some devices.
     pub queue_family_index: u32,
-    /// VK_TRUE where the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. TRM_ERROR_MISSING_FEATURE where it has not.
+    /// VK_TRUE if the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. VK_TRUE without the
+    /// extension is TRM_ERROR_MISSING_FEATURE.
     pub debug_utils: VkBool32,
-    /// Where pipelines are looked up and kept; VK_NULL_HANDLE: nowhere. Several threads use it at once: where it has been created with
-    /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use it while a sorter or splitter
-    /// is created or compiled.
+    /// Cache for pipelines; VK_NULL_HANDLE: none. Several threads use the cache at once. For a cache with
+    /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use the
+    /// cache while a sorter or splitter is created or compiled.
     pub pipeline_cache: VkPipelineCache,
-    /// Host memory for Vulkan's objects; NULL: the driver's own. Copied; what its functions use must live as long as the
-    /// device.
+    /// Host memory for Vulkan's objects; NULL: the driver's own. The struct is copied. The data of its functions must
+    /// outlive the device.
     pub allocation_callbacks: *const VkAllocationCallbacks,
-    /// Tile shapes and strategy, as the text that `trommel-bench --tune` writes; NULL: the built-in ones.
+    /// Tile shapes and strategy, as text from `trommel-bench --tune`; NULL: the built-in profile.
     pub profile: *const c_char,
-    /// The most threads that create the pipelines of a sorter or splitter, the calling one among them; 0: as many as there are cores. Threads that
-    /// the system does not give are done without. With allocationCallbacks the calling thread is the only one.
+    /// Maximum number of threads that create the pipelines of a sorter or splitter, the calling thread included. 0: one
+    /// for each core. If the system cannot create a thread, the others do its work. With allocationCallbacks the
+    /// calling thread is the only one.
     pub creation_threads: u32,
     /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// What trmCreateSorter() makes. Zeros: uint32_t keys alone, ascending, in place, strategy by the device.
+/// The parameters of trmCreateSorter(). A zeroed struct: uint32_t keys without values, ascending, in place, strategy by
+/// the device.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSorterCreateInfo {
@@ -440,26 +459,26 @@ pub struct TrmSorterCreateInfo {
     pub key_type: raw::TrmKeyType,
     pub value_type: raw::TrmValueType,
     pub strategy: raw::TrmStrategy,
-    /// TRM_SORTER_CREATE_..._BIT or 0.
+    /// TRM_SORTER_CREATE_..._BIT flags or 0.
     pub flags: u32,
     pub order: raw::TrmOrder,
-    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES; elsewhere 0.
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
     pub value_size: u32,
-    /// First bit that is sorted by, counted from the least significant bit of the key as it is ordered: a float's or a signed
-    /// integer's sign is turned before.
+    /// First bit to sort by, counted from the least significant bit of the encoded key. The encoding maps signed
+    /// integers and floats to unsigned integers of the same order.
     pub begin_bit: u32,
-    /// One past the last bit that is sorted by; 0: the key's last.
+    /// One past the last bit to sort by; 0: all bits from beginBit on.
     pub end_bit: u32,
     pub placement: raw::TrmPlacement,
     pub layout: raw::TrmLayout,
-    /// The largest count of any sort. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower, and keys
-    /// narrower than 4 bytes and values of more than 16 cannot be.
+    /// Maximum count of any sort. 0: 2^30. Larger maxima need 64-bit addressing, which is slightly slower. They exclude
+    /// keys narrower than 4 bytes and values of more than 16 bytes.
     pub max_count: u32,
     /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// One sort.
+/// The parameters of one sort.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSortInfo {
@@ -467,38 +486,39 @@ pub struct TrmSortInfo {
     pub s_type: raw::TrmStructureType,
     pub struct_size: u32,
     pub p_next: *const c_void,
-    /// In a batch: what sorts. For trmCmdSort(): NULL, or the same again.
+    /// In a batch: the sorter. For trmCmdSort(): NULL, or the same sorter.
     pub sorter: TrmSorter,
-    /// How many keys, at most the sorter's maxCount. Of segments, how many the arrays hold, without an address: offsets beyond are cut
-    /// off there and flagged in the status.
+    /// Number of keys, at most the sorter's maxCount. With segments: the length of the arrays, known on the host
+    /// (address is 0). Offsets past it are clamped and flagged in the status word.
     pub count: TrmCount,
-    /// count.max keys, or, interleaved, keys with their values. Written, unless placement preserves them; what lies past the count
-    /// or between the keys never is.
+    /// count.max keys, or {key, value} items if interleaved. Overwritten unless placement preserves them. Bytes past
+    /// the count or between keys are never written.
     pub keys: TrmRange,
-    /// count.max values, moved with their keys; indices are not read, only written. Ignored by a sorter of keys alone or of
-    /// interleaved items, and where indices go to valuesOut.
+    /// count.max values, moved with their keys. Indices are written but not read. Ignored without values, with
+    /// interleaved items, and if indices go to valuesOut.
     pub values: TrmRange,
-    /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own.
+    /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own scratch.
     pub scratch: TrmScratch,
-    /// Address of a uint32_t that is set to 0 or to TRM_STATUS_... bits; 0: not wanted.
+    /// Device address of a uint32_t that receives TRM_STATUS_... bits or 0. 0: no status.
     pub status: VkDeviceAddress,
     /// trmGetSorterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
-    /// count.max keys or interleaved items: where they go with TRM_PLACEMENT_PRESERVE, the second array with
-    /// TRM_PLACEMENT_DOUBLE_BUFFER. Ignored elsewhere.
+    /// count.max keys or interleaved items: the result with TRM_PLACEMENT_PRESERVE, the second array with
+    /// TRM_PLACEMENT_DOUBLE_BUFFER. Otherwise ignored.
     pub keys_out: TrmRange,
-    /// The same for values.
+    /// As keysOut, for values.
     pub values_out: TrmRange,
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
-    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
+    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
     pub key_stride: u32,
-    /// The same for values.
+    /// As keyStride, for values.
     pub value_stride: u32,
-    /// Of a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT, which items are sorted together. Zeros elsewhere.
+    /// The segments, for a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT. Otherwise zeros.
     pub segments: TrmSegments,
 }
 
-/// What trmCreateSplitter() makes. Zeros, but for bucketCount: by the lowest bits of uint32_t keys alone, strategy by the device.
+/// The parameters of trmCreateSplitter(). A struct of zeros except for bucketCount: by the lowest bits of uint32_t
+/// keys, no values, strategy by the device.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSplitterCreateInfo {
@@ -509,35 +529,38 @@ pub struct TrmSplitterCreateInfo {
     pub key_type: raw::TrmKeyType,
     pub value_type: raw::TrmValueType,
     pub strategy: raw::TrmStrategy,
-    /// TRM_SPLITTER_CREATE_..._BIT or 0.
+    /// TRM_SPLITTER_CREATE_..._BIT flags or 0.
     pub flags: u32,
-    /// How many buckets, 1 to 65536. Above 256 items move twice, and keys have 32 bits or more.
+    /// Number of buckets, 1 to 65536. More than 256 buckets need two scatter passes and keys of 32 bits or more.
     pub bucket_count: u32,
     pub bucket_function: raw::TrmBucketFunction,
-    /// For TRM_BUCKET_FUNCTION_BITS, the field's first bit, counted from the least significant bit of the key as it is ordered: a
-    /// float's or a signed integer's sign is turned before. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_BITS: first bit of the field, counted from the least significant bit of the encoded key.
+    /// The encoding maps signed integers and floats to unsigned integers of the same order. Otherwise 0.
     pub begin_bit: u32,
-    /// Bytes of a value, for TRM_VALUE_TYPE_BYTES, a multiple of 4, at most 16; elsewhere 0.
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES: a multiple of 4, at most 16. Otherwise 0.
     pub value_size: u32,
-    /// How items lie. With TRM_LAYOUT_STRIDED, those that are written are dense.
+    /// The layout of the input. With TRM_LAYOUT_STRIDED, the output is dense.
     pub layout: raw::TrmLayout,
-    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets
-    /// by bits or ranges of words, of keys of 4 bytes or more.
+    /// Maximum count of any split. 0: 2^30. Larger maxima need 64-bit addressing, which is slightly slower. They need
+    /// at most 256 buckets by bits, or by ranges of 32-bit keys, and keys of 4 bytes or more.
     pub max_count: u32,
-    /// What becomes of the items: TRM_SPLIT_OUTPUT_COUNTS by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO), the others by any strategy. Of more
-    /// than 256 buckets, those or TRM_SPLIT_OUTPUT_BUCKETS. Items that stay have no values here, and keys narrower than a word are either
-    /// dropped, or stay, or go to TRM_SPLIT_OUTPUT_BUCKETS.
+    /// The result of the split.
+    /// - TRM_SPLIT_OUTPUT_COUNTS needs TRM_STRATEGY_REDUCE_THEN_SCAN or _AUTO.
+    /// - TRM_SPLIT_OUTPUT_COUNTS and TRM_SPLIT_OUTPUT_RANKS write no items: valueType is TRM_VALUE_TYPE_NONE.
+    /// - With TRM_SPLIT_OUTPUT_BUCKET and TRM_SPLIT_OUTPUT_PLACED, keys narrower than a word must be dropped.
+    /// - More than 256 buckets need TRM_SPLIT_OUTPUT_BUCKETS or TRM_SPLIT_OUTPUT_COUNTS.
     pub output: raw::TrmSplitOutput,
-    /// For TRM_SPLIT_OUTPUT_BUCKET: which. Elsewhere 0.
+    /// The bucket of TRM_SPLIT_OUTPUT_BUCKET. Otherwise 0.
     pub output_bucket: u32,
-    /// Which items are ranked together: by any strategy TRM_SPLIT_METHOD_WORKGROUP, which is the fastest on every device that has been measured;
-    /// by TRM_STRATEGY_REDUCE_THEN_SCAN (or _AUTO) the others, to compare with it, of up to 2^30 items. Not of segments.
+    /// The items that are ranked together. TRM_SPLIT_METHOD_WORKGROUP works with every strategy and is the fastest on
+    /// every measured device. The others exist for comparison. They need TRM_STRATEGY_REDUCE_THEN_SCAN or _AUTO, at
+    /// most 2^30 items, and no segments.
     pub method: raw::TrmSplitMethod,
-    /// 0
+    /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// One split.
+/// The parameters of one split.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSplitInfo {
@@ -545,66 +568,71 @@ pub struct TrmSplitInfo {
     pub s_type: raw::TrmStructureType,
     pub struct_size: u32,
     pub p_next: *const c_void,
-    /// In a batch: what splits. For trmCmdSplit(): NULL, or the same again.
+    /// In a batch: the splitter. For trmCmdSplit(): NULL, or the same splitter.
     pub splitter: TrmSplitter,
-    /// How many items, at most the splitter's maxCount.
+    /// Number of items, at most the splitter's maxCount.
     pub count: TrmCount,
-    /// count.max keys, or, interleaved, keys with their values. Only read.
+    /// count.max keys, or {key, value} items if interleaved. Only read.
     pub keys: TrmRange,
-    /// count.max values; indices are not read. Ignored by a splitter of keys alone, of interleaved items or of indices.
+    /// count.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
     pub values: TrmRange,
-    /// count.max keys or interleaved items: where they go, bucket by bucket. Of TRM_SPLIT_OUTPUT_PLACED, as many or more, and apart from
-    /// everything else in all its length. Ignored where keys are dropped, or stay.
+    /// count.max keys or interleaved items: the keys grouped by bucket. For TRM_SPLIT_OUTPUT_PLACED: as many or more;
+    /// the whole range must not overlap any other. Ignored if keys are dropped or the output has no items.
     pub keys_out: TrmRange,
-    /// The same for values; of TRM_SPLIT_OUTPUT_RANKS, count.max words for these.
+    /// As keysOut, for values. For TRM_SPLIT_OUTPUT_RANKS: count.max words for the ranks.
     pub values_out: TrmRange,
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16 bytes for
-    /// keys narrower than a word). 0: dense, as keys are everywhere else.
+    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
+    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
     pub key_stride: u32,
-    /// The same for values.
+    /// As keyStride, for values.
     pub value_stride: u32,
-    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket, as the key's bits. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_RANGE: the first key of the first bucket, as the bits of a key. Otherwise 0.
     pub low: u64,
-    /// For TRM_BUCKET_FUNCTION_RANGE: keys of each bucket, 1 or more, a number that the key has bits for. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_RANGE: the number of keys in each bucket, from 1 to the largest number that fits the
+    /// bits of a key. Otherwise 0.
     pub width: u64,
-    /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 keys of the keys' type, dense, in ascending order. Elsewhere zeros.
+    /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 splitters of the key type, dense, in ascending order.
+    /// Otherwise zeros.
     pub splitters: TrmRange,
-    /// For TRM_BUCKET_FUNCTION_IDS_...: the bucket of each item, count.max of them, dense. Elsewhere zeros.
+    /// For TRM_BUCKET_FUNCTION_IDS_...: count.max bucket numbers, one for each item, dense. Otherwise zeros.
     pub bucket_ids: TrmRange,
-    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.address, for what it reads besides the key; nothing that this split
-    /// writes. Elsewhere 0.
+    /// For TRM_BUCKET_FUNCTION_USER: data.address in the function, the address of additional input. The split must not
+    /// write this memory. Otherwise 0.
     pub user_address: VkDeviceAddress,
-    /// For TRM_BUCKET_FUNCTION_USER: what the function finds as data.words. Elsewhere zeros.
+    /// For TRM_BUCKET_FUNCTION_USER: data.words in the function. Otherwise zeros.
     pub user_words: [u32; 4],
-    /// bucketCount + 1 words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and
-    /// where the last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its
-    /// buckets begin in all that is written; those that segments.count.max allows and the device does not have are told as empty, here as in what
-    /// follows. Zeros: not wanted.
+    /// bucketCount + 1 words: for each bucket the number of items in the buckets before it, then the number of items in
+    /// all buckets. In an output grouped by bucket, these are the start of each bucket and the end of the last one.
+    /// Items without a bucket follow the last bucket. With segments: as many words for each segment, as indices into
+    /// the whole output. Segments up to segments.count.max that do not exist on the device get the values of empty
+    /// segments, here and in counts and commands. Zeros: not written.
     pub offsets: TrmRange,
-    /// bucketCount words, of segments for each: how many items each bucket has. Zeros: not wanted.
+    /// bucketCount words, for each segment if segmented: the number of items in each bucket. Zeros: not written.
     pub counts: TrmRange,
-    /// bucketCount VkDispatchIndirectCommands, of segments for each: a workgroup for every commandItems items of the bucket, in one row, or, where the
-    /// device takes no row as long, in several; groups beyond those that there are items for find none. Of an empty bucket (0, 1, 1). Its buffer has usage
-    /// INDIRECT_BUFFER, too, where it is dispatched from. Zeros: not wanted.
+    /// bucketCount VkDispatchIndirectCommand, for each segment if segmented: one workgroup for every commandItems items
+    /// of the bucket. The workgroups are in one row (y = 1) or, if they exceed the device's limit on x, in several
+    /// rows. The last row may have workgroups without items. The command of an empty bucket is (0, 1, 1). The buffer
+    /// also needs usage INDIRECT_BUFFER for the dispatch. Zeros: not written.
     pub commands: TrmRange,
-    /// Items that a workgroup of commands takes, 1 or more where they are wanted.
+    /// Items for each workgroup of a command, 1 or more if commands are written.
     pub command_items: u32,
-    /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own.
+    /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own scratch.
     pub scratch: TrmScratch,
-    /// Address of a uint32_t that is set to 0 or to TRM_STATUS_... bits; 0: not wanted.
+    /// Device address of a uint32_t that receives TRM_STATUS_... bits or 0. 0: no status.
     pub status: VkDeviceAddress,
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
-    /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, where each bucket begins in what is written, in items; and one more, where items may
-    /// belong to no bucket, for these. Items whose places lie beyond the end of keysOut or valuesOut, whichever holds fewer, or beyond 2^32 - 1, are not
-    /// written, which TRM_STATUS_OUTPUT_CLAMPED tells. Buckets that overlap overwrite one another. Elsewhere zeros.
+    /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, the index of each bucket's first item in the output. If items
+    /// may have no bucket, one more word for these. Items past the end of keysOut or valuesOut, whichever holds fewer,
+    /// or past index 2^32 - 1 are not written; TRM_STATUS_OUTPUT_CLAMPED reports them. Overlapping buckets overwrite
+    /// one another. Otherwise zeros.
     pub starts: TrmRange,
-    /// Of a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT, which items are split together; those of no bucket lie behind the others of their
-    /// segment. Zeros elsewhere.
+    /// The segments, for a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT. Items without a bucket are placed at the
+    /// end of their segment. Otherwise zeros.
     pub segments: TrmSegments,
 }
 
-/// Many problems to record together.
+/// The parameters of a batch: problems that are recorded together.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmBatchInfo {
@@ -612,10 +640,11 @@ pub struct TrmBatchInfo {
     pub s_type: raw::TrmStructureType,
     pub struct_size: u32,
     pub p_next: *const c_void,
-    /// How many, at most 2^20.
+    /// Number of problems, at most 2^20.
     pub info_count: u32,
-    /// infoCount pointers to TrmSortInfo, each with its sorter, and TrmSplitInfo, each with its splitter, in any order.
+    /// infoCount pointers to TrmSortInfo (each with its sorter) and TrmSplitInfo (each with its splitter), in any
+    /// order.
     pub infos: *const *const TrmInfoHeader,
-    /// trmGetBatchScratch() bytes or more, for all of them.
+    /// trmGetBatchScratch() bytes or more, for all problems.
     pub scratch: TrmScratch,
 }

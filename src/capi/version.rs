@@ -1,8 +1,8 @@
-//! Which version this is.
+//! The library's version.
 
 use ash::vk;
 
-/// The header's version, to compare with trmGetVersion(). Before 1.0 a change of the minor version may break.
+/// The version of the header, to compare with trmGetVersion(). Before 1.0, a minor version may change the ABI.
 pub const TRM_VERSION_MAJOR: u32 = 0;
 /// See TRM_VERSION_MAJOR.
 pub const TRM_VERSION_MINOR: u32 = 1;
@@ -20,7 +20,7 @@ const _: () = assert!(
     "the header's version is not Cargo.toml's"
 );
 
-/// The library's version, as VK_MAKE_API_VERSION(0, major, minor, patch) packs it.
+/// Returns the library's version, packed as by VK_MAKE_API_VERSION(0, major, minor, patch).
 #[unsafe(no_mangle)]
 pub extern "C" fn trmGetVersion() -> u32 {
     vk::make_api_version(0, TRM_VERSION_MAJOR, TRM_VERSION_MINOR, TRM_VERSION_PATCH)

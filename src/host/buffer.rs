@@ -1,4 +1,4 @@
-//! Device memory of our own.
+//! Device buffers, uploads and downloads.
 
 use super::Context;
 use crate::{Error, Range, Result, Scratch};
@@ -7,10 +7,10 @@ use bytemuck::Pod;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
-/// From this size on a buffer has an allocation of its own: random access is several times as fast on some devices.
+/// Buffers of this size or more get a dedicated allocation: random access is several times as fast on some devices.
 const DEDICATED_FROM: u64 = 1 << 20;
 
-/// A buffer that every primitive can use for anything, scratch included.
+/// A buffer for inputs, outputs and scratch of every primitive.
 pub struct Buffer {
     context: Context,
     handle: vk::Buffer,
@@ -54,7 +54,7 @@ impl Buffer {
             },
         };
         let allocation = context.allocator().allocate(&desc).map_err(|error| Error::Allocation(error.to_string()))?;
-        // SAFETY: buffer and memory are new and fit each other.
+        // SAFETY: the buffer and the allocation are new, and the allocation meets the buffer's requirements.
         unsafe {
             let bound = vk.bind_buffer_memory(handle, allocation.memory(), allocation.offset());
             buffer.allocation = Some(allocation);
@@ -69,22 +69,22 @@ impl Buffer {
         self.handle
     }
 
-    /// Its device address.
+    /// The device address.
     pub fn address(&self) -> vk::DeviceAddress {
         self.address
     }
 
-    /// Bytes.
+    /// The size in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// All of it, as an input or output.
+    /// The whole buffer, as an input or output.
     pub fn range(&self) -> Range {
         Range::new(self.address, self.size)
     }
 
-    /// All of it, as scratch.
+    /// The whole buffer, as scratch.
     pub fn scratch(&self) -> Scratch {
         Scratch { buffer: self.handle, offset: 0, size: self.size }
     }
@@ -98,37 +98,37 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if let Some(allocation) = self.allocation.take() {
-            // A refusal would leak; there is nobody to tell.
+            // drop() cannot return an error; on failure the allocation leaks.
             let _ = self.context.allocator().free(allocation);
         }
-        // SAFETY: Context::run waits for what it submits, so nothing pending uses the buffer.
+        // SAFETY: `Context::run` waits for its submission, so no pending command uses the buffer.
         unsafe { self.context.vk().destroy_buffer(self.handle, None) };
     }
 }
 
 impl Context {
-    /// `size` bytes of device memory, contents undefined.
+    /// Creates a buffer of `size` bytes of device memory with undefined contents.
     ///
     /// # Errors
-    /// [`Error::Allocation`] where there is not enough.
+    /// [`Error::Allocation`] if there is not enough memory.
     pub fn buffer(&self, size: u64) -> Result<Buffer> {
         Buffer::new(self, size, MemoryLocation::GpuOnly)
     }
 
-    /// A buffer that holds `data`.
+    /// Creates a buffer with the contents of `data`.
     ///
     /// # Errors
-    /// As [`Context::buffer`], or Vulkan's answer.
+    /// As [`Context::buffer`], and errors of Vulkan.
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer> {
         let buffer = self.buffer(size_of_val(data) as u64)?;
         self.write(&buffer, data)?;
         Ok(buffer)
     }
 
-    /// Overwrites the beginning of `buffer`.
+    /// Overwrites the beginning of `buffer` with `data`.
     ///
     /// # Errors
-    /// As [`Context::upload`]; [`Error::TooSmall`] where `data` does not fit.
+    /// As [`Context::upload`]; [`Error::TooSmall`] if `data` does not fit.
     pub fn write<T: Pod>(&self, buffer: &Buffer, data: &[T]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let size = bytes.len() as u64;
@@ -141,7 +141,7 @@ impl Context {
         self.copy(&staging, buffer, size)
     }
 
-    /// The first `len` items of `buffer`.
+    /// Reads the first `len` items of `buffer`.
     ///
     /// # Errors
     /// As [`Context::write`].
@@ -161,7 +161,7 @@ impl Context {
     fn copy(&self, from: &Buffer, to: &Buffer, size: u64) -> Result<()> {
         self.run(|commands| {
             let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size }];
-            // SAFETY: both buffers are alive until run() has waited, and large enough.
+            // SAFETY: both buffers live until run() has waited, and both are large enough.
             unsafe { self.vk().cmd_copy_buffer(commands, from.handle, to.handle, &region) };
             Ok(())
         })

@@ -1,4 +1,4 @@
-//! Instance, device and queue of our own.
+//! The library's own Vulkan instance, device and queue.
 
 use super::select;
 use super::validation::{LAYER, Messages, Messenger, Validation, messenger_info};
@@ -7,22 +7,23 @@ use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What [`Context::with`] takes.
+/// The parameters of [`Context::with`].
 #[derive(Clone, Debug, Default)]
 pub struct ContextInfo {
-    /// Index, or part of the name; without it, `TROMMEL_DEVICE`, and without that, the best there is.
+    /// Index of the device, or part of its name. `None`: the device in the variable `TROMMEL_DEVICE`, or else the best
+    /// one.
     pub device: Option<String>,
-    /// A queue family with graphics, rather than the compute-only one that is faster on some devices.
+    /// Whether to use a queue family with graphics. A compute-only family is faster on some devices.
     pub graphics_queue: bool,
-    /// The validation layer.
+    /// Whether the validation layer is loaded.
     pub validation: Validation,
-    /// Instead of the built-in profile.
+    /// The profile; `None`: the built-in one.
     pub profile: Option<Profile>,
-    /// Pipelines keep the statistics of `VK_KHR_pipeline_executable_properties`, where the device has it.
+    /// Whether pipelines keep the statistics of `VK_KHR_pipeline_executable_properties`, if the device supports it.
     pub pipeline_statistics: bool,
 }
 
-/// An instance, a device and a queue, with the library on them. Cheap to clone.
+/// An instance, a device and a queue, with the library's handle. Cheap to clone.
 #[derive(Clone)]
 pub struct Context(pub(super) Arc<Inner>);
 
@@ -31,7 +32,7 @@ pub(super) struct Inner {
     queue: vk::Queue,
     queue_family: u32,
     physical_device: vk::PhysicalDevice,
-    /// One submission at a time: the pool and the fence are shared.
+    /// Serializes submissions: they share the pool and the fence.
     submission: Mutex<Submission>,
     trommel: Device,
     allocator: Mutex<Allocator>,
@@ -39,7 +40,7 @@ pub(super) struct Inner {
     instance: OwnedInstance,
 }
 
-/// Goes when everything made from it has gone: fields are dropped in the order in which they stand.
+/// The instance is destroyed after everything created from it: fields are dropped in declaration order.
 struct OwnedInstance {
     vk: ash::Instance,
     messenger: Option<Messenger>,
@@ -63,20 +64,20 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// On the device that `TROMMEL_DEVICE` names, or the best there is.
+    /// Opens the device that `TROMMEL_DEVICE` names, or else the best one.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no Vulkan, or no device that will do.
+    /// [`Error::NoDevice`] without Vulkan, or if no device meets the requirements.
     pub fn new() -> Result<Self> {
         Self::with(&ContextInfo::default())
     }
 
-    /// As `info` says.
+    /// Opens a device with the given parameters.
     ///
     /// # Errors
     /// As [`Context::new`].
     pub fn with(info: &ContextInfo) -> Result<Self> {
-        // SAFETY: the loader is the system's own.
+        // SAFETY: the loader is the system's.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoDevice(format!("no Vulkan loader: {error}")))?;
         let validate = info.validation.is_on();
         let instance = OwnedInstance::new(entry, validate)?;
@@ -108,7 +109,7 @@ impl Context {
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
             .push_next(&mut features);
-        // SAFETY: the requirements have been checked.
+        // SAFETY: the device meets the requirements.
         let vk = OwnedDevice(unsafe { instance.vk.create_device(chosen.handle, &device_info, None) }?);
         // SAFETY: the device was created with one queue of the family.
         let queue = unsafe { vk.0.get_device_queue(queue_family, 0) };
@@ -121,7 +122,7 @@ impl Context {
         if statistics {
             library.pipeline_flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
         }
-        // SAFETY: the handles are ours and live in the same struct, which drops the library first.
+        // SAFETY: the handles belong to the same struct, which drops the library first.
         let trommel = unsafe { Device::new(&library) }?;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.vk.clone(),
@@ -145,7 +146,7 @@ impl Context {
         })))
     }
 
-    /// The library on this context.
+    /// The library's handle on the device.
     pub fn device(&self) -> &Device {
         &self.0.trommel
     }
@@ -165,26 +166,26 @@ impl Context {
         self.0.physical_device
     }
 
-    /// The family of the queue that [`Context::run`] submits to.
+    /// The queue family that [`Context::run`] submits to.
     pub fn queue_family(&self) -> u32 {
         self.0.queue_family
     }
 
-    /// The physical device's name.
+    /// The name of the physical device.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What the validation layer has said so far.
+    /// The messages of the validation layer so far.
     pub fn messages(&self) -> Vec<String> {
         self.0.instance.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Has `record` fill a command buffer, submits it and waits. Earlier runs' writes are visible to it, its own to the host and
-    /// later runs.
+    /// Records a command buffer with `record`, submits it and waits. Writes of earlier runs are visible to the
+    /// commands. Writes of the commands are visible to the host and to later runs.
     ///
     /// # Errors
-    /// What `record` returns, in which case nothing is submitted, or Vulkan's answer.
+    /// Errors of `record`, in which case nothing is submitted, and errors of Vulkan.
     pub fn run(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<()> {
         let submission = self.0.submission.lock().unwrap_or_else(PoisonError::into_inner);
         let (vk, commands) = (&submission.vk, submission.commands);
@@ -195,7 +196,8 @@ impl Context {
             .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS | vk::PipelineStageFlags2::HOST)
             .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE | vk::AccessFlags2::HOST_READ)];
         let barrier = vk::DependencyInfo::default().memory_barriers(&everything);
-        // SAFETY: the lock makes pool, buffer and fence ours, and nothing recorded before is pending.
+        // SAFETY: the lock gives exclusive access to pool, command buffer and fence, and no earlier submission is
+        // pending.
         unsafe {
             vk.reset_command_pool(submission.pool, vk::CommandPoolResetFlags::empty())?;
             vk.begin_command_buffer(commands, &begin)?;
@@ -220,7 +222,7 @@ impl Submission {
     fn new(vk: &ash::Device, queue_family: u32) -> Result<Self> {
         let pool_info =
             vk::CommandPoolCreateInfo::default().queue_family_index(queue_family).flags(vk::CommandPoolCreateFlags::TRANSIENT);
-        // SAFETY: the device is alive; the pool is used under a lock.
+        // SAFETY: the device is alive, and the pool is used under a lock.
         unsafe {
             let pool = vk.create_command_pool(&pool_info, None)?;
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -234,7 +236,7 @@ impl Submission {
 
 impl Drop for Submission {
     fn drop(&mut self) {
-        // SAFETY: run() waits for what it submits, so nothing is pending.
+        // SAFETY: run() waits for its submission, so nothing is pending.
         unsafe {
             self.vk.destroy_fence(self.fence, None);
             self.vk.destroy_command_pool(self.pool, None);
@@ -244,7 +246,7 @@ impl Drop for Submission {
 
 impl Drop for OwnedDevice {
     fn drop(&mut self) {
-        // SAFETY: what was made from it has been dropped before it.
+        // SAFETY: all objects created from the device have been dropped.
         unsafe { self.0.destroy_device(None) };
     }
 }
@@ -254,7 +256,7 @@ impl Drop for OwnedInstance {
         if let Some(messenger) = &self.messenger {
             messenger.destroy();
         }
-        // SAFETY: what was made from it has been dropped before it.
+        // SAFETY: all objects created from the instance have been dropped.
         unsafe { self.vk.destroy_instance(None) };
     }
 }

@@ -1,6 +1,6 @@
-//! For those who bring no Vulkan: an own instance and device, buffers, upload, run, download.
+//! Sorts and splits without your own Vulkan device: an instance, a device, buffers, upload, run and download.
 //!
-//! Everything here is a user of the record-only interface; engines do without it.
+//! The module uses the public recording functions only. Engines do not need it.
 //!
 //! ```no_run
 //! let mut keys = vec![3, 1, 2];
@@ -29,14 +29,14 @@ pub use validation::Validation;
 use crate::{Error, Result};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The context that functions share which are given none: opened on first use and kept.
+/// Returns the context of the functions without a context parameter. The first call opens it; it is never closed.
 fn shared() -> Result<Context> {
     static CONTEXT: OnceLock<Context> = OnceLock::new();
     static OPENING: Mutex<()> = Mutex::new(());
     if let Some(context) = CONTEXT.get() {
         return Ok(context.clone());
     }
-    // One opens, the others wait; a failure is told to the caller and tried again by the next.
+    // One thread opens the context while others wait. After a failure the next caller tries again.
     let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(context) = CONTEXT.get() {
         return Ok(context.clone());
@@ -45,7 +45,7 @@ fn shared() -> Result<Context> {
     Ok(CONTEXT.get_or_init(|| context).clone())
 }
 
-/// How many keys there are.
+/// Converts the number of keys to a count.
 #[cfg(feature = "radix")]
 fn count_of(keys: &[u32]) -> Result<u32> {
     let limit = u64::from(u32::MAX);

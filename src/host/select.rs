@@ -1,9 +1,9 @@
-//! Which physical device, and which of its queues.
+//! Choice of the physical device and the queue family.
 
 use crate::{Error, Requirements, Result};
 use ash::vk;
 
-/// A physical device that will do, with what there is to say of it.
+/// A physical device and its unmet requirements.
 pub(super) struct Candidate {
     pub(super) handle: vk::PhysicalDevice,
     pub(super) name: String,
@@ -11,7 +11,8 @@ pub(super) struct Candidate {
     missing: Vec<String>,
 }
 
-/// The device that `wanted` names, by index or by part of its name; without a wish, the first of the best kind that will do.
+/// Returns the device that `wanted` names, by index or part of its name. `None`: the first device of the best type that
+/// meets all requirements.
 pub(super) fn physical_device(instance: &ash::Instance, wanted: Option<&str>) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let handles = unsafe { instance.enumerate_physical_devices() }?;
@@ -31,7 +32,7 @@ pub(super) fn physical_device(instance: &ash::Instance, wanted: Option<&str>) ->
         None => {
             let able = candidates.iter().enumerate().filter(|(_, c)| c.missing.is_empty());
             let best = able.min_by_key(|(_, c)| rank(c.kind)).map(|(i, _)| i);
-            best.ok_or_else(|| Error::NoDevice(format!("no Vulkan device will do; there are: {}", listed())))?
+            best.ok_or_else(|| Error::NoDevice(format!("no Vulkan device meets the requirements; there are: {}", listed())))?
         }
     };
     candidates.into_iter().nth(found).ok_or_else(|| Error::NoDevice("no device".into()))
@@ -60,7 +61,7 @@ fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     }
 }
 
-/// A family with compute: without graphics if there is one, unless `graphics` is asked for.
+/// Returns a queue family with compute: without graphics if there is one, unless `graphics` is set.
 pub(super) fn queue_family(instance: &ash::Instance, device: vk::PhysicalDevice, graphics: bool) -> Result<u32> {
     // SAFETY: the handle comes from the instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(device) };
@@ -68,5 +69,5 @@ pub(super) fn queue_family(instance: &ash::Instance, device: vk::PhysicalDevice,
     with_compute
         .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS) != graphics)
         .map(|(index, _)| index)
-        .ok_or_else(|| Error::NoDevice("the device has no queue with compute".into()))
+        .ok_or_else(|| Error::NoDevice("the device has no queue family with compute".into()))
 }

@@ -4,18 +4,19 @@ use super::{Context, count_of, shared};
 use crate::{Count, Range, Result, SortInfo, Sorter, SorterInfo};
 
 impl Context {
-    /// Sorts host memory: up, sort, down.
+    /// Sorts keys in host memory: upload, sort, download.
     ///
     /// # Errors
-    /// What the recording or Vulkan refuses; `keys` are as they were then.
+    /// Errors of recording and of Vulkan; `keys` are not modified then.
     pub fn sort(&self, keys: &mut [u32]) -> Result<()> {
         self.sort_on_device(&SorterInfo::keys(), keys, &mut [])
     }
 
-    /// Sorts host memory by key, values moved with their keys, stably.
+    /// Sorts keys in host memory stably, and moves values with their keys.
     ///
     /// # Errors
-    /// As [`Context::sort`]; [`Error::TooSmall`](crate::Error::TooSmall) or [`Error::Null`](crate::Error::Null) where there are fewer values than keys.
+    /// As [`Context::sort`]; [`Error::TooSmall`](crate::Error::TooSmall) or [`Error::Null`](crate::Error::Null) with
+    /// fewer values than keys.
     pub fn sort_pairs(&self, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
         self.sort_on_device(&SorterInfo::pairs(), keys, values)
     }
@@ -41,7 +42,7 @@ impl Context {
     }
 }
 
-/// Sorts host memory on a device that is opened on first use and kept.
+/// Sorts keys in host memory, on a device that the first call opens.
 ///
 /// # Errors
 /// As [`Context::new`] and [`Context::sort`].
@@ -49,7 +50,7 @@ pub fn sort(keys: &mut [u32]) -> Result<()> {
     shared()?.sort(keys)
 }
 
-/// Sorts host memory by key on a device that is opened on first use and kept.
+/// Sorts keys with values in host memory, on a device that the first call opens.
 ///
 /// # Errors
 /// As [`Context::new`] and [`Context::sort_pairs`].

@@ -3,32 +3,32 @@
 use super::{Context, count_of, shared};
 use crate::{BucketFunction, Count, IdType, Result, SplitInfo, Splitter, SplitterInfo};
 
-/// What takes a key to its bucket, with what it is told by: as [`BucketFunction`] has it, but for a key's sign, which is its topmost bit, and
-/// functions of the caller.
+/// The bucket function of a split, with its parameters. It corresponds to [`BucketFunction`] without signs (the topmost
+/// bit of a key does the same) and without user-defined functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Buckets<'a> {
     /// [`BucketFunction::Bits`]
     Bits {
-        /// How many buckets: 1 to 65,536.
+        /// Number of buckets, 1 to 65,536.
         buckets: u32,
         /// The first bit of the field.
         begin_bit: u32,
     },
     /// [`BucketFunction::Range`]
     Range {
-        /// How many buckets: 1 to 65,536.
+        /// Number of buckets, 1 to 65,536.
         buckets: u32,
         /// The first key of the first bucket.
         low: u32,
-        /// Keys of each bucket, 1 or more.
+        /// Number of keys in each bucket, 1 or more.
         width: u32,
     },
-    /// [`BucketFunction::Splitters`], in ascending order: one more bucket than there are of these.
+    /// [`BucketFunction::Splitters`], in ascending order: n splitters make n + 1 buckets.
     Splitters(&'a [u32]),
     /// [`BucketFunction::Ids`]
     Ids {
-        /// How many buckets: 1 to 65,536.
+        /// Number of buckets, 1 to 65,536.
         buckets: u32,
         /// The bucket of each item.
         ids: &'a [u32],
@@ -48,12 +48,12 @@ impl<'a> Buckets<'a> {
     fn count(self) -> u32 {
         match self {
             Self::Bits { buckets, .. } | Self::Range { buckets, .. } | Self::Ids { buckets, .. } => buckets,
-            // Of more there is no splitter.
+            // Splitter::new rejects larger numbers of buckets.
             Self::Splitters(splitters) => u32::try_from(splitters.len()).unwrap_or(u32::MAX).saturating_add(1),
         }
     }
 
-    /// What lies on the device.
+    /// The words to upload: splitters or ids.
     fn words(self) -> &'a [u32] {
         match self {
             Self::Splitters(words) | Self::Ids { ids: words, .. } => words,
@@ -63,20 +63,20 @@ impl<'a> Buckets<'a> {
 }
 
 impl Context {
-    /// Groups host memory by buckets, stably: up, split, down. Returns `buckets + 1` offsets: where each bucket begins, and where the last
-    /// one ends; behind that lie keys of no bucket.
+    /// Groups keys in host memory by bucket, stably: upload, split, download. Returns `buckets + 1` offsets: the start
+    /// of each bucket, and the end of the last one. Keys without a bucket follow the last bucket.
     ///
     /// # Errors
-    /// What the splitter, the recording or Vulkan refuses; `keys` are as they were then.
+    /// Errors of the splitter, of recording and of Vulkan; `keys` are not modified then.
     pub fn split(&self, keys: &mut [u32], buckets: Buckets<'_>) -> Result<Vec<u32>> {
         self.split_on_device(&SplitterInfo::keys(buckets.count(), buckets.function()), keys, &mut [], buckets)
     }
 
-    /// The same with values, moved with their keys.
+    /// Groups keys in host memory by bucket, as [`Context::split`], and moves values with their keys.
     ///
     /// # Errors
-    /// As [`Context::split`]; [`Error::TooSmall`](crate::Error::TooSmall) or [`Error::Null`](crate::Error::Null) where there are fewer
-    /// values than keys.
+    /// As [`Context::split`]; [`Error::TooSmall`](crate::Error::TooSmall) or [`Error::Null`](crate::Error::Null) with
+    /// fewer values than keys.
     pub fn split_pairs(&self, keys: &mut [u32], values: &mut [u32], buckets: Buckets<'_>) -> Result<Vec<u32>> {
         self.split_on_device(&SplitterInfo::pairs(buckets.count(), buckets.function()), keys, values, buckets)
     }
@@ -107,7 +107,7 @@ impl Context {
         }
         // SAFETY: the buffers outlive run(), which waits.
         self.run(|commands| unsafe { splitter.cmd_split(commands, &split) })?;
-        // Values beyond those of keys stay.
+        // Values past the number of keys are not modified.
         let moved = values.len().min(keys.len());
         let (grouped, moved) = (self.download(&keys_out, keys.len())?, self.download::<u32>(&values_out, moved)?);
         let offsets = self.download(&offsets, info.buckets as usize + 1)?;
@@ -117,7 +117,8 @@ impl Context {
     }
 }
 
-/// Groups host memory by buckets on a device that is opened on first use and kept; returns where each bucket begins and the last one ends.
+/// Groups keys in host memory by bucket, on a device that the first call opens. Returns the start of each bucket and
+/// the end of the last one.
 ///
 /// ```no_run
 /// use trommel::host::{Buckets, split};
@@ -135,7 +136,7 @@ pub fn split(keys: &mut [u32], buckets: Buckets<'_>) -> Result<Vec<u32>> {
     shared()?.split(keys, buckets)
 }
 
-/// The same with values, moved with their keys.
+/// Groups keys in host memory by bucket, as [`split`], and moves values with their keys.
 ///
 /// # Errors
 /// As [`Context::new`] and [`Context::split_pairs`].

@@ -1,4 +1,4 @@
-//! The Khronos validation layer: what it says is kept, so that a test can insist on silence.
+//! The Khronos validation layer. Its messages are kept, so that a test can require that there are none.
 
 use ash::{ext, vk};
 use std::borrow::Cow;
@@ -10,12 +10,12 @@ pub(super) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// Whether the layer is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
-    /// As the environment variable `TROMMEL_VALIDATION` says: unset, empty or `0` is off.
+    /// The environment variable `TROMMEL_VALIDATION` decides: unset, empty or `0` is off.
     #[default]
     FromEnvironment,
     /// Not loaded.
     Off,
-    /// Loaded. What it checks beyond its defaults is for its own settings to say.
+    /// Loaded. The layer's own settings select checks beyond its defaults.
     On,
 }
 
@@ -29,12 +29,12 @@ impl Validation {
     }
 }
 
-/// Messages so far.
+/// All messages so far.
 pub(super) type Messages = Mutex<Vec<String>>;
 
-/// What the layer shall report, and to whom.
+/// The configuration of the messenger: severities, types and the callback.
 ///
-/// `messages` is reached from the callback as long as the messenger lives.
+/// The callback uses `messages` as long as the messenger lives.
 pub(super) fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'_> {
     vk::DebugUtilsMessengerCreateInfoEXT::default()
         .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
@@ -49,7 +49,7 @@ unsafe extern "system" fn keep_message(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     messages: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the layer hands over valid data, and the messages that the messenger was created with.
+    // SAFETY: the layer passes valid data, and the messages that the messenger was created with.
     let (text, messages) = unsafe {
         let text = (*data).message_as_c_str().map_or(Cow::Borrowed("(no text)"), CStr::to_string_lossy);
         (text, &*messages.cast::<Messages>())
@@ -59,7 +59,7 @@ unsafe extern "system" fn keep_message(
     vk::FALSE
 }
 
-/// The layer's mouth, from instance creation on.
+/// A messenger that receives the layer's messages after the creation of the instance.
 pub(super) struct Messenger {
     functions: ext::debug_utils::Instance,
     handle: vk::DebugUtilsMessengerEXT,
@@ -74,7 +74,7 @@ impl Messenger {
     }
 
     pub(super) fn destroy(&self) {
-        // SAFETY: called once, before the instance goes.
+        // SAFETY: called once, before the instance is destroyed.
         unsafe { self.functions.destroy_debug_utils_messenger(self.handle, None) };
     }
 }

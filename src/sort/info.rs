@@ -4,41 +4,42 @@ use crate::core::handle::Options;
 use crate::radix::{Format, ItemsInfo};
 use crate::{KeyType, Layout, Order, Placement, Result, Strategy, ValueType};
 
-/// What [`crate::Sorter::new`] makes. The default: `u32` keys alone, ascending, in place.
+/// The parameters of [`crate::Sorter::new`]. The default: `u32` keys without values, ascending, in place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SorterInfo {
-    /// The keys.
+    /// The key type.
     pub key: KeyType,
-    /// Which come first.
+    /// The order of the result.
     pub order: Order,
-    /// First bit that is sorted by, counted from the least significant bit of the key as it is ordered: a float's or a signed integer's
-    /// sign is turned before.
+    /// First bit to sort by, counted from the least significant bit of the encoded key. The encoding maps signed
+    /// integers and floats to unsigned integers of the same order.
     pub begin_bit: u32,
-    /// One past the last bit that is sorted by; 0: the key's last.
+    /// One past the last bit to sort by; 0: all bits from `begin_bit` on.
     pub end_bit: u32,
-    /// The values.
+    /// The value type.
     pub value: ValueType,
-    /// Sorted keys are not wanted: they are not written by the last pass, and what their array holds afterwards means nothing. Refused without
-    /// values, where nothing would be left.
+    /// The sorted keys are not needed. The last pass does not write them, and the contents of the key array are
+    /// undefined afterwards. Not available without values, since nothing would be written.
     pub drop_keys: bool,
-    /// Where the result lies.
+    /// The arrays that hold the result.
     pub placement: Placement,
-    /// How items lie.
+    /// The layout of items in the caller's arrays.
     pub layout: Layout,
-    /// The arrays are cut into segments, each of which is sorted by itself: [`crate::SortInfo::segments`].
+    /// The sorter sorts each segment of the arrays separately: [`crate::SortInfo::segments`].
     pub segmented: bool,
-    /// The largest count of any sort. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower.
+    /// Maximum count of any sort. 0: 2^30. Larger maxima need 64-bit addressing, which is slightly slower.
     pub max_count: u32,
-    /// How. All give the same bytes.
+    /// The algorithm of a pass. All strategies write the same bytes.
     pub strategy: Strategy,
-    /// The sorts may be recorded together with others, by [`crate::cmd_batch`]. Takes about twice as many pipelines.
+    /// The sorter may be used in batches with other problems ([`crate::cmd_batch`]). Needs about twice as many
+    /// pipelines.
     pub batches: bool,
-    /// Pipelines are created by threads that call [`crate::Sorter::compile`], not by [`crate::Sorter::new`].
+    /// Creation returns without pipelines. Threads that call [`crate::Sorter::compile`] create them.
     pub deferred: bool,
 }
 
 impl SorterInfo {
-    /// `u32` keys alone.
+    /// `u32` keys without values.
     pub const fn keys() -> Self {
         Self {
             key: KeyType::U32,
@@ -57,9 +58,9 @@ impl SorterInfo {
         }
     }
 
-    /// Whether there can be such a sorter, on whatever device: for tests of all that there can be.
+    /// Checks the parameters, independently of a device: for tests of all valid combinations.
     #[doc(hidden)]
-    #[allow(clippy::missing_errors_doc, reason = "what Sorter::new tells")]
+    #[allow(clippy::missing_errors_doc, reason = "as Sorter::new")]
     pub fn check(&self) -> Result<()> {
         self.format().map(drop)
     }
@@ -74,17 +75,17 @@ impl SorterInfo {
         Self { value: ValueType::U32, ..Self::keys() }
     }
 
-    /// The order of keys as indices into them, which are left as they were.
+    /// Argsort: writes the indices of the keys in sorted order. The keys are not modified.
     pub const fn argsort(key: KeyType) -> Self {
         Self { key, value: ValueType::Index, drop_keys: true, placement: Placement::Preserve, ..Self::keys() }
     }
 
-    /// The same for batches, too.
+    /// The same sorter with support for batches.
     pub const fn batches(self) -> Self {
         Self { batches: true, ..self }
     }
 
-    /// The same with pipelines created later, by the caller's threads.
+    /// The same sorter with deferred creation of pipelines.
     pub const fn deferred(self) -> Self {
         Self { deferred: true, ..self }
     }
@@ -93,7 +94,7 @@ impl SorterInfo {
         Options { batches: self.batches, deferred: self.deferred }
     }
 
-    /// The same by a given strategy.
+    /// The same sorter with the given strategy.
     pub const fn strategy(self, strategy: Strategy) -> Self {
         Self { strategy, ..self }
     }

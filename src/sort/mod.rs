@@ -1,9 +1,10 @@
-//! Stable radix sort: of integers and floats of 8 to 128 bits, with or without values, in either order, by any of their bits.
+//! Stable radix sort of integers and floats of 8 to 128 bits, with or without values, ascending or descending, by any
+//! range of bits.
 //!
-//! A [`Sorter`] is made once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts may lie on the device. Small
-//! problems (up to some thousands of keys) take one dispatch of one workgroup, or, where nothing is recorded with them, one or two of
-//! several; larger ones one or a few dispatches for each digit of eight bits, whatever their size. On large problems, digits that all
-//! keys share are passed over.
+//! Create a [`Sorter`] once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts can be read on the device.
+//! A small sort (up to some thousands of keys) is one dispatch of one workgroup. A small sort that is recorded alone is
+//! one or two dispatches of several workgroups. A larger sort has one to three dispatches for each digit of eight bits,
+//! for any count. Large sorts skip constant digits.
 
 mod info;
 
@@ -18,33 +19,34 @@ use crate::shared::FLAG_EVEN;
 use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
 use ash::vk;
 
-/// One sort to record.
+/// The parameters of one sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortInfo {
-    /// How many keys, at most [`SorterInfo::max_count`]. Of segments, how many the arrays hold, as the host knows: offsets beyond are cut
-    /// off there and flagged in the status.
+    /// Number of keys, at most [`SorterInfo::max_count`]. With segments: the length of the arrays, known on the host.
+    /// Offsets past it are clamped and flagged in the status.
     pub count: Count,
-    /// `count.max` keys, or, interleaved, keys with their values. Written, unless the input is preserved; nothing past the count is.
+    /// `count.max` keys, or {key, value} items if interleaved. Overwritten unless the placement preserves them. Bytes
+    /// past the count are never written.
     pub keys: Range,
-    /// `count.max` values, moved with their keys; indices are not read, only written. Left alone where there are no values.
+    /// `count.max` values, moved with their keys. Indices are written but not read. Ignored without values.
     pub values: Range,
-    /// Where sorted keys go, as long as `keys`: for [`Placement::Preserve`]; the second array for [`Placement::DoubleBuffer`]. Left
-    /// alone where keys are dropped and the input preserved.
+    /// The sorted keys for [`Placement::Preserve`], the second array for [`Placement::DoubleBuffer`]; as long as
+    /// `keys`. Ignored if the input is preserved and keys are dropped.
     pub keys_out: Range,
-    /// The same for values.
+    /// As `keys_out`, for values.
     pub values_out: Range,
-    /// Bytes from one key to the next, for [`Layout::Strided`]; a multiple of the alignment, less than 2^16 words (bytes, where
-    /// keys are narrower than a word). 0: keys are dense.
+    /// Bytes from one key to the next, for [`Layout::Strided`]: a multiple of the alignment, less than 2^16 words (2^16
+    /// bytes for keys narrower than a word). 0: dense.
     pub key_stride: u32,
-    /// The same for values.
+    /// As `key_stride`, for values.
     pub value_stride: u32,
-    /// Of a [`SorterInfo::segmented`] sorter, which items are sorted together.
+    /// The segments of a [`SorterInfo::segmented`] sorter.
     pub segments: Segments,
     /// [`Sorter::scratch_size`] bytes or more.
     pub scratch: Scratch,
-    /// Address of a `u32` that is set to 0, or to [`crate::STATUS_COUNT_CLAMPED`]; 0: not wanted.
+    /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
     pub status: vk::DeviceAddress,
-    /// Where the passes' times go; [`Sorter::timestamp_count`] queries. Not in a batch.
+    /// The queries for timestamps of the passes: [`Sorter::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
 }
 
@@ -88,10 +90,10 @@ impl Primitive for Sorter {
     }
 }
 
-/// Sorts of one kind on one device. Immutable: record from many threads.
+/// The pipelines for sorts of one format on one device. Immutable: any number of threads may record with it.
 ///
-/// Pipelines are shared by sorters that are alike and destroyed with the last of them: a sorter, or a clone of it, outlives the execution of all
-/// that has been recorded with it.
+/// Sorters with equal parameters share their pipelines; the last one destroys them. A sorter, or a clone of it, must
+/// outlive the execution of all commands recorded with it.
 #[derive(Clone, Debug)]
 pub struct Sorter {
     info: SorterInfo,
@@ -99,18 +101,18 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Creates every pipeline that the sorts may need, on several threads that end before it returns: see
-    /// [`crate::DeviceInfo::creation_threads`].
+    /// Creates a sorter with every pipeline that its sorts can use. Threads of the library create the pipelines and end
+    /// before the call returns: see [`crate::DeviceInfo::creation_threads`].
     ///
     /// # Errors
-    /// Names the member of `info` that cannot be, and why; [`crate::Error::Vulkan`] where a pipeline cannot be created.
+    /// Names the invalid member of `info` and the reason; [`crate::Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
         Ok(Self { info: *info, operation: Operation::new(device, info.format()?, info.strategy, info.options())? })
     }
 
-    /// Creates pipelines of a sorter with [`SorterInfo::deferred`] on the calling thread, until there is none left that no thread has
-    /// begun. Call it from as many threads as shall compile; a clone of the sorter does as well. The sorter is ready when all calls
-    /// have returned.
+    /// Creates pipelines of a sorter with [`SorterInfo::deferred`] on the calling thread, until every remaining
+    /// pipeline is created or in progress on another thread. Any number of threads may call it at once, also on clones
+    /// of the sorter. The sorter is ready when all calls have returned.
     ///
     /// # Errors
     /// [`crate::Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
@@ -118,17 +120,17 @@ impl Sorter {
         self.operation.handle().compile()
     }
 
-    /// Whether all pipelines have been created, so that sorts can be recorded. Always true without [`SorterInfo::deferred`].
+    /// Whether all pipelines have been created and sorts can be recorded. Always true without [`SorterInfo::deferred`].
     pub fn is_ready(&self) -> bool {
         self.operation.handle().is_ready()
     }
 
-    /// The device it was made on.
+    /// The device of the sorter.
     pub fn device(&self) -> &Device {
         self.operation.handle().device()
     }
 
-    /// What it was made as.
+    /// The parameters of the sorter.
     pub fn info(&self) -> &SorterInfo {
         &self.info
     }
@@ -138,8 +140,9 @@ impl Sorter {
         self.operation.strategy()
     }
 
-    /// Which of the two arrays of a [`Placement::DoubleBuffer`] sort holds the result: 0 for `keys` and `values`, 1 for `keys_out` and
-    /// `values_out`. Of the others, [`Placement::Preserve`] has its result in the second, [`Placement::InPlace`] in the first.
+    /// The arrays that hold the result: 0 for `keys` and `values`, 1 for `keys_out` and `values_out`. Always 0 with
+    /// [`Placement::InPlace`] and 1 with [`Placement::Preserve`]. With [`Placement::DoubleBuffer`] it depends on the
+    /// range of bits, not on the count.
     pub fn result_side(&self) -> u32 {
         let first = match self.operation.format.placement {
             Placement::InPlace => true,
@@ -149,8 +152,7 @@ impl Sorter {
         if first { 0 } else { 1 }
     }
 
-    /// Bytes of scratch that serve every sort of at most `max_count` keys, the alternate arrays included. Never shrinks as
-    /// `max_count` grows.
+    /// Bytes of scratch that suffice for every sort of at most `max_count` keys. Non-decreasing in `max_count`.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`SorterInfo::max_count`].
@@ -158,8 +160,9 @@ impl Sorter {
         scratch_size(&self.operation, max_count)
     }
 
-    /// Queries that [`SortInfo::timestamps`] needs for a sort of exactly `max_count`: one before the first pass and one after
-    /// each. All are written; those of passes that the sort does without get the time of its end.
+    /// Number of queries that [`SortInfo::timestamps`] needs for a sort of exactly `max_count`: one before the first
+    /// pass and one after each pass. All are written. Queries of passes that the sort does not need receive the time of
+    /// its end.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`SorterInfo::max_count`].
@@ -167,30 +170,36 @@ impl Sorter {
         timestamp_count(&self.operation, max_count)
     }
 
-    /// The passes that a sort would record, as text.
+    /// Returns the passes of a sort as text.
     ///
     /// # Errors
-    /// What [`Sorter::cmd_sort`] would refuse about the count.
+    /// As [`Sorter::cmd_sort`], for the count.
     pub fn describe(&self, info: &SortInfo) -> Result<String> {
         describe(self, info)
     }
 
-    /// Appends a sort to `command_buffer`: compute dispatches with the barriers between them.
+    /// Appends a stable sort to `command_buffer`: compute dispatches with barriers between them. The result has the
+    /// same bytes on every device.
     ///
-    /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on every array that the placement writes and on
-    /// scratch, `SHADER_STORAGE_READ` on a preserved input and the count, `SHADER_STORAGE_WRITE` on the status. Last access:
-    /// `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a barrier from what wrote the inputs, and one to what reads the
-    /// outputs; scratch used before needs one like any output. Disturbed: the compute pipeline and the push constants. Stable and
-    /// deterministic. With every strategy but [`Strategy::ReduceThenScan`] tiles wait for earlier ones, within bounds.
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch and on every array
+    ///   that the placement writes, `SHADER_STORAGE_READ` on a preserved input and on the count, `SHADER_STORAGE_WRITE`
+    ///   on the status.
+    /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
+    /// - Synchronization: the caller records a barrier before the sort (writes of the inputs, earlier use of scratch)
+    ///   and after it (reads of the outputs).
+    /// - State: the compute pipeline and the push constants are overwritten.
+    /// - Waiting: with [`Strategy::ReduceThenScan`] tiles never wait. With the others, tiles wait for preceding tiles
+    ///   within a bound and then count for themselves.
     ///
     /// # Errors
-    /// Names the argument and the limit it breaks; nothing has been recorded then. [`crate::Error::NotReady`] until
+    /// Names the argument and the violated limit; nothing has been recorded then. [`crate::Error::NotReady`] until
     /// [`Sorter::is_ready`].
     ///
     /// # Safety
-    /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the sorter's device, and
-    /// used by this thread alone. The sorter or a clone of it lives until the commands have executed. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
-    /// that [`Range`] and [`Scratch`] name.
+    /// `command_buffer` is in the recording state, outside a render pass, for a queue family with compute of the
+    /// sorter's device, and no other thread uses it. The sorter or a clone of it lives until the commands have finished
+    /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
+    /// require.
     pub unsafe fn cmd_sort(&self, command_buffer: vk::CommandBuffer, info: &SortInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
         unsafe { record_one(self, command_buffer, info) }

@@ -1,4 +1,4 @@
-//! What a splitter is asked for, in the caller's words, and what kernels make of it.
+//! The parameters of a splitter, and their translation for the kernels.
 
 use crate::core::handle::Options;
 use crate::radix::{BucketSource, Format, ItemsInfo, LabelBy, MAX_NARROW_COUNT, SplitBy};
@@ -8,36 +8,38 @@ use crate::shared::{
 };
 use crate::{Error, KeyType, Layout, Placement, Result, Strategy, ValueType};
 
-/// What takes a key to its bucket.
+/// The function that maps a key to its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BucketFunction {
-    /// A field of the key's bits, as many as number all buckets, none of them in another word of the key than the first: its value is the
-    /// bucket. Keys whose value is no bucket lie behind those of the last one.
+    /// The value of a bit field of the key. The field is just wide enough to number all buckets. All its bits lie in
+    /// one word of the key. Keys whose field is not a bucket number are placed after the last bucket.
     Bits {
-        /// The first bit, counted from the least significant one of the key as it is ordered: a float's or a signed integer's sign is
-        /// turned before.
+        /// First bit of the field, counted from the least significant bit of the encoded key. The encoding maps signed
+        /// integers and floats to unsigned integers of the same order.
         begin_bit: u32,
     },
-    /// Ranges of equal width, one after the other, as [`crate::SplitInfo::low`] and [`crate::SplitInfo::width`] say. The first bucket also has all keys
-    /// below, the last one all above: so two of them are split by a pivot, `low + width`. Keys are `u32`, `i32`, `u64` or `i64`.
+    /// Consecutive ranges of equal width: [`crate::SplitInfo::low`] and [`crate::SplitInfo::width`]. The first bucket
+    /// also takes all lower keys, the last bucket all higher keys. Two buckets are a partition by the pivot `low +
+    /// width`. Keys are `u32`, `i32`, `u64` or `i64`.
     Range,
-    /// As many as there are splitters that are not above the key: the first bucket has all keys below the first of
-    /// [`crate::SplitInfo::splitters`], the last one those from the last on. Keys of 32 bits or more.
+    /// The number of [`crate::SplitInfo::splitters`] less than or equal to the key (upper bound). Keys below the first
+    /// splitter are in bucket 0. Keys have 32 bits or more.
     Splitters,
-    /// What [`crate::SplitInfo::bucket_ids`] say, one for each item. Items whose id is no bucket lie behind those of the last one. Keys, of 32 bits or
-    /// more, are read only to be moved.
+    /// [`crate::SplitInfo::bucket_ids`]: one id for each item. Items whose id is not a bucket number are placed after
+    /// the last bucket. Keys are moved but not inspected; they have 32 bits or more.
     Ids(IdType),
-    /// The signs of the key's words, each a float (or an `i32`): one bit a word, set where the sign bit is, the first word's the lowest. So directions
-    /// of [`KeyType::U32x3`] go to their octants, numbers of [`KeyType::F32`] to those below zero and others: keys are one of these, `U32`, `U32x2` or
-    /// `U32x4`, and buckets as many as there are combinations.
+    /// The sign bits of the key's words, each a float or an `i32`: one bit a word, the first word's bit the lowest.
+    /// Directions of [`KeyType::U32x3`] are split into octants this way, numbers of [`KeyType::F32`] into negative and
+    /// other numbers. Keys are one of these, `U32`, `U32x2` or `U32x4`. The number of buckets is 2 to the power of the
+    /// number of words.
     Signs,
-    /// What a function of the caller says, in a kernel that [`crate::Splitter::with_kernel`] is given. Items that it takes to no bucket lie behind those of the
-    /// last one. Keys of 32 bits or more.
+    /// A user-defined function in a kernel: [`crate::Splitter::with_kernel`]. Items for which it returns no bucket
+    /// number are placed after the last bucket. Keys have 32 bits or more.
     User,
 }
 
-/// What ids of buckets are.
+/// The type of bucket ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdType {
     /// `u8`
@@ -49,7 +51,7 @@ pub enum IdType {
 }
 
 impl IdType {
-    /// Bytes of an id.
+    /// Size of an id in bytes.
     pub const fn size(self) -> u32 {
         match self {
             Self::U8 => 1,
@@ -65,72 +67,81 @@ impl Default for BucketFunction {
     }
 }
 
-/// What becomes of the items.
+/// The result of a split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitOutput {
-    /// They go bucket by bucket, one bucket behind the other.
+    /// Items grouped by bucket, in the order of the buckets, without gaps.
     #[default]
     Buckets,
-    /// Those of one bucket alone are written, from the beginning on, and all others left out: a compaction. How many they are,
-    /// [`crate::SplitInfo::counts`] tell.
+    /// The items of one bucket only, from the start of the output: a compaction. [`crate::SplitInfo::counts`] receives
+    /// their number.
     Bucket(u32),
-    /// They go bucket by bucket, and [`crate::SplitInfo::starts`] say where each begins: a scatter.
+    /// Items grouped by bucket; each bucket begins at an index given in [`crate::SplitInfo::starts`]: a scatter.
     Placed,
-    /// They stay; what is told of the buckets is all that there is: a histogram.
+    /// No items: only the bucket information (offsets, counts, commands) is written. A histogram.
     Counts,
-    /// They stay; to [`crate::SplitInfo::values_out`] goes for each item, a `u32` in the order of the input, how many of its bucket come before it: a prefix sum
-    /// for each bucket. Of items of no bucket, they are counted alike.
+    /// No items: [`crate::SplitInfo::values_out`] receives a `u32` for each item, in input order. It is the number of
+    /// earlier items in the same bucket: the item's rank. Items without a bucket are ranked among themselves.
     Ranks,
 }
 
-/// Which neighbouring items are ranked together, and whether they are put in order before they leave: the three forms of "GPU multisplit". All of them
-/// count, sum and move, and give the same bytes.
+/// The items that a split ranks together, and whether shared memory reorders them before the scatter. These are the
+/// three forms of "GPU multisplit". All of them count, scan and scatter, and write the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitMethod {
-    /// Those of a workgroup, put in order in shared memory, so that those of one bucket leave together. (Block-level multisplit.)
+    /// The items of a workgroup, reordered in shared memory, so that items of one bucket are written together
+    /// (block-level multisplit).
     #[default]
     Workgroup,
-    /// Those of a subgroup - of 32 lanes at least, otherwise of as many subgroups as have them -, put in order in shared memory. (Warp-level multisplit.)
+    /// The items of a subgroup, reordered in shared memory (warp-level multisplit). Subgroups of fewer than 32 lanes
+    /// are combined up to 32 lanes.
     Subgroup,
-    /// The same, in the order that they come in. (Direct multisplit.)
+    /// The items of a subgroup as in [`SplitMethod::Subgroup`], scattered in input order without reordering (direct
+    /// multisplit).
     Direct,
 }
 
-/// What [`crate::Splitter::new`] makes. The default: `u32` keys alone, by the lowest bit.
+/// The parameters of [`crate::Splitter::new`]. The default: `u32` keys without values, two buckets by the lowest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SplitterInfo {
-    /// The keys.
+    /// The key type.
     pub key: KeyType,
-    /// How many buckets, 1 to 65,536. Above 256 items move twice, and keys have 32 bits or more.
+    /// Number of buckets, 1 to 65,536. More than 256 buckets need two scatter passes and keys of 32 bits or more.
     pub buckets: u32,
-    /// What takes a key to its bucket.
+    /// The function that maps a key to its bucket.
     pub function: BucketFunction,
-    /// The values.
+    /// The value type.
     pub value: ValueType,
-    /// Keys are not wanted where they go: with [`ValueType::Index`] only the permutation is. Refused without values, where nothing would be left.
+    /// Keys are not written. With [`ValueType::Index`] only the permutation is. Not available without values, since
+    /// nothing would be written.
     pub drop_keys: bool,
-    /// How items lie. Those that are written are dense.
+    /// The layout of the input. With [`Layout::Strided`], the output is dense.
     pub layout: Layout,
-    /// The largest count of any split. 0: 2^30, beyond which kernels need 64-bit addresses and are a little slower; into no more than 256 buckets by
-    /// bits or ranges of words, of keys of 32 bits or more.
+    /// Maximum count of any split. 0: 2^30. Larger maxima need 64-bit addressing, which is slightly slower. They need
+    /// at most 256 buckets by bits, or by ranges of 32-bit keys, and keys of 32 bits or more.
     pub max_count: u32,
-    /// How. All give the same bytes.
+    /// The algorithm of a pass. All strategies write the same bytes.
     pub strategy: Strategy,
-    /// The splits may be recorded together with others, by [`crate::cmd_batch`]. Takes about twice as many pipelines.
+    /// The splitter may be used in batches with other problems ([`crate::cmd_batch`]). Needs about twice as many
+    /// pipelines.
     pub batches: bool,
-    /// Pipelines are created by threads that call [`crate::Splitter::compile`], not by [`crate::Splitter::new`].
+    /// Creation returns without pipelines. Threads that call [`crate::Splitter::compile`] create them.
     pub deferred: bool,
-    /// The arrays are cut into segments, each of which is split by itself: [`crate::SplitInfo::segments`]. Keys of 32 bits or more, which go to
-    /// [`SplitOutput::Buckets`], 65,536 of them only by a function that takes every item to one.
+    /// The splitter splits each segment of the arrays separately: [`crate::SplitInfo::segments`]. Keys have 32 bits or
+    /// more, and the output is [`SplitOutput::Buckets`]. 65,536 buckets need a function that returns a bucket for every
+    /// item.
     pub segmented: bool,
-    /// What becomes of the items: [`SplitOutput::Counts`] by [`Strategy::ReduceThenScan`], the others by any strategy. Of more than 256 buckets,
-    /// those or [`SplitOutput::Buckets`]. Items that stay have no values here, and keys narrower than a word are either dropped, or stay, or go to
-    /// [`SplitOutput::Buckets`].
+    /// The result of the split.
+    /// - [`SplitOutput::Counts`] needs [`Strategy::ReduceThenScan`] or [`Strategy::Auto`].
+    /// - [`SplitOutput::Counts`] and [`SplitOutput::Ranks`] write no items: there are no values.
+    /// - With [`SplitOutput::Bucket`] and [`SplitOutput::Placed`], keys narrower than a word must be dropped.
+    /// - More than 256 buckets need [`SplitOutput::Buckets`] or [`SplitOutput::Counts`].
     pub output: SplitOutput,
-    /// Which items are ranked together: by any strategy [`SplitMethod::Workgroup`], which is the fastest on every device that has been measured; by
-    /// [`Strategy::ReduceThenScan`] the others, to compare with it, of up to 2^30 items. Not of segments.
+    /// The items that are ranked together. [`SplitMethod::Workgroup`] works with every strategy and is the fastest on
+    /// every measured device. The others exist for comparison. They need [`Strategy::ReduceThenScan`] or
+    /// [`Strategy::Auto`], at most 2^30 items, and no segments.
     pub method: SplitMethod,
 }
 
@@ -141,7 +152,7 @@ impl Default for SplitterInfo {
 }
 
 impl SplitterInfo {
-    /// `u32` keys alone.
+    /// `u32` keys without values.
     pub const fn keys(buckets: u32, function: BucketFunction) -> Self {
         Self {
             key: KeyType::U32,
@@ -165,12 +176,12 @@ impl SplitterInfo {
         Self { value: ValueType::U32, ..Self::keys(buckets, function) }
     }
 
-    /// The same for batches, too.
+    /// The same splitter with support for batches.
     pub const fn batches(self) -> Self {
         Self { batches: true, ..self }
     }
 
-    /// The same with pipelines created later, by the caller's threads.
+    /// The same splitter with deferred creation of pipelines.
     pub const fn deferred(self) -> Self {
         Self { deferred: true, ..self }
     }
@@ -179,23 +190,25 @@ impl SplitterInfo {
         Options { batches: self.batches, deferred: self.deferred }
     }
 
-    /// The same by a given strategy.
+    /// The same splitter with the given strategy.
     pub const fn strategy(self, strategy: Strategy) -> Self {
         Self { strategy, ..self }
     }
 
-    /// The same with other output.
+    /// The same splitter with the given output.
     pub const fn output(self, output: SplitOutput) -> Self {
         Self { output, ..self }
     }
 
-    /// The same by another method.
+    /// The same splitter with the given method.
     pub const fn method(self, method: SplitMethod) -> Self {
         Self { method, ..self }
     }
 
+    /// Translates the parameters into the format of the kernels.
+    ///
     /// # Errors
-    /// What no splitter can be: names the member and why.
+    /// Names the invalid member and the reason.
     pub(crate) fn format(&self) -> Result<Format> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let Self { key, buckets, function, layout, max_count, method, .. } = *self;
@@ -204,31 +217,39 @@ impl SplitterInfo {
         }
         self.check_output()?;
         if self.method != SplitMethod::Workgroup && (self.segmented || !self.counts_before()) {
-            return malformed("method", "items of a subgroup are ranked together by reduce-then-scan, and not of segments");
+            return malformed("method", "the subgroup methods need reduce-then-scan, and no segments");
         }
         if self.method != SplitMethod::Workgroup && max_count > MAX_NARROW_COUNT {
             let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
-            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most items that subgroups rank" });
+            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most items of the subgroup methods" });
         }
-        // What is written beside keys: of ranks, a word as of places.
+        // The array written besides keys: ranks are a word an item, as indices are.
         let (value, drop_keys) =
             if self.output == SplitOutput::Ranks { (ValueType::Index, true) } else { (self.value, self.drop_keys) };
         if value.size() > 16 {
-            return malformed("valueSize", &format!("{} is more than 16: split the indices, and fetch by them", value.size()));
+            return malformed(
+                "valueSize",
+                &format!("{} is more than 16: split indices and gather the values by them", value.size()),
+            );
         }
         let begin_bit = if let BucketFunction::Bits { begin_bit } = function { begin_bit } else { 0 };
         let end_bit = begin_bit.saturating_add(self.field_bits());
         self.check_function(end_bit)?;
         let by_labels = self.labels(begin_bit, end_bit);
         if by_labels.is_some() && key.bits() < 32 {
-            let why = "keys narrower than a word go by their bits, to no more than 256 buckets, and not by segments";
+            let why = "keys narrower than a word need a function of bits, at most 256 buckets and no segments";
             return malformed("keyType", why);
         }
         if by_labels.is_some() && max_count > MAX_NARROW_COUNT {
             let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
-            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most items of such splits" });
+            return Err(Error::TooLarge {
+                argument: "maxCount",
+                value,
+                limit,
+                why: "the most items with this bucket function or number of buckets",
+            });
         }
-        // Whatever is no field is a digit all the same, of one bit for all it matters.
+        // Other functions than a field still have a digit, of one arbitrary bit.
         let by_field = matches!(function, BucketFunction::Bits { .. }) && by_labels.is_none();
         let (begin_bit, end_bit) = if by_field { (begin_bit, end_bit) } else { (0, 1) };
         let moved = ItemsInfo {
@@ -254,8 +275,8 @@ impl SplitterInfo {
             SplitOutput::Ranks => OUTPUT_RANKS,
         };
         let (by_subgroups, unordered) = (method != SplitMethod::Workgroup, method == SplitMethod::Direct);
-        let bins = buckets + u32::from(self.has_strays());
-        // Of one, whatever the key is.
+        let bins = buckets + u32::from(self.has_items_without_bucket());
+        // A single bin is a field for any key.
         let field = if bins.is_power_of_two() && bins != 1 { FUNCTION_DIGIT } else { FUNCTION_FIELD };
         let Some(labels) = by_labels else {
             let function = if function == BucketFunction::Range && buckets > 1 { FUNCTION_RANGE } else { field };
@@ -265,10 +286,10 @@ impl SplitterInfo {
             });
         };
         if self.segmented && bins > MOST_BUCKETS {
-            return malformed("bucketCount", "of segments, 65536 buckets leave no place for items of none");
+            return malformed("bucketCount", "with segments, 65536 buckets need a function that returns a bucket for every item");
         }
-        // What is sorted by is the label's own bits, of which the last digit takes one more where there is one bin too many for it; of segments,
-        // whose digits all have as many bins, as whole words.
+        // Passes sort by the label's own bits. The last digit has one bin more if the number of bins exceeds a power of
+        // the radix by one. Digits of segments all have as many bins as values; their labels are whole words.
         let label_bits = if bins.is_power_of_two() { bins.ilog2() } else { (bins - 1).ilog2() + 1 }.max(1);
         let one_more = !self.segmented && (bins == RADIX + 1 || bins == MOST_BUCKETS + 1);
         let (field, label_size) = match bins {
@@ -288,7 +309,7 @@ impl SplitterInfo {
         })
     }
 
-    /// That the output goes with everything else.
+    /// Checks that the output is compatible with the other parameters.
     fn check_output(&self) -> Result<()> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let stay = matches!(self.output, SplitOutput::Counts | SplitOutput::Ranks);
@@ -298,49 +319,43 @@ impl SplitterInfo {
                 return malformed("outputBucket", &format!("{bucket} is none of {} buckets", self.buckets));
             }
             _ if stay && (self.value != ValueType::None || self.drop_keys || self.layout == Layout::Interleaved) => {
-                return malformed(
-                    "output",
-                    "items stay where they are: there is nothing to say of values, or of keys where they go",
-                );
+                return malformed("output", "no items are written: values, dropped keys and interleaved items are not available");
             }
             _ if !stay && self.key.bits() < 32 && !self.drop_keys => {
-                return malformed("output", "keys narrower than a word go bucket by bucket, one behind the other, or stay");
+                return malformed("output", "keys narrower than a word must be dropped with this output");
             }
             _ => {}
         }
         if self.segmented {
-            return malformed("output", "of segments, items go bucket by bucket");
+            return malformed("output", "segmented splits write all items, grouped by bucket");
         }
         if self.buckets > RADIX && self.output != SplitOutput::Counts {
-            return malformed("output", "of more than 256 buckets, items go one bucket behind the other, or are counted");
+            return malformed("output", "more than 256 buckets need all items grouped by bucket, or counts");
         }
         if self.output == SplitOutput::Counts && !self.counts_before() {
-            return malformed(
-                "strategy",
-                "what is counted and nothing else is counted by reduce-then-scan: there is nothing to wait for",
-            );
+            return malformed("strategy", "counts need reduce-then-scan: without a scatter, tiles have no prefix to wait for");
         }
         Ok(())
     }
 
-    /// Whether keys are counted before any item moves.
+    /// Whether the split counts all keys before the first scatter.
     fn counts_before(&self) -> bool {
         matches!(self.strategy, Strategy::Auto | Strategy::ReduceThenScan)
     }
 
-    /// Bits that number all buckets.
+    /// Number of bits of a bucket number.
     fn field_bits(&self) -> u32 {
         self.buckets.next_power_of_two().ilog2().max(1)
     }
 
-    /// A key of 32 or 64 bits as it is ordered.
+    /// Encodes a key of 32 or 64 bits.
     pub(super) fn ordered(&self, key: u64) -> u64 {
         let signed = self.key.plain().encoding & ENCODING_SIGNED != 0;
         if signed { key ^ 1 << (self.key.bits() - 1) } else { key }
     }
 
-    /// Whether there may be keys of no bucket.
-    fn has_strays(&self) -> bool {
+    /// Whether items may have no bucket.
+    fn has_items_without_bucket(&self) -> bool {
         match self.function {
             BucketFunction::Bits { .. } => !self.buckets.is_power_of_two(),
             BucketFunction::Ids(id) => u64::from(self.buckets) < 1 << (8 * id.size()),
@@ -349,7 +364,8 @@ impl SplitterInfo {
         }
     }
 
-    /// That the function takes such keys to so many buckets. `end_bit`: of a field.
+    /// Checks that the function is compatible with the key type and the number of buckets. `end_bit`: the end of a
+    /// field.
     fn check_function(&self, end_bit: u32) -> Result<()> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let (key, buckets) = (self.key, self.buckets);
@@ -363,20 +379,20 @@ impl SplitterInfo {
                         argument: "beginBit",
                         value,
                         limit,
-                        why: "the last bit from which on the key has as many as number the buckets",
+                        why: "the last position of a field that numbers the buckets",
                     });
                 }
                 if begin_bit / 32 != (end_bit - 1) / 32 {
-                    return malformed("beginBit", &format!("{begin_bit} to {end_bit} are bits of two words"));
+                    return malformed("beginBit", &format!("bits {begin_bit} to {end_bit} cross a word boundary"));
                 }
             }
             BucketFunction::Range if !matches!(key, KeyType::U32 | KeyType::I32 | KeyType::U64 | KeyType::I64) => {
-                return malformed("bucketFunction", "ranges are of integers of 32 or 64 bits");
+                return malformed("bucketFunction", "ranges need integer keys of 32 or 64 bits");
             }
             BucketFunction::Signs => {
                 let of_words = matches!(key, KeyType::U32 | KeyType::F32 | KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4);
                 if !of_words {
-                    return malformed("bucketFunction", "signs are of u32, f32 and several u32");
+                    return malformed("bucketFunction", "signs need keys of u32, f32 or several u32");
                 }
                 if buckets != 1 << words {
                     return malformed(
@@ -390,7 +406,7 @@ impl SplitterInfo {
         Ok(())
     }
 
-    /// What labels are made from, where the function is none that passes find by themselves.
+    /// Returns the inputs of the label pass, if the passes cannot compute the function themselves.
     fn labels(&self, begin_bit: u32, end_bit: u32) -> Option<LabelBy> {
         let key = self.key.plain();
         let of_keys = LabelBy {
@@ -405,7 +421,7 @@ impl SplitterInfo {
         };
         let few = self.buckets <= RADIX && !self.segmented;
         match self.function {
-            // To one bucket, whatever the key is.
+            // All items go to one bucket, whatever their keys are.
             BucketFunction::Bits { .. } | BucketFunction::Range | BucketFunction::Splitters
                 if self.segmented && self.buckets == 1 =>
             {
@@ -437,5 +453,5 @@ impl SplitterInfo {
     }
 }
 
-/// Most buckets: two digits.
+/// Maximum number of buckets: two digits.
 const MOST_BUCKETS: u32 = RADIX * RADIX;

@@ -1,4 +1,4 @@
-//! Functions of the caller that take keys to buckets: kernels, out of GLSL or compiled before.
+//! User-defined bucket functions: kernels from GLSL or SPIR-V.
 
 #[cfg(feature = "runtime-shaders")]
 mod compiler;
@@ -9,15 +9,16 @@ use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A kernel with a function of the caller, for [`crate::BucketFunction::User`]: GLSL that says
-/// `uint trm_bucket(KEY key, uint index, TrmUserData data)`, the bucket of the item `index`.
+/// A kernel with a user-defined function, for [`crate::BucketFunction::User`]. The function is GLSL, `uint
+/// trm_bucket(KEY key, uint index, TrmUserData data)`, and returns the bucket of item `index`.
 ///
-/// `KEY` is the type that the kernel is made for: `uint`, `int` or `float` for keys of 32 bits, `uvec2`, low word first, for those of 64, and
-/// `uvec2`, `uvec3` or `uvec4` for several words. `data.address`, a `uvec2`, is [`crate::SplitInfo::user_address`], for buffer references;
-/// `data.words`, a `uvec4`, [`crate::SplitInfo::user_words`].
+/// `KEY` depends on the key type of the kernel: `uint`, `int` or `float` for keys of 32 bits; `uvec2` (low word first)
+/// for keys of 64 bits; `uvec2`, `uvec3` or `uvec4` for keys of several words. `data.address` is a `uvec2` for buffer
+/// references, from [`crate::SplitInfo::user_address`]. `data.words` is a `uvec4`, from
+/// [`crate::SplitInfo::user_words`].
 ///
-/// With the feature `runtime-shaders`, `BucketKernel::from_glsl` compiles it; what that has made is kept by [`BucketKernel::spirv`] for whoever ships
-/// no compiler.
+/// With the feature `runtime-shaders`, `BucketKernel::from_glsl` compiles the function. [`BucketKernel::spirv`] returns
+/// the result, for programs without a compiler.
 #[derive(Clone, Debug)]
 pub struct BucketKernel {
     code: Arc<[u32]>,
@@ -25,26 +26,27 @@ pub struct BucketKernel {
 }
 
 impl BucketKernel {
-    /// A kernel that has been compiled before, for this version of the library.
+    /// Creates a kernel from SPIR-V that was compiled for this version of the library.
     ///
     /// # Errors
-    /// [`Error::Malformed`], `code`: what is no kernel, or none for this version. Only what it declares is looked at: that it is valid is for the
-    /// caller to know.
+    /// [`Error::Malformed`] for `code` that is no kernel, or not for this version. Only the declarations of the module
+    /// are checked; the caller guarantees that it is valid.
     pub fn from_spirv(code: &[u32]) -> Result<Self> {
         let key = Interface::of(code).and_then(|interface| interface.key()).map_err(|why| malformed("code", why))?;
         Ok(Self { code: code.into(), key })
     }
 
-    /// Compiles the GLSL of a function for keys of one type.
+    /// Compiles a GLSL function for keys of one type.
     ///
     /// # Errors
-    /// [`Error::Malformed`], `source`: what the compiler says, with the lines of `source`; `keyType`: keys that functions do not take.
+    /// [`Error::Malformed`] for `source`, with the compiler's messages and their lines; for `keyType`, if functions do
+    /// not support these keys.
     #[cfg(feature = "runtime-shaders")]
     pub fn from_glsl(key: crate::KeyType, source: &str) -> Result<Self> {
         Self::from_spirv(&compiler::compile(key, source)?)
     }
 
-    /// The module, as [`BucketKernel::from_spirv`] takes it.
+    /// The SPIR-V module, for [`BucketKernel::from_spirv`].
     pub fn spirv(&self) -> &[u32] {
         &self.code
     }
@@ -53,7 +55,7 @@ impl BucketKernel {
         &self.code
     }
 
-    /// The keys that it is for.
+    /// The key type of the kernel.
     pub(super) fn key(&self) -> PlainKey {
         self.key
     }
@@ -63,14 +65,14 @@ fn malformed(argument: &'static str, why: impl Into<String>) -> Error {
     Error::Malformed { argument, why: why.into() }
 }
 
-/// What a module declares, as far as it matters here. (Khronos, "SPIR-V specification", 2.3, "Physical layout".)
+/// The declarations of a module that the library checks. (Khronos, "SPIR-V specification", 2.3, "Physical layout".)
 #[derive(Debug, Default)]
 struct Interface {
     is_compute: bool,
     has_descriptors: bool,
-    /// Numbers of specialisation constants, by id.
+    /// SpecId decorations: the number of a specialization constant, by id.
     numbers: HashMap<u32, u32>,
-    /// Values of constants, by id.
+    /// Default values of specialization constants, by id.
     values: HashMap<u32, u32>,
 }
 
@@ -84,13 +86,13 @@ const GL_COMPUTE: u32 = 5;
 const SPEC_ID: u32 = 1;
 const BINDING: u32 = 33;
 const DESCRIPTOR_SET: u32 = 34;
-/// `main`, as a string lies in words.
+/// The string `main`, as SPIR-V words.
 const MAIN: [u32; 2] = [u32::from_le_bytes(*b"main"), 0];
 
 impl Interface {
     fn of(code: &[u32]) -> std::result::Result<Self, &'static str> {
         if code.len() < HEADER_WORDS || code[0] != MAGIC {
-            return Err("it is no SPIR-V of this machine's byte order");
+            return Err("it is not SPIR-V in this machine's byte order");
         }
         if code[1] > NEWEST {
             return Err("it is SPIR-V of a later version than 1.6");
@@ -131,10 +133,10 @@ impl Interface {
             return Err("it has descriptors, and the library binds none");
         }
         let (Some(interface), Some(key)) = (self.constant(Constant::Interface), self.constant(Constant::InterfaceKey)) else {
-            return Err("it is no kernel with a function that takes keys to buckets");
+            return Err("it is not a kernel with a bucket function");
         };
         if interface != KERNEL_INTERFACE {
-            return Err("it has been compiled for another version of the library");
+            return Err("it was compiled for another version of the library");
         }
         Ok(PlainKey { words: key & 0xff, encoding: key >> 8 })
     }
@@ -144,7 +146,7 @@ impl Interface {
 mod tests {
     use super::*;
 
-    /// A module that declares all that it must.
+    /// A module with all required declarations.
     fn declared(interface: u32) -> Vec<u32> {
         let words = |operands: &[u32]| u32::try_from(operands.len() + 1).unwrap();
         let instruction = |opcode: u32, operands: &[u32]| [&[opcode | words(operands) << 16], operands].concat();
@@ -170,17 +172,17 @@ mod tests {
             code[place] = word;
             refused(&code)
         };
-        assert_eq!(refused(&[]), "code is malformed: it is no SPIR-V of this machine's byte order");
-        assert_eq!(with(0, MAGIC.swap_bytes()), "code is malformed: it is no SPIR-V of this machine's byte order");
+        assert_eq!(refused(&[]), "code is malformed: it is not SPIR-V in this machine's byte order");
+        assert_eq!(with(0, MAGIC.swap_bytes()), "code is malformed: it is not SPIR-V in this machine's byte order");
         assert_eq!(with(1, NEWEST + 0x100), "code is malformed: it is SPIR-V of a later version than 1.6");
         assert_eq!(with(5, OP_ENTRY_POINT), "code is malformed: its last instruction is cut off", "no words");
         assert_eq!(with(6, 0), "code is malformed: it has no compute kernel called main", "a vertex shader");
         let mine = u32::from_le_bytes(*b"mine");
         assert_eq!(with(8, mine), "code is malformed: it has no compute kernel called main", "another name");
         assert_eq!(refused(&good[..good.len() - 1]), "code is malformed: its last instruction is cut off");
-        assert_eq!(refused(&good[..10]), "code is malformed: it is no kernel with a function that takes keys to buckets");
+        assert_eq!(refused(&good[..10]), "code is malformed: it is not a kernel with a bucket function");
         let other = declared(KERNEL_INTERFACE ^ 1);
-        assert_eq!(refused(&other), "code is malformed: it has been compiled for another version of the library");
+        assert_eq!(refused(&other), "code is malformed: it was compiled for another version of the library");
         let bound = [&good[..], &[OP_DECORATE | 4 << 16, 3, BINDING, 0]].concat();
         assert_eq!(refused(&bound), "code is malformed: it has descriptors, and the library binds none");
     }
@@ -189,7 +191,7 @@ mod tests {
     fn the_librarys_own_kernels_are_none() {
         for kernel in crate::kernels::Kernel::ALL {
             let refused = BucketKernel::from_spirv(&kernel.spirv().unwrap()).map(drop).map_err(|error| error.to_string());
-            assert_eq!(refused, Err("code is malformed: it is no kernel with a function that takes keys to buckets".into()));
+            assert_eq!(refused, Err("code is malformed: it is not a kernel with a bucket function".into()));
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Stable multisplit: items grouped by buckets, those of each in the order of the input, and on the device how many each has, where it
-//! begins, and the dispatch that goes over it.
+//! Stable multisplit: groups items by bucket and keeps their order within a bucket. The GPU also writes the count, the
+//! offset and the indirect dispatch of each bucket.
 //!
-//! A [`Splitter`] is made once; [`Splitter::cmd_split`] appends a split to a command buffer. What takes a key to its bucket is a
-//! [`BucketFunction`]; up to 256 buckets take one move, up to 65,536 two. (Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016.)
+//! Create a [`Splitter`] once; [`Splitter::cmd_split`] appends a split to a command buffer. A [`BucketFunction`] maps a
+//! key to its bucket. Up to 256 buckets need one scatter pass, up to 65,536 need two. (Ashkiani, Davidson, Meyer and
+//! Owens, "GPU multisplit", 2016.)
 
 mod info;
 mod kernel;
@@ -20,78 +21,87 @@ pub use kernel::BucketKernel;
 pub(crate) use range::Ranges;
 use std::sync::Arc;
 
-/// Most words of offsets, counts or commands: what one index of a kernel reaches.
-const MOST_TOLD: u64 = 1 << 30;
+/// Most words of offsets, counts or commands: kernels index them with 30 bits.
+const MAX_INFO_WORDS: u64 = 1 << 30;
 
-/// One split to record.
+/// The parameters of one split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SplitInfo {
-    /// How many items, at most [`SplitterInfo::max_count`].
+    /// Number of items, at most [`SplitterInfo::max_count`].
     pub count: Count,
-    /// `count.max` keys, or, interleaved, keys with their values. Only read.
+    /// `count.max` keys, or {key, value} items if interleaved. Only read.
     pub keys: Range,
-    /// `count.max` values; indices are not read. Left alone where there are no values.
+    /// `count.max` values. Indices are not read. Ignored without values.
     pub values: Range,
-    /// Where keys go, bucket by bucket, as long as `keys`. Of [`SplitOutput::Placed`], as long or longer, and apart from everything else in all its
-    /// length. Left alone where keys are dropped, or stay.
+    /// The keys grouped by bucket, as long as `keys`. For [`SplitOutput::Placed`]: as long or longer; the whole range
+    /// must not overlap any other. Ignored if keys are dropped or the output has no items.
     pub keys_out: Range,
-    /// The same for values; of [`SplitOutput::Ranks`], `count.max` words for these.
+    /// As `keys_out`, for values. For [`SplitOutput::Ranks`]: `count.max` words for the ranks.
     pub values_out: Range,
-    /// Bytes from one key to the next, for [`crate::Layout::Strided`]; a multiple of the alignment, less than 2^16 words (bytes, where
-    /// keys are narrower than a word). 0: keys are dense.
+    /// Bytes from one key to the next, for [`crate::Layout::Strided`]: a multiple of the alignment, less than 2^16
+    /// words (2^16 bytes for keys narrower than a word). 0: dense.
     pub key_stride: u32,
-    /// The same for values.
+    /// As `key_stride`, for values.
     pub value_stride: u32,
-    /// Of a [`SplitterInfo::segmented`] splitter, which items are split together. Keys of no bucket lie behind the others of their segment.
+    /// The segments of a [`SplitterInfo::segmented`] splitter. Keys without a bucket are placed at the end of their
+    /// segment.
     pub segments: Segments,
-    /// For [`BucketFunction::Range`]: the first key of the first bucket, as the key's bits.
+    /// For [`BucketFunction::Range`]: the first key of the first bucket, as the bits of a key.
     pub low: u64,
-    /// For [`BucketFunction::Range`]: keys of each bucket, 1 or more, a number that the key has bits for.
+    /// For [`BucketFunction::Range`]: the number of keys in each bucket, from 1 to the largest number that fits the
+    /// bits of a key.
     pub width: u64,
-    /// For [`BucketFunction::Splitters`]: one less than there are buckets, of the keys' type, dense, in ascending order. Where they are not, items still
-    /// all go to some bucket.
+    /// For [`BucketFunction::Splitters`]: `buckets - 1` splitters of the key type, dense, in ascending order. In any
+    /// other order each item still gets some bucket.
     pub splitters: Range,
-    /// For [`BucketFunction::Ids`]: the bucket of each item, `count.max` of them, dense.
+    /// For [`BucketFunction::Ids`]: `count.max` bucket numbers, one for each item, dense.
     pub bucket_ids: Range,
-    /// For [`BucketFunction::User`]: an address that its function is given, for what it reads besides the key; nothing that this split writes.
+    /// For [`BucketFunction::User`]: `data.address` in the function, the address of additional input. The split must
+    /// not write this memory.
     pub user_address: vk::DeviceAddress,
-    /// For [`BucketFunction::User`]: words that its function is given.
+    /// For [`BucketFunction::User`]: `data.words` in the function.
     pub user_words: [u32; 4],
-    /// For [`SplitOutput::Placed`]: `buckets` words, where each bucket begins in what is written, in items; and one more, where items may belong to no
-    /// bucket, for these. Items whose places lie beyond the end of `keys_out` or `values_out`, whichever holds fewer, or beyond 2^32 - 1, are not
-    /// written, which [`crate::STATUS_OUTPUT_CLAMPED`] tells. Buckets that overlap overwrite one another.
+    /// For [`SplitOutput::Placed`]: `buckets` words, the index of each bucket's first item in the output. If items may
+    /// have no bucket, one more word for these. Items past the end of `keys_out` or `values_out`, whichever holds
+    /// fewer, or past index 2^32 - 1 are not written; [`crate::STATUS_OUTPUT_CLAMPED`] reports them. Overlapping
+    /// buckets overwrite one another.
     pub starts: Range,
-    /// `buckets + 1` words: how many items belong to the buckets before each, and to all. That is where each begins in what is written and where the
-    /// last one ends, if they go bucket by bucket; behind it lie keys of no bucket. Of segments as many words for each, where its buckets begin in
-    /// all that is written; those that the count allows and the device does not have are told as empty, here as in what follows. [`Range::NONE`]: not wanted.
+    /// `buckets + 1` words: for each bucket the number of items in the buckets before it, then the number of items in
+    /// all buckets. In an output grouped by bucket, these are the start of each bucket and the end of the last one.
+    /// Items without a bucket follow the last bucket. With segments: as many words for each segment, as indices into
+    /// the whole output. Segments up to `segments.count.max` that do not exist on the device get the values of empty
+    /// segments, here and in `counts` and `commands`. [`Range::NONE`]: not written.
     pub offsets: Range,
-    /// `buckets` words, of segments for each: how many items each bucket has. [`Range::NONE`]: not wanted.
+    /// `buckets` words, for each segment if segmented: the number of items in each bucket. [`Range::NONE`]: not
+    /// written.
     pub counts: Range,
-    /// `buckets` times `VkDispatchIndirectCommand`, of segments for each: a workgroup for every `command_items` items of the bucket, in one row, or, where the device
-    /// takes no row as long, in several; groups beyond those that there are items for find none. Of an empty bucket (0, 1, 1). [`Range::NONE`]: not
-    /// wanted.
+    /// `buckets` times `VkDispatchIndirectCommand`, for each segment if segmented: one workgroup for every
+    /// `command_items` items of the bucket. The workgroups are in one row (y = 1) or, if they exceed the device's limit
+    /// on x, in several rows. The last row may have workgroups without items. The command of an empty bucket is (0, 1,
+    /// 1). [`Range::NONE`]: not written.
     pub commands: Range,
-    /// Items that a workgroup of `commands` takes, 1 or more where they are wanted.
+    /// Items for each workgroup of a command, 1 or more if commands are written.
     pub command_items: u32,
     /// [`Splitter::scratch_size`] bytes or more.
     pub scratch: Scratch,
-    /// Address of a `u32` that is set to 0, or to those that apply of [`crate::STATUS_COUNT_CLAMPED`], [`crate::STATUS_NO_BUCKET`] and
-    /// [`crate::STATUS_OUTPUT_CLAMPED`]; 0: not wanted.
+    /// Device address of a `u32` that receives 0 or a combination of [`crate::STATUS_COUNT_CLAMPED`],
+    /// [`crate::STATUS_NO_BUCKET`] and [`crate::STATUS_OUTPUT_CLAMPED`]. 0: no status.
     pub status: vk::DeviceAddress,
-    /// Where the passes' times go; [`Splitter::timestamp_count`] queries. Not in a batch.
+    /// The queries for timestamps of the passes: [`Splitter::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
 }
 
-/// Splits of one kind on one device. Immutable: record from many threads.
+/// The pipelines for splits of one format on one device. Immutable: any number of threads may record with it.
 ///
-/// Pipelines are shared by splitters that are alike and destroyed with the last of them: a splitter, or a clone of it, outlives the execution of all
-/// that has been recorded with it. So are modules of [`BucketKernel`]s, which may be reloaded any number of times.
+/// Splitters with equal parameters share their pipelines; the last one destroys them. The same holds for the modules of
+/// [`BucketKernel`]s, which may be loaded again any number of times. A splitter, or a clone of it, must outlive the
+/// execution of all commands recorded with it.
 ///
 /// ```no_run
 /// # use trommel::{BucketFunction, Count, Device, Range, Scratch, SplitInfo, Splitter, SplitterInfo};
 /// # type Commands = ash::vk::CommandBuffer;
 /// # unsafe fn record(device: &Device, commands: Commands, [rays, ids, binned, ids_binned, offsets]: [Range; 5], scratch: Scratch) -> trommel::Result<()> {
-/// // A million rays, the material that each has hit in the lowest 6 bits of its key: grouped by material.
+/// A million rays are grouped by material: the lowest 6 bits of the key.
 /// let splitter = Splitter::new(device, &SplitterInfo::pairs(64, BucketFunction::Bits { begin_bit: 0 }))?;
 /// let split = SplitInfo { count: Count::host(1 << 20), keys: rays, values: ids, scratch, ..SplitInfo::default() };
 /// let split = SplitInfo { keys_out: binned, values_out: ids_binned, offsets, ..split };
@@ -103,38 +113,38 @@ pub struct SplitInfo {
 pub struct Splitter {
     info: SplitterInfo,
     operation: Operation,
-    /// Of a function of the caller.
+    /// The module of a user-defined function.
     _module: Option<Arc<Module>>,
 }
 
 impl Splitter {
-    /// Creates every pipeline that the splits may need, on several threads that end before it returns: see
-    /// [`crate::DeviceInfo::creation_threads`].
+    /// Creates a splitter with every pipeline that its splits can use. Threads of the library create the pipelines and
+    /// end before the call returns: see [`crate::DeviceInfo::creation_threads`].
     ///
     /// # Errors
-    /// Names the member of `info` that cannot be, and why; [`Error::Vulkan`] where a pipeline cannot be created.
+    /// Names the invalid member of `info` and the reason; [`Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &SplitterInfo) -> Result<Self> {
         if info.function == BucketFunction::User {
-            return Err(Error::Malformed { argument: "bucketFunction", why: "it takes a kernel, and none is given".into() });
+            return Err(Error::Malformed { argument: "bucketFunction", why: "a user-defined function needs a kernel".into() });
         }
         Ok(Self { info: *info, operation: Operation::new(device, info.format()?, info.strategy, info.options())?, _module: None })
     }
 
-    /// The same by a function of the caller, [`BucketFunction::User`].
+    /// Creates a splitter with a user-defined function: [`BucketFunction::User`].
     ///
     /// # Errors
-    /// As [`Splitter::new`]; where the kernel is for other keys.
+    /// As [`Splitter::new`]; [`Error::Malformed`] if the kernel is for another key type.
     ///
     /// # Safety
-    /// The kernel asks for no feature that the device is without, and for no more shared memory than it has; where it came as SPIR-V, it is a valid
-    /// module.
+    /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
+    /// is valid.
     pub unsafe fn with_kernel(device: &Device, info: &SplitterInfo, kernel: &BucketKernel) -> Result<Self> {
         let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
         if info.function != BucketFunction::User {
-            return malformed("bucketFunction", "it takes no kernel, and one is given".into());
+            return malformed("bucketFunction", "a kernel needs a user-defined function".into());
         }
         if kernel.key() != info.key.plain() {
-            return malformed("keyType", format!("{:?} are not the keys that the kernel is for", info.key));
+            return malformed("keyType", format!("{:?} is not the key type of the kernel", info.key));
         }
         let mut format = info.format()?;
         let module = device.add_module(kernel.code());
@@ -144,7 +154,8 @@ impl Splitter {
         Ok(Self { info: *info, operation: Operation::new(device, format, info.strategy, info.options())?, _module: Some(module) })
     }
 
-    /// Creates pipelines of a splitter with [`SplitterInfo::deferred`] on the calling thread: as [`crate::Sorter::compile`].
+    /// Creates pipelines of a splitter with [`SplitterInfo::deferred`] on the calling thread: as
+    /// [`crate::Sorter::compile`].
     ///
     /// # Errors
     /// [`Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
@@ -152,28 +163,29 @@ impl Splitter {
         self.operation.handle().compile()
     }
 
-    /// Whether all pipelines have been created, so that splits can be recorded. Always true without [`SplitterInfo::deferred`].
+    /// Whether all pipelines have been created and splits can be recorded. Always true without
+    /// [`SplitterInfo::deferred`].
     pub fn is_ready(&self) -> bool {
         self.operation.handle().is_ready()
     }
 
-    /// The device it was made on.
+    /// The device of the splitter.
     pub fn device(&self) -> &Device {
         self.operation.handle().device()
     }
 
-    /// What it was made as.
+    /// The parameters of the splitter.
     pub fn info(&self) -> &SplitterInfo {
         &self.info
     }
 
-    /// The strategy in use, never [`Strategy::Auto`]: which that is of many items. (Few items have one for all strategies, and more of them alone the
-    /// device's own: see docs/split.md.)
+    /// The strategy of large splits, never [`Strategy::Auto`]. Small splits have one algorithm for all strategies.
+    /// Medium splits that are recorded alone use the device's own strategy: see docs/split.md.
     pub fn strategy(&self) -> Strategy {
         self.operation.strategy()
     }
 
-    /// Bytes of scratch that serve every split of at most `max_count` items. Never shrinks as `max_count` grows.
+    /// Bytes of scratch that suffice for every split of at most `max_count` items. Non-decreasing in `max_count`.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`SplitterInfo::max_count`].
@@ -181,8 +193,9 @@ impl Splitter {
         scratch_size(&self.operation, max_count)
     }
 
-    /// Queries that [`SplitInfo::timestamps`] needs for a split of exactly `max_count`: one before the first pass and one after
-    /// each. All are written; those of passes that the split does without get the time of its end.
+    /// Number of queries that [`SplitInfo::timestamps`] needs for a split of exactly `max_count`: one before the first
+    /// pass and one after each pass. All are written. Queries of passes that the split does not need receive the time
+    /// of its end.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`SplitterInfo::max_count`].
@@ -190,44 +203,50 @@ impl Splitter {
         timestamp_count(&self.operation, max_count)
     }
 
-    /// The passes that a split would record, as text.
+    /// Returns the passes of a split as text.
     ///
     /// # Errors
-    /// What [`Splitter::cmd_split`] would refuse about the count.
+    /// As [`Splitter::cmd_split`], for the count.
     pub fn describe(&self, info: &SplitInfo) -> Result<String> {
         describe(self, info)
     }
 
-    /// Appends a split to `command_buffer`: compute dispatches with the barriers between them.
+    /// Appends a stable split to `command_buffer`: compute dispatches with barriers between them. The result has the
+    /// same bytes on every device. A count of zero moves no items, but writes offsets, counts, commands and the status.
     ///
-    /// First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, values, the count and whatever else is read, `SHADER_STORAGE_WRITE` on what is
-    /// written, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`. The caller owes a
-    /// barrier from what wrote the inputs, and one to what reads the outputs (to `DRAW_INDIRECT`, `INDIRECT_COMMAND_READ` for the commands);
-    /// scratch used before needs one like any output. Disturbed: the compute pipeline and the push constants. Stable and deterministic.
-    /// A count of zero moves no item, but still writes offsets, counts, commands and the status. Where a splitter is made
-    /// with any strategy but [`Strategy::ReduceThenScan`], tiles may wait for earlier ones, within bounds.
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, values, the count and all other inputs,
+    ///   `SHADER_STORAGE_WRITE` on outputs, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
+    /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
+    /// - Synchronization: the caller records a barrier before the split (writes of the inputs, earlier use of scratch)
+    ///   and after it (reads of the outputs). For `commands`, the second barrier is to `DRAW_INDIRECT`,
+    ///   `INDIRECT_COMMAND_READ`.
+    /// - State: the compute pipeline and the push constants are overwritten.
+    /// - Waiting: with [`Strategy::ReduceThenScan`] tiles never wait. With the others, tiles may wait for preceding
+    ///   tiles within a bound and then count for themselves.
     ///
     /// # Errors
-    /// Names the argument and the limit it breaks; nothing has been recorded then. [`Error::NotReady`] until [`Splitter::is_ready`].
+    /// Names the argument and the violated limit; nothing has been recorded then. [`Error::NotReady`] until
+    /// [`Splitter::is_ready`].
     ///
     /// # Safety
-    /// `command_buffer` is recording, outside a render pass, on a queue family with compute, of the splitter's device, and
-    /// used by this thread alone. The splitter or a clone of it lives until the commands have executed. Ranges and scratch stay valid until the commands have executed, in buffers with the usages
-    /// that [`Range`] and [`Scratch`] name.
+    /// `command_buffer` is in the recording state, outside a render pass, for a queue family with compute of the
+    /// splitter's device, and no other thread uses it. The splitter or a clone of it lives until the commands have
+    /// finished execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and
+    /// [`Scratch`] require.
     pub unsafe fn cmd_split(&self, command_buffer: vk::CommandBuffer, info: &SplitInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
         unsafe { record_one(self, command_buffer, info) }
     }
 
-    /// That what is told of each bucket of each segment is within reach of an index.
-    fn check_told(&self, info: &SplitInfo) -> Result<()> {
+    /// Checks that the bucket information of all segments is within reach of a kernel's index.
+    fn check_bucket_info(&self, info: &SplitInfo) -> Result<()> {
         let segments = if self.info.segmented { u64::from(info.segments.count.max) } else { 1 };
         let buckets = u64::from(self.info.buckets);
-        let told = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
-        let words = told.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
-        if segments * words > MOST_TOLD {
+        let ranges = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
+        let words = ranges.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
+        if segments * words > MAX_INFO_WORDS {
             let why = "2^30 words of offsets, counts or commands";
-            return Err(Error::TooLarge { argument: "segments.count.max", value: segments, limit: MOST_TOLD / words, why });
+            return Err(Error::TooLarge { argument: "segments.count.max", value: segments, limit: MAX_INFO_WORDS / words, why });
         }
         Ok(())
     }
@@ -260,11 +279,11 @@ impl Primitive for Splitter {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let by_ranges = self.info.function == BucketFunction::Range;
         if by_ranges && info.width == 0 {
-            return malformed("width", "buckets of 0 keys have none");
+            return malformed("width", "a bucket has at least one key");
         }
         for (argument, value) in [("low", info.low), ("width", info.width)] {
             if !by_ranges && value != 0 {
-                return malformed(argument, &format!("{value} is not 0, and the splitter's buckets are no ranges"));
+                return malformed(argument, &format!("{value} is not 0, and the bucket function is not ranges"));
             }
             let limit = u64::MAX >> (64 - self.info.key.bits().min(64));
             if value > limit {
@@ -273,21 +292,21 @@ impl Primitive for Splitter {
         }
         if self.info.function != BucketFunction::User && (info.user_address, info.user_words) != (0, [0; 4]) {
             let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
-            return malformed(argument, "the splitter has no function of the caller");
+            return malformed(argument, "the bucket function is not user-defined");
         }
         if self.info.function != BucketFunction::Splitters && info.splitters != Range::NONE {
-            return malformed("splitters", "the splitter's buckets are not told by any");
+            return malformed("splitters", "the bucket function is not splitters");
         }
         if !matches!(self.info.function, BucketFunction::Ids(_)) && info.bucket_ids != Range::NONE {
-            return malformed("bucketIds", "the splitter's buckets are not told by ids");
+            return malformed("bucketIds", "the bucket function is not ids");
         }
-        self.check_told(info)?;
+        self.check_bucket_info(info)?;
         if self.info.output != SplitOutput::Placed && info.starts != Range::NONE {
-            return malformed("starts", "the splitter's buckets lie one behind the other");
+            return malformed("starts", "the output is not placed");
         }
         if info.commands != Range::NONE {
             if info.command_items == 0 {
-                return malformed("commandItems", "workgroups of 0 items never get through");
+                return malformed("commandItems", "a workgroup takes at least one item");
             }
             let groups = u64::from(self.device().profile().max_groups_x) * MOST_GROUPS_Y;
             let (value, limit) = (info.count.max.into(), groups.saturating_mul(info.command_items.into()));
@@ -321,7 +340,7 @@ impl Primitive for Splitter {
         };
         let SplitInfo { width, user_address, user_words, starts, offsets, counts, commands, command_items, .. } = *info;
         let low = self.info.ordered(info.low);
-        // Only read where keys have one word, and so have these.
+        // The kernels read these words only if keys have one word, so that the numbers fit.
         let word = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let range = Ranges::new(word(low), word(width).max(1), self.info.buckets.min(RADIX)).words();
         let given = match self.info.function {
@@ -329,7 +348,7 @@ impl Primitive for Splitter {
             BucketFunction::Splitters => info.splitters,
             _ => Range::NONE,
         };
-        let told = Buckets { starts, offsets, counts, commands, command_items, ..Buckets::default() };
-        Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..told } }
+        let outputs = Buckets { starts, offsets, counts, commands, command_items, ..Buckets::default() };
+        Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..outputs } }
     }
 }

@@ -1,30 +1,31 @@
-//! Ranges of keys of equal width, found without a division.
+//! Buckets of equal width, computed without a division.
 
-/// How kernels find the bucket of a key: see `bin_of` in glsl/lib/bins.glsl.
+/// The parameters of a division by the width, for `bin_of` in glsl/lib/bins.glsl.
 ///
-/// A quotient by a number that is known before is the upper half of a product with its reciprocal, rounded up or down; down, with the dividend
-/// one larger. One of the two is exact for every dividend: up where that errs by less than what the shift drops, and otherwise down.
-/// (Robison, "N-bit unsigned division via N-bit multiply-add", 2005.)
+/// A quotient by a known divisor is the upper half of a product with the divisor's reciprocal, shifted. The reciprocal
+/// is rounded up, or rounded down with the dividend incremented by one. One of the two is exact for every dividend:
+/// rounding up if its error is small enough for the shift to drop, otherwise rounding down. (Robison, "N-bit unsigned
+/// division via N-bit multiply-add", 2005.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ranges {
-    /// Keys before it count as this one.
+    /// Lower keys are clamped to this one.
     first: u32,
-    /// Keys behind it count as this one.
+    /// Higher keys are clamped to this one.
     last: u32,
     reciprocal: u32,
-    /// Of the upper half.
+    /// Right shift of the upper half.
     shift: u32,
-    /// 1 where the reciprocal is rounded down.
+    /// 1 if the reciprocal is rounded down.
     increment: u32,
 }
 
 impl Ranges {
-    /// Two buckets, the second from a pivot on: known by the last key before it.
+    /// Two buckets, separated by the pivot `low + width`. Only the last key below the pivot is stored.
     const fn of_two(low: u32, width: u32) -> Self {
         Self { first: low.saturating_add(width - 1), last: 0, reciprocal: 0, shift: 0, increment: 0 }
     }
 
-    /// So many buckets from `low` on, each of `width` keys. Neither number is 0.
+    /// `buckets` buckets of `width` keys each, from `low` on. `width` and `buckets` are not 0.
     pub(crate) fn new(low: u32, width: u32, buckets: u32) -> Self {
         if buckets == 2 {
             return Self::of_two(low, width);
@@ -34,24 +35,25 @@ impl Ranges {
         let (down, rest) = (dividend / u64::from(width), dividend % u64::from(width));
         let up_errs_by = u64::from(width) - rest;
         let (reciprocal, increment) = if rest != 0 && up_errs_by <= 1 << shift { (down + 1, 0) } else { (down, 1) };
-        // What is behind the last bucket; and no dividend is so large that there is none one larger.
+        // The last key of the last bucket, as a distance; clamped so that a dividend can be incremented.
         let reach = (u64::from(width) * u64::from(buckets) - 1).min(u64::from(u32::MAX - increment));
         Self {
             first: low,
             last: u32::try_from(u64::from(low) + reach).unwrap_or(u32::MAX),
-            // Of a power of two, 2^32: with a dividend one larger, one less is as good.
+            // For a power of two the reciprocal is 2^32. With an incremented dividend, 2^32 - 1 gives the same
+            // quotients.
             reciprocal: u32::try_from(reciprocal).unwrap_or(u32::MAX),
             shift,
             increment,
         }
     }
 
-    /// As kernels have it.
+    /// The parameters as the kernels read them.
     pub(crate) fn words(self) -> [u32; 4] {
         [self.first, self.last, self.reciprocal, self.shift | self.increment << 5]
     }
 
-    /// The kernels' twin.
+    /// The kernels' computation on the CPU.
     #[cfg(test)]
     fn bucket(self, key: u32, buckets: u32) -> u32 {
         if buckets == 2 {

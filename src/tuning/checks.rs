@@ -1,4 +1,4 @@
-//! What a profile must keep to, and what of it depends on the device.
+//! Checks of a profile, in itself and against the device.
 
 use super::{
     MIN_THREADS, Profile, RECOUNTING_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SizedTile,
@@ -9,25 +9,25 @@ use crate::device::DeviceFacts;
 use crate::shared::{DIGITS_COUNTED, FINISH_MARGIN, MAX_KEY_WORDS, PREFIX_BINS, RADIX, RING_GROUPS};
 use std::fmt;
 
-/// Places within a tile, and counts of its items, are kept in 16 bits.
+/// Indices within a tile and counts of its items have 16 bits.
 const MAX_TILE: u32 = (1 << 16) - 1;
-/// Most items that are sorted by merging: so many times the runs that are merged into one are a `u32`.
+/// Most items of a merge sort: the product with the number of merged runs must fit a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
-/// Most items that each workgroup counts by itself: the work is their square.
-const MOST_RECOUNTED: u32 = 1 << 18;
-/// Most items that are ranked: the work is their square.
+/// Most items of a single-dispatch split: the work is their square.
+const MOST_SINGLE_DISPATCH: u32 = 1 << 18;
+/// Most items of all-pairs ranking: the work is their square.
 const MOST_RANKED: u32 = 1 << 14;
-/// Most tiles whose look-back words a thread holds.
+/// Largest look-back window of a thread, in tiles.
 const MOST_WINDOW: u32 = 32;
 
-/// Most entries of a ring: 2 MiB.
+/// Most entries of a ring: 2 MiB of tile words.
 const MOST_RING_ENTRIES: u32 = 1024;
 
 impl Profile {
-    /// This profile, if the device can run it.
+    /// Returns this profile if the device can run it.
     ///
     /// # Errors
-    /// Names the line that the device cannot run, and why.
+    /// Names the line that the device cannot run, and the reason.
     #[doc(hidden)]
     pub fn checked(self, facts: &DeviceFacts) -> Result<Self> {
         let narrowest = self.narrowest(facts);
@@ -40,9 +40,9 @@ impl Profile {
             return refuse(format!("subgroups of {} lanes cannot be emulated", self.lanes));
         }
         if self.strategy == Strategy::Auto {
-            return refuse("auto is no strategy".into());
+            return refuse("auto is not a strategy of a profile".into());
         }
-        // The widest group of tiles that frees its entries together, and the reach behind it, fit the ring.
+        // The ring must hold the largest group of tiles that frees its entries together, and the reach of a look-back.
         let ring_group = (self.ring_entries / RING_GROUPS).max(2);
         let fits = self.ring_reach.checked_add(ring_group).is_some_and(|least| least <= self.ring_entries);
         if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
@@ -56,7 +56,7 @@ impl Profile {
         }
         let fewest = facts.min_lanes.max(narrowest.min(facts.max_lanes));
         let hardware = facts.max_invocations.min(facts.max_subgroups.saturating_mul(fewest));
-        // Kernels without subgroup operations run on the device's own subgroups even where others are emulated.
+        // Kernels without subgroup operations run on the device's native subgroups even if others are emulated.
         let widest = match self.lanes {
             0 => facts.max_lanes,
             lanes if self.emulated_subgroups => lanes.max(facts.max_lanes),
@@ -85,14 +85,14 @@ impl Profile {
             let counters = (self.histogram_rows(threads, facts) * 1024).max(least);
             counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
         };
-        // Once a tile is ranked, the counters' memory holds a byte for each place: see glsl/sort/scatter.glsl.
+        // After ranking, the counters' memory holds a byte for each item: see glsl/sort/scatter.glsl.
         let by_digits = |shape: Shape| with_counters(shape, shape.items.next_multiple_of(4) * shape.threads);
-        // The same where there is one bin more than a digit has values, and three places share a word: items with labels.
+        // As `by_digits`, for items with labels: one bin more than the values of a digit, and three items share a word.
         let by_labels = |Shape { threads, items }| {
             let counters = (self.histogram_rows(threads, facts) * 4 * (RADIX + 1)).max(items.div_ceil(3) * threads * 4);
             counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
         };
-        // Of the longest keys, those of two words: longer ones go without the shapes that they do not fit.
+        // The third class is checked with keys of two words. Longer keys skip shapes that they do not fit.
         for (shapes, words) in [(&self.sort_keys, 1), (&self.sort_pairs, 2), (&self.sort_long, 3)] {
             if shapes.tiles.last().is_none_or(|last| last.up_to != u32::MAX) {
                 return refuse("the last tile shape must serve every size".into());
@@ -108,16 +108,16 @@ impl Profile {
             }
             for SizedTile { up_to, shape } in &shapes.recounted {
                 group(shape.shape)?;
-                if *up_to > MOST_RECOUNTED {
-                    return refuse(format!("{up_to} items are too many for each workgroup to count; {MOST_RECOUNTED} are not"));
+                if *up_to > MOST_SINGLE_DISPATCH {
+                    return refuse(format!("{up_to} items exceed {MOST_SINGLE_DISPATCH}, the limit of single-dispatch splits"));
                 }
                 let Shape { threads, items } = shape.shape;
                 if *shape != shape.shape.into() {
-                    return refuse(format!("{shape} does not suit what is counted again: threads x items and no more"));
+                    return refuse(format!("{shape} does not suit single-dispatch splits: threads x items only"));
                 }
-                // A bit for each.
+                // Each thread has a word with a bit for each of its items.
                 if items > 32 {
-                    return refuse(format!("{shape} does not suit what is counted again: at most 32 items a thread"));
+                    return refuse(format!("{shape} does not suit single-dispatch splits: at most 32 items a thread"));
                 }
                 let rows = self.recounting_rows(threads, facts);
                 fits(&shape, items != 0, rows * ROW_BYTES + emulation(threads) + RECOUNTING_BYTES)?;
@@ -126,20 +126,22 @@ impl Profile {
                 group(small.shape)?;
                 let bytes = match small.method {
                     SmallMethod::Radix => by_digits(small.shape),
-                    // As many buckets as items, and one for none; and sums of subgroups: see glsl/sort/buckets.glsl.
+                    // A counter for each bucket (as many as items) and one more, and the sums of subgroups: see
+                    // glsl/sort/buckets.glsl.
                     SmallMethod::Buckets => with_counters(small.shape, 4 * (small.tile() + 1)) + small.shape.threads,
                     SmallMethod::Merge => small.merge_bytes(words),
                 };
                 fits(small, small.shape.items != 0, bytes)?;
             }
-            // A window has a bit for each item that a segment may begin with: words of them, no more than there are threads to sum them; and
-            // of a thread's own items they are a word.
+            // A window has a bit for each item that may begin a segment. There are at most as many words of bits as
+            // threads to sum them. Each thread's own items are one word.
             let segments = shapes.segments;
             let Shape { threads, items } = segments.shape;
             if segments.segments_window() == 0 || items > 32 {
                 return refuse(format!("{segments} does not suit segments: 64 to {MAX_TILE} items, at most 32 a thread"));
             }
-            // Beside them, how many lie before each word; and for the longest keys the same, as a sorter of any must find its shape.
+            // Shared memory also holds the number of segments before each word. The check uses the longest keys: a
+            // sorter of any format must find its shape.
             let most_words = if words > 2 { MAX_KEY_WORDS + 1 } else { words };
             let bytes = match segments.method {
                 SmallMethod::Radix => by_digits(segments.shape) + segments.tile() / 4 + threads,
@@ -160,32 +162,34 @@ impl Profile {
         if self.prefixes_up_to != 0 {
             let Shape { threads, items } = self.sort_finish;
             group(self.sort_finish)?;
-            // Keys of any length, with what lies beside a tile: see glsl/sort/finish.comp. And bins of prefixes beside the digits' counts.
+            // Keys of maximum length, with the margins of a tile; and the bins of prefixes besides the digits'
+            // counters.
             fits(&self.sort_finish, items != 0, 4 * MAX_KEY_WORDS * (threads * items + 2 * FINISH_MARGIN))?;
             fits(&"a histogram with prefixes", true, 4 * (DIGITS_COUNTED * RADIX + PREFIX_BINS) + SHARED_MEMORY_OVERHEAD)?;
         }
         Ok(self)
     }
 
-    /// That runs can be merged so. Whether there is room for their items depends on these.
+    /// Checks that runs can be merged with these shapes. Whether their items fit shared memory depends on the format
+    /// and is checked later.
     fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
         for Shape { threads, items } in [sized.run, sized.window] {
             let tile = u64::from(threads) * u64::from(items);
             if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
             {
-                return refuse(format!("{threads} x {items} merges nothing"));
+                return refuse(format!("{threads} x {items} merges no items"));
             }
         }
         let fan = self.merge_fan;
         if ![2, 4, 8, 16, 32].contains(&fan) {
-            return refuse(format!("{fan} runs at a time are not 2 to 32, a power of two"));
+            return refuse(format!("{fan} runs at a time are not a power of two from 2 to 32"));
         }
         if !self.plain_threads.is_multiple_of(fan) {
-            return refuse(format!("{} plain threads do not ask about {fan} runs each", self.plain_threads));
+            return refuse(format!("{} plain threads are not a multiple of {fan} runs", self.plain_threads));
         }
         let step = sized.step(fan);
         if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
-            return refuse(format!("{sized} has samples of every {step} items, which suit no runs or no windows"));
+            return refuse(format!("{sized} has samples of every {step} items, which do not fit runs or windows"));
         }
         if sized.up_to > MOST_MERGED {
             return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
@@ -194,16 +198,16 @@ impl Profile {
     }
 }
 
-/// That items can be ranked so.
+/// Checks that items can be ranked with this shape.
 fn check_rank(ranked: SizedRank, shared_memory: u32) -> Result<()> {
     let SizedRank { above, above_in_place, up_to, threads, items } = ranked;
     if !items.is_power_of_two() || items < 4 || !threads.is_multiple_of(items) {
         return refuse(format!("{ranked}: {items} is not a power of two from 4 on that divides {threads}"));
     }
     if above.min(above_in_place) >= up_to || up_to > MOST_RANKED {
-        return refuse(format!("{ranked} ranks nothing or more than {MOST_RANKED} items"));
+        return refuse(format!("{ranked} ranks no items or more than {MOST_RANKED} items"));
     }
-    // A workgroup's own items are in shared memory together.
+    // A workgroup has all its own items in shared memory at once.
     let chunk = ranked_chunk(threads, MAX_KEY_WORDS, shared_memory);
     if chunk < items {
         return refuse(format!("{ranked} has room for {chunk} keys in {shared_memory} bytes of shared memory"));
@@ -229,7 +233,7 @@ mod tests {
                     let facts = DeviceFacts { lanes_selectable: selectable, ..facts(1, lanes, invocations, subgroups) };
                     let profile = Profile::for_device(&facts);
                     let checked = profile.clone().checked(&facts);
-                    // The floor: 128 invocations at least, which narrow subgroups must be able to fill.
+                    // The requirements: at least 128 invocations, even with narrow subgroups.
                     if subgroups * lanes.0 >= 128 && (selectable || lanes.1 <= 128) {
                         assert_eq!(checked.as_ref(), Ok(&profile), "{facts:?}");
                     }
@@ -301,7 +305,7 @@ mod tests {
             (bucketed, "256x24/buckets needs 50756 of 49152 bytes"),
             (segmented, "128x4/buckets does not suit segments"),
             (emulated, "whole subgroups of 32"),
-            (runs(16, "100000:48x4/128x4"), "48 x 4 merges nothing"),
+            (runs(16, "100000:48x4/128x4"), "48 x 4 merges no items"),
             (runs(12, "100000:256x4/128x4"), "12 runs at a time"),
             (runs(4, "100000:160x3/256x16"), "samples of every 256 items"),
             (runs(16, "4000000000:256x4/128x4"), "at most 67108864 items"),
@@ -309,7 +313,7 @@ mod tests {
             (ranked("0,0..2048:160/64"), "64 is not a power of two from 4 on that divides 160"),
             (ranked("0,0..2048:192/48"), "48 is not a power of two"),
             (ranked("0,0..2048:256/2"), "2 is not a power of two from 4 on"),
-            (ranked("2048,4096..2048:256/32"), "ranks nothing"),
+            (ranked("2048,4096..2048:256/32"), "ranks no items"),
             (ranked("0,0..16385:256/32"), "more than 16384 items"),
             (Profile { max_groups_x: 0, ..good.clone() }, "max_groups_x"),
             (Profile { window: 0, ..good.clone() }, "windows are"),

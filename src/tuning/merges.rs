@@ -1,31 +1,31 @@
-//! What is sorted by merging runs: which sizes, and by workgroups of which shapes.
+//! Sizes and shapes of sorts by merging runs.
 
 use super::{Shape, malformed, parse_number};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Shapes for problems up to a size.
+/// Shapes of merge sorts up to a maximum count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizedMerge {
-    /// The largest maximum count that is merged so.
+    /// Largest maximum count.
     pub up_to: u32,
-    /// What one workgroup sorts, a run.
+    /// The run that one workgroup sorts.
     pub run: Shape,
-    /// What one workgroup merges, a window.
+    /// The window of the merged output that one workgroup writes.
     pub window: Shape,
 }
 
 impl SizedMerge {
-    /// Of the items of a run every so many one is a sample, where so many runs are merged into one: as few samples as leave windows three
-    /// quarters full.
+    /// Distance of samples in a run, in items, if `fan` runs are merged: the largest one that still fills windows to
+    /// three quarters.
     pub(crate) const fn step(self, fan: u32) -> u32 {
         let most = self.window.tile() / (4 * fan);
         if most == 0 { 1 } else { 1 << most.ilog2() }
     }
 
-    /// Samples from one that begins a window to the next, so that none is more than a workgroup takes: see glsl/sort/windows.glsl. 0 where
-    /// that cannot be.
+    /// Number of samples between the starts of two windows, so that no window exceeds the items of a workgroup. 0 if
+    /// that is impossible. See glsl/sort/windows.glsl.
     pub(crate) const fn spacing(self, fan: u32) -> u32 {
         let step = self.step(fan);
         self.window.tile().saturating_sub(fan * (step - 1)) / step

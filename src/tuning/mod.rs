@@ -1,4 +1,5 @@
-//! Tile shapes and strategies as data: one table for the devices that have been measured, and arithmetic for the rest.
+//! Device profiles: tile shapes and strategies as data. Measured devices have tables; other devices get computed
+//! shapes.
 
 mod checks;
 mod merges;
@@ -21,46 +22,48 @@ const VENDOR_NVIDIA: u32 = 0x10de;
 const VENDOR_AMD: u32 = 0x1002;
 const VENDOR_INTEL: u32 = 0x8086;
 
-/// Vendors whose devices are known to run every workgroup that has started until it ends (Smith, Levien, Owens, "Decoupled
-/// fallback", SPAA 2025), so that waiting for an earlier one pays. Elsewhere the default does not wait.
+/// Vendors with known forward progress: a workgroup that has started runs to its end (Smith, Levien, Owens, "Decoupled
+/// fallback", SPAA 2025). There, waiting for preceding workgroups is worthwhile. The default strategy of other vendors
+/// does not wait.
 const VENDORS_WITH_PROGRESS: &[u32] = &[VENDOR_NVIDIA, VENDOR_AMD, VENDOR_INTEL];
 
-/// Shared memory that every device gives a workgroup, in bytes.
+/// Shared memory of a workgroup on every device, in bytes.
 const PORTABLE_SHARED_MEMORY: u32 = 16 * 1024;
-/// Shared memory that a kernel needs beside counters and keys: offsets, partial sums, single words.
+/// Shared memory that a kernel needs besides counters and keys, in bytes: offsets, partial sums, single words.
 const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
-/// Below this, a row of counters for each subgroup costs more than it saves.
+/// With fewer lanes, a row of counters for each subgroup costs more than it saves.
 const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
-/// Fewest threads. (Kernels that scan digits do with 32: see glsl/lib/scan.glsl.)
+/// Fewest threads of a workgroup. (Kernels that scan digits run with 32: see glsl/lib/scan.glsl.)
 pub(crate) const MIN_THREADS: u32 = 64;
 
-/// How a sort finds where each tile's keys go. All give the same bytes.
+/// The algorithm by which a pass finds the scatter offsets of each tile. All strategies write the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// What the device's profile says; of splits, [`Strategy::ReduceThenScan`] where all keys are counted before the first item moves, and once,
-    /// unless they are few.
+    /// The device profile decides. Splits that count all keys before the first and only scatter pass use
+    /// [`Strategy::ReduceThenScan`], unless they are small.
     #[default]
     Auto,
-    /// One read and one write a digit: each tile waits for what the tiles before it publish (onesweep). Waiting is bounded;
-    /// a tile that has waited long enough counts for itself, so the result never depends on progress.
+    /// One read and one write a digit: each tile waits for the aggregates and prefixes of preceding tiles (onesweep).
+    /// The wait is bounded. After the bound, a tile counts its predecessors itself, so the result never depends on
+    /// forward progress.
     Lookback,
-    /// Count, scan, reorder: two reads and one write a digit, no waiting at all.
+    /// Count, scan, reorder: two reads and one write a digit. Tiles never wait.
     ReduceThenScan,
-    /// As [`Strategy::Lookback`], but each tile waits for the prefix of the one before it.
+    /// As [`Strategy::Lookback`], but each tile waits for the inclusive prefix of its predecessor.
     ChainedScan,
-    /// As [`Strategy::Lookback`], with look-back words of constant size, whatever the count: a ring whose entries are used again once
-    /// nobody needs them, in groups of tiles.
+    /// As [`Strategy::Lookback`], with tile words of constant size for any count. They form a ring; groups of entries
+    /// are reused once no tile reads them any more.
     Ring,
-    /// As [`Strategy::Ring`], entries freed one by one in the order of the tiles.
+    /// As [`Strategy::Ring`], but entries are freed one by one, in tile order.
     RingInOrder,
 }
 
 impl Strategy {
-    /// Those that a sort can be recorded by.
+    /// The strategies that a sort can be recorded with.
     pub const ALL: [Self; 5] = [Self::Lookback, Self::ReduceThenScan, Self::ChainedScan, Self::Ring, Self::RingInOrder];
 
-    /// The strategy's name, as profiles have it.
+    /// The name in profiles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -73,29 +76,29 @@ impl Strategy {
     }
 }
 
-/// How items find their places in a tile.
+/// The algorithm that ranks the items of a tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Ranking {
-    /// By ballots among the lanes of a subgroup.
+    /// Ballots among the lanes of a subgroup.
     #[default]
     Ballots = RANKING_BALLOTS,
-    /// By counters in shared memory, in the order in which it serves the lanes. Nobody promises that it is the lanes' own order, so
-    /// that is proven for every tile or workgroup, and one that fails is ranked again by ballots. Of tiles, those of keys alone that are
-    /// sorted by all of their bits: they prove it themselves.
+    /// Atomic counters in shared memory. The hardware may serve the lanes of a subgroup in any order. Every tile or
+    /// workgroup therefore verifies the order, and ranks its items again with ballots if it was wrong. Applies to tiles
+    /// of keys without values that are sorted by all their bits: there, the keys themselves verify the order.
     Proven = RANKING_PROVEN,
-    /// As [`Ranking::Proven`], and tiles of any other items too, by the places that these came from.
+    /// As [`Ranking::Proven`], and for tiles of all other items: their source indices in the tile verify the order.
     ProvenByPlaces = RANKING_PROVEN | RANKING_BY_PLACES,
-    /// Tests only: as [`Ranking::Proven`], with lanes served in a wrong order.
+    /// Tests only: as [`Ranking::Proven`], with lanes in a wrong order.
     Disproven = RANKING_DISPROVEN,
-    /// Tests only: as [`Ranking::ProvenByPlaces`], with lanes served in a wrong order.
+    /// Tests only: as [`Ranking::ProvenByPlaces`], with lanes in a wrong order.
     DisprovenByPlaces = RANKING_DISPROVEN | RANKING_BY_PLACES,
 }
 
 impl Ranking {
     const ALL: [Self; 5] = [Self::Ballots, Self::Proven, Self::ProvenByPlaces, Self::Disproven, Self::DisprovenByPlaces];
 
-    /// Its name in profiles.
+    /// The name in profiles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ballots => "ballots",
@@ -116,52 +119,55 @@ impl FromStr for Ranking {
     }
 }
 
-/// How the library runs on a device. [`Profile::for_device`] gives the built-in one; its text form (`Display`, `FromStr`) is
-/// what a tuning run writes and device creation loads.
+/// The configuration of the library for a device. [`Profile::for_device`] returns the built-in one. A tuning run writes
+/// its text form (`Display`, `FromStr`), and device creation reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// Lanes a subgroup; 0: as the device chooses.
+    /// Lanes of a subgroup; 0: the device chooses.
     pub lanes: u32,
-    /// Subgroups of `lanes` lanes are made of shared memory: for devices whose own do not do.
+    /// Whether subgroups of `lanes` lanes are emulated in shared memory, for devices with faulty subgroup operations.
     pub emulated_subgroups: bool,
-    /// What [`Strategy::Auto`] means for sorts, and for splits that need not count all keys before the first item moves, or move twice, or are so small
-    /// and alone that nothing prepares them. Others count, scan and reorder then: that reads no more than any other way, and nothing waits.
+    /// The meaning of [`Strategy::Auto`]. It applies to all sorts. It applies to splits that scatter twice, that need
+    /// no count of all keys, or that are small and recorded alone. Other splits use reduce-then-scan: it reads no more
+    /// than look-back would, and no tile waits.
     pub strategy: Strategy,
-    /// Sorting keys alone.
+    /// Shapes for keys without values.
     pub sort_keys: SortShapes,
-    /// Sorting keys of one word with values.
+    /// Shapes for keys of one word with values.
     pub sort_pairs: SortShapes,
-    /// Sorting keys of several words.
+    /// Shapes for keys of several words.
     pub sort_long: SortShapes,
-    /// Items that a workgroup takes at a time where keys of the same prefix are sorted.
+    /// Shape of a workgroup that sorts items with equal prefixes.
     pub sort_finish: Shape,
-    /// The largest maximum count of a sort that may go by prefixes; 0: none does.
+    /// Largest maximum count of a sort by key prefixes; 0: never.
     pub prefixes_up_to: u32,
-    /// Runs that are merged into one at a time: a power of two.
+    /// Number of runs that are merged into one: a power of two.
     pub merge_fan: u32,
-    /// Threads of kernels that hold no tile.
+    /// Threads of kernels without tiles.
     pub plain_threads: u32,
-    /// Workgroups that the histogram aims at: enough to fill the device.
+    /// Number of workgroups of the histogram kernel: enough to fill the device.
     pub histogram_groups: u32,
-    /// Tile shapes that serve no larger maximum count than this are used without a pass that prepares the sort.
+    /// Tile shapes for maximum counts up to this one need no prepare pass.
     pub direct_up_to: u32,
-    /// Largest maximum count of a sort by every digit; above, digits that all keys share are passed over.
+    /// Largest maximum count of a sort by every digit. Larger sorts skip constant digits.
     pub all_digits_up_to: u32,
-    /// Tiles whose look-back words of a digit are read together: more of them overlap more latencies, and hold more registers.
+    /// Number of tiles that a look-back reads at a time. A larger window overlaps more latencies and needs more
+    /// registers.
     pub window: u32,
-    /// The same in the ring.
+    /// As `window`, for the ring.
     pub ring_window: u32,
-    /// Tiles that the ring holds: a power of two.
+    /// Number of tiles in the ring: a power of two.
     pub ring_entries: u32,
-    /// Tiles that a look-back in the ring goes back at most.
+    /// Largest distance of a look-back in the ring, in tiles.
     pub ring_reach: u32,
-    /// How keys of one word find their places where one workgroup sorts all there are: keys alone by all of their bits, others by any.
+    /// Ranking in one-workgroup sorts of keys of one word: of keys without values if sorted by all their bits, of
+    /// others always.
     pub small_ranking: Ranking,
-    /// Turns that a look-back waits before it counts for itself.
+    /// Iterations that a look-back waits before it counts by itself.
     pub spin_limit: u32,
-    /// Tests only: every so many tiles, one is late; 0: none.
+    /// Tests only: one tile in `delay_every` is late; 0: none.
     pub delay_every: u32,
-    /// Most workgroups of a dispatch in x.
+    /// Maximum number of workgroups of a dispatch in x.
     pub max_groups_x: u32,
 }
 
@@ -177,7 +183,7 @@ impl Profile {
                 (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
             };
             let segments = SmallShape::merge(128, 16);
-            // Measured where two workgroups or more run at a time.
+            // Measured with two or more workgroups at once on a multiprocessor.
             let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
             let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 20))];
             profile.sort_keys =
@@ -211,7 +217,7 @@ impl Profile {
         profile
     }
 
-    /// What is right for any device of the feature floor: 16 KiB of shared memory, at most 256 threads.
+    /// A profile for any device that meets the requirements: 16 KiB of shared memory, at most 256 threads.
     fn portable(facts: &DeviceFacts) -> Self {
         let lanes = if facts.can_require(32) {
             32
@@ -223,12 +229,13 @@ impl Profile {
         let narrowest = if lanes == 0 { facts.min_lanes } else { lanes };
         let widest = if lanes == 0 { facts.max_lanes } else { lanes };
         let most = facts.max_invocations.min(facts.max_subgroups.saturating_mul(narrowest)).min(256);
-        // Half as many threads leave each subgroup its own counters in 16 KiB.
+        // Half the number of threads leaves each subgroup its own counters in 16 KiB.
         let threads = if (MIN_LANES_FOR_OWN_HISTOGRAM..64).contains(&narrowest) { most.min(128) } else { most };
         let threads = (threads / widest * widest).max(MIN_THREADS);
         let available = PORTABLE_SHARED_MEMORY - SHARED_MEMORY_OVERHEAD;
         let counters = histogram_rows(threads, narrowest, PORTABLE_SHARED_MEMORY) * 1024;
-        // Keys need 4 bytes, and either the counters theirs or, later, each place a byte in the same memory; or three places a word, where labels do.
+        // Limits of shared memory: a key has 4 bytes, besides the counters. Later the counters' memory holds one byte
+        // an item. With labels, three items share a word.
         let items =
             ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4).min(available / (16 * threads) * 3);
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
@@ -264,12 +271,12 @@ impl Profile {
         }
     }
 
-    /// The shapes of every kind of sort.
+    /// The shapes of keys, pairs and long keys.
     pub const fn sort_shapes_mut(&mut self) -> [&mut SortShapes; 3] {
         [&mut self.sort_keys, &mut self.sort_pairs, &mut self.sort_long]
     }
 
-    /// Rows of digit counters that a workgroup keeps.
+    /// Number of rows of digit counters in a workgroup.
     pub(crate) fn histogram_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
         if self.emulated_subgroups {
             return self.most_subgroups(threads, facts);
@@ -277,7 +284,7 @@ impl Profile {
         histogram_rows(threads, self.narrowest(facts), facts.shared_memory)
     }
 
-    /// The same where items are counted again: beside them there is no tile.
+    /// As `histogram_rows`, for kernels that recompute the histogram: they hold no tile at the same time.
     pub(crate) fn recounting_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
         if self.emulated_subgroups {
             return self.most_subgroups(threads, facts);
@@ -286,7 +293,7 @@ impl Profile {
         rows_within(room, threads, self.narrowest(facts))
     }
 
-    /// Most subgroups of a workgroup.
+    /// Maximum number of subgroups of a workgroup.
     pub(crate) fn most_subgroups(&self, threads: u32, facts: &DeviceFacts) -> u32 {
         threads / self.narrowest(facts)
     }
@@ -296,13 +303,14 @@ impl Profile {
     }
 }
 
-/// Shared memory of a kernel that counts items again, besides rows of counters: see glsl/split/recount.glsl, and where bins begin.
+/// Shared memory of kernels that recompute the histogram, besides rows of counters and including the starts of bins, in
+/// bytes.
 pub(crate) const RECOUNTING_BYTES: u32 = 4096 + SHARED_MEMORY_OVERHEAD;
-/// Of a row of counters, one for each bin that a digit may have.
+/// Size of a row of counters in bytes: one counter for each value of a digit, and one more.
 pub(crate) const ROW_BYTES: u32 = 4 * (RADIX + 1);
 
-/// One for each subgroup; fewer, which as few subgroups as possible share, where the rows would take more than half of what there is; a
-/// single one where subgroups are narrow.
+/// One row for each subgroup. If all rows took more than half of the shared memory, as few subgroups as possible share
+/// one. Narrow subgroups share a single row.
 fn histogram_rows(threads: u32, lanes: u32, shared_memory: u32) -> u32 {
     rows_within(shared_memory / 2 / 1024, threads, lanes)
 }
@@ -352,7 +360,8 @@ const fn driver_specialized(sized: SizedTile) -> SizedTile {
     SizedTile { shape: TileShape { driver_specializes: true, ..sized.shape }, ..sized }
 }
 
-/// By four workgroups for each multiprocessor of an H200: enough for any device of up to 528 on which one runs at a time.
+/// Four workgroups for each multiprocessor of an H200. This also fills devices of up to 528 multiprocessors with one
+/// workgroup each.
 const fn persistent(sized: SizedTile) -> SizedTile {
     SizedTile { shape: TileShape { groups: 528, ..sized.shape }, ..sized }
 }
@@ -379,9 +388,9 @@ fn shapes(
     }
 }
 
-// Measured on an H200, driver 580: see docs/sort.md. A compute-only queue family gives a workgroup twice the shared memory
-// of an SM that the graphics family gives, hence two tables. With 384 threads a kernel may use 80 registers, with 256, 128.
-// Segments have been measured with `u32` keys alone: the shapes for pairs and longer keys follow theirs.
+// Measured on an H200, driver 580: see docs/sort.md. There are two tables: on the compute-only queue family a workgroup
+// may use twice the shared memory of an SM as on the graphics family. With 384 threads a kernel may use 80 registers,
+// with 256 threads 128. Segments were measured with `u32` keys only; the shapes for pairs and longer keys are derived.
 const NVIDIA_RANKED: &[SizedRank] = &[ranks(1 << 11, 1 << 12, 1 << 12, 512, 32), ranks(1 << 11, 1 << 12, 1 << 13, 512, 64)];
 const NVIDIA_SMALL: &[SmallShape] = &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4)];
 const NVIDIA_SMALL_KEYS: &[SmallShape] =
@@ -445,7 +454,8 @@ impl fmt::Display for Profile {
 impl FromStr for Profile {
     type Err = Error;
 
-    /// Reads what `Display` writes: `name = value` lines, `#` comments. Every name must be there once, and no other.
+    /// Parses the output of `Display`: `name = value` lines, `#` comments. Every name must occur once, and no other
+    /// name.
     fn from_str(text: &str) -> Result<Self> {
         let lookup = |name: &str| {
             let mut values = text

@@ -1,38 +1,38 @@
-//! What is sorted by comparing every key with every other: which sizes, and by workgroups of which shapes.
+//! Sizes and shapes of all-pairs ranking, which compares every key with every other.
 
 use super::{malformed, parse_number};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Most words of keys that a workgroup has in shared memory at a time.
+/// Maximum number of key words in the shared memory of a workgroup.
 const MOST_WORDS: u32 = 8192;
 
-/// How problems of some sizes are ranked.
+/// A range of maximum counts that are sorted by all-pairs ranking, and its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizedRank {
-    /// Maximum counts up to this one are sorted otherwise.
+    /// Smaller or equal maximum counts are sorted by other algorithms.
     pub above: u32,
-    /// The same in place, where ranking takes a second dispatch: others still read what it would write.
+    /// As `above`, for sorts in place. They need a second dispatch: other workgroups still read the input.
     pub above_in_place: u32,
-    /// The largest maximum count that is ranked so.
+    /// Largest maximum count of the range.
     pub up_to: u32,
-    /// Invocations a workgroup.
+    /// Invocations of a workgroup.
     pub threads: u32,
-    /// Items that a workgroup ranks: a power of two, at least 4, that divides the threads.
+    /// Items that a workgroup ranks: a power of two, at least 4, that divides `threads`.
     pub items: u32,
 }
 
 impl SizedRank {
-    /// Whether it serves a maximum count; in one dispatch, or in two.
+    /// Whether a sort with this maximum count is ranked. `at_once`: in one dispatch, not in place.
     pub(crate) const fn serves(self, max_count: u32, at_once: bool) -> bool {
         let above = if at_once { self.above } else { self.above_in_place };
         above < max_count && max_count <= self.up_to
     }
 }
 
-/// Keys of so many words that a workgroup of so many threads has in shared memory at a time, beside a word for each thread: a power of two. 0
-/// where it has no room for one.
+/// Number of keys of `words` words that fit the shared memory of a workgroup, besides a word for each thread: a power
+/// of two, or 0 if no key fits.
 pub(crate) const fn ranked_chunk(threads: u32, words: u32, shared_memory: u32) -> u32 {
     let room = (shared_memory / 4).saturating_sub(threads);
     let room = if room < MOST_WORDS { room } else { MOST_WORDS };

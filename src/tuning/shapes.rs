@@ -1,4 +1,4 @@
-//! How many threads a workgroup has and how many items each of them holds, for problems of which size; and all of it as text.
+//! Workgroup shapes: threads and items a thread, by problem size, and their text form.
 
 use super::{Ranking, SizedMerge, SizedRank, malformed, parse_number};
 use crate::{Error, Result};
@@ -6,17 +6,17 @@ use arrayvec::ArrayVec;
 use std::fmt;
 use std::str::FromStr;
 
-/// Threads of a workgroup, and items a thread.
+/// Threads of a workgroup, and items of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
-    /// Invocations a workgroup.
+    /// Invocations of a workgroup.
     pub threads: u32,
-    /// Items an invocation.
+    /// Items of an invocation.
     pub items: u32,
 }
 
 impl Shape {
-    /// Items a workgroup.
+    /// Items of a workgroup.
     pub const fn tile(self) -> u32 {
         self.threads * self.items
     }
@@ -42,27 +42,29 @@ const SPREAD: &str = "/spread";
 /// The text of [`TileShape::driver_specializes`].
 const DRIVER_SPECIALIZES: &str = "/driver_specialized";
 
-/// Tiles: what a workgroup takes at a time of a problem that is sorted digit by digit.
+/// Shape of the tiles of radix passes: a workgroup ranks and scatters one tile at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TileShape {
     /// The shape.
     pub shape: Shape,
-    /// How items find their places in a tile.
+    /// The algorithm that ranks the items of a tile.
     pub ranking: Ranking,
-    /// Whether counters of digits that are multiples of 32 apart lie in different banks of shared memory: so keys of low entropy are not slower
-    /// than others, for a little time. Not where items prove their ranks by places.
+    /// Whether counters are bank-swizzled: counters of digits that differ by multiples of 32 are in different banks of
+    /// shared memory. Low-entropy keys are then as fast as others; all keys take slightly longer. Not available with
+    /// verification by source indices.
     pub spread: bool,
-    /// Whether the driver specializes the modules that hold such a tile. Otherwise the library does, which makes pipelines sooner. Drivers allocate
-    /// registers differently then, and a few kernels run up to 5 % slower.
+    /// Whether the driver specializes the modules that hold such a tile. Otherwise the library does: pipelines are created faster, but
+    /// drivers then allocate registers differently, and a few kernels run up to 5 % slower.
     pub driver_specializes: bool,
-    /// Workgroups of a pass, each of which takes one tile after the other: no fewer than the device runs at once, as the others find nothing
-    /// left. 0: one for each tile. So it is anyway in batches, in segments, by other strategies than [`Strategy::Lookback`](super::Strategy),
-    /// and where nothing prepares the sort. Not for many tiles on lavapipe, which ends the loops of an invocation after 65,535 turns in all.
+    /// Persistent workgroups of a pass: each takes one tile after the other. More than the device runs at once have no
+    /// work left. 0: one workgroup for each tile. Batches, segments, strategies other than
+    /// [`Strategy::Lookback`](super::Strategy) and sorts without a prepare pass always use one workgroup for each tile.
+    /// Not suitable for many tiles on lavapipe, which ends loops of an invocation after 65,535 iterations in total.
     pub groups: u32,
 }
 
 impl TileShape {
-    /// Items a tile.
+    /// Items of a tile.
     pub const fn tile(self) -> u32 {
         self.shape.tile()
     }
@@ -110,12 +112,12 @@ impl FromStr for TileShape {
     }
 }
 
-/// Tiles of problems up to a size.
+/// Tile shape of problems up to a maximum count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizedTile {
-    /// The largest maximum count that uses them.
+    /// Largest maximum count.
     pub up_to: u32,
-    /// Their shape.
+    /// The tile shape.
     pub shape: TileShape,
 }
 
@@ -134,20 +136,20 @@ impl FromStr for SizedTile {
     }
 }
 
-/// How one workgroup sorts a whole problem.
+/// The algorithm that sorts a whole problem in one workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SmallMethod {
-    /// Digit by digit: the time grows with the bits of the key.
+    /// Digit by digit (LSD radix sort): time grows with the bits of the key.
     Radix,
-    /// By buckets that share the range of the keys, where these are spread well enough for few keys to fall into each: the time grows with
-    /// the number of keys alone. Otherwise digit by digit, somewhat later.
+    /// By buckets, equal parts of the range of the keys, if no bucket gets too many keys: time grows with the number of
+    /// keys only. Otherwise digit by digit, after a small loss.
     Buckets,
-    /// By merging: the time grows with the number of keys alone.
+    /// By merging: time grows with the number of keys only.
     Merge,
 }
 
 impl SmallMethod {
-    /// What tells it behind a shape. Digit by digit, that is the shape alone.
+    /// The suffix of a shape in text. Radix shapes have none.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Radix => "",
@@ -157,7 +159,7 @@ impl SmallMethod {
     }
 }
 
-/// How one workgroup sorts, and as many items as it takes.
+/// Shape and algorithm of a one-workgroup sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SmallShape {
     /// The shape.
@@ -167,32 +169,33 @@ pub struct SmallShape {
 }
 
 impl SmallShape {
-    /// Digit by digit.
+    /// A shape sorted digit by digit.
     pub const fn radix(threads: u32, items: u32) -> Self {
         Self { shape: Shape { threads, items }, method: SmallMethod::Radix }
     }
 
-    /// By buckets.
+    /// A shape sorted by buckets.
     pub const fn buckets(threads: u32, items: u32) -> Self {
         Self { shape: Shape { threads, items }, method: SmallMethod::Buckets }
     }
 
-    /// By merging.
+    /// A shape sorted by merging.
     pub const fn merge(threads: u32, items: u32) -> Self {
         Self { shape: Shape { threads, items }, method: SmallMethod::Merge }
     }
 
-    /// Items a workgroup: the largest problem that it sorts.
+    /// Items of a workgroup: the largest problem that it sorts.
     pub const fn tile(self) -> u32 {
         self.shape.tile()
     }
 
-    /// Items that a workgroup looks for segments in. Three quarters of what it holds: the last of them may end behind.
+    /// Items that a workgroup searches for starts of segments: three quarters of its items. The rest is room for the
+    /// end of the last segment.
     pub(crate) const fn segments_window(self) -> u32 {
         self.tile() * 3 / 4 / 32 * 32
     }
 
-    /// Bytes of shared memory that merging takes, with items of so many words: see glsl/sort/merging.glsl.
+    /// Bytes of shared memory for merging items of `words` words: see glsl/sort/merging.glsl.
     pub(crate) const fn merge_bytes(self, words: u32) -> u32 {
         4 * words * (self.tile() + self.tile() / 32 + 1)
     }
@@ -216,29 +219,30 @@ impl FromStr for SmallShape {
     }
 }
 
-/// The shapes of one kind of sort.
+/// The shapes of one class of formats: keys, pairs or long keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortShapes {
-    /// What is ranked where it is recorded alone, by rising size: before anything else, and no segments.
+    /// All-pairs ranking, by ascending size. It takes precedence over the other algorithms. It is used for problems
+    /// that are recorded alone and without segments.
     pub ranked: ArrayVec<SizedRank, 4>,
-    /// Single-workgroup sorts, by rising tile: a problem takes the first that it fits.
+    /// One-workgroup sorts, by ascending tile: a problem uses the first one that it fits.
     pub small: ArrayVec<SmallShape, 4>,
-    /// What is sorted by merging runs, by rising size; nothing larger than the last is. Items that shared memory has no room for are sorted by
-    /// tiles all the same, and so are segments.
+    /// Merge sorts, by ascending size, up to the last one's size. Items that exceed shared memory, and segments, are
+    /// sorted by tiles instead.
     pub merges: ArrayVec<SizedMerge, 4>,
-    /// Tiles of larger problems, by rising size; the last serves all that is larger still.
+    /// Tiles of larger problems, by ascending size. The last one serves all larger sizes.
     pub tiles: ArrayVec<SizedTile, 4>,
-    /// In place of the last of them where look-back words are a ring, whose kernels take more registers.
+    /// Replaces the last of `tiles` for ring strategies: their kernels need more registers.
     pub ring: Option<TileShape>,
-    /// In place of all but the smallest, which are not prepared, where a pass has 32 bins or fewer: runs of one bin are long in small tiles
-    /// too, and more workgroups run at once. Not in the ring.
+    /// Replaces `tiles` in passes with at most 32 bins. Runs of equal bins are long even in small tiles, and more
+    /// workgroups run at once. Not for ring strategies, nor for the smallest tiles, which need no prepare pass.
     pub few_bins: Option<TileShape>,
-    /// Tiles of splits that are counted tile by tile ([`Strategy::ReduceThenScan`](super::Strategy)), by rising size, as `tiles`; where there are
-    /// many bins, all but the last, in place of which is the last of those. None: `tiles` serve them all.
+    /// Tiles of splits by [`Strategy::ReduceThenScan`](super::Strategy), by ascending size. With many bins, the last of
+    /// `tiles` replaces the last one here. Empty: `tiles` serve these splits, too.
     pub counted: ArrayVec<SizedTile, 4>,
-    /// Tiles of splits of few items, by rising size; nothing larger than the last is. Each workgroup counts all items by itself, which takes one
-    /// dispatch and work that grows with the square of their number: in batches, no more than four tiles.
+    /// Tiles of single-dispatch splits, by ascending size, up to the last one's size. Each workgroup computes the full
+    /// histogram: the work grows with the square of the count. In batches, they serve at most four tiles.
     pub recounted: ArrayVec<SizedTile, 4>,
-    /// What one workgroup sorts of segments: one of up to so many items, or as many as fit together.
+    /// The segmented sort in one workgroup: as many short segments as fit, or a single segment up to this size.
     pub segments: SmallShape,
 }

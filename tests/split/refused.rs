@@ -20,19 +20,19 @@ pub(crate) fn refusals() {
     let expected = [
         (keys(0, BITS), "bucketCount is malformed: 0 is not 1 to 65536"),
         (keys(65_537, BITS), "bucketCount is malformed: 65537 is not 1 to 65536"),
-        (keys(8, at(30)), "beginBit 30 > 29, the last bit from which on the key has as many as number the buckets"),
-        (keys(8, at(u32::MAX)), "beginBit 4294967295 > 29, the last bit from which on the key has as many as number the buckets"),
-        (of(KeyType::U64, at(30)), "beginBit is malformed: 30 to 34 are bits of two words"),
-        (of(KeyType::F32, BucketFunction::Range), "bucketFunction is malformed: ranges are of integers of 32 or 64 bits"),
-        (of(KeyType::F64, BucketFunction::Signs), "bucketFunction is malformed: signs are of u32, f32 and several u32"),
+        (keys(8, at(30)), "beginBit 30 > 29, the last position of a field that numbers the buckets"),
+        (keys(8, at(u32::MAX)), "beginBit 4294967295 > 29, the last position of a field that numbers the buckets"),
+        (of(KeyType::U64, at(30)), "beginBit is malformed: bits 30 to 34 cross a word boundary"),
+        (of(KeyType::F32, BucketFunction::Range), "bucketFunction is malformed: ranges need integer keys of 32 or 64 bits"),
+        (of(KeyType::F64, BucketFunction::Signs), "bucketFunction is malformed: signs need keys of u32, f32 or several u32"),
         (of(KeyType::U32x3, BucketFunction::Signs), "bucketCount is malformed: 16 is not 8, the combinations of 3 signs"),
         (
             of(KeyType::U16, BucketFunction::Splitters),
-            "keyType is malformed: keys narrower than a word go by their bits, to no more than 256 buckets, and not by segments",
+            "keyType is malformed: keys narrower than a word need a function of bits, at most 256 buckets and no segments",
         ),
         (
             SplitterInfo { max_count: u32::MAX, ..of(KeyType::U32, BucketFunction::Ids(IdType::U8)) },
-            "maxCount 4294967295 > 1073741824, the most items of such splits",
+            "maxCount 4294967295 > 1073741824, the most items with this bucket function or number of buckets",
         ),
         (
             SplitterInfo { drop_keys: true, ..keys(2, BITS) },
@@ -40,7 +40,7 @@ pub(crate) fn refusals() {
         ),
         (
             SplitterInfo { value: ValueType::Bytes(20), ..keys(2, BITS) },
-            "valueSize is malformed: 20 is more than 16: split the indices, and fetch by them",
+            "valueSize is malformed: 20 is more than 16: split indices and gather the values by them",
         ),
     ];
     for (info, why) in expected {
@@ -50,35 +50,35 @@ pub(crate) fn refusals() {
         (keys(4, BITS).output(SplitOutput::Bucket(4)), "outputBucket is malformed: 4 is none of 4 buckets"),
         (
             SplitterInfo::pairs(4, BITS).output(SplitOutput::Ranks),
-            "output is malformed: items stay where they are: there is nothing to say of values, or of keys where they go",
+            "output is malformed: no items are written: values, dropped keys and interleaved items are not available",
         ),
         (
             SplitterInfo { segmented: true, ..keys(4, BITS) }.output(SplitOutput::Ranks),
-            "output is malformed: of segments, items go bucket by bucket",
+            "output is malformed: segmented splits write all items, grouped by bucket",
         ),
         (
             SplitterInfo { segmented: true, ..keys(65_536, BucketFunction::Ids(IdType::U32)) },
-            "bucketCount is malformed: of segments, 65536 buckets leave no place for items of none",
+            "bucketCount is malformed: with segments, 65536 buckets need a function that returns a bucket for every item",
         ),
         (
             keys(4, BITS).method(SplitMethod::Direct).strategy(Strategy::Lookback),
-            "method is malformed: items of a subgroup are ranked together by reduce-then-scan, and not of segments",
+            "method is malformed: the subgroup methods need reduce-then-scan, and no segments",
         ),
         (
             SplitterInfo { max_count: u32::MAX, ..keys(4, BITS) }.method(SplitMethod::Direct),
-            "maxCount 4294967295 > 1073741824, the most items that subgroups rank",
+            "maxCount 4294967295 > 1073741824, the most items of the subgroup methods",
         ),
         (
             SplitterInfo { segmented: true, ..keys(4, BITS) }.method(SplitMethod::Subgroup),
-            "method is malformed: items of a subgroup are ranked together by reduce-then-scan, and not of segments",
+            "method is malformed: the subgroup methods need reduce-then-scan, and no segments",
         ),
         (
             keys(257, BITS).output(SplitOutput::Placed),
-            "output is malformed: of more than 256 buckets, items go one bucket behind the other, or are counted",
+            "output is malformed: more than 256 buckets need all items grouped by bucket, or counts",
         ),
         (
             keys(4, BITS).output(SplitOutput::Counts).strategy(Strategy::Ring),
-            "strategy is malformed: what is counted and nothing else is counted by reduce-then-scan: there is nothing to wait for",
+            "strategy is malformed: counts need reduce-then-scan: without a scatter, tiles have no prefix to wait for",
         ),
     ];
     for (info, why) in outputs {
@@ -99,23 +99,11 @@ pub(crate) fn refusals() {
     // Few items take none, but for their labels.
     let required = by_splitters.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
-        (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: buckets of 0 keys have none".into()),
-        (
-            &by_bits,
-            SplitInfo { width: 1, ..bits },
-            "width is malformed: 1 is not 0, and the splitter's buckets are no ranges".into(),
-        ),
+        (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: a bucket has at least one key".into()),
+        (&by_bits, SplitInfo { width: 1, ..bits }, "width is malformed: 1 is not 0, and the bucket function is not ranges".into()),
         (&by_range, SplitInfo { low: 1 << 32, ..range }, "low 4294967296 > 4294967295, the bits of the key".into()),
-        (
-            &by_bits,
-            SplitInfo { bucket_ids: bits.keys, ..bits },
-            "bucketIds is malformed: the splitter's buckets are not told by ids".into(),
-        ),
-        (
-            &by_ids,
-            SplitInfo { splitters: ids.keys, ..ids },
-            "splitters is malformed: the splitter's buckets are not told by any".into(),
-        ),
+        (&by_bits, SplitInfo { bucket_ids: bits.keys, ..bits }, "bucketIds is malformed: the bucket function is not ids".into()),
+        (&by_ids, SplitInfo { splitters: ids.keys, ..ids }, "splitters is malformed: the bucket function is not splitters".into()),
         (&by_ids, SplitInfo { bucket_ids: Range::NONE, ..ids }, "bucketIds.address is null".into()),
         (
             &by_ids,
@@ -142,11 +130,7 @@ pub(crate) fn refusals() {
         // One for items of no bucket, too.
         (&placed, SplitInfo { starts: Range { size: 20, ..told.starts }, ..told }, "starts.size 20 < 24 required".into()),
         (&placed, SplitInfo { starts: told.keys_out, ..told }, "keysOut and starts overlap".into()),
-        (
-            &by_bits,
-            SplitInfo { starts: bits.keys, ..bits },
-            "starts is malformed: the splitter's buckets lie one behind the other".into(),
-        ),
+        (&by_bits, SplitInfo { starts: bits.keys, ..bits }, "starts is malformed: the output is not placed".into()),
         (&by_bits, SplitInfo { segments: cut.segments, ..bits }, "segments is malformed: the splitter is not segmented".into()),
         (&segmented, SplitInfo { segments: Segments::default(), ..cut }, "segments.offsets.address is null".into()),
         (
@@ -162,12 +146,8 @@ pub(crate) fn refusals() {
             SplitInfo { segments: many, ..cut },
             "segments.count.max 268435456 > 89478485, 2^30 words of offsets, counts or commands".into(),
         ),
-        (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: 1 is not 0, and the splitter's buckets are no ranges".into()),
-        (
-            &by_bits,
-            SplitInfo { command_items: 0, ..bits },
-            "commandItems is malformed: workgroups of 0 items never get through".into(),
-        ),
+        (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: 1 is not 0, and the bucket function is not ranges".into()),
+        (&by_bits, SplitInfo { command_items: 0, ..bits }, "commandItems is malformed: a workgroup takes at least one item".into()),
         (
             &by_bits,
             SplitInfo { count: Count::host((1 << 30) + 1), ..bits },

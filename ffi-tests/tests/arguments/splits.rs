@@ -60,10 +60,10 @@ fn splitters() -> Result<()> {
         (
             "ranges of floats",
             by_ranges(keyed(TrmKeyType::F32, good)),
-            "bucketFunction is malformed: ranges are of integers of 32 or 64 bits",
+            "bucketFunction is malformed: ranges need integer keys of 32 or 64 bits",
         ),
         ("ranges of longer keys", by_ranges(keyed(TrmKeyType::U32X3, good)), "bucketFunction is malformed"),
-        ("two words", keyed(TrmKeyType::U64, bits(4, 31)), "beginBit is malformed: 31 to 33 are bits of two words"),
+        ("two words", keyed(TrmKeyType::U64, bits(4, 31)), "beginBit is malformed: bits 31 to 33 cross a word boundary"),
         ("no bytes", bytes(0), "valueSize is malformed: 0 is not a multiple of 4"),
         ("odd bytes", bytes(10), "valueSize is malformed: 10 is not a multiple of 4"),
         ("many bytes", bytes(20), "valueSize is malformed: 20 is more than 16"),
@@ -108,7 +108,7 @@ fn splitters() -> Result<()> {
         (
             "one bucket of segments",
             TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_SEGMENTED_BIT, ..bucket },
-            "output is malformed: of segments, items go bucket by bucket",
+            "output is malformed: segmented splits write all items, grouped by bucket",
         ),
         (
             "counts by look-back",
@@ -120,17 +120,13 @@ fn splitters() -> Result<()> {
         bad(what, engine.device, info, MALFORMED, reason);
     }
     let too_large = [
-        ("bits", bits(2, 32), "beginBit 32 > 31, the last bit from which on the key has as many as number the buckets"),
-        ("a field", bits(5, 30), "beginBit 30 > 29, the last bit from which on the key has as many as number the buckets"),
-        (
-            "all bits",
-            bits(2, u32::MAX),
-            "beginBit 4294967295 > 31, the last bit from which on the key has as many as number the buckets",
-        ),
+        ("bits", bits(2, 32), "beginBit 32 > 31, the last position of a field that numbers the buckets"),
+        ("a field", bits(5, 30), "beginBit 30 > 29, the last position of a field that numbers the buckets"),
+        ("all bits", bits(2, u32::MAX), "beginBit 4294967295 > 31, the last position of a field that numbers the buckets"),
         (
             "narrow bits",
             keyed(TrmKeyType::F16, bits(256, 9)),
-            "beginBit 9 > 8, the last bit from which on the key has as many as number the buckets",
+            "beginBit 9 > 8, the last position of a field that numbers the buckets",
         ),
         (
             "many narrow keys",
@@ -150,7 +146,7 @@ fn splitters() -> Result<()> {
         ("no code", &own, ptr::null(), size, NULL, "code is null"),
         ("misaligned code", &own, code.wrapping_byte_add(1), size, MISALIGNED, "code"),
         ("odd code", &own, code, size - 1, MISALIGNED, "codeSize 0x13 is not a multiple of 4"),
-        ("no words of code", &own, code, 0, MALFORMED, "code is malformed: it is no SPIR-V of this machine's byte order"),
+        ("no words of code", &own, code, 0, MALFORMED, "code is malformed: it is not SPIR-V in this machine's byte order"),
         ("an empty module", &own, code, size, MALFORMED, "code is malformed: it has no compute kernel called main"),
     ];
     for (what, info, code, size, error, reason) in cases {
@@ -257,7 +253,7 @@ fn splits() -> Result<()> {
             "a width",
             &TrmSplitInfo { width: 5, ..good },
             MALFORMED,
-            "width is malformed: 5 is not 0, and the splitter's buckets are no ranges",
+            "width is malformed: 5 is not 0, and the bucket function is not ranges",
         );
         bad("starts", &TrmSplitInfo { starts: good.keys, ..good }, MALFORMED, "starts is malformed");
         let segments = TrmSegments { offsets: good.keys, ..good.segments };
@@ -268,7 +264,7 @@ fn splits() -> Result<()> {
             "a first key",
             &TrmSplitInfo { low: 5, ..good },
             MALFORMED,
-            "low is malformed: 5 is not 0, and the splitter's buckets are no ranges",
+            "low is malformed: 5 is not 0, and the bucket function is not ranges",
         );
         bad("groups of nothing", &TrmSplitInfo { command_items: 0, ..good }, MALFORMED, "commandItems is malformed");
 
@@ -318,7 +314,7 @@ fn splits() -> Result<()> {
             refusals.expect("odd splitter", (api.trmCmdSplit)(commands, odd, &good), MISALIGNED, "splitter");
             let no_width = TrmSplitInfo { splitter: by_range, ..good };
             let result = (api.trmCmdSplit)(commands, by_range, &no_width);
-            refusals.expect("no width", result, MALFORMED, "width is malformed: buckets of 0 keys have none");
+            refusals.expect("no width", result, MALFORMED, "width is malformed: a bucket has at least one key");
         }
         Ok(())
     })?;

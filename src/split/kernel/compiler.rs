@@ -1,4 +1,4 @@
-//! From the GLSL of a function to a kernel around it.
+//! Compiles a user-defined bucket function in GLSL to a kernel.
 
 use super::malformed;
 use crate::{KeyType, Result};
@@ -9,7 +9,7 @@ use shaderc::{
 
 macro_rules! sources {
     ($($name:literal)*) => {
-        /// What the kernel around a function is made of, by the names that it is included by.
+        /// The library's files that the kernel includes, by the names in `#include`.
         const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../glsl/", $name)))),*];
     };
 }
@@ -21,10 +21,10 @@ sources! {
 }
 
 const KERNEL: &str = include_str!("../../../glsl/split/label.comp");
-/// What split/user.glsl includes it as, and its name in messages.
+/// The name of the user's function in split/user.glsl and in messages.
 const FUNCTION: &str = "trm_bucket.glsl";
 
-/// What a function calls such a key, and how it is made of `words`.
+/// Returns the GLSL type of a key, and the expression that makes it from `words`.
 fn key_type(key: KeyType) -> Result<(&'static str, &'static str)> {
     Ok(match key {
         KeyType::U32 => ("uint", "words[0]"),
@@ -40,7 +40,7 @@ fn key_type(key: KeyType) -> Result<(&'static str, &'static str)> {
 pub(super) fn compile(key: KeyType, source: &str) -> Result<Vec<u32>> {
     let (name, of_words) = key_type(key)?;
     if source.contains('\0') {
-        return Err(malformed("source", "there is a NUL in it"));
+        return Err(malformed("source", "it contains a NUL character"));
     }
     let plain = key.plain();
     let macros = [
@@ -61,7 +61,7 @@ pub(super) fn compile(key: KeyType, source: &str) -> Result<Vec<u32>> {
     Ok(artifact.map_err(failed)?.as_binary().to_vec())
 }
 
-/// The function itself includes nothing: not itself, and what the library is made of is not for it to know.
+/// Resolves includes of the library's files. The user's function may not include files.
 fn include(requested: &str, from: &str, source: &str) -> IncludeCallbackResult {
     let found = if from == FUNCTION {
         None
