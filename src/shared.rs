@@ -400,7 +400,7 @@ shared_structs! {
 
 /// Identifies the interface of user-defined kernels. The library refuses a module that was compiled with another value.
 ///
-/// The value is a hash (FNV-1a) of the tokens of [`KERNEL_FILES`] and of the structs and constants that these files name. Comments,
+/// The value is a hash (FNV-1a) of the tokens of their source files and of the structs and constants that these files name. Comments,
 /// white space and other parts of the library do not change it.
 pub const KERNEL_INTERFACE: u32 = {
     #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
