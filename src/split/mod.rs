@@ -101,7 +101,7 @@ pub struct SplitInfo {
 /// # use trommel::{BucketFunction, Count, Device, Range, Scratch, SplitInfo, Splitter, SplitterInfo};
 /// # type Commands = ash::vk::CommandBuffer;
 /// # unsafe fn record(device: &Device, commands: Commands, [rays, ids, binned, ids_binned, offsets]: [Range; 5], scratch: Scratch) -> trommel::Result<()> {
-/// A million rays are grouped by material: the lowest 6 bits of the key.
+/// // A million rays are grouped by material: the lowest 6 bits of the key.
 /// let splitter = Splitter::new(device, &SplitterInfo::pairs(64, BucketFunction::Bits { begin_bit: 0 }))?;
 /// let split = SplitInfo { count: Count::host(1 << 20), keys: rays, values: ids, scratch, ..SplitInfo::default() };
 /// let split = SplitInfo { keys_out: binned, values_out: ids_binned, offsets, ..split };

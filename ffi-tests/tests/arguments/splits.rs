@@ -83,7 +83,7 @@ fn splitters() -> Result<()> {
         bad(what, engine.device, info, MALFORMED, reason);
     }
     let output = |output: TrmSplitOutput, info| TrmSplitterCreateInfo { output: output as i32, ..info };
-    let (bucket, stays) = (output(TrmSplitOutput::Bucket, good), "output is malformed: items stay where they are");
+    let (bucket, stays) = (output(TrmSplitOutput::Bucket, good), "output is malformed: no items are written");
     let outputs = [
         (
             "no such bucket",
@@ -98,12 +98,12 @@ fn splitters() -> Result<()> {
             output(TrmSplitOutput::Placed, keyed(TrmKeyType::U8, good)),
             "output is malformed: keys narrower than a word",
         ),
-        ("many ranks", output(TrmSplitOutput::Ranks, buckets(257)), "output is malformed: of more than 256 buckets"),
+        ("many ranks", output(TrmSplitOutput::Ranks, buckets(257)), "output is malformed: more than 256 buckets"),
         ("reserved", TrmSplitterCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
         (
             "subgroups by look-back",
             TrmSplitterCreateInfo { method: TrmSplitMethod::Subgroup as i32, strategy: TrmStrategy::Lookback as i32, ..good },
-            "method is malformed: items of a subgroup are ranked together by reduce-then-scan",
+            "method is malformed: the subgroup methods need reduce-then-scan",
         ),
         (
             "one bucket of segments",
@@ -113,7 +113,7 @@ fn splitters() -> Result<()> {
         (
             "counts by look-back",
             TrmSplitterCreateInfo { strategy: TrmStrategy::Lookback as i32, ..output(TrmSplitOutput::Counts, good) },
-            "strategy is malformed: what is counted and nothing else is counted by reduce-then-scan",
+            "strategy is malformed: counts need reduce-then-scan",
         ),
     ];
     for (what, info, reason) in &outputs {
