@@ -98,7 +98,7 @@ impl From<StrategyArg> for Strategy {
     }
 }
 
-/// Shapes as one argument: clap takes a bare `Vec` for an argument given several times.
+/// Shapes in one argument. For clap, a bare `Vec` would be an argument given several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SmallShapes(pub(crate) Vec<SmallShape>);
 
@@ -115,7 +115,7 @@ impl Args {
                 shapes.tiles.extend(last.map(|last| SizedTile { shape, ..last }));
             }
             if let Some(small) = &self.small {
-                // Which would go first.
+                // Small arrays would take the ranked shapes otherwise.
                 shapes.ranked.clear();
                 shapes.small = small.0.iter().copied().collect();
             }
@@ -156,10 +156,26 @@ fn parse_small(text: &str) -> Result<SmallShapes, String> {
     Ok(SmallShapes(shapes))
 }
 
+/// The profile of a device that does not exist.
+#[cfg(test)]
+pub(crate) fn any_profile() -> Profile {
+    Profile::for_device(&trommel::DeviceFacts {
+        vendor_id: 1,
+        is_cpu: false,
+        compute_only: false,
+        min_lanes: 32,
+        max_lanes: 32,
+        lanes_selectable: true,
+        max_invocations: 256,
+        max_subgroups: 32,
+        shared_memory: 16 * 1024,
+        max_groups_x: 65535,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::any_profile;
     use trommel::tuning::{Ranking, Shape};
 
     fn parse(line: &str) -> Result<Args, clap::Error> {

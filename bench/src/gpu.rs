@@ -1,4 +1,4 @@
-//! The device under test. The library runs on it as on an engine's: several times over, with a profile each, when tuning.
+//! The device under test. Tuning opens the library on it many times, each time with another profile.
 
 use crate::args::{Args, Queue};
 use anyhow::Context as _;
@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use trommel::host::{Context, ContextInfo};
 use trommel::{Device, DeviceInfo, Profile, Requirements};
 
-/// A context, with what the library needs to be made on it once more.
+/// A context, and the loader that further instances of the library on its device need.
 pub(crate) struct Gpu {
     pub(crate) context: Context,
     entry: ash::Entry,
@@ -16,7 +16,7 @@ pub(crate) struct Gpu {
     pub(crate) about: About,
 }
 
-/// What a record says of the device.
+/// Facts about the device that a record contains.
 pub(crate) struct About {
     pub(crate) driver: String,
     pub(crate) driver_info: String,
@@ -45,12 +45,12 @@ impl Gpu {
         Ok(Self { context, entry, has_statistics, about })
     }
 
-    /// The library with a profile of its own. It must go before the context does.
+    /// Opens the library with a profile of its own. Drop it before the context.
     pub(crate) fn library(&self, profile: &Profile) -> trommel::Result<Device> {
         self.library_with(profile, vk::PipelineCache::null(), 0)
     }
 
-    /// The same with a pipeline cache, and with so many threads that create pipelines.
+    /// The same with a pipeline cache; `threads` create pipelines.
     pub(crate) fn library_with(&self, profile: &Profile, cache: vk::PipelineCache, threads: u32) -> trommel::Result<Device> {
         let context = &self.context;
         let (mut v12, mut v13) = Default::default();
@@ -117,21 +117,4 @@ fn has_extension(context: &Context, name: &CStr) -> bool {
     // SAFETY: the handles are the context's.
     let extensions = unsafe { context.instance().enumerate_device_extension_properties(context.physical_device()) };
     extensions.unwrap_or_default().iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
-}
-
-/// The profile of a device that is not there.
-#[cfg(test)]
-pub(crate) fn any_profile() -> Profile {
-    Profile::for_device(&trommel::DeviceFacts {
-        vendor_id: 1,
-        is_cpu: false,
-        compute_only: false,
-        min_lanes: 32,
-        max_lanes: 32,
-        lanes_selectable: true,
-        max_invocations: 256,
-        max_subgroups: 32,
-        shared_memory: 16 * 1024,
-        max_groups_x: 65535,
-    })
 }

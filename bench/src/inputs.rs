@@ -1,9 +1,41 @@
-//! What is sorted and split: the same numbers that the CUDA peers draw.
+//! Inputs of every case: keys of several distributions and values, the same numbers that the CUDA peers draw.
 
-use crate::cases::{Fill, Keys};
 use std::sync::Arc;
 use std::thread;
 use trommel::host::{Buffer, Context};
+
+/// How keys are distributed, as unsigned numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Every bit uniform. Floats are any bits too, NaNs among them.
+    Random,
+    /// One value.
+    Constant,
+    /// Ascending.
+    Sorted,
+    /// Descending.
+    Reversed,
+    /// Three uniform draws combined by AND: 17.4 bits of entropy in 32.
+    LowEntropy,
+    /// Uniform low bits, this many of them. All keys share the bits above.
+    LowBits(u32),
+    /// `f32` or `f64` by the key's size, approximately normal: mean 0 and standard deviation 1.
+    Normal,
+    /// The range of the key is cut into this many buckets of equal width. Keys are uniform within a bucket; `Fill` sizes the buckets.
+    Buckets(Fill, u32),
+}
+
+/// How many keys each bucket has. (Binomial as in Ashkiani, Davidson, Meyer and Owens, "GPU multisplit: an extended study of a
+/// parallel algorithm", 2017.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// The middle bucket has all keys.
+    One,
+    /// Of m buckets, the bucket of a key is drawn from B(m - 1, 1/2): middle buckets are the largest.
+    Binomial,
+    /// Of m buckets, the key at index i lies in bucket i mod m: neighbors never share a bucket.
+    Alternate,
+}
 
 /// What a member of an item holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,43 +54,43 @@ pub(crate) struct Field {
 
 /// Data on the host, and a copy on the device from which inputs are restored.
 pub(crate) struct Source {
-    /// Items one after the other; the last word may be filled up.
+    /// Items side by side. Zeros pad the last word.
     pub(crate) host: Arc<Vec<u32>>,
     pub(crate) device: Buffer,
 }
 
-/// The last arrays made, one that begins with keys and one of values: what comes next often sorts the same.
+/// Caches two arrays, the last that begins with keys and the last of values: the next case often has the same input.
 #[derive(Default)]
 pub(crate) struct Sources {
-    keys: Option<Made>,
-    values: Option<Made>,
+    keys: Option<Cached>,
+    values: Option<Cached>,
 }
 
-struct Made {
+struct Cached {
     fields: Vec<Field>,
     n: u32,
     source: Arc<Source>,
 }
 
 impl Sources {
-    /// `n` items of these fields, or more.
+    /// Returns an array of at least `n` items of these fields.
     pub(crate) fn get(&mut self, context: &Context, fields: &[Field], n: u32) -> trommel::Result<Arc<Source>> {
         let is_values = fields.first().is_some_and(|field| field.content == Content::Values);
         let last = if is_values { &mut self.values } else { &mut self.keys };
-        // Numbers that depend on their place alone serve every smaller size.
+        // Numbers that depend on their index alone serve every smaller size.
         let any_size = fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
-        if let Some(made) = last
-            && made.fields == fields
-            && (made.n == n || any_size && made.n > n)
+        if let Some(cached) = last
+            && cached.fields == fields
+            && (cached.n == n || any_size && cached.n > n)
         {
-            return Ok(made.source.clone());
+            return Ok(cached.source.clone());
         }
-        // Two large arrays need not be there at once.
+        // Frees the old array first: memory need not hold both.
         *last = None;
         let host = generate(words(fields, n), |index| word(fields, index, n));
         let device = context.upload(&host)?;
         let source = Arc::new(Source { host: Arc::new(host), device });
-        *last = Some(Made { fields: fields.to_vec(), n, source: source.clone() });
+        *last = Some(Cached { fields: fields.to_vec(), n, source: source.clone() });
         Ok(source)
     }
 }
@@ -96,7 +128,7 @@ const KEYS: u64 = 1;
 const VALUES: u64 = 2;
 
 impl Field {
-    /// A word of an item, the first the least significant. What is longer than any number drawn is drawn word by word.
+    /// A word of an item, least significant first. Fields longer than one draw are drawn word by word.
     fn word(self, item: u64, word: u64, n: u32) -> u32 {
         let words = u64::from(self.size / 4);
         if words > 2 {
@@ -105,9 +137,9 @@ impl Field {
         low_word(self.number(item, n.into()) >> (32 * word))
     }
 
-    /// Item `i` of `n`, from bit 0 on: higher bits than the field has go unused.
+    /// Item `i` of `n` in the low bits. Bits above the field's size are unused.
     fn number(self, i: u64, n: u64) -> u64 {
-        // A rising line through all of the range.
+        // Rises linearly through the whole range.
         let rising = |i: u64| low_long((u128::from(i) << (self.size * 8).min(64)) / u128::from(n));
         let Content::Keys(keys) = self.content else { return draw(i, VALUES) };
         match keys {
@@ -118,7 +150,7 @@ impl Field {
             Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
             Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
             Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
-            // Bits that the draws have left zero.
+            // Fills low bits that the sum of draws leaves zero.
             Keys::Normal => normal(i).to_bits() | draw(i, KEYS) >> 40,
             Keys::Buckets(fill, buckets) => in_bucket(fill.bucket(i, buckets), buckets, self.size * 8, draw(i, KEYS)),
         }
@@ -126,11 +158,11 @@ impl Field {
 }
 
 impl Fill {
-    /// Which of so many, at most 256, the key at place `i` lies in.
+    /// The bucket of the key at index `i`. At most 256 buckets.
     fn bucket(self, i: u64, buckets: u32) -> u32 {
         match self {
             Self::One => buckets / 2,
-            // The ones among as many uniform bits.
+            // The number of ones among m - 1 uniform bits.
             Self::Binomial => {
                 let bits = |part: u32| (buckets - 1).saturating_sub(64 * part).min(64);
                 let drawn = |part: u32| u128::from(draw(i, 5 + u64::from(part))) & ((1 << bits(part)) - 1);
@@ -141,12 +173,12 @@ impl Fill {
     }
 }
 
-/// A key of `bits` in one of so many ranges of equal width, where `drawn` says.
+/// A key of `bits` bits in one of `buckets` ranges of equal width. `drawn` selects the key within its range.
 fn in_bucket(bucket: u32, buckets: u32, bits: u32, drawn: u64) -> u64 {
     let end = 1u128 << bits.min(64);
     let width = end.div_ceil(buckets.into());
     let first = u128::from(bucket) * width;
-    // The last range may be the shorter one.
+    // The last range may be shorter.
     low_long(first + u128::from(drawn) % width.min(end - first))
 }
 
@@ -154,7 +186,7 @@ fn draw(i: u64, seed: u64) -> u64 {
     splitmix64(i ^ (seed << 40))
 }
 
-/// The sum of twelve draws of 16 bits, which the central limit theorem takes near a normal distribution, scaled to mean 0 and deviation 1.
+/// A sum of twelve draws of 16 bits, scaled to mean 0 and deviation 1. By the central limit theorem it is nearly normal.
 fn normal(i: u64) -> f64 {
     let sum: u64 = (0..12).map(|part| draw(i, KEYS + part / 4) >> (16 * (part % 4)) & 0xffff).sum();
     f64::from(low_word(sum)) / 65536.0 - 6.0
@@ -173,19 +205,19 @@ pub(crate) fn splitmix64(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "callers want the low word")]
 fn low_word(wide: u64) -> u32 {
     wide as u32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "callers want the low half")]
 fn low_long(wide: u128) -> u64 {
     wide as u64
 }
 
 /// `word(i)` for each i below `n`, on all cores.
 fn generate(n: u64, word: impl Fn(u64) -> u32 + Sync) -> Vec<u32> {
-    // What does not fit memory ends in the allocation.
+    // An array larger than memory fails in the allocation.
     let mut words = vec![0; usize::try_from(n).unwrap_or(usize::MAX)];
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let chunk = words.len().div_ceil(threads).max(1 << 16);
@@ -231,7 +263,7 @@ mod tests {
     const VALUE: Field = Field { content: Content::Values, size: 4 };
 
     #[test]
-    fn numbers_are_those_of_the_peers() {
+    fn numbers_equal_those_of_the_peers() {
         // T(mix(i ^ seed << 40)) for each i.
         let drawn = |i: u64, seed: u64| splitmix64(i ^ seed << 40);
         assert_eq!(array(&[keys(Keys::Random, 4)], 3), [0, 1, 2].map(|i| low_word(drawn(i, 1))));
@@ -242,17 +274,17 @@ mod tests {
     }
 
     #[test]
-    fn narrow_keys_lie_side_by_side() {
+    fn narrow_keys_are_packed() {
         let full = array(&[keys(Keys::Random, 4)], 5);
         let bytes: Vec<u8> = array(&[keys(Keys::Random, 1)], 5).iter().flat_map(|word| word.to_le_bytes()).collect();
         assert!(full.iter().zip(&bytes).all(|(full, byte)| full.to_le_bytes()[0] == *byte));
-        assert_eq!(bytes.len(), 8, "the last word is filled up");
+        assert_eq!(bytes.len(), 8, "zeros pad the last word");
         let halves = array(&[keys(Keys::Random, 2)], 2);
         assert_eq!(halves, [full[0] & 0xffff | full[1] << 16]);
     }
 
     #[test]
-    fn interleaved_fields_are_those_of_arrays_apart() {
+    fn interleaved_fields_equal_separate_arrays() {
         let (long, value) = (keys(Keys::Random, 8), VALUE);
         let (keys, values) = (array(&[long], 4), array(&[value], 4));
         let items = array(&[long, value], 4);
@@ -261,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn distributions_are_what_they_say() {
+    fn distributions_have_their_properties() {
         let made = |kind| array(&[keys(kind, 4)], 1000);
         assert!(made(Keys::Sorted).is_sorted());
         assert!(made(Keys::Reversed).iter().rev().is_sorted());
@@ -288,6 +320,6 @@ mod tests {
         let close = long.chunks(2).zip(made(Keys::Normal)).all(|(long, key)| {
             (f64::from_bits(u64::from(long[1]) << 32 | u64::from(long[0])) - f64::from(f32::from_bits(key))).abs() < 1e-3
         });
-        assert!(close, "of either size, the same");
+        assert!(close, "both sizes draw the same numbers");
     }
 }

@@ -1,34 +1,60 @@
 //! Times the library on a GPU and prints one line a case, in the format of the CUDA peers.
+//!
+//! A module uses modules of lower lines alone. A test compares this drawing with the sources.
+//!
+//! ```text
+//! main
+//! tune       recording  creation             the modes besides measuring
+//! report
+//! timing     cases      stats
+//! primitives                                 split uses sort; copy is independent
+//! job        problems   items
+//! workload                                   the traits of a primitive
+//! arrays     handles    shapes     gpu
+//! inputs     verify     key_order  args
+//! ```
+//!
+//! A primitive brings its cases, inputs and checks in a file or folder of `primitives`, and adds a line to the list there. Other modules
+//! know primitives by the traits of `workload`.
 
 mod args;
+mod arrays;
 mod cases;
 mod creation;
 mod gpu;
+mod handles;
 mod inputs;
+mod items;
 mod job;
-mod kernels;
+mod key_order;
+#[cfg(test)]
+mod module_graph;
 mod primitives;
+mod problems;
 mod recording;
 mod report;
+mod shapes;
 mod stats;
 mod timing;
 mod tune;
 mod verify;
+mod workload;
 
 use anyhow::Context as _;
 use args::Args;
-use cases::Case;
 use clap::Parser as _;
 use gpu::Gpu;
+use handles::Handles;
 use inputs::Sources;
 use job::Job;
-use primitives::Primitives;
+use primitives::{PRIMITIVES, heating};
 use report::Report;
 use serde_json::json;
 use stats::PipelineStats;
 use timing::Timer;
 use trommel::{Error, Profile};
 use verify::Verifier;
+use workload::{Case, Operation};
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
@@ -42,10 +68,10 @@ fn main() -> anyhow::Result<()> {
     let profile = args.reshape(load_profile(&args, &gpu)?)?;
     if args.recording {
         let report = Report::new(0);
-        return recording::measure(&gpu, &gpu.library(&profile)?, &report);
+        return recording::measure(&gpu, &gpu.library(&profile)?, PRIMITIVES, &report);
     }
     if args.creation {
-        return creation::measure(&args, &gpu, &profile);
+        return creation::measure(&args, &gpu, &profile, PRIMITIVES);
     }
     let cases = cases::select(&args.filter, &args.n, gpu.context.device().facts().is_cpu);
     anyhow::ensure!(!cases.is_empty(), "no case is called that; --list names them");
@@ -53,7 +79,7 @@ fn main() -> anyhow::Result<()> {
     report.device(&gpu);
     let profile = match &args.tune {
         Some(path) => {
-            let profile = tune::tune(&gpu, &profile, args.strategy.into(), &mut report)?;
+            let profile = tune::tune(&gpu, &profile, args.strategy.into(), PRIMITIVES, &heating(), &mut report)?;
             std::fs::write(path, profile.to_string()).with_context(|| path.display().to_string())?;
             profile
         }
@@ -71,29 +97,30 @@ fn load_profile(args: &Args, gpu: &Gpu) -> anyhow::Result<Profile> {
 fn measure(args: &Args, gpu: &Gpu, profile: &Profile, cases: &[Case], mut report: Report) -> anyhow::Result<()> {
     report.profile(profile);
     let library = gpu.library(profile)?;
-    let primitives = Primitives::new(&gpu.context, &library, args, cases, &mut report);
-    let mut timer = Timer::new(gpu)?;
+    let mut handles = Handles::new(&gpu.context, &library, args.strategy.into());
+    let operations: Vec<_> = cases.iter().map(|case| case.work.prepare(case.n, &mut handles)).collect();
+    report.handles(&handles.created, stats::spirv_bytes(&library.pipelines()));
+    let mut timer = Timer::new(gpu, heating())?;
     let mut sources = Sources::default();
     let mut verifier = Verifier::default();
-    for case in cases {
-        report.step(case.name);
-        let result = (|| {
-            let primitives = primitives.of(case)?;
-            if job::memory(case, &primitives)? > gpu.about.memory {
+    for (case, operation) in cases.iter().zip(operations) {
+        report.step(&case.name);
+        let run = |operation: Box<dyn Operation>| {
+            if job::memory(operation.as_ref(), case.n)? > gpu.about.memory {
                 return Err(Error::Allocation("more than the device has".into()));
             }
-            let job = Job::new(&gpu.context, primitives, &mut sources, *case)?;
+            let job = Job::new(&gpu.context, &mut sources, case.clone(), operation)?;
             let samples = timer.measure(&job)?;
             let output = args.verifies(case.n).then(|| job.output()).transpose()?;
             let passes = if args.passes { timer.measure_passes(&job)? } else { Vec::new() };
             Ok((samples, passes, output))
-        })();
-        match result {
+        };
+        match operation.and_then(run) {
             Ok((samples, passes, output)) => {
                 report.case(case, &samples, &passes);
-                output.into_iter().for_each(|output| verifier.take(output));
+                output.into_iter().for_each(|output| verifier.start(move || output.check()));
             }
-            // Neither memory nor every format reaches as far as counts do.
+            // Memory is smaller than the largest counts, and so are the limits of some formats.
             Err(why @ (Error::Allocation(_) | Error::TooLarge { .. })) => {
                 report.comment(&format!("{} {} left out: {why}", case.name, case.n));
             }

@@ -4,27 +4,28 @@ use crate::gpu::Gpu;
 use crate::inputs::splitmix64;
 use crate::report::Report;
 use crate::timing::Samples;
+use crate::workload::{Primitive, Recorder};
 use ash::vk;
 use std::time::Instant;
-use trommel::{Count, Device, Range, Request, Scratch, SortInfo, Sorter, SorterInfo, batch_scratch_size, cmd_batch};
+use trommel::{Device, Request, Scratch, batch_scratch_size, cmd_batch};
 
-/// Sorts of a batch.
-const SORTS: [usize; 3] = [1000, 10_000, 1 << 20];
-/// Keys of a sort.
+/// Problems of a batch.
+const PROBLEMS: [usize; 3] = [1000, 10_000, 1 << 20];
+/// Keys of a problem.
 const KEYS: u32 = 1000;
-/// From one sort's keys to the next.
+/// Bytes from the keys of a problem to those of the next.
 const STRIDE: u64 = 4096;
-/// Where the keys of the first sort lie.
+/// Address of the first problem's keys.
 const BASE: u64 = 1 << 40;
 /// Recordings that count. One before them does not.
 const RUNS: usize = 7;
 
-/// In what order the arrays of a batch lie.
+/// The order of a batch's arrays in memory.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Rising,
     Falling,
-    /// Rising, but for two neighbors in the middle.
+    /// Rising, except two neighbors in the middle.
     Exchanged,
     Shuffled,
 }
@@ -32,34 +33,40 @@ enum Order {
 impl Order {
     const ALL: [Self; 4] = [Self::Rising, Self::Falling, Self::Exchanged, Self::Shuffled];
 
-    /// The place of each sort's keys.
-    fn places(self, sorts: usize) -> Vec<usize> {
-        let mut places: Vec<_> = (0..sorts).collect();
+    /// The index in memory of each problem's keys.
+    fn indices(self, problems: usize) -> Vec<usize> {
+        let mut indices: Vec<_> = (0..problems).collect();
         match self {
             Self::Rising => {}
-            Self::Falling => places.reverse(),
-            Self::Exchanged => places.swap(sorts / 2, sorts / 2 + 1),
-            Self::Shuffled => places.sort_by_key(|place| splitmix64(*place as u64)),
+            Self::Falling => indices.reverse(),
+            Self::Exchanged => indices.swap(problems / 2, problems / 2 + 1),
+            Self::Shuffled => indices.sort_by_key(|index| splitmix64(*index as u64)),
         }
-        places
+        indices
     }
 }
 
-/// Prints the median time of each batch in each order.
-pub(crate) fn measure(gpu: &Gpu, library: &Device, report: &Report) -> anyhow::Result<()> {
-    let sorter = Sorter::new(library, &SorterInfo { max_count: KEYS, ..SorterInfo::keys() }.batches())?;
+/// Prints the median time of each primitive's batches in each order.
+pub(crate) fn measure(gpu: &Gpu, library: &Device, primitives: &[&dyn Primitive], report: &Report) -> anyhow::Result<()> {
     let pool = Pool::new(gpu.context.vk(), gpu.context.queue_family())?;
-    for sorts in SORTS {
+    for primitive in primitives {
+        if let Some(recorder) = primitive.recorder(library, KEYS)? {
+            measure_batches(gpu, &pool, recorder.as_ref(), report)?;
+        }
+    }
+    Ok(())
+}
+
+fn measure_batches(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
+    for problems in PROBLEMS {
         for order in Order::ALL {
-            let request = |place: usize| {
-                let keys = Range::new(BASE + place as u64 * STRIDE, u64::from(KEYS) * 4);
-                Request::Sort(&sorter, SortInfo { count: Count::host(KEYS), keys, ..SortInfo::default() })
-            };
-            let requests: Vec<_> = order.places(sorts).into_iter().map(request).collect();
+            let requests: Vec<_> =
+                order.indices(problems).into_iter().map(|index| recorder.request(BASE + index as u64 * STRIDE)).collect();
             let buffer = gpu.context.buffer(batch_scratch_size(&requests)?)?;
             let mut times = (0..=RUNS).map(|_| pool.record(&requests, buffer.scratch())).collect::<anyhow::Result<Vec<_>>>()?;
             let median = Samples::new(times.split_off(1)).median();
-            report.print(&format!("record {:<10} n={sorts:<10} {median:9.4} ms", format!("{order:?}").to_lowercase()));
+            let (label, order) = (recorder.label(), format!("{order:?}").to_lowercase());
+            report.print(&format!("{label} {order:<10} n={problems:<10} {median:9.4} ms"));
         }
     }
     Ok(())
@@ -87,7 +94,7 @@ impl<'a> Pool<'a> {
 
     /// Milliseconds of the recording alone.
     fn record(&self, requests: &[Request<'_>], scratch: Scratch) -> anyhow::Result<f64> {
-        // SAFETY: the command buffer is this pool's only one and is never submitted, so addresses of no array do no harm.
+        // SAFETY: the command buffer is this pool's only one and is never submitted, so that no array need exist at the addresses.
         unsafe {
             self.vk.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())?;
             self.vk.begin_command_buffer(self.commands, &vk::CommandBufferBeginInfo::default())?;
@@ -102,7 +109,7 @@ impl<'a> Pool<'a> {
 
 impl Drop for Pool<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing of it is pending.
+        // SAFETY: the pool's command buffer is never submitted.
         unsafe { self.vk.destroy_command_pool(self.pool, None) };
     }
 }
@@ -112,13 +119,13 @@ mod tests {
     use super::Order;
 
     #[test]
-    fn every_order_has_each_place_once() {
+    fn every_order_is_a_permutation() {
         for order in Order::ALL {
-            let mut places = order.places(100);
-            let rises = places.is_sorted();
+            let mut indices = order.indices(100);
+            let rises = indices.is_sorted();
             assert_eq!(rises, matches!(order, Order::Rising), "{order:?}");
-            places.sort_unstable();
-            assert!(places.into_iter().eq(0..100), "{order:?}");
+            indices.sort_unstable();
+            assert!(indices.into_iter().eq(0..100), "{order:?}");
         }
     }
 }

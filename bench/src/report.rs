@@ -1,8 +1,9 @@
-//! What is printed and kept: comment lines, one line a case, and the JSON record.
+//! The output: comment lines, one line a case, and the JSON record.
 
-use crate::cases::Case;
 use crate::gpu::Gpu;
+use crate::handles::Created;
 use crate::timing::Samples;
+use crate::workload::Case;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 use trommel::Profile;
@@ -24,7 +25,7 @@ impl Report {
         Self { bar, record: Map::new(), cases: Vec::new() }
     }
 
-    /// What is being done.
+    /// Shows the current step.
     pub(crate) fn step(&self, what: &str) {
         self.bar.set_message(what.to_owned());
     }
@@ -48,7 +49,7 @@ impl Report {
         self.record.insert(name.into(), value);
     }
 
-    /// What is measured on.
+    /// The device and its driver.
     pub(crate) fn device(&mut self, gpu: &Gpu) {
         let (about, family) = (&gpu.about, gpu.context.queue_family());
         let version = env!("CARGO_PKG_VERSION");
@@ -65,17 +66,30 @@ impl Report {
         );
     }
 
-    /// How the library is set up.
+    /// The profile of the library.
     pub(crate) fn profile(&mut self, profile: &Profile) {
         let text = profile.to_string();
         text.lines().for_each(|line| self.comment(&format!("profile: {line}")));
         self.keep("profile", json!(text));
     }
 
+    /// Handles with their pipelines, and the size of the modules of all pipelines.
+    pub(crate) fn handles(&mut self, created: &[Created], spirv_bytes: usize) {
+        let mut entries = Vec::new();
+        for Created { name, strategy, pipelines, time } in created {
+            let (strategy, ms) = (strategy.name(), time.as_secs_f64() * 1e3);
+            self.comment(&format!("{name}: {strategy}, {pipelines} new pipelines in {ms:.1} ms"));
+            entries.push(json!({ "name": name, "strategy": strategy, "pipelines": pipelines, "creation_ms": ms }));
+        }
+        self.comment(&format!("SPIR-V: {spirv_bytes} bytes"));
+        self.keep("primitives", json!(entries));
+        self.keep("spirv_bytes", json!(spirv_bytes));
+    }
+
     /// One line, and its entry in the record.
     pub(crate) fn case(&mut self, case: &Case, samples: &Samples, passes: &[(String, Samples)]) {
-        let ms = samples.median();
-        self.print(&line(case.name, case.n, ms, f64::from(case.n) * f64::from(case.work.bytes_per_item())));
+        let (ms, bytes) = (samples.median(), case.work.bytes_per_item());
+        self.print(&line(&case.name, case.n, ms, f64::from(case.n) * f64::from(bytes)));
         for (name, samples) in passes {
             self.comment(&format!("    {name:<26} {:9.2} us", samples.median() * 1e3));
         }
@@ -83,7 +97,7 @@ impl Report {
         let all: Vec<_> = samples.all().iter().copied().map(whole_ns).collect();
         self.cases.push(json!({
             "name": case.name, "n": case.n, "median_ms": whole_ns(ms), "samples_ms": all,
-            "bytes_per_item": case.work.bytes_per_item(), "passes": passes,
+            "bytes_per_item": bytes, "passes": passes,
         }));
     }
 
@@ -111,7 +125,7 @@ fn line(name: &str, n: u32, ms: f64, bytes: f64) -> String {
 mod tests {
     use super::*;
 
-    /// What joins our lines with the peers' matches `^(name.+?)\s+n=(\d+)\s+([0-9.]+) ms`; the same by hand.
+    /// Reads `^(name.+?)\s+n=(\d+)\s+([0-9.]+) ms`, the pattern that joins our lines with the peers'.
     fn read(line: &str) -> Option<(&str, u32, f64)> {
         let (name, rest) = line.split_once(" n=")?;
         let (n, rest) = rest.split_once(' ')?;
@@ -129,7 +143,7 @@ mod tests {
     #[test]
     fn the_record_is_json() {
         let mut report = Report::new(1);
-        let case = crate::cases::select(&["sort_keys_u32".into()], &[1024], false)[0];
+        let case = crate::cases::select(&["sort_keys_u32".into()], &[1024], false).remove(0);
         let samples = Samples::new(vec![0.010_000_000_1, 0.02, 0.03]);
         report.keep("version", json!("1.2"));
         report.case(&case, &samples, &[("sort_small".into(), samples.clone())]);

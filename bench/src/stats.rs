@@ -1,4 +1,4 @@
-//! What pipelines cost: their number, their code, and what the driver tells of them.
+//! Statistics of pipelines: sizes of modules, and the driver's numbers.
 
 use crate::gpu::Gpu;
 use ash::{khr, vk};
@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use trommel::Device;
 use trommel::kernels::{Kernel, Variant};
 
-/// Bytes of SPIR-V that a set of pipelines is made from, a module counted once.
+/// Bytes of the SPIR-V modules of a set of pipelines. Each module counts once.
 pub(crate) fn spirv_bytes(pipelines: &[(Variant, vk::Pipeline)]) -> usize {
     let used = |kernel: &&Kernel| pipelines.iter().any(|(variant, _)| variant.kernel == **kernel);
     Kernel::ALL.iter().filter(used).map(|kernel| kernel.spirv().map_or(0, |code| size_of_val(&code[..]))).sum()
 }
 
-/// A pipeline, with what `VK_KHR_pipeline_executable_properties` tells of it.
+/// A pipeline with its statistics by `VK_KHR_pipeline_executable_properties`.
 pub(crate) struct PipelineStats {
     kernel: &'static str,
     constants: String,
@@ -20,7 +20,7 @@ pub(crate) struct PipelineStats {
 }
 
 impl PipelineStats {
-    /// Of every pipeline of `library`; empty where the device tells nothing.
+    /// The statistics of every pipeline of `library`. Empty if the device has none.
     pub(crate) fn query(gpu: &Gpu, library: &Device) -> trommel::Result<Vec<Self>> {
         if !gpu.has_statistics {
             return Ok(Vec::new());

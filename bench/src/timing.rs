@@ -1,11 +1,13 @@
 //! Time on the device's own clock, around the work alone.
 
 use crate::gpu::Gpu;
+use crate::handles::Handles;
+use crate::inputs::Sources;
 use crate::job::Job;
+use crate::workload::Case;
 use ash::vk;
 use std::time::{Duration, Instant};
-use trommel::host::Buffer;
-use trommel::{Count, Error, SortInfo, Sorter, SorterInfo, Timestamps};
+use trommel::{Error, Strategy, Timestamps};
 
 /// Runs before those that count.
 const WARM_UPS: usize = 3;
@@ -13,12 +15,14 @@ const WARM_UPS: usize = 3;
 pub(crate) const RUNS: usize = 15;
 /// Around the work.
 const OWN_QUERIES: u32 = 2;
-/// Then those of its passes: one more than there are passes. Sixteen digits of three passes, and some around them, are the most.
+/// Then the queries of its passes, one more than passes. Sixteen digits of three passes each, and a few more, are the maximum.
 const QUERIES: u32 = OWN_QUERIES + 62;
 
-/// How long the device computes before anything is timed: an idle GPU lowers its clock, and takes most of a second of work to
-/// raise it again.
+/// The device computes for this long before the first measurement. An idle GPU lowers its clock, and raises it again after most of a
+/// second of work.
 const HEAT: Duration = Duration::from_secs(1);
+/// Runs of the heating work in a submission, so many that pauses between submissions do not matter.
+const HEATING_RUNS: usize = 16;
 /// Pauses shorter than this cost nothing.
 const SHORT_PAUSE: Duration = Duration::from_millis(2);
 
@@ -48,20 +52,29 @@ impl Samples {
 pub(crate) struct Timer<'a> {
     gpu: &'a Gpu,
     pool: vk::QueryPool,
-    heater: Option<Heater>,
+    /// Work that raises the clock. None on a CPU.
+    heater: Option<Job>,
     /// When the device last had work.
     last_busy: Option<Instant>,
 }
 
 impl<'a> Timer<'a> {
-    pub(crate) fn new(gpu: &'a Gpu) -> trommel::Result<Self> {
+    /// `heating` is the work of the device before it measures.
+    pub(crate) fn new(gpu: &'a Gpu, heating: Case) -> trommel::Result<Self> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
         // SAFETY: the device is alive.
         let pool = unsafe { gpu.context.vk().create_query_pool(&info, None) }?;
         let mut timer = Self { gpu, pool, heater: None, last_busy: None };
-        // A CPU has no clock to raise.
+        // A CPU has no clock to raise. Neither the profile nor the strategy of cases matters for this work.
         if !gpu.context.device().facts().is_cpu {
-            timer.heater = Some(Heater::new(gpu)?);
+            let mut handles = Handles::new(&gpu.context, gpu.context.device(), Strategy::Auto);
+            let operation = heating.work.prepare(heating.n, &mut handles)?;
+            let job = Job::new(&gpu.context, &mut Sources::default(), heating, operation)?;
+            gpu.context.run(|commands| {
+                job.restore(commands);
+                Ok(())
+            })?;
+            timer.heater = Some(job);
         }
         Ok(timer)
     }
@@ -108,7 +121,7 @@ impl<'a> Timer<'a> {
             barrier(vk, commands);
             // SAFETY: as above; the queries have been reset.
             unsafe { vk.cmd_write_timestamp2(commands, vk::PipelineStageFlags2::ALL_COMMANDS, self.pool, 0) };
-            job.work(commands, timestamps)?;
+            job.record(commands, timestamps)?;
             // SAFETY: as above.
             unsafe { vk.cmd_write_timestamp2(commands, vk::PipelineStageFlags2::ALL_COMMANDS, self.pool, 1) };
             Ok(())
@@ -135,7 +148,12 @@ impl<'a> Timer<'a> {
         if idle > SHORT_PAUSE {
             let start = Instant::now();
             while start.elapsed() < HEAT.min(idle * 10) {
-                heater.run(self.gpu)?;
+                self.gpu.context.run(|commands| {
+                    (0..HEATING_RUNS).try_for_each(|_| {
+                        barrier(self.gpu.context.vk(), commands);
+                        heater.record(commands, None)
+                    })
+                })?;
             }
         }
         self.last_busy = Some(Instant::now());
@@ -150,45 +168,7 @@ impl Drop for Timer<'_> {
     }
 }
 
-/// Something to compute, on the context's own device: neither the profile nor the cases matter here.
-struct Heater {
-    sorter: Sorter,
-    keys: Buffer,
-    scratch: Buffer,
-}
-
-impl Heater {
-    const COUNT: u32 = 1 << 22;
-    /// Sorts a submission: enough to leave no pause between submissions worth the name.
-    const SORTS: usize = 16;
-
-    fn new(gpu: &Gpu) -> trommel::Result<Self> {
-        let sorter = Sorter::new(gpu.context.device(), &SorterInfo::keys())?;
-        let keys: Vec<u32> = (0..Self::COUNT).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
-        let keys = gpu.context.upload(&keys)?;
-        let scratch = gpu.context.buffer(sorter.scratch_size(Self::COUNT)?)?;
-        Ok(Self { sorter, keys, scratch })
-    }
-
-    fn run(&self, gpu: &Gpu) -> trommel::Result<()> {
-        let info = SortInfo {
-            count: Count::host(Self::COUNT),
-            keys: self.keys.range(),
-            scratch: self.scratch.scratch(),
-            ..SortInfo::default()
-        };
-        gpu.context.run(|commands| {
-            for _ in 0..Self::SORTS {
-                barrier(gpu.context.vk(), commands);
-                // SAFETY: the command buffer is recording; the memory is the heater's own.
-                unsafe { self.sorter.cmd_sort(commands, &info)? };
-            }
-            Ok(())
-        })
-    }
-}
-
-/// Everything before is done, and seen, before anything after begins.
+/// All commands before complete, and their writes are visible, before any command after begins.
 fn barrier(vk: &ash::Device, commands: vk::CommandBuffer) {
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)

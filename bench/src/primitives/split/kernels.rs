@@ -1,31 +1,33 @@
-//! Kernels of the bench's own: what some approaches to a split do besides the library's passes.
+//! Kernels of the bench: the steps of some approaches to a split that are no passes of the library.
 
+use crate::handles::HandleInfo;
+use crate::workload::Step;
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
 use std::sync::Arc;
-use trommel::Timestamps;
 use trommel::host::Context;
+use trommel::{Device, Error, Strategy, Timestamps};
 
-/// What a kernel does; glsl/ says how.
+/// The tasks of kernels, whose sources are in glsl/.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    /// Writes ids of buckets, and packs pairs.
+pub(super) enum Task {
+    /// Writes the bucket of each item, and packs pairs.
     Label,
-    /// Takes pairs apart.
+    /// Unpacks pairs.
     Unpack,
-    /// Empties the areas of buckets.
+    /// Clears the areas of buckets.
     Clear,
-    /// Has each item look for a place in the area of its bucket.
+    /// Inserts each item into a free slot in the area of its bucket.
     Insert,
 }
 
 impl Task {
     fn module(self) -> &'static [u8] {
         match self {
-            Self::Label => include_bytes!("../spirv/label.spv"),
-            Self::Unpack => include_bytes!("../spirv/unpack.spv"),
-            Self::Clear => include_bytes!("../spirv/clear.spv"),
-            Self::Insert => include_bytes!("../spirv/insert.spv"),
+            Self::Label => include_bytes!("../../../spirv/label.spv"),
+            Self::Unpack => include_bytes!("../../../spirv/unpack.spv"),
+            Self::Clear => include_bytes!("../../../spirv/clear.spv"),
+            Self::Insert => include_bytes!("../../../spirv/insert.spv"),
         }
     }
 
@@ -39,52 +41,52 @@ impl Task {
         }
     }
 
-    /// Items, or places, that it goes over.
+    /// Items, or slots, that the kernel processes.
     fn count(self, args: &Args) -> u32 {
         if self == Self::Clear { args.places } else { args.count }
     }
 }
 
-/// What a kernel is made as.
+/// The create info of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KernelInfo {
-    pub(crate) task: Task,
+pub(super) struct KernelInfo {
+    pub(super) task: Task,
     /// Keys have values.
-    pub(crate) pairs: bool,
+    pub(super) pairs: bool,
 }
 
 /// The push constants of every kernel, addresses first; the twin of `Args` in glsl/args.glsl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-pub(crate) struct Args {
-    pub(crate) keys: vk::DeviceAddress,
-    pub(crate) values: vk::DeviceAddress,
-    pub(crate) keys_out: vk::DeviceAddress,
-    pub(crate) values_out: vk::DeviceAddress,
-    pub(crate) ids: vk::DeviceAddress,
-    pub(crate) pairs: vk::DeviceAddress,
-    pub(crate) pairs_out: vk::DeviceAddress,
-    pub(crate) areas: vk::DeviceAddress,
-    pub(crate) area_values: vk::DeviceAddress,
-    pub(crate) count: u32,
-    pub(crate) shift: u32,
-    pub(crate) area: u32,
-    pub(crate) places: u32,
+pub(super) struct Args {
+    pub(super) keys: vk::DeviceAddress,
+    pub(super) values: vk::DeviceAddress,
+    pub(super) keys_out: vk::DeviceAddress,
+    pub(super) values_out: vk::DeviceAddress,
+    pub(super) ids: vk::DeviceAddress,
+    pub(super) pairs: vk::DeviceAddress,
+    pub(super) pairs_out: vk::DeviceAddress,
+    pub(super) areas: vk::DeviceAddress,
+    pub(super) area_values: vk::DeviceAddress,
+    pub(super) count: u32,
+    pub(super) shift: u32,
+    pub(super) area: u32,
+    pub(super) places: u32,
 }
 
 const ARGS_SIZE: u32 = 88;
 const _: () = assert!(size_of::<Args>() == ARGS_SIZE as usize && ARGS_SIZE <= 128, "every device has 128 bytes of push constants");
 
-/// What no key may be where items are inserted; the twin of `EMPTY` in glsl/args.glsl.
-pub(crate) const EMPTY: u32 = u32::MAX;
-/// The longest array that kernels reach, in words.
-pub(crate) const MOST_WORDS: u64 = 1 << 30;
-/// Items of a workgroup at a time; the twin of `TILE` in glsl/args.glsl.
+/// The key of an empty slot, which no item may have; the twin of `EMPTY` in glsl/args.glsl.
+pub(super) const EMPTY: u32 = u32::MAX;
+/// Words of the longest array that kernels can address.
+const MAX_WORDS: u64 = 1 << 30;
+/// Items of a workgroup's tile; the twin of `TILE` in glsl/args.glsl.
 const TILE: u32 = 256 * 8;
 
 /// A kernel, ready to record.
 #[derive(Clone, Debug)]
-pub(crate) struct Kernel(Arc<Pipeline>);
+pub(super) struct Kernel(Arc<Pipeline>);
 
 #[derive(Debug)]
 struct Pipeline {
@@ -94,8 +96,37 @@ struct Pipeline {
     pipeline: vk::Pipeline,
 }
 
+/// Refuses arrays of so many bytes that kernels cannot address.
+pub(super) fn check_words(sizes: &[u64]) -> trommel::Result<()> {
+    let (argument, limit, why) = ("n", MAX_WORDS, "the words that kernels reach");
+    match sizes.iter().map(|size| size / 4).find(|words| *words > limit) {
+        Some(value) => Err(Error::TooLarge { argument, value, limit, why }),
+        None => Ok(()),
+    }
+}
+
+impl HandleInfo for KernelInfo {
+    type Handle = Kernel;
+
+    fn create(&self, context: &Context, _library: &Device, _strategy: Strategy) -> trommel::Result<Kernel> {
+        Kernel::new(context, *self)
+    }
+
+    fn strategy_of(_kernel: &Kernel) -> Option<Strategy> {
+        None
+    }
+
+    fn for_batches(self) -> Self {
+        self
+    }
+
+    fn describe(&self) -> String {
+        format!("kernel {:?}", self.task)
+    }
+}
+
 impl Kernel {
-    pub(crate) fn new(context: &Context, info: KernelInfo) -> trommel::Result<Self> {
+    fn new(context: &Context, info: KernelInfo) -> trommel::Result<Self> {
         let push = [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: ARGS_SIZE }];
         let layout_info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         let code: Vec<u32> = info.task.module().chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
@@ -104,10 +135,10 @@ impl Kernel {
         let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: value.len() }];
         let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&value);
         let vk = context.vk();
-        // SAFETY: the device is alive and has every feature that the modules ask for, which are valid; what is made is kept at once, or destroyed.
+        // SAFETY: the device is alive and has every feature that the modules ask for, which are valid; objects are owned at once, or destroyed.
         unsafe {
             let layout = vk.create_pipeline_layout(&layout_info, None)?;
-            let mut made = Pipeline { context: context.clone(), info, layout, pipeline: vk::Pipeline::null() };
+            let mut created = Pipeline { context: context.clone(), info, layout, pipeline: vk::Pipeline::null() };
             let module = vk.create_shader_module(&module_info, None)?;
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
@@ -117,40 +148,48 @@ impl Kernel {
             let pipeline_info = [vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage)];
             let pipelines = vk.create_compute_pipelines(vk::PipelineCache::null(), &pipeline_info, None);
             vk.destroy_shader_module(module, None);
-            made.pipeline = pipelines.map_err(|(_, error)| error)?[0];
-            Ok(Self(Arc::new(made)))
+            created.pipeline = pipelines.map_err(|(_, error)| error)?[0];
+            Ok(Self(Arc::new(created)))
         }
     }
 
-    /// Queries that `record` writes, as primitives do: one before it, and one behind.
-    pub(crate) const TIMESTAMPS: u32 = 2;
+    /// Workgroups: one a tile, up to the device's limit. A workgroup then processes several tiles.
+    fn groups(&self, args: &Args) -> u32 {
+        self.0.info.task.count(args).div_ceil(TILE).min(self.0.context.device().facts().max_groups_x)
+    }
+}
 
-    /// # Safety
-    /// The command buffer is recording, and the arrays behind the addresses last until it has executed.
-    pub(crate) unsafe fn record(&self, commands: vk::CommandBuffer, args: &Args, timestamps: Option<Timestamps>) {
-        let (vk, stages) = (self.0.context.vk(), vk::PipelineStageFlags2::ALL_COMMANDS);
+/// A dispatch of a kernel.
+pub(super) struct KernelStep<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) args: Args,
+}
+
+impl Step for KernelStep<'_> {
+    unsafe fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
+        let pipeline = &self.kernel.0;
+        let (vk, stages) = (pipeline.context.vk(), vk::PipelineStageFlags2::ALL_COMMANDS);
         // SAFETY: the caller's promise; the queries, if any, are the caller's too, and have been reset.
         unsafe {
             if let Some(Timestamps { pool, first }) = timestamps {
                 vk.cmd_write_timestamp2(commands, stages, pool, first);
             }
-            vk.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.0.pipeline);
-            vk.cmd_push_constants(commands, self.0.layout, vk::ShaderStageFlags::COMPUTE, 0, bytemuck::bytes_of(args));
-            vk.cmd_dispatch(commands, self.groups(args), 1, 1);
+            vk.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline.pipeline);
+            vk.cmd_push_constants(commands, pipeline.layout, vk::ShaderStageFlags::COMPUTE, 0, bytemuck::bytes_of(&self.args));
+            vk.cmd_dispatch(commands, self.kernel.groups(&self.args), 1, 1);
             if let Some(Timestamps { pool, first }) = timestamps {
                 vk.cmd_write_timestamp2(commands, stages, pool, first + 1);
             }
         }
+        Ok(())
     }
 
-    /// As the library says it of its passes.
-    pub(crate) fn describe(&self, args: &Args) -> String {
-        format!("{} groups {}", self.0.info.task.name(), self.groups(args))
+    fn timestamp_count(&self) -> trommel::Result<u32> {
+        Ok(2)
     }
 
-    /// One a tile; where the device takes no row as long, each goes on with another.
-    fn groups(&self, args: &Args) -> u32 {
-        self.0.info.task.count(args).div_ceil(TILE).min(self.0.context.device().facts().max_groups_x)
+    fn describe(&self) -> trommel::Result<String> {
+        Ok(format!("{} groups {}", self.kernel.0.info.task.name(), self.kernel.groups(&self.args)))
     }
 }
 
@@ -169,15 +208,15 @@ impl Drop for Pipeline {
 mod tests {
     use super::*;
 
-    const ARGS_GLSL: &str = include_str!("../glsl/args.glsl");
+    const ARGS_GLSL: &str = include_str!("../../../glsl/args.glsl");
 
     #[test]
-    fn kernels_are_given_what_they_read() {
+    fn arguments_equal_those_of_the_kernels() {
         let (_, block) = ARGS_GLSL.split_once("uniform Args {").unwrap();
         let (block, _) = block.split_once('}').unwrap();
         let members = block.lines().filter_map(|line| line.split_once(';')?.0.trim().split_once(' '));
         let theirs: Vec<_> = members.map(|(kind, name)| (name, if kind == "uvec2" { 8 } else { 4 })).collect();
-        // What is derived names members in their order.
+        // The derived `Debug` names members in order.
         let ours = format!("{:?}", Args::default());
         let ours =
             ours.trim_start_matches("Args { ").trim_end_matches(" }").split(", ").filter_map(|member| member.split_once(':'));
@@ -192,7 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn clearing_goes_over_places_and_all_else_over_items() {
+    fn arrays_beyond_the_reach_of_kernels_are_refused() {
+        assert!(check_words(&[MAX_WORDS * 4, 0]).is_ok());
+        assert!(check_words(&[0, (MAX_WORDS + 1) * 4]).is_err());
+    }
+
+    #[test]
+    fn clearing_processes_slots_and_other_tasks_process_items() {
         let args = Args { count: 10, places: 30, ..Args::default() };
         let counts = [Task::Label, Task::Unpack, Task::Clear, Task::Insert].map(|task| task.count(&args));
         assert_eq!(counts, [10, 10, 30, 10]);

@@ -1,0 +1,69 @@
+//! Sorts.
+
+mod families;
+pub(crate) mod handle;
+pub(crate) mod workload;
+
+use crate::shapes::{Kind, Role};
+use crate::workload::{Creation, Family, Primitive, Recorder, Workload};
+use std::sync::Arc;
+use trommel::{Count, Device, KeyType, Range, Request, SortInfo, Sorter, SorterInfo};
+use workload::Sort;
+
+pub(crate) struct SortPrimitive;
+
+impl Primitive for SortPrimitive {
+    fn families(&self) -> Vec<Family> {
+        families::families()
+    }
+
+    fn creations(&self) -> Vec<Creation> {
+        let (keys, pairs) = (SorterInfo::keys(), SorterInfo::pairs());
+        let infos = [
+            ("create_sorter_keys_u32", keys),
+            ("create_sorter_pairs_u32_u32", pairs),
+            ("create_sorter_pairs_u32_u32_2^20", SorterInfo { max_count: 1 << 20, ..pairs }),
+            ("create_sorter_pairs_u32_u32_batches", pairs.batches()),
+            ("create_sorter_pairs_u32_u32_segmented", SorterInfo { segmented: true, ..pairs }),
+            ("create_sorter_keys_f64", SorterInfo { key: KeyType::F64, ..keys }),
+        ];
+        let creation = |(name, info): (&'static str, SorterInfo)| Creation {
+            name,
+            create: Box::new(move |library| Ok(Box::new(Sorter::new(library, &info)?))),
+        };
+        infos.map(creation).into()
+    }
+
+    fn recorder(&self, library: &Device, count: u32) -> trommel::Result<Option<Box<dyn Recorder>>> {
+        let sorter = Sorter::new(library, &SorterInfo { max_count: count, ..SorterInfo::keys() }.batches())?;
+        Ok(Some(Box::new(SortRecorder { sorter, count })))
+    }
+
+    fn tuned(&self, kind: Kind, role: Role) -> Vec<Arc<dyn Workload>> {
+        let (keys, pairs) = (SorterInfo::keys(), SorterInfo::pairs());
+        let long = |info| SorterInfo { key: KeyType::U64, ..info };
+        let infos = match (role, kind) {
+            (Role::Small | Role::Tiles, Kind::Keys) => vec![keys],
+            (Role::Small | Role::Tiles, Kind::Pairs) => vec![pairs],
+            (Role::Small | Role::Tiles, Kind::Long) => vec![long(keys), long(pairs)],
+            _ => Vec::new(),
+        };
+        infos.into_iter().map(|info| Arc::new(Sort::new(info)) as Arc<dyn Workload>).collect()
+    }
+}
+
+struct SortRecorder {
+    sorter: Sorter,
+    count: u32,
+}
+
+impl Recorder for SortRecorder {
+    fn label(&self) -> &'static str {
+        "record"
+    }
+
+    fn request(&self, address: u64) -> Request<'_> {
+        let keys = Range::new(address, u64::from(self.count) * 4);
+        Request::Sort(&self.sorter, SortInfo { count: Count::host(self.count), keys, ..SortInfo::default() })
+    }
+}

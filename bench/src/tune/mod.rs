@@ -1,0 +1,323 @@
+//! Searches the shapes of a profile. The fewest shapes are chosen that serve all sizes well.
+
+mod search;
+mod spans;
+
+use crate::gpu::Gpu;
+use crate::report::Report;
+use crate::shapes::{Kind, Role};
+use crate::workload::{Case, Primitive};
+use search::{Candidate, Group, MAX_ON_CPU, Search};
+use spans::{SPAN_COST, Span, spans};
+use trommel::tuning::{Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
+use trommel::{Profile, Strategy};
+
+/// Sizes that a single workgroup may sort.
+const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
+/// Sizes at which tiles are timed, besides the small ones.
+const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
+/// The most items that every workgroup may count.
+const MAX_RECOUNTED: u32 = 1 << 16;
+
+const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
+const ITEMS: &[u32] = &[1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
+const TILES: std::ops::RangeInclusive<u32> = 1 << 10..=12 << 10;
+
+/// Shapes that a list of a profile holds.
+const MAX_SHAPES: usize = 4;
+
+/// Returns `profile` with the best shapes for each kind of items on the device. `heating`: see [`crate::timing::Timer::new`].
+pub(crate) fn tune(
+    gpu: &Gpu,
+    profile: &Profile,
+    strategy: Strategy,
+    primitives: &[&dyn Primitive],
+    heating: &Case,
+    report: &mut Report,
+) -> anyhow::Result<Profile> {
+    report.step("tuning");
+    let mut found = profile.clone();
+    for kind in Kind::ALL {
+        let groups = Role::ALL.map(|role| Group {
+            kind: kind.name(),
+            role: role.name(),
+            works: primitives.iter().flat_map(|primitive| primitive.tuned(kind, role)).collect(),
+            strategy: role.strategy(strategy),
+        });
+        let times = Times::measure(gpu, profile, kind, &groups, strategy, heating, report)?;
+        times.choose(profile.direct_up_to, kind.shapes(&mut found))?;
+    }
+    Ok(found)
+}
+
+/// All times of a kind of items, by role.
+struct Times {
+    sizes: Vec<u32>,
+    small: Vec<Candidate<SmallShape>>,
+    recounted: Vec<Candidate<TileShape>>,
+    tiles: Vec<Candidate<TileShape>>,
+    counted: Vec<Candidate<TileShape>>,
+    counted_many: Vec<Candidate<TileShape>>,
+    few_bins: Vec<Candidate<TileShape>>,
+}
+
+/// Shapes that the search times.
+struct Shapes {
+    small: Vec<SmallShape>,
+    recounted: Vec<TileShape>,
+    tiles: Vec<TileShape>,
+}
+
+impl Shapes {
+    fn new(is_cpu: bool) -> Self {
+        let all: Vec<Shape> =
+            THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
+        let methods = |shape: &Shape| {
+            [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method })
+        };
+        let on_cpu = |shape: &Shape| shape.threads == 128 && shape.tile() <= MAX_ON_CPU;
+        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || on_cpu(shape)));
+        // CPU drivers have few lanes, and nothing to prove. The other rankings are for profiles by hand.
+        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
+        let recounted = all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape)));
+        Self {
+            small: all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(methods).collect(),
+            recounted: recounted.map(|&shape| shape.into()).collect(),
+            tiles: tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() })).collect(),
+        }
+    }
+}
+
+/// The profile with shapes of one kind of items replaced. Shapes that would be taken instead of those under test are removed.
+fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut SortShapes)) -> Profile {
+    let mut profile = profile.clone();
+    let shapes = kind.shapes(&mut profile);
+    shapes.ranked.clear();
+    shapes.merges.clear();
+    shapes.recounted.clear();
+    set(shapes);
+    profile
+}
+
+/// One tile shape for every size.
+fn set_only_tile(shapes: &mut SortShapes, shape: TileShape) {
+    shapes.small.clear();
+    shapes.counted.clear();
+    shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
+    (shapes.ring, shapes.few_bins) = (None, None);
+}
+
+impl Times {
+    fn measure(
+        gpu: &Gpu,
+        profile: &Profile,
+        kind: Kind,
+        groups: &[Group; Role::ALL.len()],
+        strategy: Strategy,
+        heating: &Case,
+        report: &mut Report,
+    ) -> anyhow::Result<Self> {
+        let shapes = Shapes::new(gpu.context.device().facts().is_cpu);
+        let works: Vec<_> = groups.iter().flat_map(|group| group.works.iter().cloned()).collect();
+        let mut search = Search::new(gpu, SMALL.iter().chain(LARGE).copied(), &works, strategy, heating.clone())?;
+        let [small, recounted, tiles, counted, counted_many, few_bins] = groups;
+        let with_small = |shape| profile_with(profile, kind, |shapes| shapes.small = [shape].into_iter().collect());
+        let with_recounted = |shape| {
+            let sized = SizedTile { up_to: MAX_RECOUNTED, shape };
+            profile_with(profile, kind, |shapes| shapes.recounted = [sized].into_iter().collect())
+        };
+        let with_tile = |shape| profile_with(profile, kind, |shapes| set_only_tile(shapes, shape));
+        let small = search.time_all(report, small, &shapes.small, with_small, |shape, size| shape.tile() == size)?;
+        let recounted = search.time_all(report, recounted, &shapes.recounted, with_recounted, |_, size| size <= MAX_RECOUNTED)?;
+        let mut tiled = |group| search.time_all(report, group, &shapes.tiles, with_tile, |_, _| true);
+        Ok(Self {
+            small,
+            recounted,
+            tiles: tiled(tiles)?,
+            counted: tiled(counted)?,
+            counted_many: tiled(counted_many)?,
+            few_bins: tiled(few_bins)?,
+            sizes: search.sizes,
+        })
+    }
+
+    /// Replaces shapes by the best ones. `direct_up_to`: of the profile.
+    fn choose(&self, direct_up_to: u32, shapes: &mut SortShapes) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.tiles.is_empty(), "the device can run no candidate");
+        let (small, first) = self.best_small();
+        shapes.small = small.into_iter().collect();
+        let times: Vec<_> = self.tiles.iter().map(|candidate| &candidate.times[first..]).collect();
+        shapes.tiles = self.sized(&self.tiles, first, &spans(&times, &times, MAX_SHAPES)).into_iter().collect();
+        shapes.ring = None;
+        shapes.counted = self.best_counted(&shapes.tiles).into_iter().collect();
+        shapes.few_bins = self.best_of_few_bins(&shapes.tiles, direct_up_to);
+        shapes.recounted = self.best_recounted().into_iter().collect();
+        Ok(())
+    }
+
+    /// Tiles whose workgroups count all items, up to the first size at which counting tile by tile takes less time.
+    fn best_recounted(&self) -> Vec<SizedTile> {
+        let wins = |index: &usize| match (best(self.recounted.iter(), *index), best(self.counted.iter(), *index)) {
+            (Some((_, again)), Some((_, once))) => again < once,
+            _ => false,
+        };
+        let end = (0..self.sizes.len()).take_while(wins).count();
+        let times: Vec<_> = self.recounted.iter().map(|candidate| &candidate.times[..end]).collect();
+        let mut sized = self.sized(&self.recounted, 0, &spans(&times, &times, MAX_SHAPES));
+        if let Some(last) = sized.last_mut() {
+            last.up_to = last.up_to.min(MAX_RECOUNTED);
+        }
+        sized
+    }
+
+    /// Shapes of single workgroups, and the index of the first size that they do not serve.
+    fn best_small(&self) -> (Vec<SmallShape>, usize) {
+        let (mut shapes, mut first) = (Vec::new(), 0);
+        for (index, size) in self.sizes.iter().enumerate().filter(|(_, size)| SMALL.contains(size)) {
+            let alone = best(self.small.iter().filter(|candidate| candidate.shape.tile() == *size), index);
+            let tiled = best(self.tiles.iter(), index);
+            if let Some((shape, time)) = alone
+                && tiled.is_none_or(|(_, tiled)| time < tiled)
+                && shapes.len() < MAX_SHAPES
+            {
+                shapes.push(shape);
+                first = index + 1;
+            }
+        }
+        // If single workgroups serve every size, the largest size still decides about tiles.
+        (shapes, first.min(self.sizes.len() - 1))
+    }
+
+    /// Tiles that are counted first. All but the last serve many bins, too; in place of the last, many bins take the last of `tiles`.
+    fn best_counted(&self, tiles: &[SizedTile]) -> Vec<SizedTile> {
+        let many = |shape| self.counted_many.iter().find(|many| many.shape == shape).map(|many| &many.times[..]);
+        // Without times of many bins, those of few bins decide.
+        let both = |few: &Candidate<TileShape>, shape| -> Vec<f64> {
+            let many = many(shape).unwrap_or(&few.times);
+            few.times.iter().zip(many).map(|(few, many)| (few * many).sqrt()).collect()
+        };
+        let each: Vec<_> = self.counted.iter().map(|few| both(few, few.shape)).collect();
+        let last = |few: &Candidate<TileShape>| tiles.last().map_or(few.shape, |last| last.shape);
+        let at_last: Vec<_> = self.counted.iter().map(|few| both(few, last(few))).collect();
+        let [each, at_last] = [&each, &at_last].map(|times| times.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        self.sized(&self.counted, 0, &spans(&each, &at_last, MAX_SHAPES))
+    }
+
+    /// The tile for few bins, if it gains [`SPAN_COST`] at the sizes that would take it: those above `direct_up_to`.
+    fn best_of_few_bins(&self, tiles: &[SizedTile], direct_up_to: u32) -> Option<TileShape> {
+        let tile = |n: u32| tiles.iter().find(|sized| n <= sized.up_to).filter(|sized| sized.up_to > direct_up_to);
+        let served: Vec<_> = self.sizes.iter().enumerate().filter_map(|(index, n)| Some((index, tile(*n)?.shape))).collect();
+        let time = |shape: TileShape, index: usize| {
+            let candidate = self.few_bins.iter().find(|candidate| candidate.shape == shape);
+            candidate.map_or(f64::INFINITY, |candidate| candidate.times[index].ln())
+        };
+        let by_one = |shape| served.iter().map(|(index, _)| time(shape, *index)).sum::<f64>();
+        let by_tiles = served.iter().map(|(index, tile)| time(*tile, *index)).sum::<f64>();
+        let costs = self.few_bins.iter().map(|candidate| (candidate.shape, by_one(candidate.shape)));
+        let (shape, cost) = costs.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (cost + SPAN_COST < by_tiles).then_some(shape)
+    }
+
+    /// The choices of spans over the sizes from index `first` on.
+    fn sized(&self, candidates: &[Candidate<TileShape>], first: usize, spans: &[Span]) -> Vec<SizedTile> {
+        let sized = spans.iter().map(|Span { end, choice }| {
+            let (last, next) = (self.sizes[first + end - 1], self.sizes.get(first + end));
+            // The geometric mean of this size and the next.
+            let up_to = next.map_or(u32::MAX, |next| last.isqrt() * next.isqrt());
+            SizedTile { up_to, shape: candidates[*choice].shape }
+        });
+        sized.collect()
+    }
+}
+
+fn best<'a, S: Copy + 'a>(candidates: impl Iterator<Item = &'a Candidate<S>>, index: usize) -> Option<(S, f64)> {
+    candidates.map(|candidate| (candidate.shape, candidate.times[index])).min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::any_profile;
+
+    #[test]
+    fn every_kind_has_its_part_of_a_profile() {
+        let mut profile = any_profile();
+        for kind in Kind::ALL {
+            kind.shapes(&mut profile).small.clear();
+        }
+        for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
+            assert!(shapes.small.is_empty());
+        }
+    }
+
+    fn tile(items: u32) -> TileShape {
+        Shape { threads: 128, items }.into()
+    }
+
+    /// Tiles of 8, 16 and so on items a thread, and their times.
+    fn candidates<const N: usize>(times: &[[f64; N]]) -> Vec<Candidate<TileShape>> {
+        times.iter().zip(1..).map(|(times, i)| Candidate { shape: tile(8 * i), times: times.to_vec() }).collect()
+    }
+
+    /// Sorts go by tiles, the smaller the better up to 2^18, and above by larger ones.
+    fn times() -> Times {
+        let [tiles, counted, counted_many, few_bins] = [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
+        let sizes = vec![1 << 16, 1 << 18, 1 << 20];
+        Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, recounted: Vec::new() }
+    }
+
+    fn chosen(times: &Times) -> SortShapes {
+        let mut shapes = any_profile().sort_keys;
+        shapes.few_bins = Some(tile(1));
+        times.choose(1 << 18, &mut shapes).unwrap();
+        shapes
+    }
+
+    #[test]
+    fn sizes_are_cut_half_way() {
+        let shapes = chosen(&times());
+        let expected = [SizedTile { up_to: 1 << 19, shape: tile(8) }, SizedTile { up_to: u32::MAX, shape: tile(16) }];
+        assert_eq!(shapes.tiles[..], expected);
+        assert_eq!(shapes.counted[..], expected);
+        assert!(shapes.small.is_empty());
+        assert_eq!((shapes.ring, shapes.few_bins), (None, None), "tiles do for few bins too");
+    }
+
+    #[test]
+    fn few_bins_have_a_shape_where_it_gains_something() {
+        let few_bins = candidates(&[[1.0, 1.0, 1.5], [2.0, 2.0, 2.0], [9.0, 9.0, 1.0]]);
+        let mut times = Times { few_bins, ..times() };
+        assert_eq!(chosen(&times).few_bins, Some(tile(8)), "of all sizes: those of 2^18 have tiles of up to 2^19");
+        let mut shapes = any_profile().sort_keys;
+        times.choose(1 << 19, &mut shapes).unwrap();
+        assert_eq!(shapes.few_bins, Some(tile(24)), "of the last size alone, as tiles of up to 2^19 stay");
+        times.few_bins = candidates(&[[1.0, 1.0, 2.00], [2.0, 2.0, 2.00], [1.0, 1.0, 1.99]]);
+        times.choose(1 << 19, &mut shapes).unwrap();
+        assert_eq!(shapes.few_bins, None, "noise");
+    }
+
+    #[test]
+    fn few_items_are_counted_again_as_long_as_that_wins() {
+        let sizes = vec![1 << 12, 1 << 14, 1 << 16];
+        let of = |recounted: &[[f64; 3]], counted: &[[f64; 3]]| {
+            let [recounted, counted] = [recounted, counted].map(candidates);
+            Times { sizes: sizes.clone(), recounted, counted, ..times() }.best_recounted()
+        };
+        let found = of(&[[1.0, 2.0, 9.0], [2.0, 1.0, 9.0]], &[[3.0, 3.0, 3.0], [9.0, 9.0, 2.0]]);
+        let expected = [SizedTile { up_to: 1 << 13, shape: tile(8) }, SizedTile { up_to: 1 << 15, shape: tile(16) }];
+        assert_eq!(found, expected);
+        assert_eq!(of(&[[4.0, 1.0, 1.0]], &[[3.0, 3.0, 3.0]]), [], "nothing follows a size at which it loses");
+        assert_eq!(of(&[[1.0, 1.0, 1.0]], &[[3.0, 3.0, 3.0]]), [SizedTile { up_to: 1 << 16, shape: tile(8) }]);
+        assert_eq!(of(&[], &[]), []);
+    }
+
+    #[test]
+    fn many_bins_have_the_last_of_all_tiles_behind_the_others() {
+        // Few bins would have one shape everywhere, but many have the last of `tiles` then, which is bad for all sizes but the last.
+        let counted = candidates(&[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
+        let counted_many = candidates(&[[1.0, 1.0, 9.0], [9.0, 9.0, 1.0]]);
+        let shapes = chosen(&Times { counted, counted_many, ..times() });
+        let expected = [SizedTile { up_to: 1 << 19, shape: tile(8) }, SizedTile { up_to: u32::MAX, shape: tile(8) }];
+        assert_eq!(shapes.counted[..], expected);
+    }
+}

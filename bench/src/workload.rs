@@ -1,0 +1,133 @@
+//! What a primitive brings to the program. All modules outside `primitives` know primitives by these traits alone.
+
+use crate::arrays::{ArrayInfo, Contents, Memory, Table};
+use crate::handles::Handles;
+use crate::inputs::{Keys, Source};
+use crate::shapes::{Kind, Role};
+use ash::vk;
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+use trommel::{Device, Request, Timestamps};
+
+/// A primitive: its cases, and its part in the other modes of the program.
+pub(crate) trait Primitive: Sync {
+    /// The cases, by name and sizes.
+    fn families(&self) -> Vec<Family>;
+
+    /// The handles whose creation `--creation` times.
+    fn creations(&self) -> Vec<Creation> {
+        Vec::new()
+    }
+
+    /// The batches whose recording `--recording` times, of problems of `count` keys.
+    fn recorder(&self, _library: &Device, _count: u32) -> trommel::Result<Option<Box<dyn Recorder>>> {
+        Ok(None)
+    }
+
+    /// The workloads that `--tune` times to choose a shape.
+    fn tuned(&self, _kind: Kind, _role: Role) -> Vec<Arc<dyn Workload>> {
+        Vec::new()
+    }
+}
+
+/// An operation as data: which handles it needs, what it moves, what its output must be.
+pub(crate) trait Workload: Debug + Send + Sync {
+    /// Bytes an item that the operation moves at least.
+    fn bytes_per_item(&self) -> u32;
+
+    /// Takes the handles for `n` items, and creates those that do not exist.
+    fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>>;
+
+    /// Compares the output of `n` items with the CPU's. The error says where they differ.
+    fn check(&self, n: u32, contents: &Contents) -> Result<(), String>;
+
+    /// The same work on keys of another distribution.
+    fn with_keys(&self, keys: Keys) -> Arc<dyn Workload>;
+
+    /// The same work on a batch. Each group is a number of problems and the items of each.
+    fn batch(&self, _groups: &'static [(u32, u32)]) -> Option<Arc<dyn Workload>> {
+        None
+    }
+}
+
+/// A workload of a certain size with its handles.
+pub(crate) trait Operation {
+    /// The arrays, by their numbers.
+    fn arrays(&self) -> Vec<ArrayInfo>;
+
+    /// The tables, by their numbers. `inputs`: the input of each array.
+    fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
+        Vec::new()
+    }
+
+    /// Bytes of scratch that serve every step.
+    fn scratch_size(&self) -> trommel::Result<u64>;
+
+    /// The steps in their order. A barrier separates them.
+    fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>>;
+
+    /// The buffer that holds the output of each array that `check` reads.
+    fn output_sides(&self) -> Vec<usize>;
+}
+
+/// A call of one handle with all arguments.
+pub(crate) trait Step {
+    /// # Safety
+    /// The command buffer is recording, and the memory of the arguments lasts until it has executed.
+    unsafe fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()>;
+
+    /// Timestamps that the step writes: one more than it has passes, or none.
+    fn timestamp_count(&self) -> trommel::Result<u32>;
+
+    /// One line a pass, as the library describes plans. Empty if the step writes no timestamps.
+    fn describe(&self) -> trommel::Result<String>;
+}
+
+/// Cases that differ in size alone.
+pub(crate) struct Family {
+    pub(crate) name: String,
+    pub(crate) work: Arc<dyn Workload>,
+    pub(crate) sizes: Sizes,
+}
+
+impl Family {
+    pub(crate) fn new(name: impl Into<String>, work: impl Workload + 'static, sizes: &'static [u32]) -> Self {
+        Self { name: name.into(), work: Arc::new(work), sizes: Sizes::Default(sizes) }
+    }
+}
+
+/// Items of the cases of a family.
+#[derive(Clone, Copy)]
+pub(crate) enum Sizes {
+    /// These unless the command line names others.
+    Default(&'static [u32]),
+    /// This size alone.
+    Fixed(u32),
+}
+
+/// One measurement.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) work: Arc<dyn Workload>,
+    /// Items in all.
+    pub(crate) n: u32,
+}
+
+/// A handle whose creation is timed.
+pub(crate) struct Creation {
+    pub(crate) name: &'static str,
+    pub(crate) create: Box<CreateFn>,
+}
+
+type CreateFn = dyn Fn(&Device) -> trommel::Result<Box<dyn Any>>;
+
+/// A handle whose batches are recorded and never executed.
+pub(crate) trait Recorder {
+    /// Begins the lines of the output.
+    fn label(&self) -> &'static str;
+
+    /// A request for keys at this address.
+    fn request(&self, address: u64) -> Request<'_>;
+}
