@@ -913,18 +913,18 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
 ///
 /// Problems are independent: what one writes, no other may read or write; counts may be shared. The check takes no heap memory. It takes
-/// one pass over the problems in any order, as long as they name no more than 24,576 ranges or their arrays lie close together. At worst
-/// it takes a pass for each 12,288 ranges. At most 2^20 problems.
+/// one pass over the problems in any order, as long as they name no more than 2304 ranges or their arrays lie close together. At worst
+/// it takes a pass for each 1152 ranges. At most 2^20 problems.
 ///
 /// All sorters and splitters of several problems have been created with TRM_SORTER_CREATE_BATCHES_BIT or
 /// TRM_SPLITTER_CREATE_BATCHES_BIT.
 ///
 /// Problems of one kind share dispatches. A kind is what a sorter or splitter was created as, and a tile shape of the device's profile
-/// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 16 kinds form a group, which shares its
-/// barriers. Groups follow one another without a barrier between them; each has a part of scratch of its own.
+/// (one for each range of sizes). Every sort or split of segments is a kind of its own. Up to 8 kinds, of 64 dispatches together, form a
+/// group, which shares its barriers. Groups follow one another without a barrier between them; each has a part of scratch of its own.
 ///
 /// The first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. Everything else is as the problems' own functions say; their
-/// scratch and timestamps are not used. Recording takes up to 1 MiB of stack.
+/// scratch and timestamps are not used. Recording takes no heap memory and at most 64 KiB of stack, as the other functions do that record.
 ///
 /// @param info Nothing is recorded for an infoCount of 0. All sorters and splitters are of one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer,
