@@ -945,7 +945,7 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 ///
 /// Problems must be independent: no problem may read or write a range that another problem writes. They may share
 /// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
-/// they have at most 24,576 ranges, or if their arrays are close together. The worst case is one pass for each 12,288
+/// they have at most 2304 ranges, or if their arrays are close together. The worst case is one pass for each 1152
 /// ranges. A batch has at most 2^20 problems.
 ///
 /// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
@@ -953,12 +953,12 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 ///
 /// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
 /// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
-/// 16 groups are recorded together and share barriers. Further groups follow, again up to 16 at a time, without a
-/// barrier in between. Each group has its own part of scratch.
+/// 8 groups, of 64 dispatches in all, are recorded together and share barriers. Further groups follow without a barrier
+/// in between. Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
-/// of trmCmdSort() and trmCmdSplit(). The problems' own scratch and timestamps are not used. Recording needs up to 1
-/// MiB of stack.
+/// of trmCmdSort() and trmCmdSplit(). The problems' own scratch and timestamps are not used. Recording needs no
+/// heap memory and at most 64 KiB of stack, as with all functions that record.
 ///
 /// @param info With an infoCount of 0 nothing is recorded. All sorters and splitters belong to one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer, const struct TrmBatchInfo *info);

@@ -1,12 +1,13 @@
 //! The primitives that batches accept. A new primitive adds a line.
 
-use crate::core::batch::{self, GroupOrder, Listed, Members, Requests, requests};
-use crate::core::memory::NamedArguments;
+use crate::core::batch::{self, Argument, GroupOrder, Listed, Members, Requests, requests};
+use crate::core::handle::check_apart;
+use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::Plan;
-use crate::core::primitive::{GroupOf, PlanSource as _, Planner, Primitive, RequestInfo as _};
+use crate::core::primitive::{GroupOf, PlanSource, Planner, Primitive};
 use crate::core::scratch::Layout;
-use crate::{Device, Error, Result};
+use crate::{Device, Result};
 #[cfg(feature = "sort")]
 use crate::{SortInfo, Sorter};
 #[cfg(feature = "split")]

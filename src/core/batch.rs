@@ -1,35 +1,38 @@
-//! Many problems recorded together: problems of equal groups share dispatches, and up to [`MAX_PLANS`] groups share barriers.
+//! Many problems recorded together: problems of equal groups share dispatches, and groups of one company share barriers.
 
 mod independence;
 
-use super::handle::{check_apart, check_scratch, scratch_address};
-use super::memory::{BoundingRanges, NamedArguments};
+use super::handle::{check_conflicts, check_scratch, scratch_address};
+use super::memory::{self, Arguments, BoundingRanges, RangeNames};
 use super::pipelines::Variant;
 use super::plan::Plan;
 use super::primitive::{GroupOf, JobOf, Jobs, Planner, Primitive, RequestInfo as _, RoleOf};
-use super::record::{MAX_PLANS, Recorder, record};
+use super::record::{Recorder, record};
 use super::scratch::Layout;
 use crate::requests::{AnyGroup, AnyMembers, AnyTable, Request};
 use crate::{Device, Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
 use ash::vk::Handle as _;
-use independence::check_independent;
+use independence::Independence;
+use std::borrow::Borrow;
 use std::ops::Range;
+use std::ptr;
+
+/// Memory that a request names, whichever its primitive.
+pub(crate) type Argument = memory::Argument<&'static RangeNames>;
 
 /// Most problems of one batch.
 const MAX_REQUESTS: usize = 1 << 20;
+/// Most groups of a company. Their tables lie on the stack.
+const MAX_GROUPS: usize = 8;
 
 /// The requests of a batch: a slice, or what C gives, converted one at a time.
 pub(crate) trait Requests {
     fn len(&self) -> usize;
 
     /// The same each time for the same index.
-    fn get(&self, index: usize) -> Request<'_>;
-
-    fn iter(&self) -> impl Iterator<Item = Request<'_>> {
-        (0..self.len()).map(|index| self.get(index))
-    }
+    fn get(&self, index: usize) -> impl Borrow<Request<'_>>;
 }
 
 impl Requests for [Request<'_>] {
@@ -37,15 +40,15 @@ impl Requests for [Request<'_>] {
         self.len()
     }
 
-    fn get(&self, index: usize) -> Request<'_> {
-        self[index]
+    fn get(&self, index: usize) -> impl Borrow<Request<'_>> {
+        &self[index]
     }
 }
 
 /// A primitive that has a variant of [`Request`].
 pub(crate) trait Listed: Primitive {
     /// The request's handle and parameters, if it is one of this primitive.
-    fn of<'a>(request: &Request<'a>) -> Option<(&'a Self, Self::Info)>;
+    fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info)>;
 }
 
 /// Requests of one group, in the order of the batch.
@@ -54,17 +57,20 @@ pub(crate) struct Members<'a, R: ?Sized, P: Primitive> {
     /// The handle of the first request. The others have handles that were created alike.
     primitive: &'a P,
     group: GroupOf<P>,
+    /// The maximum count of the first request.
+    max_count: u32,
     /// From the first request of the group to the last. Requests of other groups may lie between them.
     indices: Range<usize>,
+    count: usize,
     alone: bool,
 }
 
 impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
     /// The group of the request at `index`.
     pub(crate) fn of(requests: &'a R, index: usize, primitive: &'a P, info: &P::Info) -> Self {
-        let alone = requests.len() == 1;
-        let group = primitive.planner().group(info.max_count(), alone);
-        Self { requests, primitive, group, indices: index..index + 1, alone }
+        let (max_count, alone) = (info.max_count(), requests.len() == 1);
+        let group = primitive.planner().group(max_count, alone);
+        Self { requests, primitive, group, max_count, indices: index..index + 1, count: 1, alone }
     }
 
     /// Where the group is in the order of groups, and the index of its request if it shares dispatches with no other.
@@ -72,25 +78,34 @@ impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
         ((!P::Planner::shares(&self.group)).then_some(self.indices.start), self.group)
     }
 
-    pub(crate) fn extend_to(&mut self, index: usize) {
+    /// Whether a request is one of the group for the same reasons as the first: those of other groups are not, others may be.
+    pub(crate) fn has_alike(&self, primitive: &P, info: &P::Info) -> bool {
+        ptr::eq(self.primitive, primitive) && self.max_count == info.max_count() && P::Planner::shares(&self.group)
+    }
+
+    /// Includes the request at `index`, which is behind the others.
+    pub(crate) fn add(&mut self, index: usize) {
         self.indices.end = index + 1;
+        self.count += 1;
     }
 
     pub(crate) fn lay_out(&self, scratch: u64, layout: &mut Layout) -> Result<<P::Planner as Planner>::Table<'_>> {
         self.primitive.planner().lay_out(self.group, self, scratch, layout)
     }
 
-    pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
+    pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
         self.primitive.planner().handle().pipeline(variant)
     }
 }
 
 impl<R: Requests + ?Sized, P: Listed> Jobs<JobOf<P>, RoleOf<P>> for Members<'_, R, P> {
     fn for_each(&self, visit: &mut dyn FnMut(&JobOf<P>)) {
-        for request in self.indices.clone().map(|index| self.requests.get(index)) {
-            let Some((primitive, info)) = P::of(&request) else { continue };
-            if primitive.planner().group(info.max_count(), self.alone) == self.group {
-                visit(&primitive.job(&info));
+        let are_all = self.count == self.indices.len();
+        for index in self.indices.clone() {
+            let request = self.requests.get(index);
+            let Some((primitive, info)) = P::of(request.borrow()) else { continue };
+            if are_all || primitive.planner().group(info.max_count(), self.alone) == self.group {
+                visit(&primitive.job(info));
             }
         }
     }
@@ -110,25 +125,38 @@ pub(crate) struct GroupOrder {
     pub(crate) group: AnyGroup,
 }
 
-/// Groups that are recorded side by side.
-type Company<'a, R> = ArrayVec<AnyMembers<'a, R>, MAX_PLANS>;
+/// Groups that are laid out together and, as far as a plan has room for them, recorded side by side.
+type Company<'a, R> = ArrayVec<AnyMembers<'a, R>, MAX_GROUPS>;
 
-/// The first groups behind `before`, by [`GroupOrder`]; among themselves in order of first appearance.
-fn company<'a, R: Requests + ?Sized>(requests: &'a R, before: Option<&GroupOrder>) -> Company<'a, R> {
-    let mut company = Company::new();
+/// Fills `company` with the first groups behind `before`, by [`GroupOrder`]; among themselves in order of first appearance. `visit` sees the
+/// requests on the way: all of them, if `before` is none.
+fn fill<'a, R: Requests + ?Sized>(
+    company: &mut Company<'a, R>,
+    requests: &'a R,
+    before: Option<&GroupOrder>,
+    mut visit: impl FnMut(&Request<'_>) -> Result<()>,
+) -> Result<()> {
+    company.clear();
     // Behind a group of one request, all others are groups of one later request each.
     let only = before.and_then(|before| before.only);
     for index in only.map_or(0, |index| index + 1)..requests.len() {
         if only.is_some() && company.is_full() {
             break;
         }
-        let members = AnyMembers::of(requests, index);
+        let request = requests.get(index);
+        let request = request.borrow();
+        visit(request)?;
+        if let Some(known) = company.iter_mut().find(|known| known.has_alike(request)) {
+            known.add(index);
+            continue;
+        }
+        let members = AnyMembers::of(requests, index, request);
         let order = members.order();
         if before.is_some_and(|before| order <= *before) {
             continue;
         }
         if let Some(known) = company.iter_mut().find(|known| order.only.is_none() && known.order() == order) {
-            known.extend_to(index);
+            known.add(index);
             continue;
         }
         if company.is_full() {
@@ -139,29 +167,33 @@ fn company<'a, R: Requests + ?Sized>(requests: &'a R, before: Option<&GroupOrder
         }
         company.push(members);
     }
-    company
+    Ok(())
 }
 
-/// Lays out all groups of a batch one behind the other and hands those that are recorded side by side to `visit`. Returns the bytes of
-/// scratch that they take.
+/// Lays out the groups of a batch one behind the other and hands each company to `visit`, with the bytes of scratch so far. Returns the
+/// bytes of all. `company` is the first at first, and the last at last.
 ///
 /// Groups share no scratch, and problems are independent, so no barrier is needed between one company and the next.
-fn for_each_company<R: Requests + ?Sized>(
-    requests: &R,
+fn for_each_company<'a, R: Requests + ?Sized>(
+    company: &mut Company<'a, R>,
+    requests: &'a R,
     scratch: u64,
-    mut visit: impl FnMut(&[AnyMembers<'_, R>], &[AnyTable<'_>]) -> Result<()>,
+    mut visit: impl FnMut(&[AnyMembers<'a, R>], &[AnyTable<'_>], u64) -> Result<()>,
 ) -> Result<u64> {
     let mut layout = Layout::default();
-    let mut before = None;
     loop {
-        let company = company(requests, before.as_ref());
-        let tables = company.iter().map(|members| members.lay_out(scratch, &mut layout));
-        let tables = tables.collect::<Result<ArrayVec<_, MAX_PLANS>>>()?;
-        visit(&company, &tables)?;
-        before = company.iter().map(AnyMembers::order).max();
+        {
+            let mut tables = ArrayVec::<_, MAX_GROUPS>::new();
+            for members in &*company {
+                tables.push(members.lay_out(scratch, &mut layout)?);
+            }
+            visit(company, &tables, layout.size())?;
+        }
         if !company.is_full() {
             return Ok(layout.size());
         }
+        let before = company.iter().map(AnyMembers::order).max();
+        fill(company, requests, before.as_ref(), |_| Ok(()))?;
     }
 }
 
@@ -174,26 +206,32 @@ pub fn batch_scratch_size(requests: &[Request<'_>]) -> Result<u64> {
 }
 
 pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
-    check_requests(requests)?;
-    for_each_company(requests, 0, |_, _| Ok(()))
+    check_len(requests.len())?;
+    if requests.len() == 0 {
+        return Ok(0);
+    }
+    let device = requests.get(0).borrow().device();
+    let mut company = Company::new();
+    fill(&mut company, requests, None, |request| request.check_kind(device, requests.len() > 1))?;
+    for_each_company(&mut company, requests, 0, |_, _, _| Ok(()))
 }
 
 /// Appends many problems to `command_buffer`: barriers grow with the passes of the longest, not with the number of problems,
 /// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
 ///
-/// Problems are independent: what one writes, no other may read or write. The check takes no heap memory, and one pass over the problems
-/// in any order, as long as they name no more than 24,576 ranges or their arrays lie close together; at worst a pass for each 12,288 ranges.
-/// At most 2^20 problems.
+/// Problems are independent: what one writes, no other may read or write. The check takes no heap memory. It takes one pass over the problems
+/// in any order, as long as they name no more than 2304 ranges or their arrays lie close together. At worst it takes a pass for each 1152
+/// ranges. At most 2^20 problems.
 ///
 /// Handles of batches are created with `batches` ([`crate::SorterInfo::batches`]).
 ///
 /// Problems of one *kind* share dispatches. A kind is a sorter's keys, values and strategy, of a splitter its buckets, function, output
 /// and method as well, and a tile shape of the device's profile (one for each range of sizes). Every sort or split of segments is a kind of
-/// its own. Up to 16 kinds form a *group*, which shares its barriers. Groups follow one another without a barrier between them; each has
-/// a part of scratch of its own.
+/// its own. Up to 8 kinds, of 64 dispatches together, form a *group*, which shares its barriers. Groups follow one another without a
+/// barrier between them; each has a part of scratch of its own.
 ///
 /// The first access may also be `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. Everything else is as [`crate::Sorter::cmd_sort`] says. Recording
-/// takes up to 1 MiB of stack.
+/// takes no heap memory and at most 64 KiB of stack, as the other `cmd_` functions do.
 ///
 /// # Errors
 /// Names the argument and the limit it breaks; nothing has been recorded then.
@@ -215,23 +253,61 @@ pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
     if command_buffer.is_null() {
         return Err(Error::Null { argument: "commandBuffer" });
     }
-    let Some(first) = requests.iter().next() else { return Ok(()) };
-    let device = first.device();
-    check_requests(requests)?;
-    requests.iter().try_for_each(|request| {
-        request.check_ready()?;
-        request.check()
-    })?;
-    check_independent(requests.len(), |index| requests.get(index).arguments())?;
-    let commands = Target { device, command_buffer, scratch };
-    // Looks up every pipeline, too: what is found once is found again, so recording does not fail after the first company.
-    let required = for_each_company(requests, 0, |company, tables| commands.visit(company, tables, false))?;
+    check_len(requests.len())?;
+    if requests.len() == 0 {
+        return Ok(());
+    }
+    let device = requests.get(0).borrow().device();
     // SAFETY: the caller promises a valid buffer with that usage.
     let address = unsafe { scratch_address(device, scratch) };
-    let in_use = check_scratch(scratch, address, required, None)?;
-    requests.iter().try_for_each(|request| check_apart(&request.arguments(), in_use))?;
-    for_each_company(requests, in_use.address, |company, tables| commands.visit(company, tables, true))?;
+    let mut company = Company::new();
+    let are_apart = check(&mut company, requests, device, memory::Range::new(address, scratch.size))?;
+    let begin = |required| {
+        let in_use = check_scratch(scratch, address, required, None)?;
+        let mut all = (0..requests.len()).filter(|_| !are_apart);
+        all.try_for_each(|index| requests.get(index).borrow().check_apart(in_use))
+    };
+    let commands = Target { device, command_buffer, scratch };
+    // Looks up every pipeline, too: what is found once is found again, so recording does not fail once it has begun.
+    let is_only = !company.is_full();
+    let required = for_each_company(&mut company, requests, address, |company, tables, bytes| {
+        commands.visit(company, tables, false)?;
+        if is_only {
+            begin(bytes)?;
+            commands.visit(company, tables, true)?;
+        }
+        Ok(())
+    })?;
+    if !is_only {
+        begin(required)?;
+        fill(&mut company, requests, None, |_| Ok(()))?;
+        for_each_company(&mut company, requests, address, |company, tables, _| commands.visit(company, tables, true))?;
+    }
     Ok(())
+}
+
+/// Checks the requests: each by itself, and that they are independent. Fills the first company. Returns whether no request names memory of
+/// `scratch`.
+// A frame of its own: its stack is free again when groups are laid out.
+#[inline(never)]
+fn check<'a, R: Requests + ?Sized>(
+    company: &mut Company<'a, R>,
+    requests: &'a R,
+    device: &Device,
+    scratch: memory::Range,
+) -> Result<bool> {
+    let mut independence = Independence::new();
+    let mut are_apart = true;
+    fill(company, requests, None, |request| {
+        request.check_kind(device, requests.len() > 1)?;
+        request.check(&mut |argument| {
+            are_apart &= !argument.range.overlaps(scratch);
+            independence.add(&argument);
+        })
+    })?;
+    let arguments = |index, visit: &mut dyn FnMut(Argument)| requests.get(index).borrow().for_each_argument(visit);
+    independence.finish(requests.len(), arguments)?;
+    Ok(are_apart)
 }
 
 /// The destination of a batch.
@@ -243,15 +319,20 @@ struct Target<'a> {
 
 impl Target<'_> {
     /// Looks up the pipelines of a company. Records the company if `records`.
-    // Plans are large: they take their stack here alone.
+    // The plan is large: it takes its stack here alone.
     #[inline(never)]
-    fn visit<R: Requests + ?Sized>(&self, company: &[AnyMembers<'_, R>], tables: &[AnyTable<'_>], records: bool) -> Result<()> {
-        let plans: ArrayVec<Plan<'_>, MAX_PLANS> = tables.iter().map(AnyTable::plan).collect();
-        let known = |variant| company.iter().find_map(|members| members.pipeline(variant));
-        let pipelines = |variant| known(variant).map_or_else(|| self.device.missing_pipeline(variant), Ok);
-        let mut recorder = Recorder::new(self.device, self.command_buffer, self.scratch, None, &plans, pipelines)?;
-        if records {
-            record(&plans, &mut recorder);
+    fn visit<R: Requests + ?Sized>(&self, company: &[AnyMembers<'_, R>], mut tables: &[AnyTable<'_>], records: bool) -> Result<()> {
+        let known = |variant: &Variant| company.iter().find_map(|members| members.pipeline(variant));
+        let pipeline = |variant: &Variant| known(variant).map_or_else(|| self.device.missing_pipeline(*variant), Ok);
+        while let Some((first, rest)) = tables.split_first() {
+            let mut plan = Plan::default();
+            plan.append_one(first)?;
+            let more = rest.iter().take_while(|table| plan.append(*table)).count();
+            tables = &rest[more..];
+            let mut recorder = Recorder::new(self.device, self.command_buffer, self.scratch, None, &plan, pipeline)?;
+            if records {
+                record(&plan, &mut recorder);
+            }
         }
         Ok(())
     }
@@ -265,34 +346,33 @@ pub(crate) fn check_len(len: usize) -> Result<()> {
     Ok(())
 }
 
-fn check_requests(requests: &(impl Requests + ?Sized)) -> Result<()> {
-    check_len(requests.len())?;
-    let several = requests.len() > 1;
-    requests.iter().try_for_each(|request| {
-        request.check_count()?;
-        if several { request.check_batches() } else { Ok(()) }
-    })?;
-    let Some(first) = requests.iter().next() else { return Ok(()) };
-    match requests.iter().find(|request| !request.device().is_same(first.device())) {
-        Some(request) => Err(Error::ForeignDevice { argument: request.handle_name() }),
-        None => Ok(()),
+/// Checks the count and the handle of one request. `several`: others are recorded with it.
+pub(crate) fn check_kind<P: Primitive>(primitive: &P, info: &P::Info, device: &Device, several: bool) -> Result<()> {
+    let planner = primitive.planner();
+    planner.check_count(info.max_count())?;
+    if several && !planner.allows_batches() {
+        let why = "it was created without batches (BATCHES)".to_owned();
+        return Err(Error::Malformed { argument: P::NAME, why });
     }
+    if planner.handle().device().is_same(device) { Ok(()) } else { Err(Error::ForeignDevice { argument: P::NAME }) }
 }
 
-/// Everything about one request that needs no scratch.
-pub(crate) fn check_one<P: Primitive>(primitive: &P, info: &P::Info) -> Result<()> {
+/// Checks everything else about one request that needs no scratch. `visit` gets the memory that the request names.
+pub(crate) fn check_one<P: Primitive>(primitive: &P, info: &P::Info, visit: &mut impl FnMut(Argument)) -> Result<()> {
     let planner = primitive.planner();
+    planner.handle().check_ready(P::NAME)?;
     primitive.check(info)?;
-    planner.check_count(info.max_count())?;
     let job = primitive.job(info);
     let arguments = planner.arguments(&job);
     planner.check(&job, &arguments)?;
-    super::handle::check_conflicts(&arguments)
+    check_conflicts(&arguments)?;
+    arguments.iter().for_each(|argument| visit(argument.named()));
+    Ok(())
 }
 
 /// The arguments of one request.
-pub(crate) fn arguments_of<P: Primitive>(primitive: &P, info: &P::Info) -> NamedArguments {
-    primitive.planner().arguments(&primitive.job(info)).into_iter().map(|argument| argument.named()).collect()
+pub(crate) fn arguments_of<P: Primitive>(primitive: &P, info: &P::Info) -> Arguments<RoleOf<P>> {
+    primitive.planner().arguments(&primitive.job(info))
 }
 
 /// Declares [`Request`] and what batches keep of each primitive's requests, a line a primitive.
@@ -310,40 +390,32 @@ macro_rules! requests {
                 match self { $(#[cfg($($cfg)*)] Self::$name(handle, _) => handle.planner().handle().device(),)* }
             }
 
-            /// The handle in messages.
-            pub(crate) fn handle_name(&self) -> &'static str {
-                match self { $(#[cfg($($cfg)*)] Self::$name(..) => <$primitive as Primitive>::NAME,)* }
+            pub(crate) fn check_kind(&self, device: &Device, several: bool) -> Result<()> {
+                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => batch::check_kind(*handle, info, device, several),)* }
             }
 
-            pub(crate) fn check_count(&self) -> Result<()> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => handle.planner().check_count(info.max_count()),)* }
+            pub(crate) fn check(&self, visit: &mut impl FnMut(Argument)) -> Result<()> {
+                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => batch::check_one(*handle, info, visit),)* }
             }
 
-            /// Checks that the handle was created for batches.
-            pub(crate) fn check_batches(&self) -> Result<()> {
-                let allows = match self { $(#[cfg($($cfg)*)] Self::$name(handle, _) => handle.planner().allows_batches(),)* };
-                let why = || "it was created without batches (BATCHES)".to_owned();
-                if allows { Ok(()) } else { Err(Error::Malformed { argument: self.handle_name(), why: why() }) }
+            pub(crate) fn check_apart(&self, scratch: Range) -> Result<()> {
+                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => check_apart(&batch::arguments_of(*handle, info), scratch),)* }
             }
 
-            pub(crate) fn check_ready(&self) -> Result<()> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, _) => handle.planner().handle().check_ready(self.handle_name()),)* }
-            }
-
-            pub(crate) fn check(&self) -> Result<()> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => batch::check_one(*handle, info),)* }
-            }
-
-            pub(crate) fn arguments(&self) -> NamedArguments {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => batch::arguments_of(*handle, info),)* }
+            pub(crate) fn for_each_argument(&self, visit: &mut dyn FnMut(Argument)) {
+                match self {
+                    $(#[cfg($($cfg)*)] Self::$name(handle, info) => {
+                        batch::arguments_of(*handle, info).iter().for_each(|argument| visit(argument.named()));
+                    })*
+                }
             }
         }
 
         $(#[cfg($($cfg)*)]
         impl Listed for $primitive {
-            fn of<'a>(request: &Request<'a>) -> Option<(&'a Self, Self::Info)> {
+            fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info)> {
                 #[allow(irrefutable_let_patterns, reason = "a build may have one primitive")]
-                if let Request::$name(handle, info) = request { Some((*handle, *info)) } else { None }
+                if let Request::$name(handle, info) = request { Some((*handle, info)) } else { None }
             }
         })*
 
@@ -359,9 +431,9 @@ macro_rules! requests {
         }
 
         impl<'a, R: Requests + ?Sized> AnyMembers<'a, R> {
-            pub(crate) fn of(requests: &'a R, index: usize) -> Self {
-                match requests.get(index) {
-                    $(#[cfg($($cfg)*)] Request::$name(handle, info) => Self::$name(Members::of(requests, index, handle, &info)),)*
+            pub(crate) fn of(requests: &'a R, index: usize, request: &Request<'a>) -> Self {
+                match request {
+                    $(#[cfg($($cfg)*)] Request::$name(handle, info) => Self::$name(Members::of(requests, index, handle, info)),)*
                 }
             }
 
@@ -374,15 +446,23 @@ macro_rules! requests {
                 }
             }
 
-            pub(crate) fn extend_to(&mut self, index: usize) {
-                match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.extend_to(index),)* }
+            pub(crate) fn has_alike(&self, request: &Request<'_>) -> bool {
+                match (self, request) {
+                    $(#[cfg($($cfg)*)] (Self::$name(members), Request::$name(handle, info)) => members.has_alike(handle, info),)*
+                    #[allow(unreachable_patterns, reason = "a build may have one primitive")]
+                    _ => false,
+                }
+            }
+
+            pub(crate) fn add(&mut self, index: usize) {
+                match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.add(index),)* }
             }
 
             pub(crate) fn lay_out(&self, scratch: u64, layout: &mut Layout) -> Result<AnyTable<'_>> {
                 match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.lay_out(scratch, layout).map(AnyTable::$name),)* }
             }
 
-            pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
+            pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
                 match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.pipeline(variant),)* }
             }
         }
@@ -392,9 +472,9 @@ macro_rules! requests {
             $(#[cfg($($cfg)*)] $name(<<$primitive as Primitive>::Planner as Planner>::Table<'a>),)*
         }
 
-        impl AnyTable<'_> {
-            pub(crate) fn plan(&self) -> Plan<'_> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(table) => table.plan(),)* }
+        impl PlanSource for AnyTable<'_> {
+            fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+                match self { $(#[cfg($($cfg)*)] Self::$name(table) => table.add_to(plan),)* }
             }
         }
     };

@@ -139,8 +139,8 @@ impl Handle {
     }
 
     /// The pipeline of a variant, if the handle has it.
-    pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
-        let slot = self.created.slots.iter().find(|slot| slot.variant == variant)?;
+    pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
+        let slot = self.created.slots.iter().find(|slot| slot.variant == *variant)?;
         slot.pipeline.get().map(|pipeline| pipeline.handle())
     }
 
@@ -152,14 +152,14 @@ impl Handle {
 
 /// Scratch of the largest job with this maximum count.
 fn scratch_of<P: Planner>(planner: &P, max_count: u32) -> Result<u64> {
-    with_largest(planner, max_count, |_, bytes| bytes)
+    with_largest(planner, max_count, |_, bytes| Ok(bytes))
 }
 
-fn with_largest<P: Planner, T>(planner: &P, max_count: u32, body: impl FnOnce(&P::Table<'_>, u64) -> T) -> Result<T> {
+fn with_largest<P: Planner, T>(planner: &P, max_count: u32, body: impl FnOnce(&P::Table<'_>, u64) -> Result<T>) -> Result<T> {
     let job = One::new(planner, planner.largest(max_count));
     let mut layout = Layout::default();
     let table = planner.lay_out(planner.group(max_count, true), &job, 0, &mut layout)?;
-    Ok(body(&table, layout.size()))
+    body(&table, layout.size())
 }
 
 /// Bytes of scratch that serve every request of at most `max_count` items.
@@ -177,10 +177,15 @@ pub(crate) fn scratch_size<P: Planner>(planner: &P, max_count: u32) -> Result<u6
 }
 
 /// Queries for the times of a request with exactly this maximum count.
+// Plans are large: this one is gone when the request's own is built.
+#[inline(never)]
 pub(crate) fn timestamp_count<P: Planner>(planner: &P, max_count: u32) -> Result<u32> {
     planner.check_count(max_count)?;
-    // Fewer than 2^32: the number of a plan's passes is limited.
-    with_largest(planner, max_count, |table, _| u32::try_from(table.plan().passes.len() + 1).unwrap_or(u32::MAX))
+    with_largest(planner, max_count, |table, _| {
+        let mut plan = Plan::default();
+        plan.append_one(table)?;
+        Ok(u32::from(plan.levels()) + 1)
+    })
 }
 
 /// The passes of a request, as text.
@@ -189,7 +194,7 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info) -> Result<St
     planner.check_count(info.max_count())?;
     let job = One::new(planner, primitive.job(info));
     let table = planner.lay_out(planner.group(info.max_count(), true), &job, 0, &mut Layout::default())?;
-    Ok(table.plan().to_string())
+    Ok(Plan::of(&table)?.to_string())
 }
 
 /// Appends the passes of one request.
@@ -222,25 +227,26 @@ pub(crate) unsafe fn record_one<P: Primitive>(primitive: &P, command_buffer: vk:
     let scratch = check_scratch(given, address, required, Some(max_count))?;
     check_apart(&job.arguments, scratch)?;
     // SAFETY: the caller's promises.
-    unsafe { record_plan(handle, command_buffer, given, info.queries(), table.plan(), queries) }
+    unsafe { record_table(handle, command_buffer, given, info.queries(), &table, queries) }
 }
 
 /// # Safety
 /// As [`record_one`].
-// Plans are large: they take their stack here alone.
+// The plan is large: it takes its stack here alone.
 #[inline(never)]
-unsafe fn record_plan(
+unsafe fn record_table(
     handle: &Handle,
     command_buffer: vk::CommandBuffer,
     scratch: Scratch,
     timestamps: Option<Timestamps>,
-    plan: Plan<'_>,
+    table: &dyn PlanSource,
     queries: u32,
 ) -> Result<()> {
-    let plans = [plan];
-    let pipelines = |variant| handle.pipeline(variant).map_or_else(|| handle.device.missing_pipeline(variant), Ok);
-    let mut recorder = Recorder::new(&handle.device, command_buffer, scratch, timestamps, &plans, pipelines)?;
-    let written = record(&plans, &mut recorder);
+    let mut plan = Plan::default();
+    plan.append_one(table)?;
+    let pipeline = |variant: &Variant| handle.pipeline(variant).map_or_else(|| handle.device.missing_pipeline(*variant), Ok);
+    let mut recorder = Recorder::new(&handle.device, command_buffer, scratch, timestamps, &plan, pipeline)?;
+    let written = record(&plan, &mut recorder);
     // A request may have fewer passes than the largest of its count. Its caller waits for all queries.
     for unused in written..queries {
         recorder.mark(unused);

@@ -169,7 +169,7 @@ impl<R: Role> Argument<R> {
     }
 
     /// The same argument without the planner's type.
-    pub(crate) fn named(self) -> Argument<&'static RangeNames> {
+    pub(crate) fn named(&self) -> Argument<&'static RangeNames> {
         Argument { role: self.role.names(), range: self.range, written: self.written }
     }
 }

@@ -2,21 +2,25 @@
 
 use crate::core::memory::Range;
 use crate::core::pipelines::{MAX_PUSH_BYTES, Variant};
+use crate::core::primitive::PlanSource;
+use crate::kernels::Kernel;
 use crate::shared::SharedStruct;
+use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
 
-/// Most passes of one plan: three for each of sixteen digits, and eight others.
-pub(crate) const MAX_PASSES: usize = 56;
-/// Most resources of one plan. A set of resources is a `u32` with a bit each.
-pub(crate) const MAX_RESOURCES: usize = 23;
-
-/// Most tables of one plan.
-const MAX_UPLOADS: usize = 3;
+/// Most passes of a plan. One request has at most three for each of sixteen digits, and eight others.
+pub(crate) const MAX_PASSES: usize = 64;
+/// Most resources of a plan. A set of resources is a `u128` with a bit each.
+pub(crate) const MAX_RESOURCES: usize = 96;
+/// Most variants of a plan. One request has at most eight.
+pub(crate) const MAX_VARIANTS: usize = 40;
+/// Most tables of a plan. One request has at most three.
+const MAX_UPLOADS: usize = 24;
 
 /// A set of a plan's resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Resources(pub(crate) u32);
+pub(crate) struct Resources(pub(crate) u128);
 
 impl Resources {
     pub(crate) fn of(resources: &[usize]) -> Self {
@@ -36,11 +40,12 @@ impl Resources {
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
-        (0..MAX_RESOURCES).filter(move |resource| self.0 >> resource & 1 != 0)
+        let without_lowest = |set: &u128| Some(set & (set - 1)).filter(|rest| *rest != 0);
+        std::iter::successors(Some(self.0).filter(|set| *set != 0), without_lowest).map(|set| set.trailing_zeros() as usize)
     }
 }
 
-/// Memory that passes read and write as a whole. Resources do not overlap, within a plan and between the plans of a batch.
+/// Memory that passes read and write as a whole. Resources of one request do not overlap, nor do those of requests side by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resource {
     pub(crate) name: &'static str,
@@ -78,14 +83,18 @@ impl Push {
 /// One dispatch.
 #[derive(Clone, Copy)]
 pub(crate) struct Pass {
-    pub(crate) variant: Variant,
+    pub(crate) kernel: Kernel,
+    /// Place of the variant in [`Plan::variants`].
+    pub(crate) variant: u8,
+    /// The same for all passes that are recorded side by side.
+    pub(crate) level: u8,
     pub(crate) groups: Groups,
     pub(crate) push: Push,
     pub(crate) reads: Resources,
     pub(crate) writes: Resources,
 }
 
-/// A table of problems that goes into scratch before the first pass.
+/// A table of problems that goes into scratch before passes read it.
 pub(crate) trait Table {
     /// Calls `row` for each row in order; every row has the same number of bytes, a multiple of 4.
     fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8]));
@@ -107,28 +116,106 @@ pub(crate) enum Rows {
 pub(crate) struct Upload<'a> {
     pub(crate) table: &'a dyn Table,
     pub(crate) rows: Rows,
+    pub(crate) level: u8,
     /// Bytes from the beginning of scratch.
     pub(crate) offset: u64,
     pub(crate) resource: usize,
 }
 
-/// All dispatches of one request, or of one group of requests.
+/// The dispatches of one request, of one group of requests, or of several of them, side by side or one behind the other.
+#[derive(Clone, Default)]
 pub(crate) struct Plan<'a> {
     pub(crate) name: &'static str,
     pub(crate) resources: ArrayVec<Resource, MAX_RESOURCES>,
     pub(crate) uploads: ArrayVec<Upload<'a>, MAX_UPLOADS>,
+    /// Each once.
+    pub(crate) variants: ArrayVec<Variant, MAX_VARIANTS>,
     pub(crate) passes: ArrayVec<Pass, MAX_PASSES>,
+    part: Part,
+    /// Something has had no room.
+    is_full: bool,
 }
 
-impl Plan<'_> {
-    /// The number of levels: one for all uploads, if any, and one for each pass.
-    pub(crate) fn levels(&self) -> usize {
-        self.first_pass() + self.passes.len()
+/// The part of a plan that is being appended: where it begins.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    resource: usize,
+    upload: usize,
+    variant: usize,
+    pass: usize,
+    level: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of one request, or of one group of requests.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if it has no room, which it has for any request.
+    pub(crate) fn of(source: &'a dyn PlanSource) -> Result<Self> {
+        let mut plan = Self::default();
+        plan.append_one(source)?;
+        Ok(plan)
     }
 
-    /// The level of the first pass.
-    pub(crate) fn first_pass(&self) -> usize {
-        usize::from(!self.uploads.is_empty())
+    /// As [`Plan::append`].
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub(crate) fn append_one(&mut self, source: &'a dyn PlanSource) -> Result<()> {
+        if self.append(source) { Ok(()) } else { Err(Error::Internal("a plan has no room for a request".into())) }
+    }
+
+    /// Appends the passes of `source` beside those that are there. Returns whether the plan has room; it stays as it was otherwise.
+    pub(crate) fn append(&mut self, source: &'a dyn PlanSource) -> bool {
+        let Self { resources, uploads, variants, passes, .. } = &*self;
+        let begin =
+            Part { resource: resources.len(), upload: uploads.len(), variant: variants.len(), pass: passes.len(), level: 0 };
+        self.part = begin;
+        source.add_to(self);
+        let fits = !std::mem::take(&mut self.is_full);
+        if !fits {
+            self.resources.truncate(begin.resource);
+            self.variants.truncate(begin.variant);
+            self.passes.truncate(begin.pass);
+        }
+        if !self.has_passes() {
+            self.uploads.truncate(begin.upload);
+        }
+        fits
+    }
+
+    /// Whether the part that is being appended has passes. Without any, its tables are left out.
+    pub(crate) fn has_passes(&self) -> bool {
+        self.passes.len() > self.part.pass
+    }
+
+    pub(crate) fn add_resource(&mut self, name: &'static str, range: Range) -> usize {
+        self.is_full |= self.resources.try_push(Resource { name, range }).is_err();
+        self.resources.len() - 1
+    }
+
+    /// Adds a table, before the passes of its part.
+    pub(crate) fn add_upload(&mut self, table: &'a dyn Table, rows: Rows, offset: u64, resource: usize) {
+        let level = self.part.level as u8;
+        self.is_full |= self.uploads.try_push(Upload { table, rows, level, offset, resource }).is_err();
+    }
+
+    /// Adds a pass, behind the others of its part.
+    pub(crate) fn add_pass(&mut self, variant: &Variant, groups: Groups, push: Push, reads: Resources, writes: Resources) {
+        let Self { variants, passes, part, .. } = self;
+        let known = variants.iter().position(|known| known == variant);
+        let place = known.unwrap_or(variants.len());
+        let level = part.level + usize::from(self.uploads.len() > part.upload) + passes.len() - part.pass;
+        let (level, place) = (level as u8, place as u8);
+        let fits = known.is_some() || variants.try_push(*variant).is_ok();
+        let pass = Pass { kernel: variant.kernel, variant: place, level, groups, push, reads, writes };
+        self.is_full |= !fits || passes.try_push(pass).is_err();
+    }
+
+    /// The number of levels. At each level, tables are written and passes dispatched side by side.
+    pub(crate) fn levels(&self) -> u8 {
+        let levels = self.uploads.iter().map(|upload| upload.level).chain(self.passes.iter().map(|pass| pass.level));
+        levels.max().map_or(0, |last| last + 1)
     }
 }
 
@@ -150,8 +237,9 @@ impl fmt::Display for Plan<'_> {
                 Groups::Fixed(groups) => format!("{groups}"),
                 Groups::Indirect { offset, .. } => format!("at scratch+{offset}"),
             };
-            writeln!(f, "  {:<17} groups {groups}: {} -> {}", pass.variant.kernel.name(), names(pass.reads), names(pass.writes))?;
-            let constants: Vec<_> = pass.variant.constants().map(|(constant, value)| format!("{constant:?}={value}")).collect();
+            writeln!(f, "  {:<17} groups {groups}: {} -> {}", pass.kernel.name(), names(pass.reads), names(pass.writes))?;
+            let constants = self.variants.get(usize::from(pass.variant)).into_iter().flat_map(Variant::constants);
+            let constants: Vec<_> = constants.map(|(constant, value)| format!("{constant:?}={value}")).collect();
             writeln!(f, "    {}", constants.join(" "))?;
         }
         Ok(())

@@ -97,7 +97,8 @@ pub(crate) trait Jobs<J, R: Role> {
 
 /// Jobs with their place in scratch.
 pub(crate) trait PlanSource {
-    fn plan(&self) -> Plan<'_>;
+    /// Adds its resources, tables and passes to `plan`.
+    fn add_to<'a>(&'a self, plan: &mut Plan<'a>);
 }
 
 /// One job, and the memory that it names.

@@ -2,14 +2,11 @@
 
 use crate::core::memory::Timestamps;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Pass, Plan, Resources, Upload};
+use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resources, Upload};
 use crate::device::Device;
 use crate::{Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
-
-/// Most plans recorded side by side. A batch with more groups of requests is recorded in several companies of plans.
-pub(crate) const MAX_PLANS: usize = 16;
 
 /// Bytes of a table in one `vkCmdUpdateBuffer`. Vulkan's limit is 65,536.
 const UPLOAD_BYTES: usize = 4096;
@@ -18,10 +15,10 @@ const UPLOAD_BYTES: usize = 4096;
 pub(crate) trait Commands {
     /// Makes earlier writes of `source` stages visible to later reads and writes of `target` stages.
     fn barrier(&mut self, source: vk::PipelineStageFlags2, target: vk::PipelineStageFlags2);
-    /// One dispatch of a plan.
-    fn dispatch(&mut self, plan: usize, pass: &Pass);
+    /// One dispatch. `place`: of the pass in the plan.
+    fn dispatch(&mut self, place: usize, pass: &Pass);
     /// Writes `bytes` at `offset` of scratch.
-    fn update(&mut self, plan: usize, upload: &Upload<'_>, offset: u64, bytes: &[u8]);
+    fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]);
     /// Marks the end of a level. Level 0 marks the beginning of the first.
     fn mark(&mut self, level: u32);
 }
@@ -40,6 +37,12 @@ struct Pending {
 struct Hazards {
     source: vk::PipelineStageFlags2,
     target: vk::PipelineStageFlags2,
+}
+
+impl Hazards {
+    fn and(self, other: Self) -> Self {
+        Self { source: self.source | other.source, target: self.target | other.target }
+    }
 }
 
 impl Pending {
@@ -75,7 +78,7 @@ impl Pending {
         self.unseen_by_indirect = self.unseen_by_indirect.union(pass.writes);
     }
 
-    /// A barrier orders the earlier accesses of all plans, not only of the plan that needs it.
+    /// A barrier orders all earlier accesses, not only those that need it.
     fn after_barrier(&mut self, hazards: Hazards) {
         if hazards.target.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
             if hazards.source.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
@@ -92,52 +95,36 @@ impl Pending {
     }
 }
 
-/// Records plans side by side: their first passes, one barrier at most, their second passes, and so on. Plans are independent.
-/// Returns the number of marks.
-pub(crate) fn record(plans: &[Plan<'_>], commands: &mut impl Commands) -> u32 {
-    debug_assert!(plans.len() <= MAX_PLANS, "more kinds are recorded in groups");
-    let mut pending: ArrayVec<Pending, MAX_PLANS> = plans.iter().map(|_| Pending::default()).collect();
-    let levels = plans.iter().map(Plan::levels).max().unwrap_or(0);
+/// Records a plan level by level, with one barrier at most before each. Returns the number of marks.
+pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
+    let mut pending = Pending::default();
     commands.mark(0);
-    let mut marks = 1;
-    for (level, mark) in (0..levels).zip(1..) {
-        let hazards = plans.iter().zip(&pending).filter_map(|(plan, pending)| Some(pending.before_pass(pass_at(plan, level)?)));
-        let hazards = hazards
-            .fold(Hazards::default(), |all, one| Hazards { source: all.source | one.source, target: all.target | one.target });
+    for level in 0..plan.levels() {
+        let passes = || plan.passes.iter().enumerate().filter(|(_, pass)| pass.level == level);
+        let hazards = passes().map(|(_, pass)| pending.before_pass(pass)).fold(Hazards::default(), Hazards::and);
         if !hazards.source.is_empty() {
             commands.barrier(hazards.source, hazards.target);
-            for pending in &mut pending {
-                pending.after_barrier(hazards);
-            }
+            pending.after_barrier(hazards);
         }
-        for (index, (plan, pending)) in plans.iter().zip(&mut pending).enumerate() {
-            if let Some(pass) = pass_at(plan, level) {
-                commands.dispatch(index, pass);
-                pending.after_pass(pass);
-            } else if level == 0 {
-                for upload in &plan.uploads {
-                    send_table(index, upload, commands);
-                    pending.written_by_transfer = pending.written_by_transfer.union(Resources::of(&[upload.resource]));
-                }
-            }
+        for upload in plan.uploads.iter().filter(|upload| upload.level == level) {
+            send_table(upload, commands);
+            pending.written_by_transfer = pending.written_by_transfer.union(Resources::of(&[upload.resource]));
         }
-        commands.mark(mark);
-        marks = mark + 1;
+        for (place, pass) in passes() {
+            commands.dispatch(place, pass);
+            pending.after_pass(pass);
+        }
+        commands.mark(u32::from(level) + 1);
     }
-    marks
+    u32::from(plan.levels()) + 1
 }
 
-/// The pass of a level. Uploads, if any, are level 0.
-fn pass_at<'p>(plan: &'p Plan<'_>, level: usize) -> Option<&'p Pass> {
-    plan.passes.get(level.checked_sub(plan.first_pass())?)
-}
-
-fn send_table(plan: usize, upload: &Upload<'_>, commands: &mut impl Commands) {
+fn send_table(upload: &Upload<'_>, commands: &mut impl Commands) {
     let mut chunk = ArrayVec::<u8, UPLOAD_BYTES>::new();
     let mut offset = upload.offset;
     upload.table.for_each_row(upload.rows, &mut |row| {
         if chunk.try_extend_from_slice(row).is_err() {
-            commands.update(plan, upload, offset, &chunk);
+            commands.update(upload, offset, &chunk);
             offset += chunk.len() as u64;
             chunk.clear();
             let fits = chunk.try_extend_from_slice(row).is_ok();
@@ -145,7 +132,7 @@ fn send_table(plan: usize, upload: &Upload<'_>, commands: &mut impl Commands) {
         }
     });
     if !chunk.is_empty() {
-        commands.update(plan, upload, offset, &chunk);
+        commands.update(upload, offset, &chunk);
     }
 }
 
@@ -154,13 +141,11 @@ pub(crate) struct Recorder<'a> {
     device: &'a Device,
     command_buffer: vk::CommandBuffer,
     scratch: Scratch,
-    pipelines: ArrayVec<(Variant, vk::Pipeline), MAX_PIPELINES>,
+    /// In the order of [`Plan::variants`].
+    pipelines: ArrayVec<vk::Pipeline, MAX_VARIANTS>,
     timestamps: Option<Timestamps>,
     bound: Option<vk::Pipeline>,
 }
-
-/// Most pipelines of the plans recorded side by side: at most 8 each.
-pub(crate) const MAX_PIPELINES: usize = 128;
 
 impl<'a> Recorder<'a> {
     /// Looks up every pipeline, so that all errors occur before the first command.
@@ -169,15 +154,10 @@ impl<'a> Recorder<'a> {
         command_buffer: vk::CommandBuffer,
         scratch: Scratch,
         timestamps: Option<Timestamps>,
-        plans: &[Plan<'_>],
-        pipeline: impl Fn(Variant) -> Result<vk::Pipeline>,
+        plan: &Plan<'_>,
+        pipeline: impl Fn(&Variant) -> Result<vk::Pipeline>,
     ) -> Result<Self> {
-        let mut pipelines = ArrayVec::<(Variant, vk::Pipeline), MAX_PIPELINES>::new();
-        for pass in plans.iter().flat_map(|plan| &plan.passes) {
-            if !pipelines.iter().any(|(variant, _)| *variant == pass.variant) {
-                pipelines.push((pass.variant, pipeline(pass.variant)?));
-            }
-        }
+        let pipelines = plan.variants.iter().map(pipeline).collect::<Result<_>>()?;
         Ok(Self { device, command_buffer, scratch, pipelines, timestamps, bound: None })
     }
 
@@ -218,12 +198,12 @@ impl Commands for Recorder<'_> {
         unsafe { self.device.handles().vk.cmd_pipeline_barrier2(self.command_buffer, &dependency) };
     }
 
-    fn dispatch(&mut self, _plan: usize, pass: &Pass) {
-        let Some((_, pipeline)) = self.pipelines.iter().find(|(variant, _)| *variant == pass.variant) else {
-            return debug_assert!(false, "new() has looked up every variant");
+    fn dispatch(&mut self, _place: usize, pass: &Pass) {
+        let Some(pipeline) = self.pipelines.get(usize::from(pass.variant)) else {
+            return debug_assert!(false, "every pass has a variant of its plan");
         };
         let device = self.device.handles();
-        self.label(pass.variant.kernel.label());
+        self.label(pass.kernel.label());
         // SAFETY: the command buffer is recording, outside a render pass; indirect arguments lie in scratch, which is a buffer
         // with that usage.
         unsafe {
@@ -246,7 +226,7 @@ impl Commands for Recorder<'_> {
         self.end_label();
     }
 
-    fn update(&mut self, _plan: usize, _upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
+    fn update(&mut self, _upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
         // SAFETY: the command buffer is recording, outside a render pass; offset and size are multiples of 4 within scratch.
         unsafe {
             self.device.handles().vk.cmd_update_buffer(

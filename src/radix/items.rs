@@ -257,6 +257,7 @@ impl Items {
     }
 
     /// The bytes that a request touches, by name, without scratch.
+    #[inline]
     pub(crate) fn arguments(&self, format: &Format) -> Arguments<Role> {
         let count = u64::from(self.count.max);
         // From the first byte of the first item to the last byte of the last.
@@ -274,7 +275,7 @@ impl Items {
         let keys_out = second && !(preserved && format.has(LAYOUT_DROP_KEYS));
         let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
         let argument = |role, range, written| Argument { role, range, written };
-        Arguments::from_iter([
+        let all = [
             argument(Role::Keys, extent(self.keys.address, key_size, self.key_stride), !preserved),
             argument(
                 Role::Values,
@@ -286,6 +287,9 @@ impl Items {
             argument(Role::Count, word(self.counted(format).address), false),
             argument(Role::Status, word(self.status), true),
             argument(Role::SegmentOffsets, wanted(format.segmented, offsets), false),
-        ])
+        ];
+        let mut arguments = Arguments::new();
+        all.into_iter().for_each(|argument| arguments.push(argument));
+        arguments
     }
 }

@@ -6,7 +6,8 @@ use super::job::{Job, Role};
 use super::problems::ProblemTable;
 use crate::core::memory::BoundingRanges;
 use crate::core::pipelines::Variant;
-use crate::core::primitive::{Jobs, PlanSource as _};
+use crate::core::plan::Plan;
+use crate::core::primitive::Jobs;
 use crate::core::scratch::Layout;
 use crate::{Error, Result, Strategy};
 
@@ -66,12 +67,11 @@ pub(crate) fn variants(config: Config<'_>, of_few: Option<Strategy>, batches: bo
             let jobs = Group { jobs: &jobs[..1 + usize::from(recording.another)], format: &config.format };
             match ProblemTable::new(config, config.algorithm(count), &jobs, 0, &mut Layout::default()) {
                 Ok(table) => {
-                    let used = table.plan().passes.into_iter().map(|pass| pass.variant);
-                    used.for_each(|variant| {
+                    for variant in Plan::of(&table)?.variants {
                         if !variants.contains(&variant) {
-                            variants.push(variant)
+                            variants.push(variant);
                         }
-                    });
+                    }
                 }
                 // Recording refuses such counts, too.
                 Err(Error::TooLarge { .. }) => {}

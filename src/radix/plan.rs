@@ -7,7 +7,7 @@ use super::job::Role;
 use super::merging::Merging;
 use super::problems::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, ProblemTable};
 use crate::core::memory::Range;
-use crate::core::plan::{Groups, Pass, Plan, Push, Resource, Resources, Rows, Upload};
+use crate::core::plan::{Groups, Plan, Push, Resources, Rows};
 use crate::core::primitive::PlanSource;
 use crate::kernels::Kernel;
 use crate::shared::{
@@ -16,7 +16,6 @@ use crate::shared::{
     OUTPUT_NONE, OUTPUT_PLACED, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
-use arrayvec::ArrayVec;
 
 /// Items that an invocation of a kernel without tiles goes over, where there are enough.
 const ITEMS_A_THREAD: u32 = 8;
@@ -29,8 +28,8 @@ const MOST_FINISHING: u32 = (1 << 16) - 1;
 
 impl PlanSource for ProblemTable<'_> {
     /// The passes of the algorithm by the strategy.
-    fn plan(&self) -> Plan<'_> {
-        let mut builder = Builder::new(self);
+    fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
+        let mut builder = Builder::new(self, plan);
         match (self.algorithm, self.config.scan()) {
             // Nothing to sort and nothing to tell.
             _ if self.most_items == 0 && !self.any_status && !self.tells => {}
@@ -45,7 +44,7 @@ impl PlanSource for ProblemTable<'_> {
             (Algorithm::Tiled(tile, ..), Some(_)) => builder.look_back(tile),
         }
         builder.results();
-        builder.finish()
+        builder.finish();
     }
 }
 
@@ -56,9 +55,9 @@ struct Id(Option<usize>);
 /// Resources that hold items: keys, values.
 type Area = [Id; 2];
 
-struct Builder<'a> {
+struct Builder<'p, 'a> {
     table: &'a ProblemTable<'a>,
-    plan: Plan<'a>,
+    plan: &'p mut Plan<'a>,
     push: SortPush,
     input: Area,
     /// The result, and every other area of planes before it.
@@ -93,16 +92,10 @@ fn set(ids: &[Id]) -> Resources {
     ids.iter().filter_map(|id| id.0).fold(Resources::default(), |all, id| all.union(Resources::of(&[id])))
 }
 
-impl<'a> Builder<'a> {
-    fn new(table: &'a ProblemTable<'a>) -> Self {
+impl<'p, 'a> Builder<'p, 'a> {
+    fn new(table: &'a ProblemTable<'a>, plan: &'p mut Plan<'a>) -> Self {
         let format = &table.config.format;
-        let mut resources = ArrayVec::new();
-        let mut add = |name, range: Range| {
-            Id((range.size != 0).then(|| {
-                resources.push(Resource { name, range });
-                resources.len() - 1
-            }))
-        };
+        let mut add = |name, range: Range| Id((range.size != 0).then(|| plan.add_resource(name, range)));
         let bound = |role| table.bounds.range(role);
         let input = [add("keys", bound(Role::Keys)), add("values", bound(Role::Values))];
         let second = [add("keys_out", bound(Role::KeysOut)), add("values_out", bound(Role::ValuesOut))];
@@ -179,22 +172,21 @@ impl<'a> Builder<'a> {
         if table.problems == 1 {
             table.for_each_problem(&mut |problem| push.problem = *problem);
         }
-        let mut uploads = ArrayVec::new();
         let [bucket_offsets, bucket_counts, commands, results] = told;
         let [labels, given] = labels;
         for (id, rows, range) in
             [(rows, Rows::Problems, table.table), (results, Rows::Results, table.results), (labels, Rows::Labels, table.labels)]
         {
-            let upload = |resource| Upload { table, rows, offset: range.address.wrapping_sub(table.scratch), resource };
             let wanted = match rows {
                 Rows::Problems => true,
                 Rows::Results => table.tells || table.config.begins() && table.most_items != 0 && !table.algorithm.recounts(),
                 Rows::Labels => table.most_items != 0,
             };
-            uploads.extend(id.0.filter(|_| wanted && !segmented).map(upload));
+            if let Some(resource) = id.0.filter(|_| wanted && !segmented) {
+                plan.add_upload(table, rows, range.address.wrapping_sub(table.scratch), resource);
+            }
         }
-        let name = if format.split.is_some() { "split" } else { "sort" };
-        let plan = Plan { name, resources, uploads, passes: ArrayVec::new() };
+        plan.name = if format.split.is_some() { "split" } else { "sort" };
         Self {
             table,
             plan,
@@ -225,19 +217,16 @@ impl<'a> Builder<'a> {
         &self.table.config.format
     }
 
-    fn finish(mut self) -> Plan<'a> {
-        if self.plan.passes.is_empty() {
-            self.plan.uploads.clear();
-        } else {
+    fn finish(mut self) {
+        if self.plan.has_passes() {
             self.pack();
             self.permute();
         }
-        self.plan
     }
 
     fn pass(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
         let variant = self.table.config.variant(kernel, tile, self.table.mode);
-        self.plan.passes.push(Pass { variant, groups, push: Push::new(&self.push), reads, writes });
+        self.plan.add_pass(&variant, groups, Push::new(&self.push), reads, writes);
     }
 
     /// What tells a tile whose it is: nothing, where the push constants say it all.

@@ -5,7 +5,6 @@ use super::labels;
 use super::problems::Sorts;
 use super::twins::{LOW, Twin, WIDTH, noise};
 use crate::core::plan::{Plan, Rows, Table as _};
-use crate::core::primitive::PlanSource as _;
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::host::{Buffer, Context};
 use crate::radix::{Buckets, Items, ProblemTable, Role};
@@ -263,7 +262,7 @@ impl Bench {
         layout.part(AHEAD).unwrap();
         let table = ProblemTable::new(config, algorithm, &self.sorts, self.scratch_address(), &mut layout).unwrap();
         assert_eq!(layout.size(), AHEAD + self.scratch.size);
-        let plan = table.plan();
+        let plan = Plan::of(&table).unwrap();
         let mut rows = Vec::<SortProblem>::new();
         table.for_each_row(Rows::Problems, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
         let mut memory = self.initial.clone();

@@ -58,7 +58,7 @@ impl Bench {
         let (tile, index) = (self.tile(), push.pass & 0xff);
         let prepared = is_prepared(plan);
         let counts_tiles = self.sorts.info.strategy == Strategy::ReduceThenScan;
-        let name = pass.variant.kernel.name().trim_end_matches("_emulated");
+        let name = pass.kernel.name().trim_end_matches("_emulated");
         let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
         if ["split_results", "split_small_results", "split_bounds"].contains(&name) {
             twins.iter().zip(&self.sorts.buckets).for_each(|(twin, buckets)| self.check_results(memory, twin, buckets));
@@ -403,7 +403,7 @@ impl Bench {
 }
 
 pub(super) fn is_prepared(plan: &Plan<'_>) -> bool {
-    plan.passes.iter().any(|pass| pass.variant.kernel == Kernel::SortPrepare)
+    plan.passes.iter().any(|pass| pass.kernel == Kernel::SortPrepare)
 }
 
 pub(super) fn push_of(pass: &Pass) -> SortPush {

@@ -47,14 +47,13 @@ impl Bench {
     pub(super) fn run(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
         let device = self.context.device();
         self.context.write(&self.buffer, memory).unwrap();
-        let pipeline = |variant: Variant| device.late_pipeline(variant);
+        let pipeline = |variant: &Variant| device.late_pipeline(*variant);
         let run = self.context.run(|commands| {
-            let plans = std::slice::from_ref(plan);
             let mut pass = *pass;
             if let Groups::Indirect { offset, .. } = &mut pass.groups {
                 *offset -= AHEAD;
             }
-            Recorder::new(device, commands, self.scratch, None, plans, pipeline)?.dispatch(0, &pass);
+            Recorder::new(device, commands, self.scratch, None, plan, pipeline)?.dispatch(0, &pass);
             Ok(())
         });
         run.unwrap();
@@ -66,7 +65,7 @@ impl Bench {
         let writes = self.mask(plan, pass.writes);
         let after = self.run(memory, plan, pass);
         let stray = (0..memory.len()).find(|i| after[*i] != memory[*i] && !writes[*i]);
-        let name = pass.variant.kernel.name();
+        let name = pass.kernel.name();
         assert_eq!(stray.map(|place| self.resource_at(plan, place)), None, "{name} writes what it does not declare");
         after
     }
@@ -79,7 +78,7 @@ impl Bench {
 
     /// Runs a pass, and again with all altered that it does not read. What memory holds after it.
     pub(super) fn run_declared(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
-        let name = pass.variant.kernel.name();
+        let name = pass.kernel.name();
         let arguments = match pass.groups {
             Groups::Fixed(_) => Resources::default(),
             Groups::Indirect { resource, .. } => Resources::of(&[resource]),

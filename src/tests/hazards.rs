@@ -8,9 +8,8 @@ use super::problems::{
     splits, tables,
 };
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Pass, Plan, Upload};
-use crate::core::primitive::PlanSource as _;
-use crate::core::record::{Commands, MAX_PIPELINES, MAX_PLANS, record};
+use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resource, Upload};
+use crate::core::record::{Commands, record};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::radix::{Algorithm, Config, Format, Job, ProblemTable, variants};
@@ -21,7 +20,6 @@ use ash::vk::PipelineStageFlags2 as Stage;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 /// What a command does to some bytes.
@@ -63,41 +61,33 @@ struct Truth<'a> {
     resources: Vec<Rc<[Range]>>,
 }
 
-impl<'a> Truth<'a> {
-    /// The caller's arrays lie apart, where a resource is the smallest range around them.
-    fn of(plan: &'a Plan<'a>, jobs: &[Job], format: &Format) -> Self {
-        let ranges = plan.resources.iter().map(|resource| {
-            let Some(role) = argument_of(resource.name) else { return Rc::from([resource.range]) };
-            let arguments = jobs.iter().flat_map(|job| job.arguments(format));
-            let named = arguments.filter(|argument| argument.role == role && argument.range.size != 0);
-            let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
-            ranges.sort_by_key(|range| range.address);
-            ranges.into()
-        });
-        Self { plan, resources: ranges.collect() }
-    }
+/// The caller's arrays lie apart, where a resource is the smallest range around them.
+fn exact(resource: &Resource, jobs: &[Job], format: &Format) -> Rc<[Range]> {
+    let Some(role) = argument_of(resource.name) else { return Rc::from([resource.range]) };
+    let arguments = jobs.iter().flat_map(|job| job.arguments(format));
+    let named = arguments.filter(|argument| argument.role == role && argument.range.size != 0);
+    let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
+    ranges.sort_by_key(|range| range.address);
+    ranges.into()
 }
 
 /// Lists commands with what they do in truth, whatever the recorder has been told.
 struct List<'a> {
     truths: &'a [Truth<'a>],
-    /// The next pass of each plan.
-    next: Vec<usize>,
-    /// The first plan of the group that is recorded.
-    group: usize,
+    /// The plan that is recorded.
+    plan: usize,
+    /// Passes recorded.
+    passes: usize,
     commands: Vec<Command>,
 }
 
 impl<'a> List<'a> {
     fn of(truths: &'a [Truth<'a>], told: &[Plan<'_>]) -> Vec<Command> {
-        let mut list = Self { truths, next: vec![0; truths.len()], group: 0, commands: Vec::new() };
-        // As batches record them.
-        for group in told.chunks(MAX_PLANS) {
-            record(group, &mut list);
-            list.group += group.len();
-        }
-        for (truth, next) in truths.iter().zip(&list.next) {
-            assert_eq!(truth.plan.passes.len(), *next, "every pass is recorded once");
+        let mut list = Self { truths, plan: 0, passes: 0, commands: Vec::new() };
+        for told in told {
+            record(told, &mut list);
+            assert_eq!(std::mem::take(&mut list.passes), told.passes.len(), "every pass is recorded once");
+            list.plan += 1;
         }
         list.commands
     }
@@ -108,14 +98,13 @@ impl Commands for List<'_> {
         self.commands.push(Command::Barrier { source, target });
     }
 
-    fn dispatch(&mut self, plan: usize, _told: &Pass) {
-        let plan = self.group + plan;
-        let truth = &self.truths[plan];
-        let pass = &truth.plan.passes[self.next[plan]];
+    fn dispatch(&mut self, place: usize, _told: &Pass) {
+        let (plan, truth) = (self.plan, &self.truths[self.plan]);
+        let pass = &truth.plan.passes[place];
         let mut accesses = Vec::new();
         let mut add = |resource: usize, stage, writes| {
             let name = truth.plan.resources[resource].name;
-            let what = format!("plan {plan} {} {name}", pass.variant.kernel.name());
+            let what = format!("plan {plan} {} {name}", pass.kernel.name());
             accesses.push(Access { stage, writes, ranges: truth.resources[resource].clone(), what });
         };
         pass.reads.iter().for_each(|resource| add(resource, Stage::COMPUTE_SHADER, false));
@@ -127,11 +116,11 @@ impl Commands for List<'_> {
             assert!(inside, "the command lies in what is declared to hold it");
         }
         self.commands.push(Command::Accesses(accesses));
-        self.next[plan] += 1;
+        self.passes += 1;
     }
 
-    fn update(&mut self, plan: usize, upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
-        let plan = self.group + plan;
+    fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
+        let plan = self.plan;
         let range = Range::new(SCRATCH + offset, bytes.len() as u64);
         let table = self.truths[plan].plan.resources[upload.resource].range;
         assert!(range.address >= table.address && range.address + range.size <= table.address + table.size);
@@ -243,34 +232,41 @@ fn made_by(config: Config<'_>, of_few: Option<Strategy>) -> Rc<[Variant]> {
 /// What the host tells the device of several problems.
 const ROWS: [&str; 3] = ["problems", "results", "label_rows"];
 
-/// Plans of the sorts, handed to `body` with the truth about them.
+/// Plans of the sorts, as batches have them, handed to `body` with the truth about them.
 fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_>], &[Plan<'_>])) {
     let profile = profile(facts);
     let groups = groups(sorts, facts, &profile);
     let tables = tables(&groups, &mut Layout::default());
-    let plans: Vec<Plan<'_>> = tables.iter().map(|table| table.plan()).collect();
-    let truths: Vec<_> = groups
-        .iter()
-        .zip(&plans)
-        .map(|(group, plan)| {
-            let made = made_by(group.config, None);
-            let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
-            assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
-            let distinct: HashSet<_> = plan.passes.iter().map(|pass| pass.variant).collect();
-            assert!(distinct.len() <= MAX_PIPELINES / MAX_PLANS, "a group of plans like this has too many pipelines: {plan}");
-            for (place, pass) in plan.passes.iter().enumerate() {
-                let told = |id: usize| {
-                    let written = plan.passes[..place].iter().any(|before| before.writes.iter().any(|other| other == id));
-                    written || plan.uploads.iter().any(|upload| upload.resource == id)
-                };
-                let rows = pass.reads.iter().find(|id| ROWS.contains(&plan.resources[*id].name) && !told(*id));
-                assert!(rows.is_none(), "{:?} reads rows that nobody has written: {plan}", pass.variant.kernel);
-            }
-            let jobs: Vec<_> = group.jobs().collect();
-            Truth::of(plan, &jobs, &group.config.format)
-        })
-        .collect();
+    let (mut plans, mut resources) = (vec![Plan::default()], vec![Vec::new()]);
+    for (group, table) in groups.iter().zip(&tables) {
+        check_group(group, &Plan::of(table).unwrap());
+        if !plans.last_mut().unwrap().append(table) {
+            plans.push(Plan::of(table).unwrap());
+            resources.push(Vec::new());
+        }
+        let (plan, known) = (plans.last().unwrap(), resources.last_mut().unwrap());
+        let jobs: Vec<_> = group.jobs().collect();
+        let own = plan.resources[known.len()..].iter();
+        known.extend(own.map(|resource| exact(resource, &jobs, &group.config.format)));
+    }
+    let truths: Vec<_> = plans.iter().zip(resources).map(|(plan, resources)| Truth { plan, resources }).collect();
     body(&truths, &plans);
+}
+
+/// What is so of the plan of every group.
+fn check_group(group: &Group<'_>, plan: &Plan<'_>) {
+    let made = made_by(group.config, None);
+    let missing = plan.variants.iter().find(|variant| !made.contains(variant));
+    assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
+    assert!(plan.variants.len() <= MAX_VARIANTS / 5, "a composed plan has too many pipelines of ones like this: {plan}");
+    for (place, pass) in plan.passes.iter().enumerate() {
+        let told = |id: usize| {
+            let written = plan.passes[..place].iter().any(|before| before.writes.iter().any(|other| other == id));
+            written || plan.uploads.iter().any(|upload| upload.resource == id)
+        };
+        let rows = pass.reads.iter().find(|id| ROWS.contains(&plan.resources[*id].name) && !told(*id));
+        assert!(rows.is_none(), "{:?} reads rows that nobody has written: {plan}", pass.kernel);
+    }
 }
 
 /// A sorter's problems, each apart from the others.
@@ -388,7 +384,7 @@ proptest! {
         let tables = tables(&groups, &mut layout);
         let mut parts = Vec::new();
         for (Group { sorts, config, algorithm }, table) in groups.iter().zip(&tables) {
-            for resource in table.plan().resources {
+            for resource in Plan::of(table).unwrap().resources {
                 if argument_of(resource.name).is_none() {
                     parts.push((resource.name, resource.range));
                 }
@@ -429,12 +425,12 @@ fn plans_that_share_no_kernel_share_their_barriers() {
         check(truths, plans);
         let commands = List::of(truths, plans);
         let barriers = barriers(&commands);
-        let levels = plans.iter().map(Plan::levels).max().unwrap_or(0);
-        assert!(plans.len() > 4 && barriers == levels - 1, "{barriers} barriers for {levels} levels of {} plans", plans.len());
+        let changes: usize = plans.iter().map(|plan| usize::from(plan.levels()) - 1).sum();
+        assert!(plans.len() < 3 && barriers == changes, "{barriers} barriers between {changes} levels of {} plans", plans.len());
     });
 }
 
-/// More plans than a group takes, segmented ones among them: within groups no barrier is missing or too many, and between them there is none.
+/// More groups than a plan takes, segmented ones among them: within plans no barrier is missing or too many, and between them there is none.
 #[test]
 fn groups_have_the_barriers_they_need_and_no_other() {
     for (d, (_, facts)) in devices().into_iter().enumerate() {
@@ -448,10 +444,9 @@ fn groups_have_the_barriers_they_need_and_no_other() {
             batch.extend(sorts.apart());
         }
         with_plans(&batch, &facts, |truths, plans| {
-            assert!(plans.len() > MAX_PLANS, "{} plans are one group", plans.len());
+            assert!(plans.len() > 1, "all groups are one plan");
             check(truths, plans);
-            let groups = truths.chunks(MAX_PLANS).zip(plans.chunks(MAX_PLANS));
-            let apart: usize = groups.map(|(truths, plans)| barriers(&List::of(truths, plans))).sum();
+            let apart: usize = truths.chunks(1).zip(plans.chunks(1)).map(|(truth, plan)| barriers(&List::of(truth, plan))).sum();
             assert_eq!(barriers(&List::of(truths, plans)), apart);
         });
     }
@@ -459,8 +454,7 @@ fn groups_have_the_barriers_they_need_and_no_other() {
 
 /// The plan with one of its passes told differently.
 fn retold<'a>(plan: &Plan<'a>, pass: usize, tell: impl FnOnce(&mut Pass)) -> Plan<'a> {
-    let Plan { name, resources, uploads, passes } = plan;
-    let mut told = Plan { name, resources: resources.clone(), uploads: uploads.clone(), passes: passes.clone() };
+    let mut told = plan.clone();
     tell(&mut told.passes[pass]);
     told
 }
@@ -498,7 +492,7 @@ fn a_pass_that_is_not_declared_is_found() {
 fn a_write_that_is_not_declared_is_found() {
     let problem = Problem { size: 1 << 20, count_on_device: false, status: false };
     with_plans(&[sorts(SorterInfo::keys().strategy(Strategy::ReduceThenScan), [problem])], &NVIDIA, |truths, plans| {
-        let count = plans[0].passes.iter().position(|pass| pass.variant.kernel == Kernel::SortCount).unwrap();
+        let count = plans[0].passes.iter().position(|pass| pass.kernel == Kernel::SortCount).unwrap();
         let told = retold(&plans[0], count, |pass| pass.writes = Default::default());
         let commands = List::of(truths, &[told]);
         let found: Vec<String> = unprotected(&commands).collect();
@@ -521,8 +515,8 @@ fn pipelines_of_few_items_are_made() {
             let made = made_by(Config { strategy: Strategy::ReduceThenScan, ..config }, Some(Strategy::Lookback));
             let mut layout = Layout::default();
             let table = ProblemTable::new(config, config.algorithm(size), &sorts, SCRATCH, &mut layout).unwrap();
-            let plan = table.plan();
-            let missing = plan.passes.iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
+            let plan = Plan::of(&table).unwrap();
+            let missing = plan.variants.iter().find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "{size} of {info:?} miss {missing:?}");
         }
     }
@@ -552,7 +546,7 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
         for group in &groups(&batch, &NVIDIA, &profile) {
             let made = made_by(group.config, None);
             let table = ProblemTable::new(group.config, group.algorithm, group, SCRATCH, &mut Layout::default()).unwrap();
-            let missing = table.plan().passes.into_iter().map(|pass| pass.variant).find(|variant| !made.contains(variant));
+            let missing = Plan::of(&table).unwrap().variants.into_iter().find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "{sizes:?} of {info:?} miss {missing:?}");
         }
     }

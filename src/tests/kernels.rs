@@ -332,7 +332,7 @@ fn ranked(ranked: SizedRank, info: SorterInfo) {
     let of_words = |problem: &Problem| problem.keys.is_empty() || info.key == KeyType::U32;
     for problem in problems.into_iter().filter(of_words) {
         let bench = Bench::tuned(false, Way::Ranked, tune, info, vec![problem]);
-        let kernels: Vec<_> = bench.with_plan(|plan, _, _| plan.passes.iter().map(|pass| pass.variant.kernel).collect());
+        let kernels: Vec<_> = bench.with_plan(|plan, _, _| plan.passes.iter().map(|pass| pass.kernel).collect());
         let copies = bench.sorts.format().rule() == FLAG_EVEN;
         assert_eq!((kernels[0], kernels.contains(&Kernel::SortCopy)), (Kernel::SortRank, copies));
         bench.prove();

@@ -1,8 +1,7 @@
 //! Plans as text, held against committed ones.
 
 use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, groups, segmented_splits, splits, tables};
-use crate::core::plan::Groups;
-use crate::core::primitive::PlanSource as _;
+use crate::core::plan::{Groups, Plan};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::radix::variants;
@@ -17,7 +16,8 @@ fn tuned(sorts: &[Sorts], facts: &DeviceFacts, profile: &Profile) -> String {
     let mut layout = Layout::default();
     let groups = groups(sorts, facts, profile);
     let tables = tables(&groups, &mut layout);
-    let plans = groups.iter().zip(&tables).map(|(group, table)| format!("{:?} {}", group.config.strategy, table.plan()));
+    let plans =
+        groups.iter().zip(&tables).map(|(group, table)| format!("{:?} {}", group.config.strategy, Plan::of(table).unwrap()));
     let plans: Vec<_> = plans.collect();
     format!("{}scratch {} bytes\n", plans.concat(), layout.size())
 }
@@ -201,8 +201,8 @@ fn every_problem_of_a_batch_has_a_workgroup() {
             let (batch, mut layout) = ([batch], Layout::default());
             let groups = groups(&batch, &NVIDIA, &profile);
             for table in &tables(&groups, &mut layout) {
-                for pass in &table.plan().passes {
-                    let kernel = pass.variant.kernel;
+                for pass in &Plan::of(table).unwrap().passes {
+                    let kernel = pass.kernel;
                     finishing += u32::from(kernel == Kernel::SortFinish && problems > 65_535);
                     let Groups::Fixed(groups) = pass.groups else { continue };
                     let enough = groups >= problems || by_chunks.contains(&kernel);

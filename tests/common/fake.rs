@@ -77,6 +77,11 @@ pub(crate) fn device_with(facts: &'static DeviceFacts, change: impl FnOnce(&mut 
     Ok(device)
 }
 
+/// Whatever is created on this thread from now on is created on a device with such facts.
+pub(crate) fn set_facts(facts: &'static DeviceFacts) {
+    FACTS.set(Some(facts));
+}
+
 /// What has been recorded since the last call.
 pub(crate) fn take_commands() -> Vec<String> {
     COMMANDS.take()
@@ -98,7 +103,7 @@ fn facts() -> &'static DeviceFacts {
     FACTS.get().expect("device() comes first")
 }
 
-unsafe extern "system" fn get_proc_addr(_: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+pub(crate) unsafe extern "system" fn get_proc_addr(_: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: names are strings.
     function(unsafe { CStr::from_ptr(name) })
 }

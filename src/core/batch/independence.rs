@@ -6,30 +6,56 @@
 //!
 //! Where ranges outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between them. A range that
 //! lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide. Each window has [`CAPACITY`] / 2 ranges
-//! or more, so n ranges take at most 2 n / [`CAPACITY`] + 1 passes: fewer than log n up to 200,000 ranges. More ranges take
+//! or more, so n ranges take at most 2 n / [`CAPACITY`] + 2 passes: fewer than log n up to 15,000 ranges. More ranges take
 //! O(n^2 / [`CAPACITY`]). No algorithm in constant memory takes O(n log n) in every order: the requests cannot be permuted, and to compare
 //! n elements for distinctness in space S takes time n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for element distinctness).
 
-use crate::core::memory::{self, NamedArguments, RangeNames};
+use super::Argument;
+use crate::core::memory::NamedArguments;
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 
-type Argument = memory::Argument<&'static RangeNames>;
+/// Memory that the problem at an index names, argument by argument.
+pub(super) trait Problems: Fn(usize, &mut dyn FnMut(Argument)) {}
+impl<F: Fn(usize, &mut dyn FnMut(Argument))> Problems for F {}
 
-/// Ranges that the buffer holds: 384 KiB of stack, less than the plans take that a batch builds afterwards.
-const CAPACITY: usize = 24 * 1024;
+/// Ranges that the buffer holds: 36 KiB of stack, most of what a recording may take. It is free again when plans are built.
+const CAPACITY: usize = 2304;
 
-/// Checks that no problem writes bytes that another one touches. The arguments of one problem do not conflict with each other.
-///
-/// # Errors
-/// [`Error::Overlap`] names the argument of the later problem, then that of the earlier one.
-// A frame of its own: the buffer's stack is free again when plans are built.
-#[inline(never)]
-pub(super) fn check_independent(count: usize, arguments: impl Fn(usize) -> NamedArguments) -> Result<()> {
-    let problems = Problems { count, arguments };
-    match problems.collision::<CAPACITY>() {
-        Some(span) => Err(problems.overlap_at(span)),
-        None => Ok(()),
+/// The check of a batch: gets the ranges of all problems, in any order, and reads them again where it cannot decide at once.
+pub(super) struct Independence<const CAPACITY: usize = { self::CAPACITY }> {
+    sweep: Sweep<CAPACITY>,
+    guess: Swept,
+}
+
+impl Independence {
+    pub(super) fn new() -> Self {
+        Self { sweep: Sweep::new(), guess: Ok(()) }
+    }
+}
+
+impl<const CAPACITY: usize> Independence<CAPACITY> {
+    /// Adds memory that a problem names.
+    pub(super) fn add(&mut self, argument: &Argument) {
+        let span = Span::of(argument);
+        if self.guess.is_ok() && !span.is_empty() {
+            self.guess = self.sweep.add(span);
+        }
+    }
+
+    /// Checks that no problem writes bytes that another one touches. The arguments of one problem do not conflict with each other.
+    ///
+    /// # Errors
+    /// [`Error::Overlap`] names the argument of the later problem, then that of the earlier one.
+    pub(super) fn finish(&mut self, count: usize, problems: impl Problems) -> Result<()> {
+        let batch = Batch { count, problems };
+        if self.guess.is_ok() && self.sweep.join().is_ok() {
+            return Ok(());
+        }
+        match batch.collision(&mut self.sweep) {
+            Some(span) => Err(batch.overlap_at(span)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -75,29 +101,39 @@ impl Span {
     }
 }
 
-struct Problems<F> {
+struct Batch<P> {
     count: usize,
-    arguments: F,
+    problems: P,
 }
 
-impl<F: Fn(usize) -> NamedArguments> Problems<F> {
+impl<P: Problems> Batch<P> {
     /// Calls `visit` for each range that is not empty, problem by problem, until `visit` fails.
     fn try_for_each(&self, mut visit: impl FnMut(Span) -> Swept) -> Swept {
+        let mut result = Ok(());
         for index in 0..self.count {
-            for span in (self.arguments)(index).iter().map(Span::of).filter(|span| !span.is_empty()) {
-                visit(span)?;
+            (self.problems)(index, &mut |argument| {
+                let span = Span::of(&argument);
+                if result.is_ok() && !span.is_empty() {
+                    result = visit(span);
+                }
+            });
+            if result.is_err() {
+                break;
             }
         }
-        Ok(())
+        result
+    }
+
+    fn arguments(&self, index: usize) -> NamedArguments {
+        let mut arguments = NamedArguments::new();
+        (self.problems)(index, &mut |argument| arguments.push(argument));
+        arguments
     }
 
     /// A span whose first byte another problem's range conflicts with, if any problems conflict.
-    fn collision<const CAPACITY: usize>(&self) -> Option<Span> {
-        let mut sweep = Sweep::<CAPACITY> { spans: ArrayVec::new(), from: 0, to: u64::MAX, gap: 0, guesses: true };
-        if sweep.pass(self).is_ok() {
-            return None;
-        }
-        sweep = Sweep { spans: ArrayVec::new(), from: 0, to: u64::MAX, gap: self.smallest() - 1, guesses: false };
+    fn collision<const CAPACITY: usize>(&self, sweep: &mut Sweep<CAPACITY>) -> Option<Span> {
+        sweep.spans.clear();
+        (sweep.gap, sweep.guesses) = (self.smallest() - 1, false);
         loop {
             if let Err(Collision(span)) = sweep.pass(self) {
                 return Some(span);
@@ -110,16 +146,20 @@ impl<F: Fn(usize) -> NamedArguments> Problems<F> {
 
     /// Bytes of the smallest range that is not empty; at least 1.
     fn smallest(&self) -> u64 {
-        let sizes = (0..self.count).filter_map(|index| {
-            let spans = (self.arguments)(index);
-            spans.iter().map(Span::of).filter(|span| !span.is_empty()).map(|span| span.end() - span.start()).min()
-        });
-        sizes.min().unwrap_or(1)
+        let mut smallest = u64::MAX;
+        for index in 0..self.count {
+            (self.problems)(index, &mut |argument| {
+                if argument.range.size != 0 {
+                    smallest = smallest.min(argument.range.size);
+                }
+            });
+        }
+        smallest
     }
 
     /// Names the arguments that conflict where the span begins.
     fn overlap_at(&self, span: Span) -> Error {
-        let problems = || (0..self.count).map(|index| (index, (self.arguments)(index)));
+        let problems = || (0..self.count).map(|index| (index, self.arguments(index)));
         let begins = |argument: &&Argument| argument.range.address == span.start() && argument.range.size != 0;
         let pair = problems().find_map(|(index, arguments)| Some((index, *arguments.iter().find(begins)?))).and_then(
             |(index, argument)| {
@@ -135,9 +175,9 @@ impl<F: Fn(usize) -> NamedArguments> Problems<F> {
 
     /// The first argument of a problem that conflicts with one of an earlier problem, and that one.
     fn conflict_of(&self, later: usize, earlier: usize) -> Option<(&'static str, &'static str)> {
-        let theirs = (self.arguments)(earlier);
+        let theirs = self.arguments(earlier);
         let conflict = |mine: &Argument| Some((mine.name(), theirs.iter().find(|their| mine.conflicts(their))?.name()));
-        (self.arguments)(later).iter().find_map(conflict)
+        self.arguments(later).iter().find_map(conflict)
     }
 }
 
@@ -162,9 +202,14 @@ impl<const CAPACITY: usize> Sweep<CAPACITY> {
     /// Most spans that a full buffer keeps: sorting it again is paid for by as many as go in until then.
     const KEPT: usize = CAPACITY / 4 * 3;
 
+    /// Over all addresses, with guesses.
+    const fn new() -> Self {
+        Self { spans: ArrayVec::new_const(), from: 0, to: u64::MAX, gap: 0, guesses: true }
+    }
+
     /// Compares all ranges that begin in the window, or in the part of it that is left when the pass ends.
-    fn pass(&mut self, problems: &Problems<impl Fn(usize) -> NamedArguments>) -> Swept {
-        problems.try_for_each(|span| self.add(span))?;
+    fn pass(&mut self, batch: &Batch<impl Problems>) -> Swept {
+        batch.try_for_each(|span| self.add(span))?;
         self.join()
     }
 

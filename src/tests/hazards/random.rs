@@ -3,7 +3,8 @@
 use super::{Command, SCRATCH, Truth, barriers, check};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Pass, Plan, Push, Resource, Resources, Rows, Table, Upload};
+use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::primitive::PlanSource;
 use crate::kernels::Kernel;
 use crate::shared::SortPush;
 use proptest::prelude::*;
@@ -28,51 +29,48 @@ impl Table for OneRow {
 /// A pass as sets of resources, one bit each, and whether its groups are indirect.
 #[derive(Clone, Copy, Debug)]
 struct Drawn {
-    reads: u32,
-    writes: u32,
+    reads: u128,
+    writes: u128,
     is_indirect: bool,
 }
 
-fn pass_of_no_kernel(first: usize, drawn: Drawn) -> Pass {
-    let groups = if drawn.is_indirect {
-        Groups::Indirect { offset: (first + COMMANDS) as u64 * SIZE, resource: COMMANDS }
-    } else {
-        Groups::Fixed(1)
-    };
-    Pass {
-        variant: Variant::new(Kernel::SortPrepare, |_| 0),
-        groups,
-        push: Push::new(&SortPush::default()),
-        reads: Resources(drawn.reads),
-        writes: Resources(drawn.writes),
-    }
+/// Passes of no kernel. Their resources lie behind `first` others of scratch.
+#[derive(Clone, Debug)]
+struct Request {
+    first: usize,
+    tables: usize,
+    passes: Vec<Drawn>,
 }
 
-/// A plan whose resources begin behind `first` others of scratch.
-fn plan(first: usize, tables: usize, passes: &[Drawn]) -> Plan<'static> {
-    let range = |resource: usize| Range::new(SCRATCH + (first + resource) as u64 * SIZE, SIZE);
-    let names = ["table", "other_table", "first", "second", "commands"];
-    Plan {
-        name: "random",
-        resources: names.into_iter().enumerate().map(|(i, name)| Resource { name, range: range(i) }).collect(),
-        uploads: (0..tables)
-            .map(|i| Upload { table: &OneRow, rows: Rows::Problems, offset: (first + i) as u64 * SIZE, resource: i })
-            .collect(),
-        passes: passes.iter().map(|drawn| pass_of_no_kernel(first, *drawn)).collect(),
+impl PlanSource for Request {
+    fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
+        let offset = |place: usize| (self.first + place) as u64 * SIZE;
+        let names = ["table", "other_table", "first", "second", "commands"];
+        let mut places = (0..).zip(names).map(|(place, name)| plan.add_resource(name, Range::new(SCRATCH + offset(place), SIZE)));
+        let places: [usize; RESOURCES] = std::array::from_fn(|_| places.next().unwrap());
+        (0..self.tables).for_each(|place| plan.add_upload(&OneRow, Rows::Problems, offset(place), places[place]));
+        let set = |drawn: u128| {
+            Resources(drawn).iter().fold(Resources::default(), |set, place| set.union(Resources::of(&[places[place]])))
+        };
+        for drawn in &self.passes {
+            let commands = Groups::Indirect { offset: offset(COMMANDS), resource: places[COMMANDS] };
+            let groups = if drawn.is_indirect { commands } else { Groups::Fixed(1) };
+            let variant = Variant::new(Kernel::SortPrepare, |_| 0);
+            plan.add_pass(&variant, groups, Push::new(&SortPush::default()), set(drawn.reads), set(drawn.writes));
+        }
     }
 }
 
 /// Mostly few resources a pass: where each touches all, every level has a barrier whatever the recorder does.
 fn passes() -> impl Strategy<Value = Vec<Drawn>> {
-    let few = || (any::<u32>(), any::<u32>()).prop_map(|(a, b)| a & b & ((1 << RESOURCES) - 1));
+    let few = || (any::<u128>(), any::<u128>()).prop_map(|(a, b)| a & b & ((1 << RESOURCES) - 1));
     let drawn = (few(), few(), prop::bool::weighted(0.2));
     prop::collection::vec(drawn.prop_map(|(reads, writes, is_indirect)| Drawn { reads, writes, is_indirect }), 0..8)
 }
 
-fn with_truth<T>(plans: &[Plan<'_>], body: impl FnOnce(&[Truth<'_>]) -> T) -> T {
-    let resources = |plan: &Plan<'_>| plan.resources.iter().map(|resource| Rc::from([resource.range])).collect();
-    let truths: Vec<_> = plans.iter().map(|plan| Truth { plan, resources: resources(plan) }).collect();
-    body(&truths)
+fn with_truth<T>(plan: &Plan<'_>, body: impl FnOnce(&[Truth<'_>]) -> T) -> T {
+    let resources = plan.resources.iter().map(|resource| Rc::from([resource.range])).collect();
+    body(&[Truth { plan, resources }])
 }
 
 proptest! {
@@ -81,17 +79,21 @@ proptest! {
     /// Every two accesses that conflict have a barrier between, and no stage of any barrier is superfluous.
     #[test]
     fn random_plans_have_the_barriers_they_need_and_no_other(drawn in prop::collection::vec((0..=TABLES, passes()), 1..4)) {
-        let plans: Vec<_> = drawn.iter().enumerate().map(|(i, (tables, passes))| plan(i * RESOURCES, *tables, passes)).collect();
-        with_truth(&plans, |truths| check(truths, &plans));
+        let request = |(i, (tables, passes))| Request { first: i * RESOURCES, tables, passes };
+        let requests: Vec<_> = drawn.into_iter().enumerate().map(request).collect();
+        let mut plan = Plan::default();
+        assert!(requests.iter().all(|request| plan.append(request)));
+        with_truth(&plan, |truths| check(truths, std::slice::from_ref(&plan)));
     }
 }
 
 /// Commands of one plan of two passes.
 fn commands_of(passes: [Drawn; 2]) -> Vec<Command> {
-    let plans = [plan(0, 0, &passes)];
-    with_truth(&plans, |truths| {
-        check(truths, &plans);
-        super::List::of(truths, &plans)
+    let request = Request { first: 0, tables: 0, passes: passes.into() };
+    let plan = Plan::of(&request).unwrap();
+    with_truth(&plan, |truths| {
+        check(truths, std::slice::from_ref(&plan));
+        super::List::of(truths, std::slice::from_ref(&plan))
     })
 }
 
