@@ -12,7 +12,6 @@ use trommel::{DeviceFacts, Profile, Strategy};
 pub fn with_line(profile: &Profile, name: &str, value: &str) -> anyhow::Result<Profile> {
     let text = profile.to_string();
     let is_named = |line: &str| line.split_once('=').is_some_and(|(known, _)| known.trim() == name);
-    anyhow::ensure!(text.lines().any(is_named), "a profile has no line \"{name}\"");
     let lines: Vec<_> = text.lines().filter(|line| !is_named(line)).collect();
     Ok(format!("{}\n{name} = {value}", lines.join("\n")).parse()?)
 }
@@ -20,8 +19,8 @@ pub fn with_line(profile: &Profile, name: &str, value: &str) -> anyhow::Result<P
 /// The lines in which a profile differs from another one, as `--set` takes them.
 pub fn differences(profile: &Profile, from: &Profile) -> Vec<(String, String)> {
     let [these, those] = [profile, from].map(ToString::to_string);
-    let lines = these.lines().zip(those.lines()).filter(|(this, that)| this != that);
-    lines.filter_map(|(this, _)| this.split_once('=')).map(|(name, value)| (name.trim().into(), value.trim().into())).collect()
+    let lines = these.lines().filter(|this| !those.lines().any(|that| that == *this));
+    lines.filter_map(|this| this.split_once('=')).map(|(name, value)| (name.trim().into(), value.trim().into())).collect()
 }
 
 /// Lines of the command line, applied to every profile.
@@ -83,6 +82,7 @@ const LINES: &[Line] = &[
     ("ring_reach", |_, random| random.log_between(1, 900).to_string()),
     ("small_ranking", |_, random| draw_ranking(random).into()),
     ("spin_limit", |draws, random| random.pick(if draws.facts.is_cpu { &[1, 4, 64] } else { &[1, 2, 16, 256, 4096] }).to_string()),
+    ("wrong_ranks", |_, random| random.pick(&[false, false, true]).to_string()),
     ("delay_every", |_, random| random.pick(&[0, 0, 0, 2, 3, 7]).to_string()),
     ("max_groups_x", |draws, random| random.pick(&[1, 2, 3, 7, 64, 1000, 65535, draws.facts.max_groups_x]).to_string()),
 ];
@@ -105,15 +105,8 @@ const SORTS: [&str; 3] = ["sort_keys", "sort_pairs", "sort_long"];
 const THREADS: &[u32] = &[64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024];
 
 fn draw_ranking(random: &mut Random) -> &'static str {
-    let ranking = random.pick(&[
-        Ranking::Ballots,
-        Ranking::Proven,
-        Ranking::Proven,
-        Ranking::ProvenByPlaces,
-        Ranking::ProvenByPlaces,
-        Ranking::Disproven,
-        Ranking::DisprovenByPlaces,
-    ]);
+    let ranking =
+        random.pick(&[Ranking::Ballots, Ranking::Proven, Ranking::Proven, Ranking::ProvenByPlaces, Ranking::ProvenByPlaces]);
     ranking.name()
 }
 
@@ -280,7 +273,7 @@ impl Profiles<'_> {
 
     /// Lavapipe ends all loops of an invocation after 65,535 turns: where tiles are late, no workgroup takes several.
     fn tamed(&self, mut profile: Profile) -> Profile {
-        if self.facts.is_cpu && profile.delay_every != 0 {
+        if self.facts.is_cpu && profile.hooks.delay_every != 0 {
             for shapes in profile.sort_shapes_mut() {
                 shapes.tiles.iter_mut().chain(&mut shapes.counted).for_each(|sized| sized.shape.groups = 0);
                 shapes.ring.iter_mut().chain(&mut shapes.few_bins).for_each(|shape| shape.groups = 0);

@@ -8,8 +8,8 @@ use crate::kernels::Kernel;
 use crate::shared::{
     Constant, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_VALUES_APART, LEAST_LOOK_BACK_ROW, MODE_DIRECT,
     MODE_MERGED, MODE_PREFIXES, MODE_SEGMENTS, MODE_SINGLE, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS,
-    PREFIX_DIGITS, RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_SPREAD, RANKING_UNORDERED, SCAN_CHAINED, SCAN_LOOK_BACK,
-    SCAN_RING, SCAN_RING_IN_ORDER,
+    PREFIX_DIGITS, RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_DISPROVEN, RANKING_PROVEN, RANKING_SPREAD, RANKING_UNORDERED,
+    SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
 use crate::tuning::{
     Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape,
@@ -341,8 +341,18 @@ impl<'a> Config<'a> {
         1 << most.clamp(1, 32).ilog2()
     }
 
-    /// How a kernel finds places in a tile.
+    /// `RANKING_` bits of a kernel.
     fn ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
+        let ranking = self.proven_ranking(kernel, tile);
+        if self.profile.hooks.wrong_ranks && ranking & RANKING_PROVEN != 0 {
+            ranking & !RANKING_PROVEN | RANKING_DISPROVEN
+        } else {
+            ranking
+        }
+    }
+
+    /// The same as if no test wanted wrong ranks.
+    fn proven_ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
         let digits = format.split.is_none_or(|split| split.function == FUNCTION_DIGIT);
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1 && digits;
@@ -436,7 +446,7 @@ impl<'a> Config<'a> {
             }
             Constant::Tile => shape.tile(),
             Constant::SpinLimit => self.profile.spin_limit,
-            Constant::DelayEvery => self.profile.delay_every,
+            Constant::DelayEvery => self.profile.hooks.delay_every,
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => format.key_bits,
             Constant::Encoding => format.encoding,
@@ -446,8 +456,8 @@ impl<'a> Config<'a> {
             Constant::BeginBit => format.begin_bit,
             Constant::EndBit => format.end_bit,
             Constant::Scan => self.scan().unwrap_or(SCAN_LOOK_BACK),
-            Constant::RingEntries if self.in_ring() => self.profile.ring_entries,
-            Constant::RingReach if self.in_ring() => self.profile.ring_reach,
+            Constant::RingEntries if self.in_ring() => self.profile.hooks.ring_entries,
+            Constant::RingReach if self.in_ring() => self.profile.hooks.ring_reach,
             Constant::RingEntries | Constant::RingReach => 0,
             Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
             Constant::Window if self.in_ring() => self.profile.ring_window,

@@ -209,7 +209,7 @@ impl<'a> ProblemTable<'a> {
         any_count_on_device |= segmented;
         // Where tags of the ring come round, one that is as old as passes that move nothing would pass for another.
         let laps = if config.in_ring() {
-            tiles.div_ceil(config.profile.ring_entries.into()) * u64::from(config.format.digits())
+            tiles.div_ceil(config.profile.hooks.ring_entries.into()) * u64::from(config.format.digits())
         } else {
             0
         };
@@ -254,7 +254,7 @@ impl<'a> ProblemTable<'a> {
             Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch.wrapping_add(layout.part(bytes)?), bytes) })
         };
         let tiled = u64::from(algorithm.tiles().is_some());
-        let ring = tiled * u64::from(config.in_ring()) * u64::from(config.profile.ring_entries) * 2 * bins * WORD;
+        let ring = tiled * u64::from(config.in_ring()) * u64::from(config.profile.hooks.ring_entries) * 2 * bins * WORD;
         let states = (u64::from(lines) + 1) * size_of::<SortState>() as u64;
         let rows = match (segmented, problems) {
             (true, _) => states,

@@ -1,7 +1,7 @@
 //! The contexts of all cases, and how many cases meet them.
 
 use crate::host::{Context, ContextInfo};
-use crate::tuning::{Profile, Shape, SizedTile, SmallShape, SortShapes};
+use crate::tuning::{Hooks, Profile, Shape, SizedTile, SmallShape, SortShapes};
 use std::sync::{Mutex, PoisonError};
 
 static OPEN: Mutex<Vec<(usize, bool, Context)>> = Mutex::new(Vec::new());
@@ -86,8 +86,7 @@ pub(super) fn context(emulated: bool) -> Context {
         merge_fan: 4,
         plain_threads: threads,
         histogram_groups: 3,
-        ring_entries: RING_ENTRIES,
-        ring_reach: RING_REACH,
+        hooks: Hooks { ring_entries: RING_ENTRIES, ring_reach: RING_REACH, ..Hooks::default() },
         spin_limit: 3,
         max_groups_x: 7,
         ..native.device().profile().clone()

@@ -14,7 +14,7 @@ use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::radix::{Algorithm, Config, Format, Job, ProblemTable, variants};
 use crate::shared::FLAG_EVEN;
-use crate::tuning::Profile;
+use crate::tuning::{Hooks, Profile};
 use crate::{DeviceFacts, Placement, Range, SorterInfo, SplitMethod, SplitOutput, SplitterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
 use proptest::prelude::*;
@@ -525,7 +525,8 @@ fn pipelines_of_few_items_are_made() {
 /// Sums over all problems of a batch decide about passes; and segments that no workgroup holds need tiles. The largest counts are refused here.
 #[test]
 fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
-    let mut profile = Profile { ring_entries: 4, ring_reach: 1, ..Profile::for_device(&NVIDIA) };
+    let hooks = Hooks { ring_entries: 4, ring_reach: 1, ..Hooks::default() };
+    let mut profile = Profile { hooks, ..Profile::for_device(&NVIDIA) };
     for shapes in profile.sort_shapes_mut() {
         (shapes.ring, shapes.few_bins) = (None, None);
         [&mut shapes.tiles, &mut shapes.counted, &mut shapes.recounted].into_iter().for_each(|tiles| tiles.clear());

@@ -1,7 +1,7 @@
 //! Checks of a profile, in itself and against the device.
 
 use super::{
-    MIN_THREADS, Profile, RECOUNTING_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SizedTile,
+    Hooks, MIN_THREADS, Profile, RECOUNTING_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SizedTile,
     SmallMethod, Strategy, malformed, ranked_chunk,
 };
 use crate::Result;
@@ -43,10 +43,11 @@ impl Profile {
             return refuse("auto is not a strategy of a profile".into());
         }
         // The ring must hold the largest group of tiles that frees its entries together, and the reach of a look-back.
-        let ring_group = (self.ring_entries / RING_GROUPS).max(2);
-        let fits = self.ring_reach.checked_add(ring_group).is_some_and(|least| least <= self.ring_entries);
-        if !self.ring_entries.is_power_of_two() || self.ring_reach == 0 || self.ring_entries > MOST_RING_ENTRIES || !fits {
-            return refuse(format!("a ring of {} does not hold a reach of {}", self.ring_entries, self.ring_reach));
+        let Hooks { ring_entries, ring_reach, .. } = self.hooks;
+        let ring_group = (ring_entries / RING_GROUPS).max(2);
+        let fits = ring_reach.checked_add(ring_group).is_some_and(|least| least <= ring_entries);
+        if !ring_entries.is_power_of_two() || ring_reach == 0 || ring_entries > MOST_RING_ENTRIES || !fits {
+            return refuse(format!("a ring of {ring_entries} does not hold a reach of {ring_reach}"));
         }
         if ![self.window, self.ring_window].iter().all(|window| (1..=MOST_WINDOW).contains(window)) {
             return refuse(format!("windows are 1 to {MOST_WINDOW} words"));
@@ -286,7 +287,10 @@ mod tests {
             profile.sort_long.ranked.push(text.parse().unwrap());
             profile
         };
-        let ring = |ring_entries, ring_reach| Profile { ring_entries, ring_reach, ..good.clone() };
+        let ring = |ring_entries, ring_reach| {
+            let hooks = Hooks { ring_entries, ring_reach, ..Hooks::default() };
+            Profile { hooks, ..good.clone() }
+        };
         for (entries, reach) in [(8, 6), (128, 124), (1024, 992)] {
             assert_eq!(ring(entries, reach).checked(&facts), Ok(ring(entries, reach)));
         }

@@ -2,17 +2,20 @@
 //! shapes.
 
 mod checks;
+mod hooks;
 mod merges;
 mod ranks;
 mod shapes;
 
+#[doc(hidden)]
+pub use hooks::Hooks;
 pub use merges::SizedMerge;
 pub use ranks::SizedRank;
 pub(crate) use ranks::ranked_chunk;
 pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 
 use crate::device::DeviceFacts;
-use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_DISPROVEN, RANKING_PROVEN};
+use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_PROVEN};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -89,14 +92,10 @@ pub enum Ranking {
     Proven = RANKING_PROVEN,
     /// As [`Ranking::Proven`], and for tiles of all other items: their source indices in the tile verify the order.
     ProvenByPlaces = RANKING_PROVEN | RANKING_BY_PLACES,
-    /// Tests only: as [`Ranking::Proven`], with lanes in a wrong order.
-    Disproven = RANKING_DISPROVEN,
-    /// Tests only: as [`Ranking::ProvenByPlaces`], with lanes in a wrong order.
-    DisprovenByPlaces = RANKING_DISPROVEN | RANKING_BY_PLACES,
 }
 
 impl Ranking {
-    const ALL: [Self; 5] = [Self::Ballots, Self::Proven, Self::ProvenByPlaces, Self::Disproven, Self::DisprovenByPlaces];
+    const ALL: [Self; 3] = [Self::Ballots, Self::Proven, Self::ProvenByPlaces];
 
     /// The name in profiles.
     pub const fn name(self) -> &'static str {
@@ -104,8 +103,6 @@ impl Ranking {
             Self::Ballots => "ballots",
             Self::Proven => "proven",
             Self::ProvenByPlaces => "proven_by_places",
-            Self::Disproven => "disproven",
-            Self::DisprovenByPlaces => "disproven_by_places",
         }
     }
 }
@@ -156,19 +153,16 @@ pub struct Profile {
     pub window: u32,
     /// As `window`, for the ring.
     pub ring_window: u32,
-    /// Number of tiles in the ring: a power of two.
-    pub ring_entries: u32,
-    /// Largest distance of a look-back in the ring, in tiles.
-    pub ring_reach: u32,
     /// Ranking in one-workgroup sorts of keys of one word: of keys without values if sorted by all their bits, of
     /// others always.
     pub small_ranking: Ranking,
     /// Iterations that a look-back waits before it counts by itself.
     pub spin_limit: u32,
-    /// Tests only: one tile in `delay_every` is late; 0: none.
-    pub delay_every: u32,
     /// Maximum number of workgroups of a dispatch in x.
     pub max_groups_x: u32,
+    /// For tests of the library.
+    #[doc(hidden)]
+    pub hooks: Hooks,
 }
 
 impl Profile {
@@ -262,12 +256,10 @@ impl Profile {
             all_digits_up_to: 1 << 20,
             window: if facts.is_cpu { 4 } else { 8 },
             ring_window: if facts.is_cpu { 4 } else { 8 },
-            ring_entries: 1024,
-            ring_reach: 64,
             small_ranking: Ranking::Ballots,
             spin_limit: if facts.is_cpu { 256 } else { 4096 },
-            delay_every: 0,
             max_groups_x: facts.max_groups_x,
+            hooks: Hooks::default(),
         }
     }
 
@@ -442,12 +434,10 @@ impl fmt::Display for Profile {
         writeln!(f, "all_digits_up_to = {}", self.all_digits_up_to)?;
         writeln!(f, "window = {}", self.window)?;
         writeln!(f, "ring_window = {}", self.ring_window)?;
-        writeln!(f, "ring_entries = {}", self.ring_entries)?;
-        writeln!(f, "ring_reach = {}", self.ring_reach)?;
         writeln!(f, "small_ranking = {}", self.small_ranking.name())?;
         writeln!(f, "spin_limit = {}", self.spin_limit)?;
-        writeln!(f, "delay_every = {}", self.delay_every)?;
-        writeln!(f, "max_groups_x = {}", self.max_groups_x)
+        writeln!(f, "max_groups_x = {}", self.max_groups_x)?;
+        write!(f, "{}", self.hooks)
     }
 }
 
@@ -457,7 +447,7 @@ impl FromStr for Profile {
     /// Parses the output of `Display`: `name = value` lines, `#` comments. Every name must occur once, and no other
     /// name.
     fn from_str(text: &str) -> Result<Self> {
-        let lookup = |name: &str| {
+        let optional = |name: &str| {
             let mut values = text
                 .lines()
                 .map(|line| line.split('#').next().unwrap_or(""))
@@ -465,11 +455,11 @@ impl FromStr for Profile {
                 .filter(|(found, _)| found.trim() == name)
                 .map(|(_, value)| value.trim());
             match (values.next(), values.next()) {
-                (Some(value), None) => Ok(value),
-                (None, _) => Err(malformed(format!("{name} is missing"))),
-                (Some(_), Some(_)) => Err(malformed(format!("{name} is given twice"))),
+                (value, None) => Ok(value),
+                (_, Some(_)) => Err(malformed(format!("{name} is given twice"))),
             }
         };
+        let lookup = |name: &str| optional(name)?.ok_or_else(|| malformed(format!("{name} is missing")));
         let shapes = |name: &str| -> Result<SortShapes> {
             let line = |part: &str| lookup(&format!("{name}.{part}"));
             let one = |part: &str| Some(line(part)?).filter(|text| !text.is_empty()).map(str::parse).transpose();
@@ -506,19 +496,18 @@ impl FromStr for Profile {
             all_digits_up_to: number("all_digits_up_to")?,
             window: number("window")?,
             ring_window: number("ring_window")?,
-            ring_entries: number("ring_entries")?,
-            ring_reach: number("ring_reach")?,
             small_ranking: lookup("small_ranking")?.parse()?,
             spin_limit: number("spin_limit")?,
-            delay_every: number("delay_every")?,
             max_groups_x: number("max_groups_x")?,
+            hooks: Hooks::read(optional)?,
         };
         let names = |text: &str| -> Vec<String> {
             let settings = text.lines().filter_map(|line| line.split('#').next()?.split_once('='));
             settings.map(|(name, _)| name.trim().to_owned()).collect()
         };
         let known = names(&profile.to_string());
-        match names(text).into_iter().find(|name| !known.contains(name)) {
+        let is_known = |name: &String| known.contains(name) || Hooks::NAMES.contains(&name.as_str());
+        match names(text).into_iter().find(|name| !is_known(name)) {
             Some(name) => Err(malformed(format!("{name} is unknown"))),
             None => Ok(profile),
         }
@@ -575,6 +564,17 @@ mod tests {
         ] {
             assert!(profile.to_string().contains(text), "{text} is in it");
         }
+        assert_eq!(profile.to_string().parse(), Ok(profile));
+    }
+
+    #[test]
+    fn hooks_are_lines_only_where_a_test_has_set_them() {
+        let mut profile = Profile::for_device(&facts(1, (32, 32), 256, 32));
+        assert!(Hooks::NAMES.iter().all(|name| !profile.to_string().contains(name)));
+        // Profiles of earlier versions have the lines of the ring.
+        let older = format!("{profile}ring_entries = 1024\nring_reach = 64\ndelay_every = 0\n");
+        assert_eq!(older.parse().as_ref(), Ok(&profile));
+        profile.hooks = Hooks { delay_every: 3, wrong_ranks: true, ring_entries: 8, ring_reach: 3 };
         assert_eq!(profile.to_string().parse(), Ok(profile));
     }
 

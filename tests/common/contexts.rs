@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use trommel::Strategy;
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape};
+use trommel::tuning::{Hooks, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,7 @@ impl Setup {
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,
                 // Tiny, so that entries are used again all the time.
-                ring_entries: 8,
-                ring_reach: 3,
+                hooks: Hooks { ring_entries: 8, ring_reach: 3, ..Hooks::default() },
                 plain_threads: threads,
                 // Few, so that a group's chunk holds several tiles and crosses problems.
                 histogram_groups: 5,
@@ -83,9 +82,12 @@ impl Setup {
                 ..native.device().profile().clone()
             }
         };
+        let with_hooks = |mut profile: Profile, set: &dyn Fn(&mut Hooks)| {
+            set(&mut profile.hooks);
+            profile
+        };
         let ranking = match self {
-            Self::Folded => Ranking::ProvenByPlaces,
-            Self::Emulated(32) => Ranking::DisprovenByPlaces,
+            Self::Folded | Self::Emulated(32) => Ranking::ProvenByPlaces,
             _ => Ranking::Ballots,
         };
         // Few workgroups for many tiles. (Not where tiles are late: lavapipe counts the turns of all of an invocation's loops, and ends them.)
@@ -122,11 +124,13 @@ impl Setup {
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
-                small_ranking: if lanes == 32 { Ranking::Disproven } else { Ranking::Ballots },
+                small_ranking: if lanes == 32 { Ranking::Proven } else { Ranking::Ballots },
                 // Where all kinds go by.
                 ..merging(
                     if lanes == 32 && !super::brief() { 1200 } else { 0 },
-                    profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]),
+                    with_hooks(profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]), &|hooks| {
+                        hooks.wrong_ranks = lanes == 32;
+                    }),
                 )
             },
             Self::Narrow => {
@@ -137,7 +141,10 @@ impl Setup {
                 let tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
                 Profile { prefixes_up_to: 3000, direct_up_to: 0, all_digits_up_to: 2000, ..tiny }
             }
-            Self::Late(spin_limit) => Profile { delay_every: 3, spin_limit, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) },
+            Self::Late(spin_limit) => {
+                let tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
+                Profile { spin_limit, ..with_hooks(tiny, &|hooks| hooks.delay_every = 3) }
+            }
         })
     }
 }

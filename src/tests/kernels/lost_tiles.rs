@@ -62,15 +62,16 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
 
 /// Tiles that nobody takes: those after them find words in every state of the protocol, give up waiting where one is empty, and
 /// count for themselves. The ticket begins behind the lost ones; in the ring, the tail gets past them only where others tell in their stead.
-fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
+fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     let tile = tile_of(emulated);
     let (tiles, lost) = (19, 13);
     let tune = |mut profile: Profile| {
         for shapes in profile.sort_shapes_mut() {
             let tile = &mut shapes.tiles[0].shape;
             // Those that prove their ranks take one tile after the other, too, where there are such.
-            (tile.ranking, tile.groups) = (ranking, if ranking == Ranking::Ballots { 0 } else { 2 });
+            (tile.ranking, tile.groups) = if wrong_ranks { (Ranking::ProvenByPlaces, 2) } else { (Ranking::Ballots, 0) };
         }
+        profile.hooks.wrong_ranks = wrong_ranks;
         profile
     };
     let problem = Problem::new(21, tiles * tile - 3, None).varied(0b1_0111);
@@ -144,11 +145,11 @@ fn lost_tiles(emulated: bool, ranking: Ranking, info: SorterInfo) {
 /// Pairs, and doubles, whose digits take another word to be told.
 fn lost_tiles_by(strategy: Strategy) {
     let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
-    lost_tiles(false, Ranking::Ballots, SorterInfo::pairs().strategy(strategy));
-    lost_tiles(false, Ranking::Ballots, doubles.strategy(strategy));
-    lost_tiles(true, Ranking::Ballots, SorterInfo::keys().strategy(strategy));
+    lost_tiles(false, false, SorterInfo::pairs().strategy(strategy));
+    lost_tiles(false, false, doubles.strategy(strategy));
+    lost_tiles(true, false, SorterInfo::keys().strategy(strategy));
     // Those that give up rank once more, too.
-    lost_tiles(true, Ranking::DisprovenByPlaces, SorterInfo::pairs().strategy(strategy));
+    lost_tiles(true, true, SorterInfo::pairs().strategy(strategy));
 }
 
 /// More items than half a word counts.

@@ -3,17 +3,17 @@
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::contexts::{always, context, in_brief, in_full, in_turn};
 use crate::tests::kernels::proven;
-use crate::tuning::{Profile, Ranking, SmallShape};
+use crate::tuning::{Hooks, Profile, Ranking, SmallShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 
 /// What one workgroup sorts alone is proven once, at the end: pairs too, whose places tell equal keys apart.
 #[test]
 fn emulated_small_kernels_prove_their_order() {
-    for small_ranking in [Ranking::Proven, Ranking::Disproven] {
+    for wrong_ranks in [false, true] {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(profile.plain_threads, 3);
             profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small = [small].into_iter().collect());
-            Profile { small_ranking, ..profile }
+            Profile { small_ranking: Ranking::Proven, hooks: Hooks { wrong_ranks, ..profile.hooks.clone() }, ..profile }
         };
         for info in [
             SorterInfo::keys(),
@@ -101,9 +101,11 @@ fn buckets_kernel() {
         ];
         for (i, info) in infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_turn(*i)) {
             // In whichever way keys are ranked that are spread badly.
-            let small_ranking = [Ranking::Proven, Ranking::Disproven, Ranking::Ballots][i % 3];
+            let (small_ranking, wrong_ranks) =
+                [(Ranking::Proven, false), (Ranking::Proven, true), (Ranking::Ballots, false)][i % 3];
             for problems in problems.chunks(4) {
-                let tune = |profile| Profile { small_ranking, ..profile };
+                let hooks = |profile: &Profile| Hooks { wrong_ranks, ..profile.hooks.clone() };
+                let tune = |profile| Profile { small_ranking, hooks: hooks(&profile), ..profile };
                 Bench::tuned(emulated, Way::Direct, tune, info.strategy(Strategy::Lookback), problems.to_vec()).prove();
             }
         }

@@ -18,17 +18,16 @@ fn kernels_that_prove_their_ranks() {
     let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
     let ways =
         [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
-    for ((i, info), ranking) in infos
-        .into_iter()
-        .enumerate()
-        .flat_map(|info| [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (info, ranking)))
+    for ((i, info), wrong_ranks) in
+        infos.into_iter().enumerate().flat_map(|info| [false, true].map(|wrong_ranks| (info, wrong_ranks)))
     {
         for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
             let tune = |mut profile: Profile| {
                 for shapes in profile.sort_shapes_mut() {
                     let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
-                    shapes.tiles[0].shape = TileShape { ranking, spread: threads == 384, ..shape.into() };
+                    shapes.tiles[0].shape = TileShape { ranking: Ranking::ProvenByPlaces, spread: threads == 384, ..shape.into() };
                 }
+                profile.hooks.wrong_ranks = wrong_ranks;
                 profile
             };
             let problem = problems[(way / 2 + i) % 2].clone();
@@ -49,8 +48,9 @@ fn pads_stay_behind_keys_that_end_like_them() {
     let tune = |mut profile: Profile| {
         for shapes in profile.sort_shapes_mut() {
             let shape = Shape { threads: 128, items: 2 };
-            shapes.tiles[0].shape = TileShape { ranking: Ranking::Disproven, ..shape.into() };
+            shapes.tiles[0].shape = TileShape { ranking: Ranking::Proven, ..shape.into() };
         }
+        profile.hooks.wrong_ranks = true;
         profile
     };
     for strategy in [Strategy::Lookback, Strategy::ReduceThenScan] {
@@ -73,15 +73,16 @@ fn persistent_workgroups_take_every_tile() {
     .enumerate()
     {
         // With subgroups of 32 lanes, each of which has counters of its own: or ranks are not proven.
-        let proven = [Ranking::ProvenByPlaces, Ranking::DisprovenByPlaces].map(|ranking| (true, 2, ranking));
-        let ways = proven.into_iter().chain([(false, 2, Ranking::Ballots), (false, 9, Ranking::Ballots)]);
+        let proven = [false, true].map(|wrong_ranks| (true, 2, Ranking::ProvenByPlaces, wrong_ranks));
+        let ways = proven.into_iter().chain([2, 9].map(|groups| (false, groups, Ranking::Ballots, false)));
         let wanted = |way: usize| if in_brief() { i == 0 && way == 3 } else { i == 0 || (way + i).is_multiple_of(2) };
-        for (_, (emulated, groups, ranking)) in ways.enumerate().filter(|(way, _)| wanted(*way)) {
+        for (_, (emulated, groups, ranking, wrong_ranks)) in ways.enumerate().filter(|(way, _)| wanted(*way)) {
             let tune = |mut profile: Profile| {
                 let shape = Shape { threads: profile.plain_threads, items: 2 };
                 for shapes in profile.sort_shapes_mut() {
                     shapes.tiles[0].shape = TileShape { ranking, spread: true, groups, ..shape.into() };
                 }
+                profile.hooks.wrong_ranks = wrong_ranks;
                 profile
             };
             let threads = context(emulated).device().profile().plain_threads;
