@@ -10,7 +10,7 @@ use trommel::{Profile, Strategy};
 #[derive(Debug, Parser)]
 #[command(version, about)]
 pub(crate) struct Args {
-    /// Only cases of these names, or whose names contain what names none.
+    /// Only these cases. A word that is no name selects all names that contain it.
     pub(crate) filter: Vec<String>,
     /// Index of the device, or part of its name.
     #[arg(long)]
@@ -24,13 +24,13 @@ pub(crate) struct Args {
     /// How sorts and splits find where keys go.
     #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
     pub(crate) strategy: StrategyArg,
-    /// Tiles of every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with all there is, `THREADSxITEMS/proven_by_places/spread*GROUPS`.
+    /// Tiles for every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with every option, `THREADSxITEMS/proven_by_places/spread*GROUPS`.
     #[arg(long)]
     pub(crate) shape: Option<TileShape>,
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
     #[arg(long, value_parser = parse_small)]
     pub(crate) small: Option<SmallShapes>,
-    /// A line of the profile that is to say something else, as `prefixes_up_to=1048576`; any number of them.
+    /// Replaces a line of the profile, as `prefixes_up_to=1048576`. May be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// A profile, such as `--tune` writes, instead of the device's built-in one.
@@ -48,13 +48,13 @@ pub(crate) struct Args {
     /// Times each pass as well, in runs of their own.
     #[arg(long)]
     pub(crate) passes: bool,
-    /// Prints what the driver tells of each pipeline: registers, shared memory and the like.
+    /// Prints the driver's statistics of each pipeline: registers, shared memory and the like.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Searches tile shapes of sorts and of splits, those that are counted and those of few bins that look back, and writes the profile found.
+    /// Searches the tile shapes of sorts and splits, and writes the profile found.
     #[arg(long, value_name = "FILE")]
     pub(crate) tune: Option<PathBuf>,
-    /// Times the host instead, which records batches whose arrays lie in several orders. Nothing is executed.
+    /// Times the host instead: it records batches with their arrays in several orders in memory. Nothing is executed.
     #[arg(long)]
     pub(crate) recording: bool,
     /// Times the creation of sorters and splitters instead, with the driver's cache off and with a warm `VkPipelineCache`.
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     /// Threads that create pipelines with `--creation`; 0: as many as there are cores.
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: u32,
-    /// Names the cases and their sizes, and ends.
+    /// Lists the cases and their sizes.
     #[arg(long)]
     pub(crate) list: bool,
 }

@@ -1,4 +1,4 @@
-//! The time that the host takes to record batches whose arrays lie in several orders. Nothing is executed, so the arrays need not exist.
+//! Times the host as it records batches, with their arrays in several orders in memory. Nothing is executed, so the arrays need not exist.
 
 use crate::gpu::Gpu;
 use crate::inputs::splitmix64;

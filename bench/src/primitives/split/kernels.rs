@@ -8,7 +8,7 @@ use std::sync::Arc;
 use trommel::host::Context;
 use trommel::{Device, Error, Strategy, Timestamps};
 
-/// The tasks of kernels, whose sources are in glsl/.
+/// The task of a kernel. Sources are in bench/glsl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// Writes the bucket of each item, and packs pairs.
