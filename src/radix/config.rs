@@ -190,7 +190,11 @@ impl<'a> Config<'a> {
         let of_subgroups = self.of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape: shape.into() });
         let counted = self.format.split.filter(|_| self.scan().is_none()).map_or(&[][..], |_| &shapes.counted[..]);
         let many_bins = shapes.tiles.last().copied().filter(|_| self.format.bins() > MOST_COUNTED_BINS);
-        let of_counted = move |sized: &SizedTile| if sized.up_to == u32::MAX { many_bins.unwrap_or(*sized) } else { *sized };
+        let of_counted = move |sized: &SizedTile| {
+            let mut of_bins = many_bins.filter(|_| sized.up_to == u32::MAX).unwrap_or(*sized);
+            of_bins.shape.driver_specializes = sized.shape.driver_specializes;
+            of_bins
+        };
         let others = self.tiles_of_sorts().filter(|_| counted.is_empty());
         of_subgroups.into_iter().chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
     }
