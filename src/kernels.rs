@@ -11,10 +11,10 @@ use std::ffi::CStr;
 kernels! {
     native {
         /// Resolves counts, assigns tiles to problems, writes indirect arguments, clears state.
-        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, MaxGroupsX];
+        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, Tile, MaxGroupsX];
         /// Computes the histograms of all digits.
         SortHistogram = "sort_histogram", [
-            Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
+            Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
         /// Decides whether the sort goes by key prefixes.
         SortChoose = "sort_choose", [Threads, Lanes, Mode, Bins];

@@ -272,8 +272,6 @@ shared_constants! {
     const FLAG_TICKETS = 16;
     /// In `SortPush::flags`: `prepare` clears histograms.
     const FLAG_HISTOGRAMS = 32;
-    /// In `SortPush::flags`: the same as `MODE_DIRECT`, for kernels whose pipelines serve both modes.
-    const FLAG_DIRECT = 256;
 
     /// Tiles look back over the aggregates of preceding tiles, to the nearest inclusive prefix.
     const SCAN_LOOK_BACK = 0;

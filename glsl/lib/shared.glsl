@@ -90,7 +90,6 @@ const uint PASSED_OVER_PREFIXES = 2147483648;
 const uint FLAG_INDIRECT = 8;
 const uint FLAG_TICKETS = 16;
 const uint FLAG_HISTOGRAMS = 32;
-const uint FLAG_DIRECT = 256;
 const uint SCAN_LOOK_BACK = 0;
 const uint SCAN_CHAINED = 1;
 const uint SCAN_RING = 2;
@@ -104,7 +103,7 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 4092262662;
+const uint KERNEL_INTERFACE = 3293781003;
 
 struct SortProblem {
     uvec2 keys;

@@ -15,12 +15,12 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
-#define DIRECT_BY_FLAG
 #include "sort/problem.glsl"
 #include "sort/moves.glsl"
 #include "sort/planes.glsl"
 #include "sort/clear.glsl"
 
+layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 
@@ -153,13 +153,13 @@ void count_chunk(uint from_digit) {
     // Every branch depends on the tile alone, so the whole workgroup takes it.
     uint end = first + args.chunk;
     Tile tile;
-    for (uint t = first; t < end && find_tile(t, args.tile_items, tile);) {
+    for (uint t = first; t < end && find_tile(t, TILE, tile);) {
         uint tiles = min(end - t, tile.tiles - tile.index);
         Items items;
         items.problem = tile.problem;
         items.count = tile.count;
-        items.first = tile.index * args.tile_items;
-        items.end = tiles == tile.tiles - tile.index ? tile.count : items.first + tiles * args.tile_items;
+        items.first = tile.index * TILE;
+        items.end = tiles == tile.tiles - tile.index ? tile.count : items.first + tiles * TILE;
         if (KEYS_ARE_PLANES) count_dense(items, from_digit);
         else count_any(items, from_digit);
         if (clears) clear_look_back(tile, tiles);

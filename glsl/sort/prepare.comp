@@ -16,6 +16,8 @@
 #include "lib/commands.glsl"
 #include "sort/problem.glsl"
 
+layout(constant_id = SPEC_TILE) const uint TILE = 2048;
+
 shared uint sh_any;
 shared uint sh_end;
 
@@ -108,14 +110,10 @@ uint lay_out_line(out uint problems) {
             if (!any_thread(end != 0)) continue;
             set_apart(counts, firsts, ends_before(end, ends));
         }
-        uint own_tiles[RUN];
         uint tiles = 0;
         uint full = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            own_tiles[i] = 0;
-            // Most threads have no problem, and need not divide.
-            if (counts[i] != 0) own_tiles[i] = tiles_of(counts[i], args.tile_items);
-            tiles += own_tiles[i];
+            tiles += tiles_of(counts[i], TILE);
             full += counts[i] != 0 ? 1 : 0;
         }
         uint all_tiles, all_full;
@@ -125,7 +123,7 @@ uint lay_out_line(out uint problems) {
             if (start + i >= args.problem_count) continue;
             if (!SEGMENTS) states.v[start + i] = SortState(counts[i], tile, 0);
             else if (counts[i] != 0) states.v[place++] = SortState(counts[i], tile, firsts[i]);
-            tile += own_tiles[i];
+            tile += tiles_of(counts[i], TILE);
         }
         line += all_tiles;
         problems += all_full;

@@ -10,12 +10,7 @@
 // Bits of MODE_: what is known when the pipeline is made.
 layout(constant_id = SPEC_MODE) const uint MODE = 0;
 const bool SINGLE = (MODE & MODE_SINGLE) != 0;
-// A kernel may define DIRECT_BY_FLAG where that is all there is to know: then one pipeline serves both.
-#ifdef DIRECT_BY_FLAG
-#define DIRECT has_flag(FLAG_DIRECT)
-#else
 const bool DIRECT = (MODE & MODE_DIRECT) != 0;
-#endif
 const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
 const bool PREFIXES = (MODE & MODE_PREFIXES) != 0;
 const bool MERGED = (MODE & MODE_MERGED) != 0;

@@ -426,8 +426,8 @@ impl<'a> Config<'a> {
             _ => self.profile.plain_threads,
         };
         let mode = match kernel {
-            // Nothing is direct about the pass that prepares; FLAG_DIRECT says the same to the histogram and to copies.
-            Kernel::SortPrepare | Kernel::SortHistogram | Kernel::SortCopy => mode & !(MODE_DIRECT | MODE_MERGED),
+            // Nothing is direct about the pass that prepares.
+            Kernel::SortPrepare => mode & !MODE_DIRECT,
             // What follows sorts by merging follows others alike.
             _ if self.finishing_kernels().any(|finishing| finishing == kernel) => mode & !MODE_MERGED,
             _ => mode,

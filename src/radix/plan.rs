@@ -11,9 +11,9 @@ use crate::core::plan::{Groups, Plan, Push, Resources, Rows};
 use crate::core::primitive::PlanSource;
 use crate::kernels::Kernel;
 use crate::shared::{
-    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_DIRECT, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
-    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
-    OUTPUT_NONE, OUTPUT_PLACED, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
+    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
+    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, OUTPUT_NONE,
+    OUTPUT_PLACED, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
 
@@ -154,7 +154,6 @@ impl<'p, 'a> Builder<'p, 'a> {
             (table.passes_over, FLAG_SHARED_DIGITS),
             (table.arguments.size != 0, FLAG_INDIRECT),
             (table.config.scan().is_some(), FLAG_TICKETS),
-            (table.mode & MODE_DIRECT != 0, FLAG_DIRECT),
         ];
         let mut push = SortPush {
             scratch: table.scratch.into(),

@@ -391,10 +391,12 @@ const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
 const NVIDIA_COMPUTE_KEYS: &[SizedTile] =
-    &[proven(1 << 18, 512, 8), spread(proven(1 << 25, 384, 23)), spread(by_places(u32::MAX, 256, 36))];
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), spread(proven(1 << 25, 384, 23)), spread(by_places(u32::MAX, 256, 36))];
 const NVIDIA_COMPUTE_PAIRS: &[SizedTile] = &[by_places(1 << 18, 384, 8), by_places(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_KEYS: &[SizedTile] = &[proven(1 << 18, 512, 8), persistent(spread(proven(u32::MAX, 384, 23)))];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] = &[by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 22))];
+const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
+    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), persistent(spread(proven(u32::MAX, 384, 23)))];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
+    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 22))];
 const NVIDIA_COUNTED_KEYS: &[SizedTile] = &[sized(1 << 20, 512, 8), sized(1 << 23, 256, 16), sized(u32::MAX, 256, 16)];
 // Specialized by the library, pairs take 3 to 5 % longer from 2^25 on, and keys 4 % less.
 const NVIDIA_COUNTED_PAIRS: &[SizedTile] =
