@@ -151,6 +151,9 @@ struct Part {
     earlier: Resources,
 }
 
+const _: () = assert!(MAX_PASSES + MAX_UPLOADS < 1 << u8::BITS && MAX_VARIANTS < 1 << u8::BITS, "levels and places are bytes");
+
+#[allow(clippy::cast_possible_truncation, reason = "levels and places of variants are bytes: see above")]
 impl<'a> Plan<'a> {
     /// The plan of one request, or of one group of requests.
     ///
