@@ -1,6 +1,7 @@
 //! Recording runs on small stacks, such as those of fibers: 64 KiB for every function of C that records.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::cast_possible_truncation, reason = "batches and structs are small")]
 
 mod common;
 

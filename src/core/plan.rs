@@ -23,6 +23,8 @@ const MAX_UPLOADS: usize = 24;
 pub(crate) struct Resources(pub(crate) u128);
 
 impl Resources {
+    pub(crate) const ALL: Self = Self(u128::MAX);
+
     pub(crate) fn of(resources: &[usize]) -> Self {
         Self(resources.iter().fold(0, |set, resource| set | 1 << resource))
     }
@@ -51,6 +53,8 @@ pub(crate) struct Resource {
     pub(crate) name: &'static str,
     /// For a table of several problems: the smallest range around the memory of all of them.
     pub(crate) range: Range,
+    /// Resources of parts before or behind that share bytes with this one.
+    overlaps: Resources,
 }
 
 /// The number of workgroups of a pass.
@@ -141,11 +145,15 @@ pub(crate) struct Plan<'a> {
 struct Part {
     resource: usize,
     upload: usize,
-    variant: usize,
     pass: usize,
     level: usize,
+    /// Resources of the parts that it is behind.
+    earlier: Resources,
 }
 
+const _: () = assert!(MAX_PASSES + MAX_UPLOADS < 1 << u8::BITS && MAX_VARIANTS < 1 << u8::BITS, "levels and places are bytes");
+
+#[allow(clippy::cast_possible_truncation, reason = "levels and places of variants are bytes: see above")]
 impl<'a> Plan<'a> {
     /// The plan of one request, or of one group of requests.
     ///
@@ -167,21 +175,37 @@ impl<'a> Plan<'a> {
 
     /// Appends the passes of `source` beside those that are there. Returns whether the plan has room; it stays as it was otherwise.
     pub(crate) fn append(&mut self, source: &'a dyn PlanSource) -> bool {
-        let Self { resources, uploads, variants, passes, .. } = &*self;
-        let begin =
-            Part { resource: resources.len(), upload: uploads.len(), variant: variants.len(), pass: passes.len(), level: 0 };
-        self.part = begin;
-        source.add_to(self);
+        let (resources, variants, passes) = (self.resources.len(), self.variants.len(), self.passes.len());
+        let uploads = self.uploads.len();
+        self.add_part(source, 0, Resources::default());
         let fits = !std::mem::take(&mut self.is_full);
         if !fits {
-            self.resources.truncate(begin.resource);
-            self.variants.truncate(begin.variant);
-            self.passes.truncate(begin.pass);
-        }
-        if !self.has_passes() {
-            self.uploads.truncate(begin.upload);
+            self.resources.truncate(resources);
+            self.uploads.truncate(uploads);
+            self.variants.truncate(variants);
+            self.passes.truncate(passes);
         }
         fits
+    }
+
+    /// Appends the passes of `source` behind all others of the part that is being appended. Its scratch may be theirs: what it shares bytes
+    /// with is found by the ranges.
+    #[cfg_attr(not(test), allow(dead_code, reason = "primitives that are made of others call it"))]
+    pub(crate) fn append_behind(&mut self, source: &'a dyn PlanSource) {
+        let Part { resource, pass, level, earlier, .. } = self.part;
+        let last = self.passes[pass..].iter().map(|pass| usize::from(pass.level) + 1).max();
+        let own = (resource..self.resources.len()).fold(earlier, |all, own| all.union(Resources::of(&[own])));
+        self.add_part(source, last.unwrap_or(level), own);
+    }
+
+    fn add_part(&mut self, source: &'a dyn PlanSource, level: usize, earlier: Resources) {
+        let part = Part { resource: self.resources.len(), upload: self.uploads.len(), pass: self.passes.len(), level, earlier };
+        let whole = std::mem::replace(&mut self.part, part);
+        source.add_to(self);
+        if !self.has_passes() {
+            self.uploads.truncate(part.upload);
+        }
+        self.part = whole;
     }
 
     /// Whether the part that is being appended has passes. Without any, its tables are left out.
@@ -189,14 +213,30 @@ impl<'a> Plan<'a> {
         self.passes.len() > self.part.pass
     }
 
+    /// Adds a resource, or finds it among those of earlier parts.
     pub(crate) fn add_resource(&mut self, name: &'static str, range: Range) -> usize {
-        self.is_full |= self.resources.try_push(Resource { name, range }).is_err();
+        let Self { resources, part, .. } = self;
+        if let Some(same) = part.earlier.iter().find(|earlier| resources[*earlier].range == range) {
+            return same;
+        }
+        let own = resources.len();
+        let mut overlaps = Resources::default();
+        for place in part.earlier.iter() {
+            let earlier = &mut resources[place];
+            if earlier.range.overlaps(range) {
+                earlier.overlaps = earlier.overlaps.union(Resources::of(&[own]));
+                overlaps = overlaps.union(Resources::of(&[place]));
+            }
+        }
+        self.is_full |= resources.try_push(Resource { name, range, overlaps }).is_err();
         self.resources.len() - 1
     }
 
-    /// Adds a table, before the passes of its part.
+    /// Adds a table, before the passes of its part; before all passes, if no earlier part uses its place.
     pub(crate) fn add_upload(&mut self, table: &'a dyn Table, rows: Rows, offset: u64, resource: usize) {
-        let level = self.part.level as u8;
+        let place = Resources::of(&[resource]);
+        let is_used = self.overlapping(place).intersects(self.part.earlier);
+        let level = if is_used { self.part.level as u8 } else { 0 };
         self.is_full |= self.uploads.try_push(Upload { table, rows, level, offset, resource }).is_err();
     }
 
@@ -205,11 +245,17 @@ impl<'a> Plan<'a> {
         let Self { variants, passes, part, .. } = self;
         let known = variants.iter().position(|known| known == variant);
         let place = known.unwrap_or(variants.len());
-        let level = part.level + usize::from(self.uploads.len() > part.upload) + passes.len() - part.pass;
+        let waits = self.uploads[part.upload..].iter().any(|upload| usize::from(upload.level) == part.level);
+        let level = part.level + usize::from(waits) + passes.len() - part.pass;
         let (level, place) = (level as u8, place as u8);
         let fits = known.is_some() || variants.try_push(*variant).is_ok();
         let pass = Pass { kernel: variant.kernel, variant: place, level, groups, push, reads, writes };
         self.is_full |= !fits || passes.try_push(pass).is_err();
+    }
+
+    /// `set`, and what shares bytes with it.
+    pub(crate) fn overlapping(&self, set: Resources) -> Resources {
+        set.iter().filter_map(|place| self.resources.get(place)).fold(set, |all, resource| all.union(resource.overlaps))
     }
 
     /// The number of levels. At each level, tables are written and passes dispatched side by side.

@@ -23,75 +23,88 @@ pub(crate) trait Commands {
     fn mark(&mut self, level: u32);
 }
 
-/// Accesses to a plan's resources that no barrier has ordered yet.
+/// The stages of accesses. An access names its stage by the place here.
+const STAGES: [vk::PipelineStageFlags2; 3] =
+    [vk::PipelineStageFlags2::COMPUTE_SHADER, vk::PipelineStageFlags2::ALL_TRANSFER, vk::PipelineStageFlags2::DRAW_INDIRECT];
+const COMPUTE: usize = 0;
+const TRANSFER: usize = 1;
+const INDIRECT: usize = 2;
+
+/// What a command does to resources.
+#[derive(Clone, Copy, Default)]
+struct Access {
+    stage: usize,
+    reads: Resources,
+    writes: Resources,
+}
+
+impl Access {
+    fn of_pass(pass: &Pass) -> impl Iterator<Item = Self> + use<> {
+        let command = match pass.groups {
+            Groups::Indirect { resource, .. } => Some(Resources::of(&[resource])),
+            Groups::Fixed(_) => None,
+        };
+        let command = command.map(|reads| Self { stage: INDIRECT, reads, ..Self::default() });
+        std::iter::once(Self { stage: COMPUTE, reads: pass.reads, writes: pass.writes }).chain(command)
+    }
+
+    fn of_upload(upload: &Upload<'_>) -> Self {
+        Self { stage: TRANSFER, writes: Resources::of(&[upload.resource]), ..Self::default() }
+    }
+}
+
+/// Earlier accesses: for each of [`STAGES`], the resources for which no barrier has ordered them before that stage.
 #[derive(Clone, Copy, Default)]
 struct Pending {
-    read: Resources,
-    written_by_compute: Resources,
-    written_by_transfer: Resources,
-    /// Written, and not yet visible to reads of indirect arguments, which have their own stage.
-    unseen_by_indirect: Resources,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Hazards {
-    source: vk::PipelineStageFlags2,
-    target: vk::PipelineStageFlags2,
-}
-
-impl Hazards {
-    fn and(self, other: Self) -> Self {
-        Self { source: self.source | other.source, target: self.target | other.target }
-    }
+    /// By shaders and as indirect commands: a barrier that waits for shaders also waits for the indirect stage, which precedes theirs.
+    read: [Resources; STAGES.len()],
+    /// By shaders, and by transfers.
+    written: [[Resources; STAGES.len()]; 2],
 }
 
 impl Pending {
-    /// The barrier that `pass` needs.
-    fn before_pass(&self, pass: &Pass) -> Hazards {
-        let mut hazards = Hazards::default();
-        let touched = pass.reads.union(pass.writes);
-        if touched.intersects(self.written_by_compute) || pass.writes.intersects(self.read) {
-            hazards.source |= vk::PipelineStageFlags2::COMPUTE_SHADER;
-            hazards.target |= vk::PipelineStageFlags2::COMPUTE_SHADER;
+    fn add(&mut self, access: Access) {
+        self.read.iter_mut().for_each(|read| *read = read.union(access.reads));
+        if let Some(written) = self.written.get_mut(access.stage) {
+            written.iter_mut().for_each(|written| *written = written.union(access.writes));
         }
-        if touched.intersects(self.written_by_transfer) {
-            hazards.source |= vk::PipelineStageFlags2::ALL_TRANSFER;
-            hazards.target |= vk::PipelineStageFlags2::COMPUTE_SHADER;
-        }
-        if let Groups::Indirect { resource, .. } = pass.groups
-            && Resources::of(&[resource]).intersects(self.unseen_by_indirect)
-        {
-            hazards.source |= vk::PipelineStageFlags2::COMPUTE_SHADER;
-            hazards.target |= vk::PipelineStageFlags2::DRAW_INDIRECT;
-        }
-        hazards
     }
 
-    fn after_pass(&mut self, pass: &Pass) {
-        // The indirect read precedes the shader stage, so a barrier that waits for the shader also waits for the indirect read.
-        let command = match pass.groups {
-            Groups::Indirect { resource, .. } => Resources::of(&[resource]),
-            Groups::Fixed(_) => Resources::default(),
+    fn conflicts(&self, access: Access, plan: &Plan<'_>) -> bool {
+        let Access { stage, reads, writes } = access;
+        let (written, touched) = (plan.overlapping(writes), plan.overlapping(reads.union(writes)));
+        written.intersects(self.read[stage]) || self.written.iter().any(|earlier| touched.intersects(earlier[stage]))
+    }
+
+    /// A barrier orders all earlier accesses, not only those that need it, and those that earlier barriers have ordered before `source`.
+    fn after_barrier(mut self, source: vk::PipelineStageFlags2, target: vk::PipelineStageFlags2) -> Self {
+        let of = |flags: vk::PipelineStageFlags2| (0..STAGES.len()).filter(move |stage| flags.contains(STAGES[*stage]));
+        // Waiting for a stage is waiting for those before it.
+        let source = if source.contains(STAGES[COMPUTE]) { source | STAGES[INDIRECT] } else { source };
+        let [by_shaders, by_transfers] = &mut self.written;
+        for (own, sets) in [(COMPUTE, &mut self.read), (COMPUTE, by_shaders), (TRANSFER, by_transfers)] {
+            let unordered = of(source).fold(Resources::ALL, |unordered, stage| {
+                if stage == own { Resources::default() } else { unordered.intersection(sets[stage]) }
+            });
+            of(target).for_each(|stage| sets[stage] = sets[stage].intersection(unordered));
+        }
+        self
+    }
+
+    /// The stages of the barrier that these accesses need.
+    fn barrier_before<I: Iterator<Item = Access>>(
+        &self,
+        accesses: impl Fn() -> I,
+        plan: &Plan<'_>,
+    ) -> Option<(vk::PipelineStageFlags2, vk::PipelineStageFlags2)> {
+        let targets = accesses().filter(|access| self.conflicts(*access, plan)).map(|access| STAGES[access.stage]);
+        let target = targets.reduce(|all, stage| all | stage)?;
+        let suffices = |source: &vk::PipelineStageFlags2| {
+            let after = self.after_barrier(*source, target);
+            !accesses().any(|access| after.conflicts(access, plan))
         };
-        self.read = self.read.union(pass.reads).union(command);
-        self.written_by_compute = self.written_by_compute.union(pass.writes);
-        self.unseen_by_indirect = self.unseen_by_indirect.union(pass.writes);
-    }
-
-    /// A barrier orders all earlier accesses, not only those that need it.
-    fn after_barrier(&mut self, hazards: Hazards) {
-        if hazards.target.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
-            if hazards.source.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
-                self.written_by_compute = Resources::default();
-                self.read = Resources::default();
-            }
-            if hazards.source.contains(vk::PipelineStageFlags2::ALL_TRANSFER) {
-                self.written_by_transfer = Resources::default();
-            }
-        }
-        if hazards.target.contains(vk::PipelineStageFlags2::DRAW_INDIRECT) {
-            self.unseen_by_indirect = Resources::default();
-        }
+        let source = [STAGES[TRANSFER], STAGES[COMPUTE]].into_iter().find(suffices);
+        Some((source.unwrap_or(STAGES[TRANSFER] | STAGES[COMPUTE]), target))
     }
 }
 
@@ -100,20 +113,16 @@ pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
     let mut pending = Pending::default();
     commands.mark(0);
     for level in 0..plan.levels() {
-        let passes = || plan.passes.iter().enumerate().filter(|(_, pass)| pass.level == level);
-        let hazards = passes().map(|(_, pass)| pending.before_pass(pass)).fold(Hazards::default(), Hazards::and);
-        if !hazards.source.is_empty() {
-            commands.barrier(hazards.source, hazards.target);
-            pending.after_barrier(hazards);
+        let uploads = || plan.uploads.iter().filter(move |upload| upload.level == level);
+        let passes = || plan.passes.iter().enumerate().filter(move |(_, pass)| pass.level == level);
+        let accesses = || uploads().map(Access::of_upload).chain(passes().flat_map(|(_, pass)| Access::of_pass(pass)));
+        if let Some((source, target)) = pending.barrier_before(accesses, plan) {
+            commands.barrier(source, target);
+            pending = pending.after_barrier(source, target);
         }
-        for upload in plan.uploads.iter().filter(|upload| upload.level == level) {
-            send_table(upload, commands);
-            pending.written_by_transfer = pending.written_by_transfer.union(Resources::of(&[upload.resource]));
-        }
-        for (place, pass) in passes() {
-            commands.dispatch(place, pass);
-            pending.after_pass(pass);
-        }
+        uploads().for_each(|upload| send_table(upload, commands));
+        passes().for_each(|(place, pass)| commands.dispatch(place, pass));
+        accesses().for_each(|access| pending.add(access));
         commands.mark(u32::from(level) + 1);
     }
     u32::from(plan.levels()) + 1
@@ -188,6 +197,9 @@ impl Commands for Recorder<'_> {
         }
         if target.contains(vk::PipelineStageFlags2::COMPUTE_SHADER) {
             barrier.dst_access_mask |= vk::AccessFlags2::SHADER_STORAGE_READ | vk::AccessFlags2::SHADER_STORAGE_WRITE;
+        }
+        if target.contains(vk::PipelineStageFlags2::ALL_TRANSFER) {
+            barrier.dst_access_mask |= vk::AccessFlags2::TRANSFER_WRITE;
         }
         if target.contains(vk::PipelineStageFlags2::DRAW_INDIRECT) {
             barrier.dst_access_mask |= vk::AccessFlags2::INDIRECT_COMMAND_READ;

@@ -12,6 +12,7 @@ pub(crate) const MAX_SCRATCH: u64 = PART_ALIGNMENT << u32::BITS;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layout {
     end: u64,
+    size: u64,
 }
 
 impl Layout {
@@ -24,12 +25,19 @@ impl Layout {
             return Err(Error::TooLarge { argument: "scratch.size", value: end, limit: MAX_SCRATCH, why });
         }
         self.end = end;
+        self.size = self.size.max(end);
         Ok(start)
     }
 
-    /// Bytes allocated so far.
+    /// Bytes of all parts so far.
     pub(crate) fn size(self) -> u64 {
-        self.end
+        self.size
+    }
+
+    /// Lets parts that follow lie where those do that begin at `end` or behind: their last use is over by then.
+    #[cfg_attr(not(test), allow(dead_code, reason = "primitives that are made of others call it"))]
+    pub(crate) fn reuse_behind(&mut self, end: u64) {
+        self.end = end;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The recorder on random plans: passes that read and write any resources, tables, indirect groups, several plans side by side.
 
-use super::{Command, SCRATCH, Truth, barriers, check};
+use super::{Chain, Command, SCRATCH, Truth, barriers, check};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
@@ -17,12 +17,12 @@ const TABLES: usize = 2;
 /// Bytes of a resource.
 const SIZE: u64 = 256;
 
-/// A table of one row.
+/// A table of one row, which fills its resource.
 struct OneRow;
 
 impl Table for OneRow {
     fn for_each_row(&self, _rows: Rows, row: &mut dyn FnMut(&[u8])) {
-        row(&[7; 16]);
+        row(&[7; SIZE as usize]);
     }
 }
 
@@ -34,17 +34,17 @@ struct Drawn {
     is_indirect: bool,
 }
 
-/// Passes of no kernel. Their resources lie behind `first` others of scratch.
+/// Passes of no kernel. Their resources lie behind so many bytes of scratch.
 #[derive(Clone, Debug)]
 struct Request {
-    first: usize,
+    offset: u64,
     tables: usize,
     passes: Vec<Drawn>,
 }
 
 impl PlanSource for Request {
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
-        let offset = |place: usize| (self.first + place) as u64 * SIZE;
+        let offset = |place: usize| self.offset + place as u64 * SIZE;
         let names = ["table", "other_table", "first", "second", "commands"];
         let mut places = (0..).zip(names).map(|(place, name)| plan.add_resource(name, Range::new(SCRATCH + offset(place), SIZE)));
         let places: [usize; RESOURCES] = std::array::from_fn(|_| places.next().unwrap());
@@ -76,20 +76,27 @@ fn with_truth<T>(plan: &Plan<'_>, body: impl FnOnce(&[Truth<'_>]) -> T) -> T {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every two accesses that conflict have a barrier between, and no stage of any barrier is superfluous.
+    /// Every two accesses that conflict have a barrier between, and no stage of any barrier is superfluous: of requests side by side, each
+    /// of which is up to three one behind the other that share scratch, in part or as a whole.
     #[test]
-    fn random_plans_have_the_barriers_they_need_and_no_other(drawn in prop::collection::vec((0..=TABLES, passes()), 1..4)) {
-        let request = |(i, (tables, passes))| Request { first: i * RESOURCES, tables, passes };
-        let requests: Vec<_> = drawn.into_iter().enumerate().map(request).collect();
+    fn random_plans_have_the_barriers_they_need_and_no_other(
+        drawn in prop::collection::vec(prop::collection::vec((0..=TABLES, passes(), 0..6u64), 1..4), 1..4),
+    ) {
+        let chains: Vec<Vec<Request>> = (0..).zip(drawn).map(|(chain, requests)| {
+            let begin = chain * 4 * RESOURCES as u64 * SIZE;
+            let request = |(tables, passes, halves)| Request { offset: begin + halves * SIZE / 2, tables, passes };
+            requests.into_iter().map(request).collect()
+        }).collect();
+        let chains: Vec<_> = chains.iter().map(|requests| Chain(requests.iter().map(|request| request as _).collect())).collect();
         let mut plan = Plan::default();
-        assert!(requests.iter().all(|request| plan.append(request)));
+        assert!(chains.iter().all(|chain| plan.append(chain)));
         with_truth(&plan, |truths| check(truths, std::slice::from_ref(&plan)));
     }
 }
 
 /// Commands of one plan of two passes.
 fn commands_of(passes: [Drawn; 2]) -> Vec<Command> {
-    let request = Request { first: 0, tables: 0, passes: passes.into() };
+    let request = Request { offset: 0, tables: 0, passes: passes.into() };
     let plan = Plan::of(&request).unwrap();
     with_truth(&plan, |truths| {
         check(truths, std::slice::from_ref(&plan));
