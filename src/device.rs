@@ -2,7 +2,7 @@
 
 #[cfg(feature = "split")]
 use crate::core::pipelines::Module;
-use crate::core::pipelines::{LoadedModule, Pipeline, Registry, Variant};
+use crate::core::pipelines::{Pipeline, Registry, Variant, Workspace};
 use crate::loader::{check_device, check_instance};
 use crate::requirements::Requirements;
 use crate::tuning::Profile;
@@ -267,8 +267,8 @@ impl Device {
     }
 
     /// Creates a pipeline for a handle, or returns the existing one. The handle keeps it.
-    pub(crate) fn create_pipeline(&self, variant: Variant, module: &mut LoadedModule) -> Result<Arc<Pipeline>> {
-        self.0.registry.pipeline(&self.0.handles, variant, module)
+    pub(crate) fn create_pipeline(&self, variant: Variant, workspace: &mut Workspace) -> Result<Arc<Pipeline>> {
+        self.0.registry.pipeline(&self.0.handles, variant, workspace)
     }
 
     pub(crate) fn creates_pipelines_late(&self) -> bool {

@@ -2,7 +2,7 @@
 //! recording of one request.
 
 use super::memory::{Arguments, Range, Role, Scratch, Timestamps, check_alignment};
-use super::pipelines::{LoadedModule, Pipeline, Variant, on_threads};
+use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
 use super::plan::Plan;
 use super::primitive::{One, PlanSource, Planner, Primitive, RequestInfo};
 use super::record::{Commands as _, Recorder, record};
@@ -91,7 +91,7 @@ impl Handle {
         if device.creates_pipelines_late() {
             variants.clear();
         }
-        // A thread then loads the module of a kernel once.
+        // The variants of a kernel then share its shader.
         variants.sort_by_key(|variant| variant.kernel as u32);
         let slot = |variant| Slot { variant, claimed: AtomicBool::new(false), pipeline: OnceLock::new() };
         let slots: Box<[Slot]> = variants.into_iter().map(slot).collect();
@@ -109,13 +109,13 @@ impl Handle {
     /// # Errors
     /// [`Error::Vulkan`] if one cannot be created; the next call tries it again.
     pub(crate) fn compile(&self) -> Result<()> {
-        let mut module = LoadedModule::default();
+        let mut workspace = Workspace::default();
         for slot in &self.created.slots {
             if slot.claimed.swap(true, Ordering::Relaxed) {
                 continue;
             }
             let claim = Claim(slot);
-            let pipeline = self.device.create_pipeline(slot.variant, &mut module)?;
+            let pipeline = self.device.create_pipeline(slot.variant, &mut workspace)?;
             // Nobody else sets what this thread has claimed.
             let _ = claim.0.pipeline.set(pipeline);
             self.created.missing.fetch_sub(1, Ordering::Release);

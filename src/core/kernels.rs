@@ -4,13 +4,25 @@ use crate::{Error, Result};
 
 /// The SPIR-V of a compressed module (zlib: RFC 1950).
 pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
-    let corrupt = |why: &dyn std::fmt::Display| Error::Internal(format!("a module is corrupt: {why}"));
-    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(compressed).map_err(|error| corrupt(&error))?;
-    let (words, rest) = bytes.as_chunks();
-    if !rest.is_empty() {
+    let corrupt = |why: &dyn std::fmt::Debug| Error::Internal(format!("a module is corrupt: {why:?}"));
+    // Modules take a quarter of their size.
+    let (mut decoder, mut words) = (fdeflate::Decompressor::new(), vec![0u32; compressed.len()]);
+    let (mut consumed, mut produced) = (0, 0);
+    loop {
+        let output = bytemuck::cast_slice_mut(&mut words);
+        let (input, more) = decoder.read(&compressed[consumed..], output, produced, true).map_err(|error| corrupt(&error))?;
+        (consumed, produced) = (consumed + input, produced + more);
+        if decoder.is_done() {
+            break;
+        }
+        words.resize(words.len() + compressed.len(), 0);
+    }
+    if !produced.is_multiple_of(size_of::<u32>()) {
         return Err(corrupt(&"it is not made of words"));
     }
-    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+    words.truncate(produced / size_of::<u32>());
+    words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+    Ok(words)
 }
 
 macro_rules! kernels {

@@ -1,6 +1,6 @@
 //! Variants of kernels and their pipelines, which sorters, splitters and the like share.
 
-use super::specialize::{Unroll, specialize};
+use super::specialize::{self, Unroll};
 use crate::device::DeviceHandles;
 use crate::kernels::Kernel;
 use crate::shared::Constant;
@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use ash::vk;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,11 +55,6 @@ impl Variant {
         self.kernel.constants().iter().copied().zip(self.constants)
     }
 
-    /// `code` with these constants.
-    fn specialize(&self, code: &[u32], unroll: Unroll) -> Option<Vec<u32>> {
-        specialize(code, unroll, |id| self.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value))
-    }
-
     fn constant(&self, wanted: Constant) -> Option<u32> {
         self.constants().find(|(constant, _)| *constant == wanted).map(|(_, value)| value)
     }
@@ -92,13 +87,34 @@ impl Drop for Pipeline {
     }
 }
 
+/// SPIR-V, parsed once for all its variants.
+#[derive(Debug)]
+pub(crate) struct Shader {
+    code: Arc<[u32]>,
+    /// `None` if the driver has to specialize the module.
+    parsed: OnceLock<Option<specialize::Module>>,
+}
+
+impl Shader {
+    fn new(code: Arc<[u32]>) -> Self {
+        Self { code, parsed: OnceLock::new() }
+    }
+
+    fn specialize<'b>(&self, variant: &Variant, unroll: Unroll, buffers: &'b mut specialize::Buffers) -> Option<&'b [u32]> {
+        let module = self.parsed.get_or_init(|| specialize::Module::parse(self.code.clone())).as_ref()?;
+        module.specialize(unroll, buffers, |id| {
+            variant.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value)
+        })
+    }
+}
+
 /// SPIR-V of the caller.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
 pub(crate) struct Module {
     /// Not 0. No two modules of a device have had the same number.
     number: u64,
-    code: Arc<[u32]>,
+    shader: Arc<Shader>,
 }
 
 impl Module {
@@ -120,11 +136,11 @@ impl Modules {
     /// The module with this code: a new one, or the one in use.
     #[cfg(feature = "split")]
     fn add(&mut self, code: &Arc<[u32]>) -> Arc<Module> {
-        if let Some(known) = self.modules.iter().filter_map(Weak::upgrade).find(|module| module.code == *code) {
+        if let Some(known) = self.modules.iter().filter_map(Weak::upgrade).find(|module| module.shader.code == *code) {
             return known;
         }
         self.last_number += 1;
-        let module = Arc::new(Module { number: self.last_number, code: code.clone() });
+        let module = Arc::new(Module { number: self.last_number, shader: Arc::new(Shader::new(code.clone())) });
         self.modules.retain(|module| module.strong_count() != 0);
         self.modules.push(Arc::downgrade(&module));
         module
@@ -135,19 +151,33 @@ impl Modules {
     }
 }
 
-/// The module that was used last: pipelines of one kernel are created one after the other.
-#[derive(Default)]
-pub(crate) struct LoadedModule {
-    kernel: Option<Kernel>,
-    code: Vec<u32>,
+/// What a thread keeps from one pipeline to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    /// Keeps the kernel that was used last.
+    shader: Option<Arc<Shader>>,
+    buffers: specialize::Buffers,
 }
 
-impl LoadedModule {
-    fn load(&mut self, kernel: Kernel) -> Result<&[u32]> {
-        if self.kernel != Some(kernel) {
-            (self.kernel, self.code) = (Some(kernel), kernel.spirv()?);
+/// Decompressed kernels in use, by kernel.
+struct Shaders(Box<[Mutex<Weak<Shader>>]>);
+
+impl Default for Shaders {
+    fn default() -> Self {
+        Self(Kernel::ALL.iter().map(|_| Mutex::default()).collect())
+    }
+}
+
+impl Shaders {
+    /// The kernel's shader. A thread waits while another one decompresses the kernel.
+    fn load(&self, kernel: Kernel) -> Result<Arc<Shader>> {
+        let mut shader = lock(&self.0[kernel as usize]);
+        if let Some(shader) = shader.upgrade() {
+            return Ok(shader);
         }
-        Ok(&self.code)
+        let loaded = Arc::new(Shader::new(kernel.spirv()?.into()));
+        *shader = Arc::downgrade(&loaded);
+        Ok(loaded)
     }
 }
 
@@ -158,6 +188,7 @@ pub(crate) struct Registry {
     /// Pipelines that a recording found missing. The device keeps them, because no sorter or splitter does.
     kept: Mutex<HashMap<Variant, Arc<Pipeline>>>,
     modules: Mutex<Modules>,
+    shaders: Shaders,
     /// Whether pipelines are created by the first recording that uses them, not with their handle.
     late: AtomicBool,
     /// Whether the driver gets whole modules, and specializes them itself.
@@ -174,8 +205,8 @@ impl Registry {
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
-        let (pipelines, kept, modules) = Default::default();
-        Ok(Self { layout, pipelines, kept, modules, late: AtomicBool::new(false), whole_modules: AtomicBool::new(false) })
+        let (pipelines, kept, modules, shaders, late, whole_modules) = Default::default();
+        Ok(Self { layout, pipelines, kept, modules, shaders, late, whole_modules })
     }
 
     /// One layout for all kernels: push constants and nothing else.
@@ -194,27 +225,28 @@ impl Registry {
         &self,
         device: &Arc<DeviceHandles>,
         variant: Variant,
-        module: &mut LoadedModule,
+        workspace: &mut Workspace,
     ) -> Result<Arc<Pipeline>> {
         if let Some(pipeline) = self.known(variant) {
             return Ok(pipeline);
         }
         let start = Instant::now();
         let own = lock(&self.modules).find(variant.module);
-        let code = match &own {
-            Some(module) => &module.code,
-            None => module.load(variant.kernel)?,
+        let shader = match own {
+            Some(module) => module.shader.clone(),
+            None => self.shaders.load(variant.kernel)?,
         };
         let unroll = if device.facts.is_cpu { Unroll::Never } else { Unroll::AsMarked };
-        let whole = variant.by_driver || self.whole_modules.load(Ordering::Relaxed);
-        let specialized = if whole { None } else { variant.specialize(code, unroll) };
-        let handle = create_pipeline(device, self.layout, variant, specialized.as_deref().unwrap_or(code))?;
+        let is_whole = variant.by_driver || self.whole_modules.load(Ordering::Relaxed);
+        let specialized = if is_whole { None } else { shader.specialize(&variant, unroll, &mut workspace.buffers) };
+        let handle = create_pipeline(device, self.layout, variant, specialized.unwrap_or(&shader.code))?;
+        workspace.shader = Some(shader);
         Ok(self.register(variant, Pipeline { handle, creation_time: start.elapsed(), device: device.clone() }))
     }
 
     /// The pipeline of a variant that a recording finds missing. The device keeps it.
     pub(crate) fn late_pipeline(&self, device: &Arc<DeviceHandles>, variant: Variant) -> Result<vk::Pipeline> {
-        let pipeline = self.pipeline(device, variant, &mut LoadedModule::default())?;
+        let pipeline = self.pipeline(device, variant, &mut Workspace::default())?;
         Ok(lock(&self.kept).entry(variant).or_insert(pipeline).handle)
     }
 

@@ -11,8 +11,8 @@ mod module;
 mod values;
 mod writer;
 
-use module::Module;
-use values::Values;
+pub(crate) use module::Module;
+use values::{Value, Values};
 
 /// What becomes of the hints that loops be unrolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +24,36 @@ pub(crate) enum Unroll {
     Never,
 }
 
-/// Returns `code` with the specialization constants fixed. `value` maps the id of a specialization constant to its 32 bits; `None`
-/// leaves the default.
-///
-/// `None` if the module contains an instruction that this pass does not know, a call, or a second function: the driver can
-/// specialize any module.
-pub(crate) fn specialize(code: &[u32], unroll: Unroll, value: impl Fn(u32) -> Option<u32>) -> Option<Vec<u32>> {
-    let module = Module::parse(code)?;
-    let values = Values::propagate(&module, value)?;
-    writer::write(&module, &values, unroll)
+impl Module {
+    /// The module with the specialization constants fixed. `value` maps the id of a specialization constant to its 32 bits; `None`
+    /// leaves the default.
+    ///
+    /// `None` if control reaches an instruction that this pass does not know: the driver can specialize any module.
+    pub(crate) fn specialize<'b>(
+        &self,
+        unroll: Unroll,
+        buffers: &'b mut Buffers,
+        value: impl Fn(u32) -> Option<u32>,
+    ) -> Option<&'b [u32]> {
+        let Buffers { values, writer, code } = buffers;
+        let values = Values::propagate(self, values, value)?;
+        writer::write(self, &values, unroll, writer, code)?;
+        Some(code)
+    }
+}
+
+/// Memory of [`Module::specialize`]. A thread uses it again for its next module.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    values: Vec<Value>,
+    writer: writer::Buffers,
+    code: Vec<u32>,
+}
+
+/// Makes `buffer` a list of `length` equal items.
+fn reset<T: Copy>(buffer: &mut Vec<T>, length: usize, item: T) {
+    buffer.clear();
+    buffer.resize(length, item);
 }
 
 #[cfg(test)]

@@ -1,11 +1,19 @@
 //! SPIR-V as a list of instructions and basic blocks.
 
 use spirv::Op;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 const HEADER_WORDS: usize = 5;
 
+/// The word of the header that is greater than each id.
+pub(super) const BOUND: usize = 3;
+
 /// The limit that SPIR-V sets for ids.
 const MAX_BOUND: u32 = 0x3f_ffff;
+
+/// Opcodes below this number may have a grammar.
+const OPCODES: u32 = 512;
 
 /// What an operand word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +24,8 @@ pub(super) enum Kind {
     /// The label of a block.
     Label,
     Literal,
+    /// A mask, and the words that it says follow. May be missing.
+    MemoryOperands,
 }
 
 /// The operand words of `op`: the first ones, and those that repeat to the end of the instruction. `T`: result type, `R`: result, `I`: id,
@@ -159,11 +169,59 @@ fn layout(op: Op) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Which operand word is the result. The result type, if any, comes before it.
-fn result_word(op: Op) -> Option<usize> {
-    let (head, _) = layout(op)?;
-    head.bytes().take(2).position(|kind| kind == b'R')
+/// The operands of an opcode (SPIR-V 1.6, section 3.49).
+#[derive(Debug)]
+pub(super) struct Grammar {
+    op: Op,
+    /// The kinds of the first words.
+    head: Box<[Kind]>,
+    /// The kinds that repeat to the end of the instruction.
+    cycle: Box<[Kind]>,
+    /// The place of the result among the words.
+    result: Option<usize>,
 }
+
+impl Grammar {
+    fn new(op: Op) -> Option<Self> {
+        let kinds = |letters: &str| letters.bytes().map(kind).collect::<Box<[Kind]>>();
+        let (head, cycle) = layout(op).map(|(head, cycle)| (kinds(head), kinds(cycle)))?;
+        let result = head.iter().take(2).position(|kind| *kind == Kind::Result);
+        Some(Self { op, head, cycle, result })
+    }
+
+    /// Whether an instruction can have these operand words.
+    fn allows(&self, words: &[u32]) -> bool {
+        let (head, cycle) = (self.head.len(), self.cycle.len());
+        match words.len().checked_sub(head) {
+            // Without memory operands.
+            None => words.len() + 1 == head && self.has_memory_operands(),
+            Some(more) if self.has_memory_operands() => more == memory_operands(words[head - 1]).count(),
+            Some(more) => more == 0 || cycle != 0 && more.is_multiple_of(cycle),
+        }
+    }
+
+    fn has_memory_operands(&self) -> bool {
+        self.head.last() == Some(&Kind::MemoryOperands)
+    }
+}
+
+fn kind(letter: u8) -> Kind {
+    match letter {
+        b'T' => Kind::ResultType,
+        b'R' => Kind::Result,
+        b'I' => Kind::Id,
+        b'B' => Kind::Label,
+        b'M' => Kind::MemoryOperands,
+        _ => Kind::Literal,
+    }
+}
+
+/// By opcode.
+static GRAMMARS: LazyLock<Box<[Option<Grammar>]>> =
+    LazyLock::new(|| (0..OPCODES).map(|opcode| Grammar::new(Op::from_u32(opcode)?)).collect());
+
+/// Of instructions that this pass does not know. No block with one of them is specialized.
+static UNKNOWN: LazyLock<Grammar> = LazyLock::new(|| Grammar { op: Op::Nop, head: [].into(), cycle: [].into(), result: None });
 
 /// Bits of memory operands that say which words follow.
 const ALIGNED: u32 = 2;
@@ -171,42 +229,56 @@ const MAKE_AVAILABLE: u32 = 8;
 const MAKE_VISIBLE: u32 = 16;
 const VOLATILE: u32 = 1;
 
+/// The kinds of the words that follow the mask.
+fn memory_operands(mask: u32) -> impl Iterator<Item = Kind> {
+    let following = [(ALIGNED, Kind::Literal), (MAKE_AVAILABLE, Kind::Id), (MAKE_VISIBLE, Kind::Id)];
+    following.into_iter().filter(move |(bit, _)| mask & bit != 0).map(|(_, kind)| kind)
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Instruction<'a> {
+    grammar: &'static Grammar,
     pub(super) op: Op,
+    /// Whether the result is a 32-bit integer or a boolean.
+    pub(super) is_word: bool,
     /// The operands.
     pub(super) words: &'a [u32],
 }
 
 impl<'a> Instruction<'a> {
-    /// Each operand word with its kind.
-    pub(super) fn operands(self) -> impl Iterator<Item = (Kind, u32)> + 'a {
-        let (head, cycle) = layout(self.op).unwrap_or_default();
-        let kinds = head.bytes().chain(cycle.bytes().cycle());
-        let mask = self.words.get(head.len().wrapping_sub(1)).copied().unwrap_or(0);
-        // The mask of memory operands, the alignment, scopes.
-        let memory = head.ends_with('M').then(|| memory_operands(mask)).into_iter().flatten();
-        let kinds = kinds.filter(|kind| *kind != b'M').map(|kind| match kind {
-            b'T' => Kind::ResultType,
-            b'R' => Kind::Result,
-            b'I' => Kind::Id,
-            b'B' => Kind::Label,
-            _ => Kind::Literal,
-        });
-        kinds.chain(memory).zip(self.words.iter().copied())
+    /// Whether `is` holds for each operand word with its kind.
+    pub(super) fn all_operands(self, mut is: impl FnMut(Kind, u32) -> bool) -> bool {
+        let Grammar { head, cycle, .. } = self.grammar;
+        let (first, rest) = self.words.split_at(head.len().min(self.words.len()));
+        let is_first = head.iter().zip(first).all(|(kind, word)| is(*kind, *word));
+        is_first
+            && match (&cycle[..], head.last().zip(first.last())) {
+                // The most frequent case.
+                ([kind], _) => rest.iter().all(|word| is(*kind, *word)),
+                ([], Some((Kind::MemoryOperands, mask))) => memory_operands(*mask).zip(rest).all(|(kind, word)| is(kind, *word)),
+                (cycle, _) => cycle.iter().cycle().zip(rest).all(|(kind, word)| is(*kind, *word)),
+            }
     }
 
     pub(super) fn result_type(self) -> Option<u32> {
-        (result_word(self.op) == Some(1)).then(|| self.words.first().copied()).flatten()
+        (self.grammar.result == Some(1)).then(|| self.words.first().copied()).flatten()
     }
 
     pub(super) fn result(self) -> Option<u32> {
-        self.words.get(result_word(self.op)?).copied()
+        self.words.get(self.grammar.result?).copied()
     }
 
     /// The labels that a terminator or a merge instruction names.
-    pub(super) fn labels(self) -> impl Iterator<Item = u32> + 'a {
-        self.operands().filter(|(kind, _)| *kind == Kind::Label).map(|(_, word)| word)
+    pub(super) fn labels(self) -> impl Iterator<Item = u32> + use<'a> {
+        let (range, step) = match self.op {
+            Op::Branch | Op::SelectionMerge => (0..1, 1),
+            Op::LoopMerge => (0..2, 1),
+            Op::BranchConditional => (1..3, 1),
+            // Each label after the first follows its literal.
+            Op::Switch => (1..self.words.len(), 2),
+            _ => (0..0, 1),
+        };
+        self.words.get(range).unwrap_or_default().iter().step_by(step).copied()
     }
 
     /// Whether the instruction does something besides computing its result. Stores have a question of their own: whether anybody loads.
@@ -230,27 +302,20 @@ impl<'a> Instruction<'a> {
             _ => false,
         }
     }
-
-    /// Whether the number of operand words is one that the layout allows.
-    fn is_complete(self) -> bool {
-        let Some((head, cycle)) = layout(self.op) else { return false };
-        let words = self.words.len();
-        if head.ends_with('M') {
-            let mask = self.words.get(head.len() - 1);
-            return words + 1 == head.len() || mask.is_some_and(|mask| words == head.len() - 1 + memory_operands(*mask).count());
-        }
-        words >= head.len()
-            && (cycle.is_empty() && words == head.len() || !cycle.is_empty() && (words - head.len()).is_multiple_of(cycle.len()))
-    }
 }
 
-fn memory_operands(mask: u32) -> impl Iterator<Item = Kind> {
-    let following = [(ALIGNED, Kind::Literal), (MAKE_AVAILABLE, Kind::Id), (MAKE_VISIBLE, Kind::Id)];
-    std::iter::once(Kind::Literal).chain(following.into_iter().filter(move |(bit, _)| mask & bit != 0).map(|(_, kind)| kind))
+/// An instruction by the words that it occupies.
+#[derive(Clone, Copy)]
+struct Span {
+    grammar: &'static Grammar,
+    /// The first operand.
+    first: u32,
+    length: u16,
+    is_word: bool,
 }
 
 /// A basic block: instructions by their places in the module.
-#[derive(Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Block {
     pub(super) label: u32,
     /// The first after the label.
@@ -259,81 +324,133 @@ pub(super) struct Block {
     pub(super) terminator: usize,
     /// In a header, the merge instruction.
     pub(super) merge: Option<usize>,
+    /// What [`Module::is_valid_block`] has found.
+    is_valid: OnceLock<bool>,
+}
+
+impl Block {
+    fn new(label: u32, first: usize) -> Self {
+        Self { label, first, terminator: 0, merge: None, is_valid: OnceLock::new() }
+    }
 }
 
 /// A module with a single function. Nothing is known of the operands of an instruction until [`Module::is_valid`] has checked them.
-pub(super) struct Module<'a> {
-    pub(super) header: [u32; HEADER_WORDS],
-    pub(super) instructions: Vec<Instruction<'a>>,
+pub(crate) struct Module {
+    code: Arc<[u32]>,
+    spans: Vec<Span>,
     /// The place of `OpFunction`.
     pub(super) function: usize,
     pub(super) blocks: Vec<Block>,
-    /// By id: the place of its definition; of a label, the index of its block. 0: none.
+    /// By id: the place of its definition; of a label, 1 more than the index of its block. 0: none.
     places: Vec<u32>,
 }
 
-impl<'a> Module<'a> {
+impl Module {
     /// `None`: not a module that this pass understands.
-    pub(super) fn parse(code: &'a [u32]) -> Option<Self> {
-        let (header, mut rest) = code.split_first_chunk::<HEADER_WORDS>()?;
-        let bound = header[3];
-        if header[0] != spirv::MAGIC_NUMBER || bound > MAX_BOUND {
+    pub(crate) fn parse(code: Arc<[u32]>) -> Option<Self> {
+        let bound = *code.get(BOUND)?;
+        if code[0] != spirv::MAGIC_NUMBER || bound > MAX_BOUND || code.len() < HEADER_WORDS {
             return None;
         }
-        // A capability comes first: no instruction at place 0 defines an id.
-        let mut module = Self {
-            header: *header,
-            instructions: Vec::with_capacity(code.len() / 4),
-            function: 0,
-            blocks: Vec::new(),
-            places: vec![0; bound as usize],
-        };
-        let mut open = None;
-        while let [first, ..] = rest {
-            let (words, behind) = rest.split_at_checked((first >> 16) as usize)?;
-            let instruction = Instruction { op: Op::from_u32(first & 0xffff)?, words: words.get(1..)? };
-            module.add(instruction, &mut open)?;
-            rest = behind;
+        let (spans, places) = (Vec::with_capacity(code.len() / 4), vec![0; bound as usize]);
+        let mut module = Self { code: code.clone(), spans, function: 0, blocks: Vec::new(), places };
+        let (grammars, mut at, mut open) = (&**GRAMMARS, HEADER_WORDS, None);
+        while let Some(first) = code.get(at) {
+            let (opcode, length) = (first & 0xffff, (first >> 16) as usize);
+            let words = code.get(at + 1..at + length)?;
+            let grammar = match grammars.get(opcode as usize) {
+                Some(Some(grammar)) => grammar,
+                _ if opcode == Op::FunctionCall as u32 => return None,
+                _ => Op::from_u32(opcode).map(|_| &*UNKNOWN)?,
+            };
+            module.add(grammar, at + 1, words, &mut open)?;
+            at += length;
         }
-        let globals = module.instructions.get(..=module.function)?;
+        // A capability comes first: no instruction at place 0 defines an id.
         let is_complete = module.function != 0 && open.is_none() && !module.blocks.is_empty();
-        (is_complete && globals.iter().all(|instruction| module.is_valid(*instruction))).then_some(module)
+        let is_valid = is_complete && (0..=module.function).all(|place| module.is_valid(module.at(place)));
+        is_valid.then_some(module)
     }
 
     /// `open` is the block that the instruction belongs to.
-    fn add(&mut self, instruction: Instruction<'a>, open: &mut Option<Block>) -> Option<()> {
-        let place = self.instructions.len();
-        match instruction.op {
+    fn add(&mut self, grammar: &'static Grammar, first: usize, words: &[u32], open: &mut Option<Block>) -> Option<()> {
+        let place = self.spans.len();
+        match grammar.op {
             Op::Function if self.function == 0 => self.function = place,
-            Op::Function | Op::FunctionCall => return None,
-            Op::Label => *open = Some(Block { label: instruction.result()?, first: place + 1, terminator: 0, merge: None }),
+            Op::Function => return None,
+            Op::Label => *open = Some(Block::new(*words.first()?, place + 1)),
             Op::LoopMerge | Op::SelectionMerge => open.as_mut()?.merge = Some(place),
             Op::Branch | Op::BranchConditional | Op::Switch | Op::Return | Op::Unreachable => {
                 self.blocks.push(Block { terminator: place, ..open.take()? });
             }
             _ => {}
         }
-        if let Some(id) = instruction.result() {
-            let place = if instruction.op == Op::Label { self.blocks.len() } else { place };
-            *self.places.get_mut(id as usize)? = u32::try_from(place).ok()?;
+        let is_word = grammar.result == Some(1) && words.first().is_some_and(|ty| self.is_word(*ty));
+        if let Some(id) = grammar.result.and_then(|result| words.get(result)) {
+            let place = if grammar.op == Op::Label { self.blocks.len() + 1 } else { place };
+            let known = self.places.get_mut(*id as usize)?;
+            // A second definition.
+            if std::mem::replace(known, u32::try_from(place).ok()?) != 0 {
+                return None;
+            }
         }
-        self.instructions.push(instruction);
+        let (first, length) = (u32::try_from(first).ok()?, u16::try_from(words.len()).ok()?);
+        self.spans.push(Span { grammar, first, length, is_word });
         Some(())
     }
 
+    /// Whether values of this type are 32-bit integers or booleans.
+    fn is_word(&self, ty: u32) -> bool {
+        let Some(span) = self.spans.get(self.place(ty)) else { return false };
+        match span.grammar.op {
+            Op::TypeBool => true,
+            Op::TypeInt => self.instruction(span).words.get(1) == Some(&32),
+            _ => false,
+        }
+    }
+
     /// Whether this pass knows the instruction, all its operands are there, and its ids are defined.
-    pub(super) fn is_valid(&self, instruction: Instruction<'_>) -> bool {
-        instruction.is_complete()
-            && instruction.operands().all(|(kind, word)| match kind {
-                Kind::Literal => true,
+    fn is_valid(&self, instruction: Instruction<'_>) -> bool {
+        instruction.op != Op::Nop
+            && instruction.grammar.allows(instruction.words)
+            && instruction.all_operands(|kind, word| match kind {
+                Kind::Literal | Kind::MemoryOperands => true,
                 Kind::Label => self.blocks.get(self.block_of(word)).is_some_and(|block| block.label == word),
-                _ => self.places.get(word as usize).is_some_and(|place| *place != 0),
+                Kind::Id | Kind::Result | Kind::ResultType => self.place(word) != 0,
             })
     }
 
+    /// The words of the header: magic number, version, generator, bound of the ids, schema.
+    pub(super) fn header(&self) -> &[u32] {
+        &self.code[..HEADER_WORDS]
+    }
+
+    /// Greater than each id.
+    pub(super) fn bound(&self) -> u32 {
+        self.code[BOUND]
+    }
+
+    pub(super) fn at(&self, place: usize) -> Instruction<'_> {
+        self.instruction(&self.spans[place])
+    }
+
+    fn instruction(&self, span: &Span) -> Instruction<'_> {
+        let words = &self.code[span.first as usize..][..span.length.into()];
+        Instruction { grammar: span.grammar, op: span.grammar.op, is_word: span.is_word, words }
+    }
+
+    fn range(&self, places: Range<usize>) -> impl Iterator<Item = Instruction<'_>> {
+        self.spans[places].iter().map(|span| self.instruction(span))
+    }
+
+    /// The instructions before the function.
+    pub(super) fn globals(&self) -> impl Iterator<Item = Instruction<'_>> {
+        self.range(0..self.function)
+    }
+
     /// The instruction that defines `id`.
-    pub(super) fn definition(&self, id: u32) -> Instruction<'a> {
-        self.instructions[self.place(id)]
+    pub(super) fn definition(&self, id: u32) -> Instruction<'_> {
+        self.at(self.place(id))
     }
 
     /// Whether `id` is defined in the function.
@@ -348,26 +465,44 @@ impl<'a> Module<'a> {
         self.blocks[behind.saturating_sub(1)].label
     }
 
-    /// The index of the block with this label.
+    /// The index of the block with this label; without one, that of no block.
     pub(super) fn block_of(&self, label: u32) -> usize {
-        self.place(label)
+        self.place(label).wrapping_sub(1)
     }
 
-    fn place(&self, id: u32) -> usize {
+    pub(super) fn place(&self, id: u32) -> usize {
         self.places.get(id as usize).map_or(0, |place| *place as usize)
     }
 
-    pub(super) fn terminator(&self, block: &Block) -> Instruction<'a> {
-        self.instructions[block.terminator]
+    pub(super) fn terminator(&self, block: &Block) -> Instruction<'_> {
+        self.at(block.terminator)
     }
 
     /// The merge instruction of a header.
-    pub(super) fn merge(&self, block: &Block) -> Option<Instruction<'a>> {
-        block.merge.map(|place| self.instructions[place])
+    pub(super) fn merge(&self, block: &Block) -> Option<Instruction<'_>> {
+        block.merge.map(|place| self.at(place))
     }
 
     /// The instructions of a block between its label and its merge instruction or terminator.
-    pub(super) fn body(&self, block: &Block) -> &[Instruction<'a>] {
-        &self.instructions[block.first..block.merge.unwrap_or(block.terminator)]
+    pub(super) fn body(&self, block: &Block) -> impl Iterator<Item = Instruction<'_>> {
+        self.range(block.first..block.merge.unwrap_or(block.terminator))
+    }
+
+    /// The phis of a block, which come first.
+    pub(super) fn phis(&self, block: &Block) -> impl Iterator<Item = Instruction<'_>> {
+        self.body(block).take_while(|instruction| instruction.op == Op::Phi)
+    }
+
+    /// Whether all instructions of a block are valid.
+    pub(super) fn is_valid_block(&self, index: usize) -> bool {
+        let block = &self.blocks[index];
+        let mut instructions = self.range(block.first..block.terminator + 1);
+        *block.is_valid.get_or_init(|| instructions.all(|instruction| self.is_valid(instruction)))
+    }
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Module").field("words", &self.code.len()).finish_non_exhaustive()
     }
 }

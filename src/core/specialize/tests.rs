@@ -1,6 +1,6 @@
 //! What specialization makes of the committed modules. Tests on devices run every pipeline that it makes.
 
-use super::{Unroll, specialize};
+use super::{Buffers, Module, Unroll};
 use crate::kernels::Kernel;
 use crate::shared::Constant;
 use spirv::Op;
@@ -29,6 +29,10 @@ fn draw(seed: u32) -> impl Fn(u32) -> Option<u32> {
         };
         Some(choice(id, values))
     }
+}
+
+fn specialize(code: &[u32], unroll: Unroll, value: impl Fn(u32) -> Option<u32>) -> Option<Vec<u32>> {
+    Module::parse(code.into())?.specialize(unroll, &mut Buffers::default(), value).map(<[u32]>::to_vec)
 }
 
 /// The opcodes and operands of a module.
@@ -60,6 +64,20 @@ fn every_kernel_is_specialized() {
             }
             let again = specialize(&code, Unroll::AsMarked, |_| None);
             assert!(again.as_deref().is_some_and(|again| again == code), "{}: nothing is left to do", kernel.name());
+        }
+    }
+}
+
+/// A thread specializes one kernel after the other in the same memory, each parsed once for all its variants.
+#[test]
+fn variants_do_not_depend_on_earlier_ones() {
+    let mut buffers = Buffers::default();
+    for kernel in Kernel::ALL {
+        let code = kernel.spirv().unwrap();
+        let module = Module::parse(code[..].into()).expect("the module is understood");
+        for seed in 0..3 {
+            let again = module.specialize(Unroll::AsMarked, &mut buffers, draw(seed)).map(<[u32]>::to_vec);
+            assert!(again.is_some() && again == specialize(&code, Unroll::AsMarked, draw(seed)), "{}, {seed}", kernel.name());
         }
     }
 }
@@ -182,7 +200,9 @@ fn damaged_modules_are_left_to_the_driver() {
     for end in 0..whole.len() {
         let _ = specialize(&whole[..end], Unroll::AsMarked, draw(2));
     }
-    for (place, word) in (0..whole.len()).flat_map(|place| [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8].map(|word| (place, word))) {
+    // Of most instructions, the words of others, and ids that others define.
+    let words = |place: usize| [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8, whole[place].wrapping_add(1)].map(|word| (place, word));
+    for (place, word) in (0..whole.len()).flat_map(words) {
         let mut code = whole.to_vec();
         code[place] = word;
         let _ = specialize(&code, Unroll::AsMarked, draw(word));

@@ -1,11 +1,12 @@
 //! Sparse conditional constant propagation: which results are constant, and which blocks run at all.
 
-use super::module::{Block, Instruction, Module};
+use super::module::{Instruction, Module};
+use super::reset;
 use spirv::Op;
 
 /// What is known of a result. Booleans are 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+pub(super) enum Value {
     /// Not computed so far.
     Unknown,
     Constant(u32),
@@ -31,10 +32,30 @@ pub(super) enum Successors {
     All,
 }
 
-pub(super) struct Values<'m, 'a> {
-    module: &'m Module<'a>,
+impl Successors {
+    /// Whether `label` is among those of the terminator that remain.
+    pub(super) fn include(self, terminator: Instruction<'_>, label: u32) -> bool {
+        match self {
+            Self::None => false,
+            Self::One(only) => only == label,
+            Self::All => terminator.labels().any(|other| other == label),
+        }
+    }
+
+    pub(super) fn labels<'a>(self, terminator: Instruction<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let (one, all) = match self {
+            Self::None => (None, None),
+            Self::One(label) => (Some(label), None),
+            Self::All => (None, Some(terminator.labels())),
+        };
+        one.into_iter().chain(all.into_iter().flatten())
+    }
+}
+
+pub(super) struct Values<'m> {
+    module: &'m Module,
     /// By id.
-    values: Vec<Value>,
+    values: &'m mut [Value],
     /// By index of the block.
     reached: Vec<bool>,
     /// The id of the instruction set of GLSL.
@@ -52,39 +73,42 @@ mod glsl {
     pub(super) const FIND_UMSB: u32 = 75;
 }
 
-impl<'m, 'a> Values<'m, 'a> {
+impl<'m> Values<'m> {
     /// `None`: control reaches an instruction that this pass does not know.
-    pub(super) fn propagate(module: &'m Module<'a>, specialization: impl Fn(u32) -> Option<u32>) -> Option<Self> {
-        let values = vec![Value::Unknown; module.header[3] as usize];
+    pub(super) fn propagate(
+        module: &'m Module,
+        values: &'m mut Vec<Value>,
+        specialization: impl Fn(u32) -> Option<u32>,
+    ) -> Option<Self> {
+        reset(values, module.bound() as usize, Value::Unknown);
         let mut all = Self { module, values, reached: vec![false; module.blocks.len()], glsl: glsl_set(module) };
         all.evaluate_globals(specialization);
-        all.reach(module.blocks[0].label)?;
-        while all.evaluate_blocks()? {}
+        all.reach(0)?;
+        let mut index = 0;
+        while index < module.blocks.len() {
+            index = if all.reached[index] { all.evaluate_block(index)? } else { index + 1 };
+        }
         Some(all)
     }
 
     /// The constant that `id` is, of a 32-bit integer or a boolean.
     pub(super) fn constant(&self, id: u32) -> Option<u32> {
-        match self.values[id as usize] {
-            Value::Constant(value) => Some(value),
+        match self.values.get(id as usize) {
+            Some(Value::Constant(value)) => Some(*value),
             _ => None,
         }
     }
 
-    pub(super) fn is_reached(&self, label: u32) -> bool {
-        self.reached[self.module.block_of(label)]
+    /// By index of the block.
+    pub(super) fn is_reached(&self, index: usize) -> bool {
+        self.reached[index]
     }
 
     /// Whether control can go from one block to the other.
-    pub(super) fn is_edge(&self, from: u32, to: u32) -> bool {
+    fn is_edge(&self, from: u32, to: u32) -> bool {
         let index = self.module.block_of(from);
         let terminator = self.module.terminator(&self.module.blocks[index]);
-        self.reached[index]
-            && match self.successors(terminator) {
-                Successors::None => false,
-                Successors::One(label) => label == to,
-                Successors::All => terminator.labels().any(|label| label == to),
-            }
+        self.reached[index] && self.successors(terminator).include(terminator, to)
     }
 
     pub(super) fn successors(&self, terminator: Instruction<'_>) -> Successors {
@@ -110,21 +134,18 @@ impl<'m, 'a> Values<'m, 'a> {
     }
 
     fn evaluate_globals(&mut self, specialization: impl Fn(u32) -> Option<u32>) {
-        let module = self.module;
-        let globals = &module.instructions[..module.function];
-        let mut given = vec![None; self.values.len()];
-        for decoration in globals.iter().filter(|instruction| instruction.op == Op::Decorate) {
+        for decoration in self.module.globals().filter(|instruction| instruction.op == Op::Decorate) {
             if let [target, kind, constant] = *decoration.words
                 && kind == spirv::Decoration::SpecId as u32
             {
-                given[target as usize] = specialization(constant);
+                self.values[target as usize] = specialization(constant).map_or(Value::Unknown, Value::Constant);
             }
         }
-        for instruction in globals {
-            let (Some(ty), Some(id)) = (instruction.result_type(), instruction.result()) else { continue };
-            let given = given[id as usize];
+        for instruction in self.module.globals() {
+            let (Some(_), Some(id)) = (instruction.result_type(), instruction.result()) else { continue };
+            let given = self.constant(id);
             let value = match instruction.op {
-                _ if !self.is_word(ty) => Value::Varying,
+                _ if !instruction.is_word => Value::Varying,
                 Op::Constant => instruction.words.get(2).map_or(Value::Varying, |word| Value::Constant(*word)),
                 Op::ConstantTrue => Value::Constant(1),
                 Op::ConstantFalse => Value::Constant(0),
@@ -140,50 +161,46 @@ impl<'m, 'a> Values<'m, 'a> {
         }
     }
 
-    /// Evaluates each reached block once, in the order of the module. Tells whether anything changed.
-    fn evaluate_blocks(&mut self) -> Option<bool> {
+    /// Evaluates a reached block and returns the index of the one to evaluate next. That is the following one, because definitions
+    /// come before uses (SPIR-V 1.6, section 2.4), except for those of phis: a block that changes a phi of an earlier one leads back.
+    fn evaluate_block(&mut self, index: usize) -> Option<usize> {
         let module = self.module;
-        let mut changed = false;
-        for (index, block) in module.blocks.iter().enumerate() {
-            if !self.reached[index] {
-                continue;
-            }
-            for instruction in module.body(block) {
-                let Some(id) = instruction.result() else { continue };
-                let before = self.values[id as usize];
-                let value = before.meet(self.evaluate(*instruction, block));
-                changed |= value != before;
-                self.values[id as usize] = value;
-            }
-            let terminator = module.terminator(block);
-            match self.successors(terminator) {
-                Successors::None => {}
-                Successors::One(label) => changed |= self.reach(label)?,
-                Successors::All => {
-                    for label in terminator.labels() {
-                        changed |= self.reach(label)?;
-                    }
-                }
+        let block = &module.blocks[index];
+        for instruction in module.body(block) {
+            if let Some(id) = instruction.result() {
+                self.values[id as usize] = self.evaluate(instruction, block.label);
             }
         }
-        Some(changed)
+        let terminator = module.terminator(block);
+        let mut next = index + 1;
+        for label in self.successors(terminator).labels(terminator) {
+            let target = module.block_of(label);
+            let is_new = self.reach(target)?;
+            if target < next && (is_new || self.changes_phi(target)) {
+                next = target;
+            }
+        }
+        Some(next)
     }
 
-    /// Marks a block as reached. Tells whether it is new.
-    fn reach(&mut self, label: u32) -> Option<bool> {
+    fn changes_phi(&self, index: usize) -> bool {
+        let block = &self.module.blocks[index];
+        self.module.phis(block).any(|phi| self.evaluate(phi, block.label) != self.values[phi.words[1] as usize])
+    }
+
+    /// Marks a block as reached. Returns whether it is new.
+    fn reach(&mut self, index: usize) -> Option<bool> {
         let module = self.module;
-        let index = module.block_of(label);
         let is_new = !std::mem::replace(&mut self.reached[index], true);
-        let block = &module.blocks[index];
-        let is_valid = !is_new || module.instructions[block.first..=block.terminator].iter().all(|one| module.is_valid(*one));
-        is_valid.then_some(is_new)
+        (!is_new || module.is_valid_block(index)).then_some(is_new)
     }
 
-    fn evaluate(&self, instruction: Instruction<'_>, block: &Block) -> Value {
-        match (instruction.op, instruction.words) {
-            (_, [ty, ..]) if !self.is_word(*ty) => Value::Varying,
+    /// The value of a result of the block with this label, met with the one that it has.
+    fn evaluate(&self, instruction: Instruction<'_>, label: u32) -> Value {
+        let value = match (instruction.op, instruction.words) {
+            _ if !instruction.is_word => return Value::Varying,
             (Op::Phi, [_, _, pairs @ ..]) => {
-                let edges = pairs.chunks_exact(2).filter(|pair| self.is_edge(pair[1], block.label));
+                let edges = pairs.chunks_exact(2).filter(|pair| self.is_edge(pair[1], label));
                 edges.fold(Value::Unknown, |value, pair| value.meet(self.values[pair[0] as usize]))
             }
             (Op::CompositeExtract, [_, _, composite, index]) => self.member(*composite, *index),
@@ -191,7 +208,8 @@ impl<'m, 'a> Values<'m, 'a> {
             (Op::Undef | Op::ExtInst | Op::CompositeExtract, _) => Value::Varying,
             (op, [_, _, operands @ ..]) => self.fold(op, operands),
             _ => Value::Varying,
-        }
+        };
+        instruction.result().map_or(value, |id| value.meet(self.values[id as usize]))
     }
 
     /// A member of a composite that the function builds.
@@ -272,17 +290,11 @@ impl<'m, 'a> Values<'m, 'a> {
         }
         if known { operation(constants).map_or(Value::Varying, Value::Constant) } else { Value::Unknown }
     }
-
-    /// Whether values of this type are 32-bit integers or booleans.
-    fn is_word(&self, ty: u32) -> bool {
-        let definition = self.module.definition(ty);
-        definition.op == Op::TypeBool || definition.op == Op::TypeInt && definition.words.get(1) == Some(&32)
-    }
 }
 
-fn glsl_set(module: &Module<'_>) -> Option<u32> {
+fn glsl_set(module: &Module) -> Option<u32> {
     const NAME: u32 = u32::from_le_bytes(*b"GLSL");
-    let mut imports = module.instructions.iter().filter(|instruction| instruction.op == Op::ExtInstImport);
+    let mut imports = module.globals().filter(|instruction| instruction.op == Op::ExtInstImport);
     imports.find(|import| import.words.get(1) == Some(&NAME))?.result()
 }
 

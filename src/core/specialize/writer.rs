@@ -1,18 +1,38 @@
 //! Dead-code elimination, and the words of the specialized module.
 
-use super::Unroll;
-use super::module::{Block, Instruction, Kind, Module};
+use super::module::{BOUND, Block, Instruction, Kind, Module};
 use super::values::{Successors, Values};
+use super::{Unroll, reset};
 use spirv::{LoopControl, Op, StorageClass};
 use std::collections::HashMap;
 
 /// `None`: control flow or an order of blocks that this pass cannot keep valid.
-pub(super) fn write(module: &Module<'_>, values: &Values<'_, '_>, unroll: Unroll) -> Option<Vec<u32>> {
+pub(super) fn write(
+    module: &Module,
+    values: &Values<'_>,
+    unroll: Unroll,
+    buffers: &mut Buffers,
+    code: &mut Vec<u32>,
+) -> Option<()> {
+    let Buffers { copies, is_live, is_written } = buffers;
+    let bound = module.bound() as usize;
+    reset(copies, bound, 0);
+    reset(is_live, bound, false);
+    reset(is_written, bound, false);
+    code.clear();
     let flow = Flow::new(module, values)?;
-    let mut liveness = Liveness::new(module, values, &flow);
+    flow.find_copies(module, copies);
+    let mut liveness = Liveness::new(module, values, copies, is_live);
     liveness.mark_function(&flow)?;
-    let code = Vec::with_capacity(module.instructions.len());
-    Writer { module, values, flow, is_written: vec![false; liveness.is_live.len()], liveness, unroll, code }.write()
+    Writer { module, values, flow, liveness, unroll, is_written, code }.write()
+}
+
+/// What the writer knows by id, in memory that it uses again.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    copies: Vec<u32>,
+    is_live: Vec<bool>,
+    is_written: Vec<bool>,
 }
 
 /// A block that control never reaches, but that a header names.
@@ -39,14 +59,15 @@ enum End {
 struct Flow {
     /// By index of the block; `None` where it is not reached.
     ends: Vec<Option<End>>,
-    stubs: HashMap<u32, Stub>,
+    /// By index of the block.
+    stubs: Vec<Option<Stub>>,
 }
 
 impl Flow {
-    fn new(module: &Module<'_>, values: &Values<'_, '_>) -> Option<Self> {
-        let mut flow = Self { ends: Vec::new(), stubs: HashMap::new() };
+    fn new(module: &Module, values: &Values<'_>) -> Option<Self> {
+        let mut flow = Self { ends: Vec::with_capacity(module.blocks.len()), stubs: vec![None; module.blocks.len()] };
         for (index, block) in module.blocks.iter().enumerate() {
-            if !values.is_reached(block.label) {
+            if !values.is_reached(index) {
                 flow.ends.push(None);
                 continue;
             }
@@ -57,7 +78,7 @@ impl Flow {
             let end = match (terminator.op, values.successors(terminator)) {
                 // Each loop keeps its back edge, even if control never takes it.
                 (Op::BranchConditional, Successors::One(_)) if terminator.labels().any(is_back_edge) => End::Same,
-                (Op::BranchConditional, Successors::One(label)) => End::Branch(label),
+                (Op::Branch | Op::BranchConditional, Successors::One(label)) => End::Branch(label),
                 (Op::Switch, Successors::One(label)) => match merge {
                     Some(merge) if !is_loop && merge.words[0] == label => End::Branch(label),
                     _ => End::Switch(label),
@@ -69,27 +90,32 @@ impl Flow {
         }
         flow.dissolve_switches(module);
         for (index, block) in module.blocks.iter().enumerate() {
-            let stubs = [Stub::Merge, Stub::Continue(block.label)];
-            let labels = flow.merge(module, index).into_iter().flat_map(Instruction::labels);
-            flow.stubs.extend(labels.zip(stubs).filter(|(label, _)| !values.is_reached(*label)));
+            let Some(merge) = flow.merge(module, index) else { continue };
+            for (label, stub) in merge.labels().zip([Stub::Merge, Stub::Continue(block.label)]) {
+                let target = module.block_of(label);
+                if !values.is_reached(target) {
+                    flow.stubs[target] = Some(stub);
+                }
+            }
         }
         Some(flow)
     }
 
     /// Makes a branch of each switch that leads to a single block, unless a block breaks out of it. NVIDIA's compiler
     /// (580.159) crashed on a module with 100 such switches, and took the same one with 19.
-    fn dissolve_switches(&mut self, module: &Module<'_>) {
-        let mut entries: HashMap<u32, usize> = HashMap::new();
-        for index in 0..self.ends.len() {
-            self.successors(module, index).for_each(|label| *entries.entry(label).or_default() += 1);
+    fn dissolve_switches(&mut self, module: &Module) {
+        let mut entries = vec![0; self.ends.len()];
+        for index in (0..self.ends.len()).filter(|index| self.ends[*index].is_some()) {
+            self.successors(module, index).for_each(|label| entries[module.block_of(label)] += 1);
         }
         for index in (0..self.ends.len()).rev() {
-            let (Some(End::Switch(label)), Some(merge)) = (self.ends[index], self.merge(module, index)) else { continue };
+            let Some(End::Switch(label)) = self.ends[index] else { continue };
+            let Some(merge) = self.merge(module, index) else { continue };
             let behind = merge.words[0];
-            let is_left_at_its_end = match entries.get(&behind) {
-                None => true,
-                Some(1) => self.falls_through(module, label, behind),
-                Some(_) => false,
+            let is_left_at_its_end = match entries[module.block_of(behind)] {
+                0 => true,
+                1 => self.falls_through(module, label, behind),
+                _ => false,
             };
             if merge.op == Op::SelectionMerge && is_left_at_its_end {
                 self.ends[index] = Some(End::Branch(label));
@@ -98,66 +124,64 @@ impl Flow {
     }
 
     /// Whether control gets from one block to the other in the same construct, past inner constructs.
-    fn falls_through(&self, module: &Module<'_>, from: u32, to: u32) -> bool {
+    fn falls_through(&self, module: &Module, from: u32, to: u32) -> bool {
         let next = |label: &u32| {
             let index = module.block_of(*label);
-            let mut successors = self.successors(module, index);
-            match (self.merge(module, index), successors.next(), successors.next()) {
-                (Some(merge), ..) => Some(merge.words[0]),
-                (None, Some(only), None) => Some(only),
-                _ => None,
+            if let Some(merge) = self.merge(module, index) {
+                return Some(merge.words[0]);
             }
+            let mut successors = self.successors(module, index);
+            successors.next().filter(|_| successors.next().is_none())
         };
         // No way is longer, unless it leads around in a circle.
         std::iter::successors(Some(from), next).take(self.ends.len()).any(|label| label == to)
     }
 
     /// The merge instruction that the block keeps.
-    fn merge<'a>(&self, module: &Module<'a>, index: usize) -> Option<Instruction<'a>> {
+    fn merge<'a>(&self, module: &'a Module, index: usize) -> Option<Instruction<'a>> {
         let is_branch = matches!(self.ends[index]?, End::Branch(_));
         module.merge(&module.blocks[index]).filter(|merge| merge.op == Op::LoopMerge || !is_branch)
     }
 
     /// The blocks that control goes to from this one.
-    fn successors(&self, module: &Module<'_>, index: usize) -> impl Iterator<Item = u32> {
-        let (one, all) = match self.ends[index] {
-            None => (None, None),
-            Some(End::Branch(label) | End::Switch(label)) => (Some(label), None),
-            Some(End::Same) => (None, Some(module.terminator(&module.blocks[index]).labels())),
-        };
-        one.into_iter().chain(all.into_iter().flatten())
+    fn successors(&self, module: &Module, index: usize) -> impl Iterator<Item = u32> {
+        self.kept(index).labels(module.terminator(&module.blocks[index]))
+    }
+
+    fn kept(&self, index: usize) -> Successors {
+        match self.ends[index] {
+            None => Successors::None,
+            Some(End::Branch(label) | End::Switch(label)) => Successors::One(label),
+            Some(End::Same) => Successors::All,
+        }
     }
 
     /// Whether the specialized module has this edge between blocks.
-    fn has_edge(&self, module: &Module<'_>, from: u32, to: u32) -> bool {
-        self.successors(module, module.block_of(from)).any(|label| label == to)
+    fn has_edge(&self, module: &Module, from: u32, to: u32) -> bool {
+        let from = module.block_of(from);
+        self.kept(from).include(module.terminator(&module.blocks[from]), to)
     }
 
-    /// By id: the value itself, or the one that a phi takes from all its edges.
-    fn copies(&self, module: &Module<'_>) -> Vec<u32> {
-        let mut copies: Vec<u32> = (0..module.header[3]).collect();
-        let mut found = true;
+    /// Finds the phis that take one value from all their edges. `copies` maps the id of a phi to that of the value; 0: none.
+    fn find_copies(&self, module: &Module, copies: &mut [u32]) {
+        let reached = module.blocks.iter().zip(&self.ends).filter(|(_, end)| end.is_some());
+        let mut phis: Vec<_> = reached.flat_map(|(block, _)| module.phis(block).map(|phi| (block.label, phi))).collect();
+        let mut count = usize::MAX;
         // Each copy may make another of a phi before it, in a loop.
-        while std::mem::take(&mut found) {
-            for (block, _) in module.blocks.iter().zip(&self.ends).filter(|(_, end)| end.is_some()) {
-                for phi in module.body(block).iter().take_while(|instruction| instruction.op == Op::Phi) {
-                    let id = phi.words[1];
-                    if copies[id as usize] == id
-                        && let Some(value) = self.copied(module, &copies, block, *phi)
-                    {
-                        copies[id as usize] = value;
-                        found = true;
-                    }
-                }
-            }
+        while phis.len() < count {
+            count = phis.len();
+            phis.retain(|(label, phi)| {
+                let value = self.copied(module, copies, *label, *phi);
+                copies[phi.words[1] as usize] = value.unwrap_or(0);
+                value.is_none()
+            });
         }
-        (0..module.header[3]).map(|id| source(&copies, id)).collect()
     }
 
     /// The value that the phi takes from all its edges, if it is one.
-    fn copied(&self, module: &Module<'_>, copies: &[u32], block: &Block, phi: Instruction<'_>) -> Option<u32> {
+    fn copied(&self, module: &Module, copies: &[u32], label: u32, phi: Instruction<'_>) -> Option<u32> {
         let [_, id, pairs @ ..] = phi.words else { return None };
-        let edges = pairs.chunks_exact(2).filter(|pair| self.has_edge(module, pair[1], block.label));
+        let edges = pairs.chunks_exact(2).filter(|pair| self.has_edge(module, pair[1], label));
         let mut sources = edges.map(|pair| source(copies, pair[0])).filter(|source| source != id);
         let first = sources.next()?;
         sources.all(|other| other == first).then_some(first)
@@ -166,57 +190,65 @@ impl Flow {
 
 /// The value that `id` is a copy of, of a copy too.
 fn source(copies: &[u32], id: u32) -> u32 {
-    match copies[id as usize] {
-        value if value == id => id,
-        value => source(copies, value),
+    match copies.get(id as usize) {
+        None | Some(0) => id,
+        Some(value) => source(copies, *value),
     }
 }
 
 /// Which ids the specialized module needs, and the ids of its constants.
-struct Liveness<'m, 'a> {
-    module: &'m Module<'a>,
-    values: &'m Values<'m, 'a>,
-    is_live: Vec<bool>,
+struct Liveness<'m> {
+    module: &'m Module,
+    values: &'m Values<'m>,
+    is_live: &'m mut Vec<bool>,
     /// Live ids whose operands are not marked so far.
     pending: Vec<u32>,
-    /// By id of the module: the value that is used in its place.
-    copies: Vec<u32>,
+    /// As [`Flow::find_copies`] leaves them, and constants that take the place of what the function computes.
+    copies: &'m mut [u32],
     /// Ids of constants by their types and values.
     constants: HashMap<(u32, u32), u32>,
     /// Constants that the module lacks: type, id, value. Their ids follow those of the module.
     added: Vec<[u32; 3]>,
 }
 
-impl<'m, 'a> Liveness<'m, 'a> {
-    fn new(module: &'m Module<'a>, values: &'m Values<'m, 'a>, flow: &Flow) -> Self {
+impl<'m> Liveness<'m> {
+    fn new(module: &'m Module, values: &'m Values<'m>, copies: &'m mut [u32], is_live: &'m mut Vec<bool>) -> Self {
         let mut constants = HashMap::new();
-        for instruction in &module.instructions[..module.function] {
+        for instruction in module.globals() {
             if let (Some(ty), Some(id)) = (instruction.result_type(), instruction.result())
                 && let Some(value) = values.constant(id)
             {
                 constants.entry((ty, value)).or_insert(id);
             }
         }
-        let is_live = vec![false; module.header[3] as usize];
-        Self { module, values, is_live, pending: Vec::new(), copies: flow.copies(module), constants, added: Vec::new() }
+        Self { module, values, is_live, pending: Vec::new(), copies, constants, added: Vec::new() }
     }
 
     /// Whether `id` is of the module, not of a constant that it lacks.
     fn is_original(&self, id: u32) -> bool {
-        id < self.module.header[3]
+        id < self.module.bound()
     }
 
     /// The id that takes the place of `id`: that of the value that a phi copies, and that of a constant if the function computes one.
     fn resolve(&mut self, id: u32) -> u32 {
-        let id = self.copies.get(id as usize).copied().unwrap_or(id);
-        let constant = if self.module.is_local(id) { self.values.constant(id) } else { None };
-        let (Some(value), Some(ty)) = (constant, self.module.definition(id).result_type()) else { return id };
-        *self.constants.entry((ty, value)).or_insert_with(|| {
-            let new = self.module.header[3] + u32::try_from(self.added.len()).unwrap_or(0);
+        let id = source(self.copies, id);
+        match self.values.constant(id) {
+            Some(value) if self.module.is_local(id) => self.replace(id, value),
+            _ => id,
+        }
+    }
+
+    /// The id of the constant that the function computes as `id`.
+    fn replace(&mut self, id: u32, value: u32) -> u32 {
+        let Some(ty) = self.module.definition(id).result_type() else { return id };
+        let constant = *self.constants.entry((ty, value)).or_insert_with(|| {
+            let new = self.module.bound() + u32::try_from(self.added.len()).unwrap_or(0);
             self.added.push([ty, new, value]);
             self.is_live.push(false);
             new
-        })
+        });
+        self.copies[id as usize] = constant;
+        constant
     }
 
     fn mark(&mut self, id: u32) {
@@ -227,28 +259,28 @@ impl<'m, 'a> Liveness<'m, 'a> {
     }
 
     fn mark_operands(&mut self, instruction: Instruction<'_>) {
-        let ids = instruction.operands().filter(|(kind, _)| matches!(kind, Kind::Id | Kind::ResultType));
-        ids.for_each(|(_, id)| self.mark(id));
+        instruction.all_operands(|kind, id| {
+            if matches!(kind, Kind::Id | Kind::ResultType) {
+                self.mark(id);
+            }
+            true
+        });
     }
 
     /// Marks what the function needs: first its effects, then the stores to variables that it loads.
     fn mark_function(&mut self, flow: &Flow) -> Option<()> {
         let module = self.module;
-        let function = module.instructions[module.function];
-        self.mark(function.result()?);
-        for instruction in &module.instructions[..module.function] {
-            if instruction.op == Op::ExecutionModeId {
-                self.mark_operands(*instruction);
-            }
-        }
+        self.mark(module.at(module.function).result()?);
+        let modes = module.globals().filter(|instruction| instruction.op == Op::ExecutionModeId);
+        modes.for_each(|mode| self.mark_operands(mode));
         let mut stores = Vec::new();
         for (index, block) in module.blocks.iter().enumerate() {
             let Some(end) = flow.ends[index] else { continue };
             for instruction in module.body(block) {
                 if instruction.op == Op::Store {
-                    stores.push((self.variable(instruction.words[0]), *instruction));
+                    stores.push((self.variable(instruction.words[0]), instruction));
                 } else if instruction.has_effect() {
-                    self.mark_operands(*instruction);
+                    self.mark_operands(instruction);
                     instruction.result().into_iter().for_each(|id| self.mark(id));
                 }
             }
@@ -276,7 +308,7 @@ impl<'m, 'a> Liveness<'m, 'a> {
         let module = self.module;
         while let Some(id) = self.pending.pop() {
             if !self.is_original(id) {
-                let [ty, ..] = self.added[(id - module.header[3]) as usize];
+                let [ty, ..] = self.added[(id - module.bound()) as usize];
                 self.mark(ty);
                 continue;
             }
@@ -299,41 +331,45 @@ impl<'m, 'a> Liveness<'m, 'a> {
         const PRIVATE: [u32; 3] = [StorageClass::Function as u32, StorageClass::Private as u32, StorageClass::Workgroup as u32];
         let definition = self.module.definition(pointer);
         match definition.op {
-            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => self.variable(definition.words[2]),
+            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
+                let base = definition.words[2];
+                // A valid module defines the base first.
+                (self.module.place(base) < self.module.place(pointer)).then(|| self.variable(base))?
+            }
             Op::Variable if PRIVATE.contains(&definition.words[2]) => Some(pointer),
             _ => None,
         }
     }
 }
 
-struct Writer<'m, 'a> {
-    module: &'m Module<'a>,
-    values: &'m Values<'m, 'a>,
+struct Writer<'m> {
+    module: &'m Module,
+    values: &'m Values<'m>,
     flow: Flow,
-    liveness: Liveness<'m, 'a>,
+    liveness: Liveness<'m>,
     unroll: Unroll,
-    /// Which ids are defined so far.
-    is_written: Vec<bool>,
-    code: Vec<u32>,
+    /// Which ids of the module are defined so far.
+    is_written: &'m mut [bool],
+    code: &'m mut Vec<u32>,
 }
 
-impl Writer<'_, '_> {
-    fn write(mut self) -> Option<Vec<u32>> {
+impl Writer<'_> {
+    fn write(mut self) -> Option<()> {
         let module = self.module;
-        let [magic, version, generator, bound, schema] = module.header;
-        let added = u32::try_from(self.liveness.added.len()).ok()?;
-        self.code.extend([magic, version, generator, bound + added, schema]);
-        for instruction in &module.instructions[..module.function] {
-            self.write_global(*instruction)?;
+        self.code.extend(module.header());
+        for instruction in module.globals() {
+            self.write_global(instruction)?;
         }
-        for [ty, id, value] in self.liveness.added.clone() {
+        let added = std::mem::take(&mut self.liveness.added);
+        self.code[BOUND] += u32::try_from(added.len()).ok()?;
+        for [ty, id, value] in added {
             self.write_constant(ty, id, value)?;
         }
-        self.write_instruction(module.instructions[module.function])?;
+        self.write_instruction(module.at(module.function))?;
         for (index, block) in module.blocks.iter().enumerate() {
             if let Some(end) = self.flow.ends[index] {
                 self.write_block(block, end, self.flow.merge(module, index))?;
-            } else if let Some(stub) = self.flow.stubs.get(&block.label).copied() {
+            } else if let Some(stub) = self.flow.stubs[index] {
                 self.push(Op::Label, &[block.label])?;
                 match stub {
                     Stub::Merge => self.push(Op::Unreachable, &[])?,
@@ -341,13 +377,11 @@ impl Writer<'_, '_> {
                 }
             }
         }
-        self.push(Op::FunctionEnd, &[])?;
-        Some(self.code)
+        self.push(Op::FunctionEnd, &[])
     }
 
     fn push(&mut self, op: Op, operands: &[u32]) -> Option<()> {
-        let words = u16::try_from(operands.len() + 1).ok()?;
-        self.code.push(u32::from(words) << 16 | op as u32);
+        self.code.push(head(op, operands.len())?);
         self.code.extend(operands);
         Some(())
     }
@@ -362,8 +396,8 @@ impl Writer<'_, '_> {
             Op::EntryPoint => {
                 let name = words.iter().skip(2).position(|word| word.to_le_bytes().contains(&0))?;
                 let (head, interface) = words.split_at_checked(name + 3)?;
-                let operands: Vec<u32> = head.iter().chain(interface.iter().filter(|id| is_live(**id))).copied().collect();
-                self.push(Op::EntryPoint, &operands)
+                let interface: Vec<u32> = interface.iter().copied().filter(|id| is_live(*id)).collect();
+                self.push(Op::EntryPoint, &[head, &interface].concat())
             }
             Op::Name | Op::MemberName | Op::Decorate | Op::MemberDecorate | Op::TypeForwardPointer if !is_live(words[0]) => {
                 Some(())
@@ -396,8 +430,8 @@ impl Writer<'_, '_> {
             };
             match instruction.op {
                 _ if !is_needed => {}
-                Op::Phi => self.write_phi(*instruction, block)?,
-                _ => self.write_instruction(*instruction)?,
+                Op::Phi => self.write_phi(instruction, block)?,
+                _ => self.write_instruction(instruction)?,
             }
         }
         match (merge.map(|merge| (merge.op, merge.words)), self.unroll) {
@@ -425,34 +459,39 @@ impl Writer<'_, '_> {
 
     fn write_phi(&mut self, phi: Instruction<'_>, block: &Block) -> Option<()> {
         let [ty, id, pairs @ ..] = phi.words else { return None };
-        let edges = pairs.chunks_exact(2).filter(|pair| self.flow.has_edge(self.module, pair[1], block.label));
-        let mut operands = vec![*ty, *id];
-        for pair in edges {
-            operands.extend([self.liveness.resolve(pair[0]), pair[1]]);
+        let start = self.code.len();
+        self.code.extend([Op::Phi as u32, *ty, *id]);
+        for pair in pairs.chunks_exact(2).filter(|pair| self.flow.has_edge(self.module, pair[1], block.label)) {
+            self.code.extend([self.liveness.resolve(pair[0]), pair[1]]);
         }
         // Control never comes from the stub of a continue target: any value does.
-        let labels = self.module.merge(block).into_iter().flat_map(Instruction::labels);
-        for label in labels.skip(1).filter(|label| self.flow.stubs.contains_key(label)) {
-            operands.extend([*operands.get(2)?, label]);
+        let labels = self.module.merge(block).into_iter().flat_map(Instruction::labels).skip(1);
+        for label in labels.filter(|label| self.flow.stubs[self.module.block_of(*label)].is_some()) {
+            self.code.extend([*self.code.get(start + 3)?, label]);
         }
         self.is_written[*id as usize] = true;
-        self.push(Op::Phi, &operands)
+        let length = u16::try_from(self.code.len() - start).ok()?;
+        self.code[start] |= u32::from(length) << 16;
+        Some(())
     }
 
     /// An instruction with its operands resolved. `None` if it comes before the definition of one of them.
     fn write_instruction(&mut self, instruction: Instruction<'_>) -> Option<()> {
-        let mut operands = Vec::with_capacity(instruction.words.len());
-        for (kind, word) in instruction.operands() {
-            let word = if kind == Kind::Id { self.liveness.resolve(word) } else { word };
-            let is_local = kind == Kind::Id && self.liveness.is_original(word) && self.module.is_local(word);
-            if is_local && !self.is_written[word as usize] {
-                return None;
-            }
-            operands.push(word);
-        }
+        self.code.push(head(instruction.op, instruction.words.len())?);
+        let Self { module, liveness, is_written, code, .. } = self;
+        let is_ordered = instruction.all_operands(|kind, word| {
+            let word = if kind == Kind::Id { liveness.resolve(word) } else { word };
+            code.push(word);
+            kind != Kind::Id || !module.is_local(word) || is_written[word as usize]
+        });
         if let Some(id) = instruction.result() {
             self.is_written[id as usize] = true;
         }
-        self.push(instruction.op, &operands)
+        is_ordered.then_some(())
     }
+}
+
+/// The first word of an instruction with so many operand words.
+fn head(op: Op, operands: usize) -> Option<u32> {
+    Some(u32::from(u16::try_from(operands + 1).ok()?) << 16 | op as u32)
 }
