@@ -197,10 +197,11 @@ fn for_each_company<'a, R: Requests + ?Sized>(
     }
 }
 
-/// Bytes of scratch that [`cmd_batch`] needs for these requests: their counts and kinds matter, their addresses do not.
+/// Returns the bytes of scratch that [`cmd_batch`] needs for these requests. They depend on counts and handles, not on
+/// addresses.
 ///
 /// # Errors
-/// What [`cmd_batch`] would refuse about counts and kinds.
+/// The errors of [`cmd_batch`] that concern counts and handles.
 pub fn batch_scratch_size(requests: &[Request<'_>]) -> Result<u64> {
     scratch_size(requests)
 }
@@ -216,25 +217,27 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
     for_each_company(&mut company, requests, 0, |_, _, _| Ok(()))
 }
 
-/// Appends many problems to `command_buffer`: barriers grow with the passes of the longest, not with the number of problems,
-/// and problems that are alike share their dispatches. Small sorts take a workgroup each, small splits one dispatch and another beside it.
+/// Appends a batch of independent problems to `command_buffer`. The number of barriers depends on the longest problem
+/// only. Similar problems share dispatches: a small sort is one workgroup of a shared dispatch.
 ///
-/// Problems are independent: what one writes, no other may read or write. The check takes no heap memory. It takes one pass over the problems
-/// in any order, as long as they name no more than 2304 ranges or their arrays lie close together. At worst it takes a pass for each 1152
-/// ranges. At most 2^20 problems.
+/// Problems must be independent: no problem may read or write a range that another problem writes. They may share
+/// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
+/// they have at most 2304 ranges, or if their arrays are close together. The worst case is one pass for each 1152
+/// ranges. A batch has at most 2^20 problems.
 ///
-/// Handles of batches are created with `batches` ([`crate::SorterInfo::batches`]).
+/// In a batch of several problems, all handles were created with `batches` ([`crate::SorterInfo::batches`]).
 ///
-/// Problems of one *kind* share dispatches. A kind is a sorter's keys, values and strategy, of a splitter its buckets, function, output
-/// and method as well, and a tile shape of the device's profile (one for each range of sizes). Every sort or split of segments is a kind of
-/// its own. Up to 8 kinds, of 64 dispatches together, form a *group*, which shares its barriers. Groups follow one another without a
-/// barrier between them; each has a part of scratch of its own.
+/// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
+/// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
+/// 8 groups, of 64 dispatches in all, are recorded together and share barriers. Further groups follow without a barrier
+/// in between. Each group has its own part of scratch.
 ///
-/// The first access may also be `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. Everything else is as [`crate::Sorter::cmd_sort`] says. Recording
-/// takes no heap memory and at most 64 KiB of stack, as the other `cmd_` functions do.
+/// Synchronization: the first access may also be `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. All other accesses are
+/// those of [`crate::Sorter::cmd_sort`]. The problems' own scratch and timestamps are not used. Recording needs no heap
+/// memory and at most 64 KiB of stack, as with all functions that record.
 ///
 /// # Errors
-/// Names the argument and the limit it breaks; nothing has been recorded then.
+/// The error names the argument and the limit that it exceeds. Nothing has been recorded then.
 ///
 /// # Safety
 /// As for [`crate::Sorter::cmd_sort`], for every request.

@@ -6,7 +6,7 @@
 //!
 //! Where ranges outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between them. A range that
 //! lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide. Each window has [`CAPACITY`] / 2 ranges
-//! or more, so n ranges take at most 2 n / [`CAPACITY`] + 2 passes: fewer than log n up to 15,000 ranges. More ranges take
+//! or more, so n ranges take at most 2 n / [`CAPACITY`] + 2 passes: fewer than log n up to 13,000 ranges. More ranges take
 //! O(n^2 / [`CAPACITY`]). No algorithm in constant memory takes O(n log n) in every order: the requests cannot be permuted, and to compare
 //! n elements for distinctness in space S takes time n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for element distinctness).
 
