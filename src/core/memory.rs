@@ -4,28 +4,28 @@ use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
 
-/// A range of device memory, by address, aligned to its elements: 4 bytes, or the size of narrower keys.
+/// A range of device memory, named by address. It is aligned to its elements: to 4 bytes, or to the size of narrower keys.
 ///
-/// The buffer behind it has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER`. Large buffers want dedicated allocations
+/// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER`. Give large buffers dedicated allocations
 /// (`VkMemoryDedicatedAllocateInfo`): random access is up to six times as fast on some devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
-    /// First byte.
+    /// Address of the first byte.
     pub address: vk::DeviceAddress,
-    /// Bytes.
+    /// Size in bytes.
     pub size: vk::DeviceSize,
 }
 
 impl Range {
-    /// No memory.
+    /// The empty range.
     pub const NONE: Self = Self { address: 0, size: 0 };
 
-    /// `size` bytes from `address`.
+    /// Returns the range of `size` bytes from `address`.
     pub const fn new(address: vk::DeviceAddress, size: vk::DeviceSize) -> Self {
         Self { address, size }
     }
 
-    /// `size` bytes of `buffer` from `offset`.
+    /// Returns the range of `size` bytes of `buffer` from `offset`.
     ///
     /// # Safety
     /// `buffer` is a buffer of `device` with memory bound and usage `SHADER_DEVICE_ADDRESS`.
@@ -209,22 +209,22 @@ impl<R: Role> Default for BoundingRanges<R> {
     }
 }
 
-/// How many items: known to the host, or lying on the device with a maximum known to the host.
+/// A number of items: known to the host, or in device memory with a maximum that the host knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// The count, or the most it can be. A count on the device that is above it is clamped, and flagged in the status word.
+    /// The count or its maximum. A larger count in device memory is clamped, and flagged in the status word.
     pub max: u32,
-    /// Address of a `u32` on the device, 4-aligned; 0: `max` is the count.
+    /// Address of a 4-aligned `u32` in device memory; 0: `max` is the count.
     pub address: vk::DeviceAddress,
 }
 
 impl Count {
-    /// `count` items.
+    /// Returns a count that the host knows.
     pub const fn host(count: u32) -> Self {
         Self { max: count, address: 0 }
     }
 
-    /// As many items as the `u32` at `address` says when the commands execute, at most `max`.
+    /// Returns a count that is read at `address` when the commands execute, at most `max`.
     pub const fn device(address: vk::DeviceAddress, max: u32) -> Self {
         Self { max, address }
     }
@@ -240,24 +240,24 @@ impl From<u32> for Count {
     }
 }
 
-/// Memory that a recorded call works in, from its first command to its last. Its contents need no preparation and mean
-/// nothing afterwards.
+/// Temporary memory of a recorded call, in use from its first command to its last. The contents need no initialization and
+/// are undefined afterwards.
 ///
 /// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scratch {
-    /// The buffer: indirect arguments and table updates want one, where everything else is an address.
+    /// The buffer. Indirect dispatches and table updates require a buffer; all other memory is named by address.
     pub buffer: vk::Buffer,
-    /// First byte, a multiple of 4.
+    /// Offset of the first byte, a multiple of 4.
     pub offset: vk::DeviceSize,
-    /// Bytes.
+    /// Size in bytes.
     pub size: vk::DeviceSize,
 }
 
-/// Queries of the caller's pool that a call writes: one before its first command, then one after each of its passes.
+/// Timestamp queries that a call writes: one before its first command, then one after each of its passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamps {
-    /// A pool of type `TIMESTAMP`, its queries reset by the caller.
+    /// A pool of type `TIMESTAMP`. The caller has reset its queries.
     pub pool: vk::QueryPool,
     /// The first query.
     pub first: u32,

@@ -1,4 +1,4 @@
-//! Items: what a request of any primitive made of digit passes reads and writes, and how it lies in memory.
+//! The items of a request: keys and values, their types, arrays and layout. Every primitive made of digit passes has them.
 
 use super::format::Format;
 use super::job::Role;
@@ -9,7 +9,8 @@ use crate::shared::{
 use crate::{Count, Range, Scratch};
 use ash::vk;
 
-/// What the keys are. Arrays of them are dense and aligned to the key's size, 4 bytes at most.
+/// The type of a key. Key arrays are dense unless the layout is strided. They are aligned to the key's size, at most 4
+/// bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyType {
@@ -30,7 +31,7 @@ pub enum KeyType {
     I32,
     /// `i64`, low word first
     I64,
-    /// IEEE 754 binary16. As all floats in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
+    /// IEEE 754 binary16. All floats are in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
     F16,
     /// bfloat16: the upper half of an `f32`
     Bf16,
@@ -38,16 +39,16 @@ pub enum KeyType {
     F32,
     /// `f64`, low word first
     F64,
-    /// Two `u32`, the first the most significant
+    /// Two `u32`, the first is the most significant
     U32x2,
-    /// Three `u32`, the first the most significant
+    /// Three `u32`, the first is the most significant
     U32x3,
-    /// Four `u32`, the first the most significant
+    /// Four `u32`, the first is the most significant
     U32x4,
 }
 
 impl KeyType {
-    /// Every type of key.
+    /// All key types.
     pub const ALL: [Self; 15] = [
         Self::U32,
         Self::U8,
@@ -66,7 +67,7 @@ impl KeyType {
         Self::U32x4,
     ];
 
-    /// Bits of a key.
+    /// Size of a key in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::U8 | Self::I8 => 8,
@@ -78,12 +79,12 @@ impl KeyType {
         }
     }
 
-    /// Bytes of a key.
+    /// Size of a key in bytes.
     pub const fn size(self) -> u32 {
         self.bits() / 8
     }
 
-    /// What kernels need to know of one.
+    /// The words and the encoding of a key.
     #[cfg(feature = "split")]
     pub(crate) const fn plain(self) -> PlainKey {
         PlainKey { words: self.bits().div_ceil(32), encoding: self.encoding() }
@@ -108,34 +109,34 @@ pub(crate) struct PlainKey {
     pub(crate) encoding: u32,
 }
 
-/// Which key comes first. Equal keys keep their order either way.
+/// The order of the result. Equal keys keep the order of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The smallest.
+    /// Smallest key first.
     #[default]
     Ascending,
-    /// The largest.
+    /// Largest key first.
     Descending,
 }
 
-/// What moves with each key.
+/// The type of the value that moves with each key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueType {
-    /// Nothing.
+    /// No values.
     #[default]
     None,
     /// 4 bytes.
     U32,
-    /// So many bytes, a multiple of 4. Up to 16 they move with the keys in every pass; larger values are fetched once, at the end, by the
-    /// place that their key came from.
+    /// This many bytes, a multiple of 4, at most 4096. Values of up to 16 bytes move with their keys in every pass. Larger
+    /// values are gathered once, at the end, by the index of their key in the input.
     Bytes(u32),
-    /// The place that the key came from, from 0 on: an argsort. No values are read.
+    /// A `u32`: the index of the key in the input, counted from 0 (argsort). No values are read.
     Index,
 }
 
 impl ValueType {
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     pub const fn size(self) -> u32 {
         match self {
             Self::None => 0,
@@ -145,41 +146,41 @@ impl ValueType {
     }
 }
 
-/// Where the result lies.
+/// The arrays that hold the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
-    /// Where the input was. Scratch holds arrays as long.
+    /// The input arrays. Scratch includes arrays of the same length.
     #[default]
     InPlace,
-    /// In arrays of its own; the input is left as it was. Scratch holds arrays as long.
+    /// Separate output arrays; the input is not modified. Scratch includes arrays of the same length.
     Preserve,
-    /// In the input's arrays or in the second ones that the caller gives, as [`crate::Sorter::result_side`] tells. Both are written;
-    /// scratch holds no arrays, but for keys narrower than a word, for values of more than 16 bytes, and for medium counts where these are sorted
-    /// by merging.
+    /// Either the input arrays or the output arrays: [`crate::Sorter::result_side`] returns which. Both are written. Scratch
+    /// includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more than 16
+    /// bytes, and medium counts on devices that sort them by merging.
     DoubleBuffer,
 }
 
-/// How items lie in the caller's arrays.
+/// The layout of items in the caller's arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Keys in one array, values in another.
     #[default]
     Separate,
-    /// One array of items, each a key and, directly behind it, its value. Keys of 4 bytes or more. Refused with [`ValueType::Index`], and where keys
-    /// are dropped.
+    /// One array of items, each a key followed by its value. Keys have 4 bytes or more, values 4 to 16. Not available with
+    /// [`ValueType::Index`], nor with dropped keys.
     Interleaved,
-    /// Keys and values that are read may lie further apart than they are long, as members of larger structs do: strides say how far.
-    /// The result is dense, in arrays of its own.
+    /// Keys and values that are read have strides, as members of larger structs do. Values have at most 16 bytes. The
+    /// result is dense, in separate arrays ([`Placement::Preserve`]).
     Strided,
 }
 
-/// What keys and values are, where they lie, and which bits of the keys order them.
+/// Types and layout of keys and values, and the bits of the keys to sort by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ItemsInfo {
     pub(crate) key: KeyType,
     pub(crate) order: Order,
     pub(crate) begin_bit: u32,
-    /// 0: the key's last.
+    /// 0: all bits from `begin_bit` on.
     pub(crate) end_bit: u32,
     pub(crate) value: ValueType,
     pub(crate) drop_keys: bool,
@@ -207,11 +208,11 @@ impl ItemsInfo {
     };
 }
 
-/// Where the arrays of a segmented sort or split are cut. All of it lies on the device and nothing is read back.
+/// The segments of a segmented sort or split. Offsets and count may be written on the device: the host reads neither.
 ///
-/// Segment `s` holds the items from `offsets[s]` up to `offsets[s + 1]`. Offsets never fall; segments may be empty. Items before the
-/// first offset and from the last one on are in no segment, and left alone. (The row offsets of a CSR matrix, and whatever an exclusive
-/// sum of counts leaves.)
+/// Segment `s` contains the items from `offsets[s]` up to `offsets[s + 1]`. Offsets do not decrease; segments may be
+/// empty. Items before the first offset and from the last offset on belong to no segment and stay in place. The row
+/// offsets of a CSR matrix have this form, and so has the exclusive sum of counts.
 ///
 /// ```no_run
 /// # use trommel::{Count, Range, Scratch, Segments, SortInfo, Sorter};
@@ -226,13 +227,13 @@ impl ItemsInfo {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segments {
-    /// `count.max + 1` words: one more than there are segments.
+    /// `count.max + 1` words.
     pub offsets: Range,
-    /// How many segments, fewer than 2^30.
+    /// Number of segments, less than 2^30.
     pub count: Count,
 }
 
-/// The arrays of one request. Members that the public infos have too mean the same there.
+/// The arrays of one request. Members have the meaning of the members of the same name in the public infos.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Items {
     pub(crate) count: Count,
@@ -240,23 +241,23 @@ pub(crate) struct Items {
     pub(crate) values: Range,
     pub(crate) keys_out: Range,
     pub(crate) values_out: Range,
-    /// Bytes from one key to the next; 0: keys are dense.
+    /// Distance of neighboring keys in bytes; 0: keys are dense.
     pub(crate) key_stride: u32,
     pub(crate) value_stride: u32,
     pub(crate) segments: Segments,
     pub(crate) scratch: Scratch,
-    /// Address of the status word; 0: not wanted.
+    /// Address of the status word; 0: none.
     pub(crate) status: vk::DeviceAddress,
     pub(crate) timestamps: Option<Timestamps>,
 }
 
 impl Items {
-    /// The count that the device may tell: of keys, or of segments.
+    /// The count that may be on the device: of keys, or of segments.
     pub(crate) fn counted(&self, format: &Format) -> Count {
         if format.segmented { self.segments.count } else { self.count }
     }
 
-    /// The bytes that a request touches, by name, without scratch.
+    /// The ranges that a request reads or writes, without scratch.
     #[inline]
     pub(crate) fn arguments(&self, format: &Format) -> Arguments<Role> {
         let count = u64::from(self.count.max);
