@@ -1,4 +1,4 @@
-//! What a sorter is, as far as plans depend on it: which kernels serve a problem, and how they are specialised.
+//! Selects the algorithm and the kernel variants of a problem, from format, strategy, device and profile.
 
 use super::format::Format;
 use super::merging::Merging;
@@ -16,7 +16,7 @@ use crate::tuning::{
     ranked_chunk,
 };
 
-/// What a sorter is, as far as plans depend on it.
+/// The configuration that plans depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Config<'a> {
     pub(crate) facts: &'a DeviceFacts,
@@ -24,29 +24,29 @@ pub(crate) struct Config<'a> {
     /// Never [`Strategy::Auto`].
     pub(crate) strategy: Strategy,
     pub(crate) format: Format,
-    /// Nothing is recorded with it: launches and latency are all that a tiny problem costs then.
+    /// Whether the request is recorded alone. For tiny problems, launch latency then dominates.
     pub(crate) alone: bool,
 }
 
-/// Which kernels serve a problem, by its maximum count. Problems of a class share their dispatches.
+/// The algorithm for a problem, selected by its maximum count. Problems of the same algorithm share dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Algorithm {
-    /// Every key compared with every other.
+    /// Every key is compared with every other key.
     Ranked(SizedRank),
-    /// One workgroup and one dispatch.
+    /// One workgroup sorts the problem.
     Small(SmallShape),
-    /// Runs, and levels that merge them.
+    /// Sorted runs, merged level by level.
     Merged(Merging),
-    /// A split by tiles of this shape, each of which counts all items.
+    /// A split in a single dispatch: each workgroup computes the full histogram and scatters one tile of this shape.
     Recounted(Shape),
-    /// Tiles of this shape.
+    /// Radix passes over tiles of this shape.
     Tiled(TileShape, Start, Finish),
-    /// Segments: those that fit one workgroup in one dispatch, longer ones by tiles, where there may be such.
+    /// Segments: one dispatch for those that fit a workgroup; radix passes for longer ones, if `max_count` allows any.
     Segments { whole: SmallShape, tiles: Option<TileShape> },
 }
 
 impl Algorithm {
-    /// The shape of the tiles, where there are any.
+    /// The shape of the tiles of radix passes, if there are any.
     pub(crate) fn tiles(self) -> Option<TileShape> {
         match self {
             Self::Ranked(_) | Self::Small(_) | Self::Merged(_) | Self::Recounted(_) => None,
@@ -55,8 +55,8 @@ impl Algorithm {
         }
     }
 
-    /// Tiles of a problem, or of all its segments: each of those ends with a tile that need not be full, and is longer than a workgroup
-    /// takes.
+    /// Maximum number of tiles of a problem or of all its segments. Each segment with tiles exceeds a workgroup, and
+    /// its last tile may be partial.
     pub(super) fn most_tiles(self, max_count: u32) -> u64 {
         let tiles = self.tiles().map_or(0, |tile| max_count.div_ceil(tile.tile()).into());
         match self {
@@ -65,7 +65,8 @@ impl Algorithm {
         }
     }
 
-    /// Whether items go from the input to where they are wanted in one move. Ranks do not where the input is: others still read it there.
+    /// Whether a single pass moves the items from the input to the output. Ranking in place takes two: other workgroups
+    /// still read the input.
     pub(super) fn moves_once(self, format: &Format) -> bool {
         match self {
             Self::Ranked(_) => format.rule() != FLAG_EVEN,
@@ -75,22 +76,22 @@ impl Algorithm {
         }
     }
 
-    /// Whether each workgroup counts all items.
+    /// Whether each workgroup computes the full histogram.
     pub(crate) fn recounts(self) -> bool {
         matches!(self, Self::Recounted(_))
     }
 
-    /// How runs are merged, where there are any.
+    /// The runs and levels of a merge sort.
     pub(crate) fn merging(self) -> Option<Merging> {
         if let Self::Merged(merging) = self { Some(merging) } else { None }
     }
 
-    /// The shape of what sorts keys of the same prefix, where prefixes may be sorted by.
+    /// The shape of the pass that sorts equal prefixes, if the sort may go by prefixes.
     pub(crate) fn finish(self) -> Option<Shape> {
         if let Self::Tiled(.., Finish::Prefixes(shape)) = self { Some(shape) } else { None }
     }
 
-    /// Workgroups that look for segments: see glsl/sort/segments.comp.
+    /// Number of workgroups that search for segments: see glsl/sort/segments.comp.
     pub(super) fn windows(self, max_count: u32) -> u32 {
         match self {
             Self::Segments { whole, .. } => max_count.div_ceil(whole.segments_window()).max(1),
@@ -98,27 +99,27 @@ impl Algorithm {
         }
     }
 
-    /// Whether several problems of the class may share dispatches.
+    /// Whether several problems may share dispatches.
     pub(crate) fn shares(self) -> bool {
         !matches!(self, Self::Ranked(_) | Self::Segments { .. })
     }
 }
 
-/// How a tiled sort begins, where it is one alone.
+/// The first pass of a single sort by radix passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Start {
-    /// At once: kernels resolve the count by themselves, and those before the passes clear.
+    /// No prepare pass: kernels resolve the count themselves, and the histogram clears state.
     Direct,
-    /// By a pass that resolves counts and clears. So does every batch.
+    /// A prepare pass resolves counts and clears state. Batches always have one.
     Prepared,
 }
 
-/// How a tiled sort may end.
+/// The last pass of a sort by radix passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Finish {
-    /// With the last digit.
+    /// The pass of the last digit.
     Digits,
-    /// With what has the same prefix, sorted by workgroups of this shape, where the device finds that few keys have.
+    /// Workgroups of this shape sort equal prefixes, if the device finds few of them.
     Prefixes(Shape),
 }
 
@@ -160,31 +161,32 @@ impl<'a> Config<'a> {
         tiled
     }
 
-    /// Whether a split of few items needs no more than one move, whose tiles need not be told of others. (Where buckets begin that the caller
-    /// places, it is told.)
+    /// Whether a split of few items needs only one scatter pass, without inter-tile dependencies. A split with given
+    /// bucket starts reads those instead.
     fn recounts(&self) -> bool {
         let by_workgroups = self.format.split.is_some_and(|split| !split.by_subgroups);
         by_workgroups && self.format.digits() == 1 && self.format.output() != OUTPUT_PLACED
     }
 
-    /// The largest maximum count of a split by these tiles. Together with others, each of which would have as many workgroups as the largest has,
-    /// few of them: what these count again is work then, and there are launches to share.
+    /// The largest maximum count of a single-dispatch split with these tiles. In a batch the limit is lower: every
+    /// problem has the workgroups of the largest one, so redundant histograms cost more, and launches are shared
+    /// anyway.
     fn recounts_up_to(&self, sized: &SizedTile) -> u32 {
         if self.alone { sized.up_to } else { sized.up_to.min(MOST_TILES_TOGETHER * sized.shape.tile()) }
     }
 
-    /// Whether nothing prepares a problem of so many items at most that is the only one.
+    /// Whether a single problem with this maximum count has no prepare pass.
     pub(super) fn is_direct(&self, max_count: u32) -> bool {
         self.mode(self.algorithm(max_count), true) & MODE_DIRECT != 0
     }
 
-    /// The same by the strategy `of_few`, if there is one and nothing prepares a problem of so many items at most then.
+    /// The configuration with the strategy `of_few`, if there is one and the problem then has no prepare pass.
     pub(super) fn with_few(self, of_few: Option<Strategy>, max_count: u32) -> Self {
         let few = of_few.map(|strategy| Self { strategy, ..self });
         few.filter(|few| few.is_direct(max_count)).unwrap_or(self)
     }
 
-    /// Tiles by rising size. The last serves every size: see Profile::checked.
+    /// Tile shapes by increasing count. The last one has no limit: see Profile::checked.
     pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
         let shapes = self.shapes();
         let of_subgroups = self.of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape: shape.into() });
@@ -199,21 +201,21 @@ impl<'a> Config<'a> {
         of_subgroups.into_iter().chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
     }
 
-    /// The tile of a split whose items are ranked by subgroups.
+    /// The tile of a split at subgroup level.
     fn of_subgroups(&self) -> Option<Shape> {
-        // A kernel that has no emulated form runs on subgroups as they are, which are full.
+        // A kernel without an emulated form runs on native subgroups, which are full.
         let own = self.profile.lanes == 0 || self.profile.emulated_subgroups;
         let lanes = if own { self.facts.max_lanes.max(self.profile.lanes) } else { self.profile.lanes };
         let by = self.format.split.is_some_and(|split| split.by_subgroups);
         by.then_some(Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS })
     }
 
-    /// Threads of a workgroup that counts tile by tile: as many as take a tile, where these are few.
+    /// Threads of a workgroup that counts tile by tile; of subgroup-level splits, the threads of a tile.
     fn counting_threads(&self) -> u32 {
         self.of_subgroups().map_or(self.profile.plain_threads, |shape| shape.threads)
     }
 
-    /// Workgroups that count: as many threads in all, whatever each has.
+    /// Number of workgroups that count. The total number of threads is constant.
     pub(super) fn counting_groups(&self) -> u32 {
         self.profile.histogram_groups * self.profile.plain_threads.div_ceil(self.counting_threads())
     }
@@ -223,7 +225,7 @@ impl<'a> Config<'a> {
         let ring = shapes.ring.filter(|_| self.in_ring());
         let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
         let direct_up_to = self.profile.direct_up_to;
-        // What proves its ranks by keys that are sorted by all their bits is not for splits: the next shape is.
+        // Tiles that verify ranks by the sorted keys do not apply to splits: the next shape does.
         let split = self.format.split.is_some();
         let serves = move |sized: &&SizedTile| {
             let [proven, last] = [sized.shape.ranking == Ranking::Proven, sized.up_to == u32::MAX];
@@ -236,16 +238,16 @@ impl<'a> Config<'a> {
         })
     }
 
-    /// Whether a workgroup has room for keys as long as these: merging keeps all that is compared in shared memory.
+    /// Whether the keys fit the shared memory of a workgroup: merging holds all compared words there.
     fn holds(&self, small: SmallShape) -> bool {
         small.method != SmallMethod::Merge || small.merge_bytes(self.format.merged_words()) <= self.facts.shared_memory
     }
 
     fn tiled(&self, sized: SizedTile, max_count: u32) -> Algorithm {
-        // A split that is counted tile by tile has nothing cleared, and one that looks back without having been counted has a pass for it.
+        // A reduce-then-scan split clears nothing. A look-back split without a histogram has its own clearing pass.
         let needs_nothing = self.format.split.is_some() && self.scan().is_none() || self.begins();
         let start = if needs_nothing || sized.up_to <= self.profile.direct_up_to { Start::Direct } else { Start::Prepared };
-        // An even number of moves, and fewer than there are digits.
+        // The number of passes is even, and smaller than the number of digits.
         let prefixes = max_count <= self.profile.prefixes_up_to
             && start == Start::Prepared
             && self.scan().is_some()
@@ -254,10 +256,10 @@ impl<'a> Config<'a> {
         Algorithm::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(self.profile.sort_finish) } else { Finish::Digits })
     }
 
-    /// Maximum counts past which less scratch may do: the largest of each shape.
+    /// Maximum counts at which shape or algorithm change: the largest count of each. Scratch may be smaller beyond one.
     pub(crate) fn range_ends(&self) -> impl Iterator<Item = u32> + use<'a> {
         let (config, shapes) = (*self, self.shapes());
-        // Of segments, those of other classes change nothing, and do no harm.
+        // In segmented sorts, some of these change nothing, which is harmless.
         let prefixes = Some(self.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
         let merged = Merging::ends(shapes, self.profile.merge_fan);
         let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
@@ -273,9 +275,9 @@ impl<'a> Config<'a> {
             .chain(ranked)
     }
 
-    /// How tiles learn what lies before them; none where they do not wait.
+    /// The `SCAN_` constant; none for reduce-then-scan.
     pub(super) fn scan(&self) -> Option<u32> {
-        // Look-back words of one word each count in 30 bits.
+        // Look-back descriptors of one word hold 30 bits of count.
         let wide = self.format.wide();
         match self.strategy {
             Strategy::ReduceThenScan => None,
@@ -287,17 +289,18 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// Whether tiles look back for all that they need to know: nobody counts keys before, and a pass clears what they meet in.
+    /// Whether the split skips the histogram: tiles look back for all counts, and `split_begin` clears the look-back
+    /// state.
     pub(super) fn begins(&self) -> bool {
         self.scan().is_some() && !self.format.lies_in_line()
     }
 
-    /// Whether each group of the histogram leaves a row of its own: where nothing has zeroed one for all of them.
+    /// Whether each workgroup of the histogram writes its own row: no pass has zeroed a common one.
     pub(super) fn counts_apart(&self, prepared: bool) -> bool {
         !prepared && self.scan().is_some() && !self.begins()
     }
 
-    /// Words of a tile, where each has a row of its own.
+    /// Words of a tile's row.
     pub(super) fn tile_row(&self) -> u32 {
         let bins = if self.format.segmented { RADIX } else { self.format.bins() };
         if self.scan().is_some() { bins.max(LEAST_LOOK_BACK_ROW) } else { bins }
@@ -307,12 +310,12 @@ impl<'a> Config<'a> {
         self.scan().is_some_and(|scan| scan >= SCAN_RING)
     }
 
-    /// Kernels behind the passes hold no tile; segments are copied tile by tile.
+    /// The shape for kernels after the radix passes. They hold no tile, except that segments are copied tile by tile.
     pub(super) fn finishing_shape(&self, algorithm: Algorithm) -> Shape {
         if algorithm.shares() { PLAIN } else { algorithm.tiles().map_or(PLAIN, |tile| tile.shape) }
     }
 
-    /// What kernels of a class know of their problems, as `MODE_` bits.
+    /// The `MODE_` bits of an algorithm.
     pub(super) fn mode(&self, algorithm: Algorithm, single: bool) -> u32 {
         let direct = match algorithm {
             Algorithm::Ranked(_) | Algorithm::Small(_) | Algorithm::Merged(_) | Algorithm::Recounted(_) => true,
@@ -324,8 +327,9 @@ impl<'a> Config<'a> {
         bits.iter().filter(|(set, _)| *set).fold(0, |mode, (_, bit)| mode | bit)
     }
 
-    /// The kernel of a pass by look-back, and its workgroups where these take one tile after the other: of one problem that has had its tickets
-    /// cleared. (Ranks are told of a tile's keys, which have made room for the next tile's by then.)
+    /// The kernel of a look-back pass, and the number of workgroups if they are persistent. Only single problems with
+    /// cleared tickets have persistent workgroups. Rank output has none: it needs the keys of the tile, which the next
+    /// tile has replaced.
     pub(super) fn onesweep(&self, algorithm: Algorithm, single: bool) -> (Kernel, Option<u32>) {
         let groups = match algorithm {
             Algorithm::Tiled(tile, start, _) if single && self.scan() == Some(SCAN_LOOK_BACK) => {
@@ -337,9 +341,9 @@ impl<'a> Config<'a> {
         if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
     }
 
-    /// Counters of each bin in a workgroup that counts, where there is one digit: as many as fit, one for each of 32 lanes at most.
+    /// Copies of each counter in a counting workgroup: as many as fit, at most 32; with several digits, 1.
     fn counter_copies(&self) -> u32 {
-        // Small workgroups have their share of it.
+        // Smaller workgroups have a proportional share of shared memory.
         let words = COUNTER_WORDS * self.counting_threads() / self.profile.plain_threads.max(self.counting_threads());
         let most = if self.format.digits() == 1 { words / self.format.bins() } else { 1 };
         1 << most.clamp(1, 32).ilog2()
@@ -355,29 +359,29 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// The same as if no test wanted wrong ranks.
+    /// `RANKING_` bits without the test hook.
     fn proven_ranking(&self, kernel: Kernel, tile: TileShape) -> u32 {
         let format = &self.format;
         let digits = format.split.is_none_or(|split| split.function == FUNCTION_DIGIT);
         let by_all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1 && digits;
         let (tiles, threads) = (tile.ranking as u32, tile.shape.threads);
         match kernel {
-            // Items that carry the places they came from are told apart.
+            // Source indices distinguish equal keys.
             Kernel::SortSmall | Kernel::SortBuckets if by_all_bits || format.key_words == 1 && format.value_words != 0 => {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
-            // Ranks are told of keys as they are, and none of their places is proven later.
+            // Rank output does not verify the order.
             Kernel::SortOnesweep | Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
             Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
-                // What tiles prove takes a row of counters for each subgroup.
+                // Verification needs a row of counters for each subgroup.
                 let rows = self.profile.histogram_rows(threads, self.facts);
                 let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
                     true if by_all_bits && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
                     true if tiles & RANKING_BY_PLACES != 0 => tiles,
                     _ => RANKING_BALLOTS,
                 };
-                // Keys that stay in registers until their order is proven leave none for it.
-                // And counters can lie elsewhere only where digits are what keys are counted by.
+                // Keys that stay in registers until verification leave no registers for swizzled counters. Swizzling
+                // applies to digits only.
                 let spread = tile.spread && ranking & RANKING_BY_PLACES == 0 && digits;
                 let unordered = format.split.is_some_and(|split| split.unordered);
                 let others = [(spread, RANKING_SPREAD), (unordered, RANKING_UNORDERED)];
@@ -393,7 +397,7 @@ impl<'a> Config<'a> {
         std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
     }
 
-    /// What tells of buckets: counts of a digit, or the labels as they lie in the end.
+    /// The kernel that writes bucket information, from the counts of a digit or from sorted labels.
     pub(super) fn telling_kernel(&self, algorithm: Algorithm) -> (Kernel, Shape) {
         match algorithm {
             Algorithm::Recounted(shape) => (Kernel::SplitSmallResults, shape),
@@ -428,12 +432,12 @@ impl<'a> Config<'a> {
         let mode = match kernel {
             // Nothing is direct about the pass that prepares.
             Kernel::SortPrepare => mode & !MODE_DIRECT,
-            // What follows sorts by merging follows others alike.
+            // Kernels after a merge sort are the same as after other sorts.
             _ if self.finishing_kernels().any(|finishing| finishing == kernel) => mode & !MODE_MERGED,
             _ => mode,
         };
         let emulated = self.profile.emulated_subgroups;
-        // A kernel that has no emulated form runs on subgroups as they are, whose size is the device's own choice then.
+        // A kernel without an emulated form runs on native subgroups of a size that the device chooses.
         let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { self.profile.lanes };
         let format = &if kernel == Kernel::SplitLabel { self.format.of_labels() } else { self.format };
         let module = self.format.labels().filter(|_| kernel == Kernel::SplitLabel).map_or(0, |labels| labels.module);
@@ -455,7 +459,7 @@ impl<'a> Config<'a> {
             Constant::KeyBits => format.key_bits,
             Constant::Encoding => format.encoding,
             Constant::Layout => format.moved_layout(),
-            // Where buckets begin that the caller places, no count tells.
+            // Given bucket starts may exceed any count.
             Constant::Wide => (format.wide() || format.output() == OUTPUT_PLACED).into(),
             Constant::BeginBit => format.begin_bit,
             Constant::EndBit => format.end_bit,
@@ -466,12 +470,12 @@ impl<'a> Config<'a> {
             Constant::Window if self.scan() == Some(SCAN_CHAINED) => 1,
             Constant::Window if self.in_ring() => self.profile.ring_window,
             Constant::Window => self.profile.window,
-            // Segments in a workgroup are told apart by whole digits.
+            // Segments of a workgroup are distinguished by a full digit.
             Constant::Bins if matches!(kernel, Kernel::SortSegments | Kernel::SortSegmentsMerge) => RADIX,
             Constant::Bins => format.bins(),
             Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
-            // What is moved all the same, labels of two digits, goes bin by bin; what tells of buckets, tells of all; and one takes over where they
-            // begin.
+            // Labels of two digits are sorted even without item output. Kernels that write bucket information cover all
+            // buckets, and with given starts they read those.
             Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
             Constant::Output if matches!(kernel, Kernel::SplitResults | Kernel::SplitBegin) && format.output() != OUTPUT_PLACED => {
                 OUTPUT_BUCKETS
@@ -495,7 +499,7 @@ impl<'a> Config<'a> {
 }
 
 impl SizedRank {
-    /// Of its kernel, whose items are a workgroup's.
+    /// The shape for the kernel, whose items are per workgroup.
     pub(super) fn shape(self) -> Shape {
         Shape { threads: self.threads, items: self.items }
     }
@@ -519,23 +523,23 @@ impl SmallShape {
     }
 }
 
-/// Fewest threads of a workgroup that scans digits: see glsl/lib/scan.glsl.
+/// Minimum number of threads of a workgroup that scans digits: see glsl/lib/scan.glsl.
 const LEAST_THREADS: u32 = 32;
 
-/// Items of a thread where subgroups rank.
+/// Items of a thread in subgroup-level splits.
 const SUBGROUP_ITEMS: u32 = 16;
 
-/// Most tiles of a split whose workgroups count all, where others are recorded with it.
+/// Maximum number of tiles of a single-dispatch split in a batch.
 const MOST_TILES_TOGETHER: u32 = 4;
 
-/// Most bins that are few.
+/// Largest number of bins that `few_bins` serves.
 const FEW_BINS: u32 = 32;
 
-/// Most bins that tiles for few of them are taken for where these are counted tile by tile.
+/// Largest number of bins for the last shape of `counted`.
 const MOST_COUNTED_BINS: u32 = 64;
 
-/// Counters of a histogram of one digit: what the least shared memory has room for.
+/// Counters of a one-digit histogram that fit the minimum shared memory.
 const COUNTER_WORDS: u32 = 4096;
 
-/// The shape of kernels that hold no tile.
+/// The shape for kernels that hold no tile.
 pub(super) const PLAIN: Shape = Shape { threads: 1, items: 1 };

@@ -1,14 +1,15 @@
-//! The sort's twin in plain Rust: the same passes under the same names, one workgroup after the other. Tests hold the kernels
-//! against it; it is also the shortest description of what they do.
+//! The twin of the sort in plain Rust: the same passes under the same names, one workgroup after the other. Tests
+//! compare the kernels with it. It is also the shortest description of them.
 //!
-//! Keys are planes of encoded words, least significant first, as the kernels have them between passes; values are planes too.
+//! Keys are planes of encoded words, least significant first, as between passes. Values are planes too.
 
 use super::format::Digit;
 use super::items::{KeyType, Order};
 /// One word of every item.
 pub type Plane = Vec<u32>;
 
-/// The words of a key in memory become the words of an unsigned number, least significant first, that has the key's place in the order.
+/// Encodes the words of a key: as unsigned numbers, least significant word first, encoded keys have the order of the
+/// keys.
 pub fn encode(key: KeyType, order: Order, words: &mut [u32]) {
     let bits = key.bits().min(32);
     let (mask, sign) = (u32::MAX >> (32 - bits), 1 << (bits - 1));
@@ -35,7 +36,7 @@ fn digit_of(word: u32, digit: Digit) -> usize {
     (word >> digit.shift & ((1 << digit.bits) - 1)) as usize
 }
 
-/// `histogram`: how often each value of a digit occurs, of so many bins.
+/// `histogram`: counts the values of a digit.
 pub fn histogram(keys: &[Plane], digit: Digit, bins: usize) -> Vec<u32> {
     let mut counts = vec![0; bins];
     for word in &keys[digit.word as usize] {
@@ -44,7 +45,7 @@ pub fn histogram(keys: &[Plane], digit: Digit, bins: usize) -> Vec<u32> {
     counts
 }
 
-/// `count`: how often each value of one digit occurs in each tile, digit-major.
+/// `count`: counts the values of one digit in each tile, digit-major.
 pub fn count(keys: &[Plane], tile: usize, digit: Digit, bins: usize) -> Vec<u32> {
     let words = &keys[digit.word as usize];
     let tiles = words.len().div_ceil(tile);
@@ -57,7 +58,7 @@ pub fn count(keys: &[Plane], tile: usize, digit: Digit, bins: usize) -> Vec<u32>
     counts
 }
 
-/// `spine`: each digit's row becomes its exclusive sum; tells the rows' totals.
+/// `spine`: replaces the row of each digit by its exclusive scan. Returns the totals.
 pub fn spine(counts: &mut [u32], bins: usize) -> Vec<u32> {
     let tiles = counts.len() / bins;
     if tiles == 0 {
@@ -66,7 +67,7 @@ pub fn spine(counts: &mut [u32], bins: usize) -> Vec<u32> {
     counts.chunks_mut(tiles).map(exclusive_sum).collect()
 }
 
-/// `reorder`: every tile's items go to the places that the spine has found. Tells where each item goes.
+/// `reorder`: returns the target index of each item, from the scanned counts.
 pub fn reorder(keys: &[Plane], tile: usize, digit: Digit, counts: &[u32], totals: &[u32]) -> Vec<usize> {
     let words = &keys[digit.word as usize];
     let tiles = words.len().div_ceil(tile);
@@ -83,7 +84,7 @@ pub fn reorder(keys: &[Plane], tile: usize, digit: Digit, counts: &[u32], totals
     places.collect()
 }
 
-/// Every item to its place.
+/// Scatters the items to their target indices.
 pub fn scatter(planes: &mut [Plane], places: &[usize]) {
     for plane in planes {
         let mut moved = vec![0; plane.len()];
@@ -94,7 +95,7 @@ pub fn scatter(planes: &mut [Plane], places: &[usize]) {
     }
 }
 
-/// The whole sort: keys by their digits, values with them.
+/// Sorts keys digit by digit, and values with them.
 pub fn sort(keys: &mut [Plane], values: &mut [Plane], tile: usize, digits: impl IntoIterator<Item = Digit>) {
     for digit in digits {
         let bins = 1 << digit.bits;
@@ -106,7 +107,7 @@ pub fn sort(keys: &mut [Plane], values: &mut [Plane], tile: usize, digits: impl 
     }
 }
 
-/// Exclusive sum in place; tells the total.
+/// Replaces values by their exclusive scan. Returns the total.
 pub(crate) fn exclusive_sum(values: &mut [u32]) -> u32 {
     values.iter_mut().fold(0, |sum, value| sum + std::mem::replace(value, sum))
 }
@@ -117,7 +118,7 @@ mod tests {
     use crate::radix::{Format, ItemsInfo};
     use proptest::prelude::*;
 
-    /// Encoded keys as one number each.
+    /// Encoded keys, each as one number.
     fn numbers(keys: &[Plane]) -> Vec<u128> {
         let number = |i: usize| keys.iter().rev().fold(0, |number, plane| number << 32 | u128::from(plane[i]));
         (0..keys[0].len()).map(number).collect()

@@ -1,4 +1,4 @@
-//! The parameters of a sorter or a splitter as kernels and plans need them.
+//! Formats: the parameters of a sorter or splitter in the form that kernels and plans use.
 
 use super::items::{ItemsInfo, Layout, Order, Placement, ValueType};
 use crate::shared::{
@@ -8,20 +8,20 @@ use crate::shared::{
 };
 use crate::{Error, Result};
 
-/// Most keys whose places 30 bits count and whose addresses 32 bits reach.
+/// Maximum count for indices of 30 bits and byte offsets of 32 bits.
 pub(crate) const MAX_NARROW_COUNT: u32 = 1 << 30;
 
-/// What kernels and plans need to know of [`ItemsInfo`].
+/// The items of an [`ItemsInfo`] in the form that kernels and plans use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Format {
     pub(crate) key_size: u32,
     pub(crate) key_words: u32,
-    /// Of the most significant word.
+    /// Bits of the most significant word.
     pub(crate) key_bits: u32,
     /// `ENCODING_` bits.
     pub(crate) encoding: u32,
     pub(crate) value_size: u32,
-    /// As the passes move them: values of any size go as their places.
+    /// Words of a value as passes move it: large values are moved as their source index.
     pub(crate) value_words: u32,
     /// `LAYOUT_` bits.
     pub(crate) layout: u32,
@@ -30,53 +30,53 @@ pub(crate) struct Format {
     pub(crate) begin_bit: u32,
     pub(crate) end_bit: u32,
     pub(crate) max_count: u32,
-    /// Where items only go to buckets.
+    /// Parameters of a split; none for a sort.
     pub(crate) split: Option<SplitBy>,
 }
 
-/// What takes the keys of a split to bins.
+/// The parameters of a split: bucket function, bins, output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SplitBy {
     /// A `FUNCTION_` constant.
     pub(crate) function: u32,
     pub(crate) buckets: u32,
-    /// As many, or one more, for keys of no bucket.
+    /// The number of buckets, or one more, for keys without a bucket.
     pub(crate) bins: u32,
-    /// An `OUTPUT_` constant, and behind it the bucket that alone is wanted.
+    /// An `OUTPUT_` constant in the low byte; above it, for `OUTPUT_ONE`, the bucket.
     pub(crate) output: u32,
-    /// Whether subgroups rank their items by themselves, not workgroups, and whether these leave as they come.
+    /// Whether subgroups rank items instead of workgroups, and whether items are scattered without reordering the tile.
     pub(crate) by_subgroups: bool,
     pub(crate) unordered: bool,
-    /// Where they are said by labels, what these are made from.
+    /// The source of the labels, if the split goes by labels.
     pub(crate) labels: Option<LabelBy>,
 }
 
-/// What the labels of a split are made from: keys or ids.
+/// The source of labels: keys or bucket ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LabelBy {
     /// A `FUNCTION_` constant.
     pub(crate) function: u32,
-    /// The caller's module that says it, by its number; 0: none.
+    /// The number of the user-defined module; 0: none.
     pub(crate) module: u64,
-    /// What the caller gives beside the keys: ids, or splitters.
+    /// Bucket ids or splitters of the caller.
     pub(crate) given: Option<BucketSource>,
     pub(crate) words: u32,
-    /// Of the most significant word.
+    /// Bits of the most significant word.
     pub(crate) bits: u32,
     /// `ENCODING_` bits.
     pub(crate) encoding: u32,
-    /// Of a field.
+    /// First bit of a field.
     pub(crate) begin_bit: u32,
     pub(crate) end_bit: u32,
 }
 
-/// What tells buckets beside the keys, or in their place.
+/// An array of the caller that determines buckets, together with the keys or instead of them.
 #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits are told"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum BucketSource {
-    /// Of so many bytes, one for each item.
+    /// Bucket ids of this many bytes, one for each item.
     Ids(u32),
-    /// One less than there are buckets.
+    /// Sorted splitters, one less than buckets.
     Splitters,
 }
 
@@ -89,7 +89,7 @@ impl LabelBy {
 
 impl Format {
     /// # Errors
-    /// What no sorter can be: names the member and why.
+    /// Names the member with an unsupported value, and the reason.
     pub(crate) fn new(info: &ItemsInfo) -> Result<Self> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let bits = info.key.bits();
@@ -171,18 +171,19 @@ impl Format {
         self.key_size < 4
     }
 
-    /// Of a split by labels, what these are made from.
+    /// The source of the labels of a split.
     pub(crate) fn labels(&self) -> Option<LabelBy> {
         self.split.and_then(|split| split.labels)
     }
 
-    /// Whether the labels of a split are there when its items have been moved: where more than one digit tells, and of segments, nothing else
-    /// says where buckets begin.
+    /// Whether labels are sorted together with the items. With several digits, and in segments, the bucket information
+    /// comes from sorted labels.
     pub(crate) fn keeps_labels(&self) -> bool {
         self.labels().is_some() && (self.digits() > 1 || self.segmented)
     }
 
-    /// `LAYOUT_` bits as the passes move items. Labels lie in scratch, and may be kept; all that the caller has lies behind them.
+    /// `LAYOUT_` bits for passes. In splits by labels, the labels are the keys, in scratch; the caller's keys and
+    /// values move as values.
     pub(crate) fn moved_layout(&self) -> u32 {
         if self.labels().is_none() {
             return self.layout;
@@ -196,7 +197,7 @@ impl Format {
         self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED) | labels_go | LAYOUT_KEYS_APART | LAYOUT_LABELS | lead << LAYOUT_LEAD_SHIFT
     }
 
-    /// What the kernel that makes the labels knows: of whatever it reads.
+    /// The format of the input of the kernel that writes labels.
     pub(crate) fn of_labels(&self) -> Self {
         let (Some(split), Some(labels)) = (self.split, self.labels()) else { return *self };
         let layout = if labels.reads_keys() { self.layout & (LAYOUT_INTERLEAVED | LAYOUT_STRIDED) } else { 0 };
@@ -212,12 +213,12 @@ impl Format {
         }
     }
 
-    /// Bytes from one key to the next where keys are dense.
+    /// Distance of neighboring dense keys in bytes.
     pub(crate) const fn key_step(&self) -> u32 {
         if self.has(LAYOUT_INTERLEAVED) { self.key_size + self.value_size } else { self.key_size }
     }
 
-    /// Whether values have an array of their own.
+    /// Whether values have a separate array.
     pub(crate) const fn values_separate(&self) -> bool {
         self.value_size != 0 && !self.has(LAYOUT_INTERLEAVED)
     }
@@ -226,24 +227,24 @@ impl Format {
         self.max_count > MAX_NARROW_COUNT
     }
 
-    /// Words of a key that hold bits that are sorted by.
+    /// Number of key words that contain bits to sort by.
     pub(crate) fn compared_words(&self) -> u32 {
         (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1
     }
 
-    /// Words of an item that is merged: see glsl/sort/compare.glsl.
+    /// Words of an item in merge sorts: see glsl/sort/compare.glsl.
     pub(crate) fn merged_words(&self) -> u32 {
         let compared = self.compared_words();
         compared + u32::from(self.value_words != 0 || compared != self.key_words)
     }
 
-    /// Digits that are sorted by: each of as many bits as [`Digit`] says, within one word of the key.
+    /// Number of digits to sort by. A digit lies within one word of the key.
     pub(crate) fn digits(&self) -> u32 {
         let first_end = (self.begin_bit / 32 * 32 + 32).min(self.end_bit);
         (first_end - self.begin_bit).div_ceil(RADIX_BITS) + (self.end_bit - first_end).div_ceil(RADIX_BITS)
     }
 
-    /// The digit's word, its first bit there, and its number of bits.
+    /// Returns the digit at an index, the least significant first.
     pub(crate) fn digit(&self, index: u32) -> Digit {
         let in_first = (32 - self.begin_bit % 32).div_ceil(RADIX_BITS);
         let (word, shift) = match index.checked_sub(in_first) {
@@ -251,13 +252,13 @@ impl Format {
             Some(index) => (self.begin_bit / 32 + 1 + index / 4, index % 4 * RADIX_BITS),
         };
         let bits = (self.end_bit - word * 32).min(32).saturating_sub(shift).min(RADIX_BITS);
-        // More bins than a digit has values take a bit more of the last.
+        // The extra bin of a split takes one more bit of the last digit.
         let one_more = self.labels().is_some() && !self.segmented && self.bins() > RADIX;
         let more = u32::from(one_more && index + 1 == self.digits());
         Digit { word, shift, bits: bits + more }
     }
 
-    /// Whether moves must be even or odd in number, as a `FLAG_`; 0 where they need not.
+    /// The required parity of the number of passes, as a `FLAG_`; 0: none.
     pub(crate) fn rule(&self) -> u32 {
         let keys_there = !self.has(LAYOUT_KEYS_APART);
         let values_there = self.values_separate() && !self.has(LAYOUT_INDICES);
@@ -270,7 +271,7 @@ impl Format {
         }
     }
 
-    /// Whether the result lies right when every digit has been sorted by, without a copy.
+    /// Whether the passes over all digits leave the result in the right array, without a copy.
     pub(crate) fn ends_right(&self) -> bool {
         match self.rule() {
             FLAG_EVEN => self.digits().is_multiple_of(2),
@@ -279,8 +280,8 @@ impl Format {
         }
     }
 
-    /// Bins of a pass. Of segments, digits all have as many, whose rows of counts have room in as many whole parts of scratch as those of
-    /// [`RADIX`] bins.
+    /// Number of bins of a pass. In segments, all digits have the same number, and their rows take as many parts of
+    /// scratch as those of [`RADIX`] bins.
     pub(crate) fn bins(&self) -> u32 {
         match self.split {
             Some(_) if self.segmented && self.digits() == 1 => 1 << self.digit(0).bits,
@@ -292,52 +293,53 @@ impl Format {
         }
     }
 
-    /// Whether keys may belong to no bucket.
+    /// Whether items may be without a bucket.
     pub(crate) fn strays(&self) -> bool {
         self.split.is_some_and(|split| split.bins > split.buckets)
     }
 
-    /// An `OUTPUT_` constant: what becomes of the items.
+    /// An `OUTPUT_` constant: the output of the items.
     pub(crate) fn output(&self) -> u32 {
         self.split.map_or(OUTPUT_BUCKETS, |split| split.output & 0xff)
     }
 
-    /// Whether an item's place depends on how many items all buckets before its own have: then all are counted before the first is stored.
+    /// Whether buckets are placed one after the other. Then all items are counted before the first one is scattered.
     pub(crate) fn lies_in_line(&self) -> bool {
         !matches!(self.output(), OUTPUT_ONE | OUTPUT_PLACED | OUTPUT_RANKS)
     }
 
-    /// Whether a split counts the keys of each tile, if nobody says how: where all must be counted before the first item moves, the same reading can
-    /// tell what lies before each tile, but for one digit alone. (Look-back in a ring, as beyond 2^30 items, has not been measured against it.)
+    /// Whether [`Strategy::Auto`] is reduce-then-scan for a split: the count that precedes the first scatter also
+    /// serves the scan, for a single digit. Look-back in a ring, for more than 2^30 items, has not been measured
+    /// against it.
     pub(crate) fn is_counted_first(&self) -> bool {
         let Some(split) = self.split else { return false };
         let once = self.digits() == 1 || self.segmented || self.output() == OUTPUT_NONE;
         split.by_subgroups || self.wide() || self.lies_in_line() && once
     }
 
-    /// Whether all items of a split go to all its buckets, one behind the other, in one move and in order.
+    /// Whether one stable pass scatters all items to all buckets, one bucket after the other.
     pub(crate) fn goes_once_to_all_buckets(&self) -> bool {
         let by_workgroups = self.split.is_some_and(|split| !split.by_subgroups);
         by_workgroups && !self.segmented && !self.wide() && self.digits() == 1 && self.output() == OUTPUT_BUCKETS
     }
 
-    /// Whether every digit has all its bits.
+    /// Whether every digit has 8 bits.
     pub(crate) fn full_digits(&self) -> bool {
         (0..self.digits()).all(|index| self.digit(index).bits == RADIX_BITS)
     }
 }
 
-/// Largest value: what one word of `SortProblem::strides` holds, with room.
+/// Maximum size of a value in bytes: `SortProblem::strides` holds 16 bits for it.
 const MAX_VALUE_SIZE: u32 = 4096;
 
-/// So many bits of one word, from `shift` on.
+/// A digit: bits of one key word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digit {
-    /// The word, 0 the least significant.
+    /// Index of the word, 0 is the least significant.
     pub word: u32,
-    /// Its first bit there.
+    /// First bit in the word.
     pub shift: u32,
-    /// Its number of bits, 8 at most; 9 where a split has one bin more than they have values.
+    /// Number of bits: at most 8; 9 for a split with 257 bins.
     pub bits: u32,
 }
 

@@ -1,4 +1,5 @@
-//! The items of a request: keys and values, their types, arrays and layout. Every primitive made of digit passes has them.
+//! The items of a request: keys and values, their types, arrays and layout. Every primitive made of digit passes has
+//! them.
 
 use super::format::Format;
 use super::job::Role;
@@ -128,8 +129,8 @@ pub enum ValueType {
     None,
     /// 4 bytes.
     U32,
-    /// This many bytes, a multiple of 4, at most 4096. Values of up to 16 bytes move with their keys in every pass. Larger
-    /// values are gathered once, at the end, by the index of their key in the input.
+    /// This many bytes, a multiple of 4, at most 4096. Values of up to 16 bytes move with their keys in every pass.
+    /// Larger values are gathered once, at the end, by the index of their key in the input.
     Bytes(u32),
     /// A `u32`: the index of the key in the input, counted from 0 (argsort). No values are read.
     Index,
@@ -154,9 +155,9 @@ pub enum Placement {
     InPlace,
     /// Separate output arrays; the input is not modified. Scratch includes arrays of the same length.
     Preserve,
-    /// Either the input arrays or the output arrays: [`crate::Sorter::result_side`] returns which. Both are written. Scratch
-    /// includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more than 16
-    /// bytes, and medium counts on devices that sort them by merging.
+    /// Either the input arrays or the output arrays: [`crate::Sorter::result_side`] returns which. Both are written.
+    /// Scratch includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more
+    /// than 16 bytes, and medium counts on devices that sort them by merging.
     DoubleBuffer,
 }
 
@@ -166,8 +167,8 @@ pub enum Layout {
     /// Keys in one array, values in another.
     #[default]
     Separate,
-    /// One array of items, each a key followed by its value. Keys have 4 bytes or more, values 4 to 16. Not available with
-    /// [`ValueType::Index`], nor with dropped keys.
+    /// One array of items, each a key followed by its value. Keys have 4 bytes or more, values 4 to 16. Not available
+    /// with [`ValueType::Index`], nor with dropped keys.
     Interleaved,
     /// Keys and values that are read have strides, as members of larger structs do. Values have at most 16 bytes. The
     /// result is dense, in separate arrays ([`Placement::Preserve`]).

@@ -1,4 +1,4 @@
-//! One problem, whichever primitive it comes from.
+//! One problem of a sort or split, with its arguments.
 
 use super::format::{BucketSource, Format};
 use super::items::Items;
@@ -8,7 +8,7 @@ use crate::core::memory::{Argument, Arguments, roles};
 use crate::shared::{LAYOUT_DROP_KEYS, OUTPUT_PLACED};
 
 roles! {
-    /// What a sort or a split names memory for.
+    /// The arguments of a sort or split.
     enum Role {
         Keys = "keys",
         Values = "values",
@@ -26,37 +26,37 @@ roles! {
     }
 }
 
-/// One problem: items, and, of a split, what it is told of its buckets and tells.
+/// One problem: its items and, for a split, its buckets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Job {
     pub(crate) items: Items,
     pub(crate) buckets: Buckets,
 }
 
-/// What a split is told of its buckets, and where it tells of them; where its results are not wanted, none.
+/// The bucket arguments of a split: inputs of the bucket function and output ranges. Unused ranges are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Buckets {
-    /// How ranges of keys are found: see glsl/lib/bins.glsl.
+    /// Parameters of ranges of keys: see glsl/lib/bins.glsl.
     pub(crate) range: [u32; 4],
-    /// The same where they are said by labels: the first key as it is ordered, and keys of each.
+    /// The same for labels: the first key, encoded, and the number of keys of a bucket.
     pub(crate) low: u64,
     pub(crate) width: u64,
     /// Ids of buckets, or splitters.
     pub(crate) given: Range,
-    /// Where they begin, if they are told so.
+    /// Bucket starts of the caller.
     pub(crate) starts: Range,
-    /// What a function of the caller is given: an address, and words.
+    /// Arguments of a user-defined function: an address and words.
     pub(crate) user_address: u64,
     pub(crate) user_words: [u32; 4],
     pub(crate) offsets: Range,
     pub(crate) counts: Range,
     pub(crate) commands: Range,
-    /// That a workgroup of the commands takes.
+    /// Items of a workgroup in the indirect commands.
     pub(crate) command_items: u32,
 }
 
 impl Job {
-    /// The bytes that a problem touches, by role, without scratch.
+    /// The ranges that a problem reads or writes, by role, without scratch.
     pub(crate) fn arguments(&self, format: &Format) -> Arguments<Role> {
         let mut arguments = self.items.arguments(format);
         let buckets = u64::from(format.split.map_or(0, |split| split.buckets));
@@ -72,7 +72,7 @@ impl Job {
             arguments.extend(given.map(|(role, size)| Argument { role, range: range(size), written: false }));
         }
         if format.output() == OUTPUT_PLACED {
-            // Anywhere in what is written, which may be longer than it is elsewhere.
+            // Buckets may be placed anywhere in the output, which may exceed the count.
             for (role, given) in [(Role::KeysOut, self.items.keys_out), (Role::ValuesOut, self.items.values_out)] {
                 let out = arguments.iter_mut().find(|argument| argument.role == role && argument.range.size != 0);
                 out.into_iter().for_each(|out| out.range.size = out.range.size.max(given.size));
@@ -80,7 +80,7 @@ impl Job {
             let range = Range::new(self.buckets.starts.address, u64::from(format.bins()) * 4);
             arguments.push(Argument { role: Role::Starts, range, written: false });
         }
-        // Of each segment.
+        // For each segment.
         let times = if format.segmented { u64::from(self.items.segments.count.max) } else { 1 };
         let results = [
             (Role::Offsets, self.buckets.offsets, times * (buckets + 1) * 4),
@@ -97,7 +97,7 @@ impl Job {
         arguments
     }
 
-    /// Whether anything is to be told of the buckets.
+    /// Whether bucket information is requested.
     pub(crate) fn tells(&self, format: &Format) -> bool {
         let Buckets { offsets, counts, commands, .. } = self.buckets;
         let flags = format.strays() || format.output() == OUTPUT_PLACED;

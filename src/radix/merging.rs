@@ -1,24 +1,26 @@
-//! Sorts by merging in numbers: how many moves they take, and how many workgroups each. As glsl/sort/windows.glsl counts.
+//! Arithmetic of merge sorts: numbers of levels, runs, windows and workgroups. glsl/sort/windows.glsl computes the
+//! same.
 
 use crate::tuning::{SizedMerge, SmallShape, SortShapes};
 
-/// How problems are sorted as runs that are merged.
+/// The parameters of a merge sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Merging {
     pub(crate) sized: SizedMerge,
-    /// Runs that are merged into one.
+    /// Number of runs that are merged into one.
     pub(crate) fan: u32,
-    /// Moves that merge, until one run is left.
+    /// Number of merge levels until one run is left.
     pub(crate) levels: u32,
 }
 
 impl Merging {
-    /// How problems of so many items, each of so many words, are merged, where they are and shared memory has room for them.
+    /// Returns the merge sort for a maximum count and words of an item. None if the profile has none, or shared memory
+    /// is too small.
     pub(super) fn new(shapes: &SortShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
         let sized = *shapes.merges.iter().find(|sized| max_count <= sized.up_to)?;
         let mut merging = Self { sized, fan, levels: 0 };
         let bytes = [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
-        // And what tells of the runs of a window.
+        // Shared memory also holds the run boundaries of a window.
         if bytes[0].max(bytes[1]) + 4 * (4 * merging.fan + 2) > shared_memory {
             return None;
         }
@@ -28,7 +30,7 @@ impl Merging {
         Some(merging)
     }
 
-    /// The largest maximum counts of each shape and number of levels.
+    /// The largest maximum count of each shape and number of levels.
     pub(super) fn ends(shapes: &SortShapes, fan: u32) -> impl Iterator<Item = u32> {
         shapes.merges.iter().flat_map(move |sized| {
             let full = std::iter::successors(Some(sized.run.tile()), move |items| items.checked_mul(fan));
@@ -36,7 +38,7 @@ impl Merging {
         })
     }
 
-    /// Items of the runs that so many levels leave.
+    /// Items of a run after this many levels.
     pub(crate) fn run_items(self, levels: u32) -> u64 {
         (0..levels).fold(self.sized.run.tile().into(), |items, _| items * u64::from(self.fan))
     }
@@ -45,34 +47,34 @@ impl Merging {
         items.div_ceil(self.sized.step(self.fan).into()).div_ceil(self.sized.spacing(self.fan).into())
     }
 
-    /// Windows of the runs that so many levels leave.
+    /// Number of windows after this many levels.
     pub(crate) fn windows(self, levels: u32, count: u32) -> u64 {
         let (count, group) = (u64::from(count), self.run_items(levels));
         count / group * self.windows_of(group) + self.windows_of(count % group)
     }
 
-    /// The most windows of any level.
+    /// Maximum number of windows of any level.
     pub(super) fn most_windows(self, count: u32) -> u64 {
         (1..=self.levels).map(|levels| self.windows(levels, count)).max().unwrap_or(0)
     }
 
-    /// Runs that are sorted.
+    /// Number of sorted runs.
     pub(super) fn runs(self, count: u32) -> u32 {
         count.div_ceil(self.sized.run.tile()).max(1)
     }
 
-    /// Workgroups that look for windows, of so many threads each.
+    /// Number of workgroups of `threads` that search the window boundaries.
     pub(super) fn partitions(self, threads: u32, count: u32) -> u32 {
         count.div_ceil(self.sized.step(self.fan)).div_ceil(threads / self.fan)
     }
 
-    /// The most workgroups of any of a problem's dispatches.
+    /// Maximum number of workgroups of a dispatch for one problem.
     pub(super) fn most_groups(self, plain_threads: u32, count: u32) -> u64 {
         let others = self.runs(count).max(self.partitions(plain_threads, count));
         self.most_windows(count).max(others.into())
     }
 
-    /// Sets of planes in scratch, from one to the other of which the moves between the first and the last go.
+    /// Number of plane sets in scratch. The inner levels alternate between them (ping-pong).
     pub(super) fn planes(self) -> u64 {
         self.levels.min(2).into()
     }

@@ -1,5 +1,5 @@
-//! Stable distribution of items by the digits of their keys, and everything that sorts and splits are made of: formats, algorithms,
-//! problems in scratch, plans.
+//! Radix passes: stable distribution of items by digits of their keys. Sorts and splits consist of them: formats,
+//! algorithms, problem tables, plans.
 
 mod config;
 #[doc(hidden)]

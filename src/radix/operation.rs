@@ -1,4 +1,4 @@
-//! What a sorter or a splitter is on its device: a format, a strategy, and the pipelines of every plan that it can record.
+//! The state of a sorter or splitter: format, strategy, and the pipelines of all plans that it can record.
 
 use super::config::{Algorithm, Config};
 use super::format::{BucketSource, Format};
@@ -13,7 +13,7 @@ use crate::core::scratch::Layout;
 use crate::shared::{LAYOUT_INDICES, LAYOUT_STRIDED};
 use crate::{Count, Device, Error, Range, Result, Strategy};
 
-/// Most segments: the offset of the last one's end is the last within reach of an index.
+/// Maximum number of segments: kernels index the offsets by bytes in a `uint`.
 const MAX_SEGMENTS: u32 = (1 << 30) - 1;
 
 /// Sorts or splits of one format on one device. Immutable: record from many threads.
@@ -23,11 +23,12 @@ pub(crate) struct Operation {
     pub(crate) format: Format,
     strategy: Strategy,
     batches: bool,
-    /// The strategy of requests that are recorded alone and need no preparing pass, if it is another: see [`Operation::config_of`].
+    /// The strategy of requests that are recorded alone and have no prepare pass, if it differs: see
+    /// [`Operation::config_of`].
     of_few: Option<Strategy>,
 }
 
-/// Requests of equal groups share their dispatches.
+/// The key of a group: requests with equal keys share dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group {
     format: Format,
@@ -58,14 +59,14 @@ impl Operation {
         self.strategy
     }
 
-    /// What plans depend on, of a request that is recorded alone or together with others.
+    /// The configuration of a request that is recorded alone or together with others.
     fn config(&self, alone: bool) -> Config<'_> {
         let device = self.handle.device();
         Config { facts: device.facts(), profile: device.profile(), strategy: self.strategy, format: self.format, alone }
     }
 
-    /// The same of a request with this maximum count that is recorded alone. As long as nothing prepares it then, a split that is
-    /// counted first takes a pass less by the device's own strategy.
+    /// The configuration of a request that is recorded alone, by its maximum count. A split without a prepare pass
+    /// takes one pass less by the device's own strategy than by reduce-then-scan.
     fn config_of(&self, max_count: u32) -> Config<'_> {
         self.config(true).with_few(self.of_few, max_count)
     }
@@ -177,7 +178,7 @@ impl Planner for Operation {
                 Role::Offsets => (buckets.offsets, 4, None),
                 Role::Counts => (buckets.counts, 4, None),
                 Role::Commands => (buckets.commands, 4, None),
-                // Words, and what check_segments() has checked.
+                // Single words were checked above, offsets by check_segments().
                 Role::Count | Role::Status | Role::SegmentOffsets => continue,
             };
             range.check(*argument.role.names(), alignment, argument.range.size, max_count)?;
@@ -217,7 +218,7 @@ impl Planner for Operation {
 }
 
 impl Job {
-    /// A job with as many passes and as much scratch as any of the format with this maximum count.
+    /// A job with the most passes and scratch of all jobs with this format and maximum count.
     pub(super) fn largest(format: &Format, max_count: u32) -> Self {
         let segments = Segments { count: Count::device(4, 0), offsets: Range::NONE };
         let items = Items { count: Count::device(4, max_count), segments, status: 4, ..Items::default() };

@@ -1,4 +1,5 @@
-//! Which pipelines a sorter or a splitter needs: those of the plans that it can record. Nothing else describes them.
+//! Collects the variants of all plans that a sorter or splitter can record. Nothing else describes which pipelines it
+//! needs.
 
 use super::config::Config;
 use super::format::Format;
@@ -11,16 +12,16 @@ use crate::core::primitive::Jobs;
 use crate::core::scratch::Layout;
 use crate::{Error, Result, Strategy};
 
-/// Requests that are recorded together.
+/// A way to record a request.
 #[derive(Clone, Copy, Debug)]
 struct Recording {
-    /// Whether nothing else is recorded with the request.
+    /// Whether the request is recorded alone.
     alone: bool,
-    /// Whether the group has another request, which has no items: others would only bring limits closer.
+    /// Whether the group has another request. It has no items, so that limits stay as far as possible.
     another: bool,
 }
 
-/// A request by itself; in a batch, one of its group, and several.
+/// A request alone; in a batch, as the only one of its group; and with another one.
 const RECORDINGS: [Recording; 3] = [
     Recording { alone: true, another: false },
     Recording { alone: false, another: false },
@@ -46,10 +47,11 @@ impl Jobs<Job, Role> for Group<'_> {
     }
 }
 
-/// Every variant that some plan uses. `of_few`: the strategy of [`Config::with_few`]. `batches`: requests are recorded together, too.
+/// Returns every variant that some plan uses. `of_few`: the strategy of [`Config::with_few`]. `batches`: whether
+/// requests are also recorded together.
 ///
-/// Plans change at the ends of the ranges that [`Config::range_ends`] names, and at counts that the profile names. So the first and
-/// the last count of each range use all of its variants.
+/// Plans change only at the range ends of [`Config::range_ends`]. So the first and the last count of each range use all
+/// its variants.
 pub(crate) fn variants(config: Config<'_>, of_few: Option<Strategy>, batches: bool) -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
     for recording in RECORDINGS.into_iter().filter(|recording| recording.alone || batches) {
@@ -73,7 +75,7 @@ pub(crate) fn variants(config: Config<'_>, of_few: Option<Strategy>, batches: bo
                         }
                     }
                 }
-                // Recording refuses such counts, too.
+                // Recording rejects such counts as well.
                 Err(Error::TooLarge { .. }) => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! From the table of problems to passes.
+//! Builds the passes of a problem table.
 
 use super::config::{Algorithm, PLAIN};
 use super::format::{BucketSource, Format};
@@ -17,23 +17,25 @@ use crate::shared::{
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
 
-/// Items that an invocation of a kernel without tiles goes over, where there are enough.
+/// Items of an invocation in kernels without tiles, for large counts.
 const ITEMS_A_THREAD: u32 = 8;
-/// Most items that a workgroup of the histogram counts.
+/// Maximum number of items that a workgroup of the histogram counts.
 const MOST_CHUNK: u32 = 1 << 28;
-/// Workgroups that tell of segments: enough for none to take many turns, of which some drivers cut off.
+/// Maximum number of workgroups that write bucket information of segments. Fewer would need long loops, which some
+/// drivers cut off.
 const MOST_TELLING: u32 = 1 << 16;
-/// Workgroups that finish, unless there are more problems: each takes one tile after the other.
+/// Maximum number of workgroups that sort equal prefixes, unless there are more problems. Each takes one tile after the
+/// other.
 const MOST_FINISHING: u32 = (1 << 16) - 1;
 
 impl PlanSource for ProblemTable<'_> {
-    /// The passes of the algorithm by the strategy.
+    /// Adds the passes of the algorithm and strategy.
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
         let mut builder = Builder::new(self, plan);
         match (self.algorithm, self.config.scan()) {
-            // Nothing to sort and nothing to tell.
+            // No items, no status words, no bucket information.
             _ if self.most_items == 0 && !self.any_status && !self.tells => {}
-            // Nothing but status words, which nobody writes who has a tile, and what there is to tell of nothing.
+            // No items: only the status words and the (empty) bucket information are written.
             (Algorithm::Tiled(tile, ..), _) if self.most_items == 0 => builder.prepare(tile, 0, &[builder.tickets]),
             (Algorithm::Segments { whole, tiles }, _) => builder.segments(whole, tiles),
             (Algorithm::Ranked(ranked), _) => builder.ranked(ranked),
@@ -48,11 +50,11 @@ impl PlanSource for ProblemTable<'_> {
     }
 }
 
-/// A resource: its index in the plan, or none where the plan does not have it.
+/// The index of a resource in the plan; none if the plan has no such resource.
 #[derive(Clone, Copy)]
 struct Id(Option<usize>);
 
-/// Resources that hold items: keys, values.
+/// The resources of keys and values.
 type Area = [Id; 2];
 
 struct Builder<'p, 'a> {
@@ -60,9 +62,9 @@ struct Builder<'p, 'a> {
     plan: &'p mut Plan<'a>,
     push: SortPush,
     input: Area,
-    /// The result, and every other area of planes before it.
+    /// The output, which also holds the planes of every other pass.
     output: Area,
-    /// Where keys or values of the output area lie in scratch until the passes are done.
+    /// As `output`, but in scratch for keys or values that reach the output after the passes.
     apart: Area,
     alternate: Area,
     counts: Id,
@@ -74,17 +76,17 @@ struct Builder<'p, 'a> {
     histograms: Id,
     tile_words: Id,
     offsets: Id,
-    /// Rows of what the results of splits go to.
+    /// Rows of the pass that writes bucket information.
     results: Id,
-    /// Rows of what labels are made from.
+    /// Rows of the pass that writes labels.
     labels: Id,
-    /// Ids of buckets, or splitters.
+    /// Bucket ids or splitters of the caller.
     given: Id,
-    /// Where these lie: offsets, counts, commands.
+    /// Bucket offsets, counts and commands.
     told: [Id; 3],
-    /// Where buckets begin, if they are told so.
+    /// Bucket starts of the caller.
     starts: Id,
-    /// Whether there is anything left to tell.
+    /// Whether bucket information remains to be written.
     tells: bool,
 }
 
@@ -140,12 +142,12 @@ impl<'p, 'a> Builder<'p, 'a> {
 
         let counts_apart = table.config.counts_apart(table.prepared);
         let groups = if counts_apart { DIRECT_HISTOGRAMS } else { table.config.counting_groups() };
-        // Of segments, as if all were one: how many tiles their ends add is known to the device alone.
+        // Segments count as one problem: only the device knows how many partial tiles they have.
         let tiles = match table.algorithm {
             Algorithm::Segments { tiles: Some(shape), .. } => table.most_items.div_ceil(shape.tile()),
             _ => table.tiles,
         };
-        // As one range, they are within reach of an index.
+        // The items of a chunk stay within reach of an index.
         let most_tiles = MOST_CHUNK / table.algorithm.tiles().map_or(1, TileShape::tile);
         let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
         let rows_of_histogram = if counts_apart { table.tiles.div_ceil(chunk) } else { 1 };
@@ -228,24 +230,25 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.plan.add_pass(&variant, groups, Push::new(&self.push), reads, writes);
     }
 
-    /// What tells a tile whose it is: nothing, where the push constants say it all.
+    /// Resources that a kernel reads to map a tile to its problem. Empty for a single problem: the push constants hold
+    /// it.
     fn line(&self) -> Resources {
         self.line_of(if self.format().segmented { Id(None) } else { self.rows })
     }
 
-    /// The same by other rows of the problems.
+    /// As [`Builder::line`], with other rows.
     fn line_of(&self, rows: Id) -> Resources {
         let resolved = self.table.prepared && (self.table.any_count_on_device || self.table.problems > 1);
         let unresolved = !self.table.prepared && self.table.any_count_on_device;
         set(&[if resolved { self.states } else { Id(None) }, if unresolved { self.counts } else { Id(None) }, rows])
     }
 
-    /// Whether the device decides which digits are sorted by.
+    /// Whether the device decides which digits are skipped.
     fn decided_on_device(&self) -> bool {
         self.push.flags & FLAG_PASSES_OVER != 0
     }
 
-    /// What tells which digits no pass sorts by.
+    /// The resource that holds the skipped digits.
     fn passed_over(&self) -> Resources {
         set(&[if self.decided_on_device() { self.histograms } else { Id(None) }])
     }
@@ -267,7 +270,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.pass(small.kernel(), small.shape, groups, reads, writes);
     }
 
-    /// As a pass by one digit: where the result lies where the input does, others still read that, and a copy follows.
+    /// Ranks each key against all keys. In place, a copy follows: other workgroups still read the input.
     fn ranked(&mut self, ranked: SizedRank) {
         let once = self.table.algorithm.moves_once(self.format());
         let written = set(&self.written_of(self.apart, true));
@@ -280,15 +283,16 @@ impl<'p, 'a> Builder<'p, 'a> {
         if !once {
             self.push.pass |= 1;
             let reads = aside.union(self.line());
-            // They are few: a thread for each.
+            // Few items: one thread each.
             let groups = Groups::Fixed(self.table.most_items.div_ceil(self.table.config.profile.plain_threads));
             self.pass(Kernel::SortCopy, PLAIN, groups, reads, written);
         }
     }
 
-    /// In one pass, beside which another tells of the buckets: neither waits for the other.
+    /// One dispatch scatters (each workgroup computes the full histogram); a concurrent dispatch writes bucket
+    /// information.
     fn recounted(&mut self, shape: Shape) {
-        // Of nothing, there is no more than something to tell.
+        // Without items, only bucket information is written.
         let moves = self.format().output() != OUTPUT_NONE;
         if self.table.most_items != 0 && (moves || self.tells) {
             self.label();
@@ -302,7 +306,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    /// Runs, and then fewer and longer ones, level by level.
+    /// Sorts runs, then merges them level by level.
     fn merged(&mut self, merging: Merging) {
         let (most, SizedMerge { run, window, .. }) = (self.table.most_items, merging.sized);
         let (line, planes) = (self.line(), set(&self.alternate));
@@ -316,7 +320,7 @@ impl<'p, 'a> Builder<'p, 'a> {
                 self.shared_pass(Kernel::SortMerge, run, merging.runs(most), reads, writes);
                 continue;
             }
-            // Neither is more than the table has been checked for.
+            // ProblemTable::new has checked both limits.
             self.push.digit = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
             let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
             let partitions = merging.partitions(self.table.config.profile.plain_threads, most);
@@ -326,13 +330,13 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    /// So many workgroups for each problem.
+    /// Adds a pass with `groups` workgroups for each problem.
     fn shared_pass(&mut self, kernel: Kernel, shape: Shape, groups: u32, reads: Resources, writes: Resources) {
         self.push.chunk = groups;
         self.pass(kernel, shape, Groups::Fixed(self.table.problems * groups), reads, writes);
     }
 
-    /// All that fit a workgroup, and then the others by tiles.
+    /// Sorts the segments that fit a workgroup, then longer ones by radix passes.
     fn segments(&mut self, whole: SmallShape, tiles: Option<TileShape>) {
         self.label();
         let push = self.push;
@@ -353,7 +357,8 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    /// Where segments begin and how many there are at most, in place of what the passes by tiles have there: see glsl/sort/cuts.glsl.
+    /// Puts address and maximum number of the segment offsets into the push constants, in place of members of the radix
+    /// passes: see glsl/sort/cuts.glsl.
     fn tell_cuts(&mut self) {
         if self.format().segmented {
             [self.push.arguments, self.push.tickets] =
@@ -362,14 +367,14 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    /// Indices are not read, they are counted.
+    /// The input resources that are read. Indices are generated, not read.
     fn read_of_input(&self) -> Area {
         let [keys, values] = self.input;
         let keys = if self.format().labels().is_some() && self.format().has(LAYOUT_DROP_KEYS) { Id(None) } else { keys };
         [keys, if self.format().has(LAYOUT_INDICES) { Id(None) } else { values }]
     }
 
-    /// Keys that are not wanted are not written last.
+    /// The resources that a pass writes. The last pass does not write dropped keys.
     fn written_of(&self, [keys, values]: Area, last: bool) -> Area {
         [if last && self.format().has(LAYOUT_DROP_KEYS) { Id(None) } else { keys }, values]
     }
@@ -383,14 +388,14 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.push.flags = flags;
     }
 
-    /// Where a move reads items and where it writes them. Where digits may be passed over, the device decides.
+    /// The resources that a pass reads and writes. If digits may be skipped, the device selects among several.
     fn areas(&self, pass: u32) -> (Resources, Resources) {
         let format = self.format();
         let moves = format.digits() + u32::from(self.decided_on_device() || !format.ends_right());
         let after = moves - 1 - pass;
         let (first, last) = (pass == 0, after == 0);
         let (out, alternate) = (set(&self.apart), set(&self.alternate));
-        // Labels come from scratch and, where they are moved twice, go there.
+        // Labels are in scratch. Two passes also write them there.
         let labels = set(&[self.labelled()]);
         let kept = if format.keeps_labels() { labels } else { Resources::default() };
         let (input, written) = (set(&self.read_of_input()), set(&self.written_of(self.apart, last)));
@@ -409,17 +414,17 @@ impl<'p, 'a> Builder<'p, 'a> {
         (reads.union(labels), if to_output { written } else { alternate }.union(kept))
     }
 
-    /// Where labels lie, of a split that has some.
+    /// The resource of the labels, if the split has any.
     fn labelled(&self) -> Id {
         if self.format().labels().is_some() { self.alternate[0] } else { Id(None) }
     }
 
-    /// What passes find digits in, before the first of them.
+    /// The resource that contains the digits before the first pass.
     fn digits_source(&self) -> Id {
         if self.format().labels().is_some() { self.labelled() } else { self.input[0] }
     }
 
-    /// Before digits are counted.
+    /// Writes the labels, before digits are counted.
     fn label(&mut self) {
         let Some(labels) = self.format().labels() else { return };
         let push = self.push;
@@ -435,7 +440,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.push = push;
     }
 
-    /// What tells how many items there are, besides rows.
+    /// The resources that hold counts, besides rows.
     fn counted_by(&self) -> Resources {
         if self.format().segmented {
             return set(&[self.offsets, self.counts]);
@@ -444,7 +449,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         set(&[states, if self.table.prepared { Id(None) } else { self.counts }])
     }
 
-    /// The move behind the digits.
+    /// Adds the final copy.
     fn copy(&mut self) {
         if !self.table.passes_over && self.format().ends_right() {
             return;
@@ -483,7 +488,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.digits_by_look_back(tile);
     }
 
-    /// In place of the histogram, where tiles look back for all that it would tell.
+    /// Clears the look-back state of a split that skips the histogram.
     fn begin(&mut self, tile: TileShape) {
         let chunks = self.groups(self.table.tiles.div_ceil(self.push.chunk), ARGUMENTS_CHUNKS);
         let placed = if self.starts.0.is_some() { self.histograms } else { Id(None) };
@@ -497,7 +502,7 @@ impl<'p, 'a> Builder<'p, 'a> {
 
     fn digits_by_look_back(&mut self, tile: TileShape) {
         let (histograms, tile_words, tickets) = (self.histograms, self.tile_words, self.tickets);
-        // What tiles are told by those that count, or leave for those that tell.
+        // `told`: written before and read by tiles. `left`: written by tiles, for the bucket information.
         let (told, left) = if self.table.config.begins() {
             self.begin(tile);
             (if self.starts.0.is_some() { histograms } else { Id(None) }, histograms)
@@ -521,7 +526,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.finish_prefixes();
     }
 
-    /// Between the histogram and the passes.
+    /// Decides between digits and prefixes, after the histogram.
     fn choose(&mut self) {
         if self.table.algorithm.finish().is_some() {
             let chosen = set(&[self.histograms]);
@@ -530,7 +535,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    /// The move behind the digits, where prefixes have been sorted by.
+    /// Sorts equal prefixes, after the passes over prefix digits.
     fn finish_prefixes(&mut self) {
         let Some(shape) = self.table.algorithm.finish() else { return };
         self.turn(self.format().digits());
@@ -542,7 +547,7 @@ impl<'p, 'a> Builder<'p, 'a> {
 
     fn reduce_then_scan(&mut self, tile: TileShape) {
         let histograms = self.histograms;
-        // Sums come from the spine; the histogram tells which digits all keys share.
+        // The spine provides sums; the histogram only finds constant digits.
         if self.table.passes_over {
             self.prepare(tile, FLAG_HISTOGRAMS, &[histograms]);
             self.histogram(tile, &[]);
@@ -576,9 +581,9 @@ impl<'p, 'a> Builder<'p, 'a> {
             let sums = set(&[tile_words, histograms]);
             self.pass(Kernel::SortSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
             match self.format().output() {
-                // All is known of one digit's bins; of two, once labels are in order.
+                // One digit is complete with its sums. Two digits need sorted labels.
                 OUTPUT_NONE if self.format().digits() == 1 => continue,
-                // It takes what the caller says to where sums are.
+                // It copies the starts of the caller next to the sums.
                 OUTPUT_PLACED => self.results(),
                 _ => {}
             }
@@ -595,11 +600,11 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.push.digit = digit.map_or(0, |digit| digit.shift | digit.word << 8 | digit.bits << 16);
     }
 
-    /// Workgroups, for each problem as many, of a kernel that goes over words.
+    /// The workgroups of a kernel that iterates over words: the same number for each problem.
     fn shares(&self, words: u64) -> Groups {
         let profile = self.table.config.profile;
         let wanted = words.div_ceil(u64::from(profile.plain_threads * ITEMS_A_THREAD)).max(1);
-        // Enough to fill the device: what they go over is not known here, and may be nothing.
+        // At most as many as fill the device: the actual count may be small.
         let most = (profile.histogram_groups / self.table.problems).max(1);
         Groups::Fixed(self.table.problems * u32::try_from(wanted).unwrap_or(most).min(most))
     }
@@ -632,7 +637,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    /// Beside the move, with which it shares what has been counted.
+    /// Writes bucket information, concurrently with the scatter pass. Both read the same counts.
     fn results(&mut self) {
         if !std::mem::take(&mut self.tells) {
             return;
@@ -647,13 +652,13 @@ impl<'p, 'a> Builder<'p, 'a> {
         let starts = self.starts;
         let flags = self.format().strays() || starts.0.is_some() || self.table.algorithm.recounts();
         let strays = if flags { self.statuses } else { Id(None) };
-        // The whole status, or what is added to it.
+        // Single-dispatch splits write the whole status word; others add flags.
         let added = if self.table.algorithm.recounts() { Id(None) } else { strays };
         let reads = set(&[counted, self.results, added, starts]).union(self.counted_by());
         let placed = if starts.0.is_some() { counted } else { Id(None) };
         let buckets = self.format().split.map_or(0, |split| split.buckets);
         let groups = match kernel {
-            // A bucket a thread, as far as launches go: each is a chain of readings.
+            // One thread for each bucket, up to the limit: each is a chain of dependent reads.
             _ if self.format().segmented => {
                 let told = if self.told.iter().any(|told| told.0.is_some()) { buckets } else { 1 };
                 let told = u64::from(told) * u64::from(self.table.most_segments);
@@ -666,7 +671,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.pass_of_buckets(kernel, shape, groups, reads, set(&self.told).union(set(&[strays, placed])));
     }
 
-    /// By rows of what is known of the buckets, in place of items'.
+    /// Adds a pass whose rows are those of bucket information.
     fn pass_of_buckets(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
         let push = self.push;
         self.push.problems = self.table.part_of(self.table.results);
@@ -678,7 +683,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.push = push;
     }
 
-    /// As [`Builder::line`], for what follows the passes: nothing has been prepared for small problems.
+    /// As [`Builder::line`], for kernels after the passes. Small problems have no prepared states.
     fn last_line(&self) -> Resources {
         let states = self.table.prepared && self.states.0.is_some();
         if self.format().segmented {

@@ -1,4 +1,4 @@
-//! The problems of a plan, and where everything of theirs lies. Pure arithmetic: addresses go through untouched.
+//! The problem table of a plan and its scratch layout. Pure arithmetic: no address is dereferenced.
 
 use super::config::{Algorithm, Config};
 use super::format::{BucketSource, Format};
@@ -17,25 +17,25 @@ use crate::{Error, Result};
 
 const WORD_BYTES: u32 = 4;
 const WORD: u64 = WORD_BYTES as u64;
-/// Bytes of an indirect command.
+/// Size of an indirect command in bytes.
 pub(crate) const INDIRECT_COMMAND: u64 = 12;
-/// Parts of scratch are named by so many bytes, so that a word names any.
+/// Unit of scratch offsets in bytes: a word then reaches 2^40 bytes.
 const PART: u64 = PART_ALIGNMENT;
-/// Most bytes of one problem's tile words: kernels index them by a `uint`.
+/// Maximum size of one problem's tile words in bytes: kernels index them with a `uint`.
 const MOST_TILE_WORDS: u64 = 1 << 32;
-/// Most workgroups in y that every device takes.
+/// Maximum number of workgroups in y that every device supports.
 pub(crate) const MOST_GROUPS_Y: u64 = 65535;
-/// Workgroups that count digits where nothing has been prepared: the first tile of each pass adds up what each has found.
+/// Workgroups of a histogram without a prepare pass. The first tile of each pass adds up their rows.
 pub(super) const DIRECT_HISTOGRAMS: u32 = 32;
 
-/// Where a problem's arrays lie, as the placement has it.
+/// The addresses of a problem's arrays, by placement.
 #[derive(Clone, Copy, Debug)]
 struct Arrays {
     keys: u64,
     values: u64,
     to_keys: u64,
     to_values: u64,
-    /// Null where they lie in scratch.
+    /// Null for arrays in scratch.
     alternate_keys: u64,
     alternate_values: u64,
 }
@@ -51,14 +51,14 @@ impl Arrays {
             Placement::DoubleBuffer if format.rule() == FLAG_ODD => (to, alternate) = ((keys_out, values_out), (keys, values)),
             Placement::DoubleBuffer => alternate = (keys_out, values_out),
         }
-        // The value of an item follows its key. Without items, any address is allowed, and none is used.
+        // The value of an item follows its key. Without items, the address is unused and may have any value.
         let values = if format.has(LAYOUT_INTERLEAVED) { keys.wrapping_add(format.key_size.into()) } else { values };
         let (alternate_keys, alternate_values) = alternate;
         Self { keys, values, to_keys: to.0, to_values: to.1, alternate_keys, alternate_values }
     }
 }
 
-/// Bytes of each part of scratch that a problem needs; or, summed over the problems before one, where its parts begin.
+/// Size of each part of a problem's scratch in bytes; or the exclusive sums over preceding problems, which are offsets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Parts {
     histogram: u64,
@@ -67,12 +67,12 @@ struct Parts {
     values: u64,
 }
 
-/// Bytes from a plane to the one behind it: see behind() in glsl/sort/planes.glsl.
+/// Distance of neighboring planes in bytes: see behind() in glsl/sort/planes.glsl.
 fn plane_bytes(max_count: u32) -> u64 {
     u64::from(max_count).next_multiple_of(4) * WORD
 }
 
-/// Items that the output has room for, in the shorter of its arrays.
+/// Capacity of the output in items: the smaller one of keys and values.
 fn output_items(format: &Format, info: &Items) -> u32 {
     let keys = (!format.has(LAYOUT_DROP_KEYS)).then(|| info.keys_out.size / u64::from(format.key_step()));
     let values = format.values_separate().then(|| info.values_out.size / u64::from(format.value_size));
@@ -93,7 +93,8 @@ impl Parts {
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (mut keys, mut values) = (0, 0);
         if format.labels().is_some() {
-            // At first as narrow as they are; where they are kept, two planes of them, and one of each word that they take along.
+            // Labels have the width of their type. Kept labels need two planes, and one for each word that moves with
+            // them.
             keys = if format.keeps_labels() { 2 * plane } else { plane * u64::from(format.key_bits) / 32 };
             values = if moves_once { 0 } else { plane * u64::from(format.value_words) };
         } else if own_planes || keys_apart {
@@ -103,7 +104,7 @@ impl Parts {
             values = plane * u64::from(format.value_words) * times(values_apart);
         }
         if values_apart {
-            // Aside, while those in place are read.
+            // A copy of the values, while the values in place are read.
             values += plane * u64::from(format.value_size / 4);
         }
         let tiles = algorithm.most_tiles(max_count);
@@ -112,11 +113,11 @@ impl Parts {
             return Self { keys, values, tile_words: (rows * WORD).next_multiple_of(PART), ..Self::default() };
         }
         let digits = u64::from(format.digits());
-        // Where nobody counts before, there is one for how many keys bins have, and one for where they begin: see glsl/split/begin.comp.
+        // A split that skips the histogram has a row of counts and a row of bucket starts: see glsl/split/begin.comp.
         let shared_rows = 1 + u64::from(config.begins());
         let rows = if config.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
-        // Behind the rows, the digits that are passed over and, where they may be sorted by, bins of prefixes. Histograms are named by
-        // where they begin, and tile words too, which are whole parts by themselves.
+        // The skipped digits and the bins of prefixes follow the rows. Histograms and tile words begin at multiples of
+        // the part size.
         let prefixes = algorithm.finish().map_or(0, |_| u64::from(PREFIX_BINS));
         let row = u64::from(if format.segmented { RADIX } else { format.bins() });
         let histogram = ((rows * digits * row + 1 + prefixes) * WORD).next_multiple_of(PART);
@@ -138,7 +139,7 @@ impl Parts {
     }
 }
 
-/// The problems of one class, with the offsets of their parts: all that a plan is made from.
+/// The problems of one group and their scratch layout: the input of a plan.
 pub(crate) struct ProblemTable<'a> {
     pub(super) config: Config<'a>,
     pub(super) algorithm: Algorithm,
@@ -149,17 +150,17 @@ pub(crate) struct ProblemTable<'a> {
     /// `MODE_` bits.
     pub(super) mode: u32,
     pub(super) prepared: bool,
-    /// Whether digits that all keys share are passed over.
+    /// Whether constant digits are skipped.
     pub(super) passes_over: bool,
-    /// Tiles of all problems at their maximum counts.
+    /// Number of tiles of all problems, at their maximum counts.
     pub(super) tiles: u32,
-    /// Most items of a problem.
+    /// Largest maximum count of a problem.
     pub(super) most_items: u32,
-    /// Most segments of the problem, where it has any.
+    /// Maximum number of segments.
     pub(super) most_segments: u32,
     pub(super) any_count_on_device: bool,
     pub(super) any_status: bool,
-    /// Whether any problem wants to know of its buckets.
+    /// Whether any problem requests bucket information.
     pub(super) tells: bool,
     pub(super) bounds: BoundingRanges<Role>,
     pub(super) arguments: Range,
@@ -170,17 +171,17 @@ pub(crate) struct ProblemTable<'a> {
     pub(super) tile_words: Range,
     pub(super) alternate_keys: Range,
     pub(super) alternate_values: Range,
-    /// Rows of what the results of splits go to.
+    /// Rows of the pass that writes bucket information.
     pub(super) results: Range,
-    /// Rows of what labels are made from.
+    /// Rows of the pass that writes labels.
     pub(super) labels: Range,
 }
 
-/// Laps of the ring, over all passes, that its tags tell apart.
+/// Number of laps of the ring, over all passes, that its tags distinguish.
 const RING_TAGS: u64 = 1 << (u32::BITS - RING_TAG_SHIFT);
 
 impl<'a> ProblemTable<'a> {
-    /// Lays out the problems of `class` that `source` names, in parts of scratch taken from `layout`.
+    /// Lays out the problems of `jobs` in parts of scratch that `layout` allocates.
     pub(crate) fn new(
         config: Config<'a>,
         algorithm: Algorithm,
@@ -198,16 +199,16 @@ impl<'a> ProblemTable<'a> {
             most_segments = most_segments.max(info.segments.count.max);
             any_count_on_device |= info.counted(&config.format).is_on_device();
             any_status |= info.status != 0;
-            // Where tiles have been counted, the pass that tells of buckets also takes over where they begin.
+            // In reduce-then-scan splits, the pass of bucket information also copies given bucket starts.
             tells |= job.tells(&config.format) || job.buckets.starts != Range::NONE && !config.begins();
-            // And where items are few, the one that counts all of them tells all.
+            // In single-dispatch splits, the pass of bucket information also writes the status.
             tells |= algorithm.recounts() && info.status != 0;
             tiles += algorithm.most_tiles(info.count.max);
         });
         let segmented = config.format.segmented;
-        // The device alone knows how many tiles segments have.
+        // Only the device knows the number of tiles of segments.
         any_count_on_device |= segmented;
-        // Where tags of the ring come round, one that is as old as passes that move nothing would pass for another.
+        // Tags must not wrap: an old tag, from before skipped passes, would be taken for a new one.
         let laps = if config.in_ring() {
             tiles.div_ceil(config.profile.hooks.ring_entries.into()) * u64::from(config.format.digits())
         } else {
@@ -220,16 +221,16 @@ impl<'a> ProblemTable<'a> {
         let mut parts = Parts::default();
         jobs.for_each(&mut |Job { items: info, .. }| {
             let own = Parts::of(&config, algorithm, info.count.max, prepared);
-            // Kernels index them by a segment's own tiles.
+            // Kernels index tile words by the tiles of one segment.
             let segment = algorithm
                 .tiles()
                 .map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * u64::from(config.tile_row()) * WORD);
             most_tile_words = most_tile_words.max(own.tile_words.min(segment));
             parts.add(own);
         });
-        // No built-in profile comes near either limit; one of small tiles, loaded from elsewhere, may.
+        // Built-in profiles stay far below both limits. Loaded profiles with small tiles may exceed them.
         let too_many = |limit, why| Err(Error::TooLarge { argument: "count.max", value: most_items.into(), limit, why });
-        // As many items as keep `needed` within `limit`, which it is above.
+        // The number of items that keeps `needed` within `limit`.
         let items = |needed, limit| u64::from(most_items) * limit / needed;
         if most_tile_words > MOST_TILE_WORDS {
             return too_many(items(most_tile_words, MOST_TILE_WORDS), "the bytes that one index of a kernel reaches");
@@ -237,7 +238,7 @@ impl<'a> ProblemTable<'a> {
         let most_groups = u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y;
         let lines = if segmented { algorithm.windows(most_items) } else { problems };
         let rows = if algorithm.tiles().is_some() { bins } else { 1 };
-        // Of each problem as many as of the largest.
+        // Every problem has the workgroups of the largest one.
         let shared = match algorithm {
             Algorithm::Merged(merging) => merging.most_groups(config.profile.plain_threads, most_items),
             Algorithm::Recounted(shape) => most_items.div_ceil(shape.tile()).into(),
@@ -248,7 +249,7 @@ impl<'a> ProblemTable<'a> {
         if groups > limit {
             return too_many(items(groups, limit), "the workgroups of one dispatch");
         }
-        // No more than groups, as has been checked.
+        // At most the number of workgroups, which was checked above.
         let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
         let mut part = |bytes: u64| -> Result<Range> {
             Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch.wrapping_add(layout.part(bytes)?), bytes) })
@@ -261,7 +262,7 @@ impl<'a> ProblemTable<'a> {
             (false, 0 | 1) => 0,
             (false, _) => u64::from(problems) * size_of::<SortProblem>() as u64,
         };
-        // Set apart always, so that sizes do not depend on where counts lie.
+        // Always allocated, so that sizes do not depend on the location of counts.
         let arguments = part(tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
         let tickets = tiled * u64::from(config.scan().is_some()) * u64::from((2 + RING_GROUPS) * config.format.digits()) * WORD;
         Ok(Self {
@@ -301,7 +302,7 @@ impl<'a> ProblemTable<'a> {
         let format = &self.config.format;
         let ranges = format.split.is_some_and(|split| split.function == FUNCTION_RANGE);
         let mut before = Parts::default();
-        // Where the caller gives no such array, scratch has one.
+        // Arrays that the caller does not provide are in scratch.
         let array = |given: u64, range: Range, offset: u64| {
             Address::from(if given != 0 || range.size == 0 { given } else { range.address.wrapping_add(offset) })
         };
@@ -348,7 +349,8 @@ impl<'a> ProblemTable<'a> {
         self.for_each_job(&mut |problem, _| visit(problem));
     }
 
-    /// The same with addresses of results in place of items': see glsl/split/results.comp.
+    /// Calls `visit` with the rows of bucket information, whose addresses are those of the results: see
+    /// glsl/split/results.comp.
     pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
         let format = &self.config.format;
         let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
@@ -362,13 +364,14 @@ impl<'a> ProblemTable<'a> {
                 let room = u64::from(output_items(format, items));
                 SortProblem { keys: starts.address.into(), alternate_values: room.into(), strides: *command_items, ..told }
             };
-            // Where labels lie in the end: see labels_end_behind() in glsl/sort/planes.glsl.
+            // The final location of labels: see labels_end_behind() in glsl/sort/planes.glsl.
             let behind = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
             visit(&SortProblem { alternate_keys: (u64::from_le_bytes(bytemuck::cast(row.alternate_keys)) + behind).into(), ..row });
         });
     }
 
-    /// The same with what the function reads in place of items: see glsl/split/label.comp.
+    /// Calls `visit` with the rows of labels, whose addresses are the inputs of the bucket function: see
+    /// glsl/split/label.comp.
     pub(super) fn for_each_label(&self, visit: &mut dyn FnMut(&SortProblem)) {
         let Some(labels) = self.config.format.labels() else { return };
         self.for_each_job(&mut |problem, Job { buckets, .. }| {
@@ -376,7 +379,7 @@ impl<'a> ProblemTable<'a> {
             let problem = *problem;
             let reciprocal = 1.0 / (*width).max(1) as f32;
             visit(&match labels.given {
-                // Dense, in words or, where narrower, in bytes.
+                // Dense: strides in words, or in bytes for narrower keys.
                 Some(BucketSource::Ids(size)) => {
                     SortProblem { keys: given.address.into(), strides: if size == 4 { 1 } else { size }, ..problem }
                 }
@@ -395,7 +398,7 @@ impl<'a> ProblemTable<'a> {
         });
     }
 
-    /// How kernels name a part of scratch.
+    /// The offset of a part of scratch, in units of 256 bytes.
     pub(super) fn part_of(&self, range: Range) -> u32 {
         if range.size == 0 {
             return 0;
