@@ -414,7 +414,7 @@ const KERNEL_FILES: &[&[u8]] = &[
     include_bytes!("../glsl/lib/memory.glsl"),
     include_bytes!("../glsl/lib/subgroup.glsl"),
     include_bytes!("../glsl/sort/cuts.glsl"),
-    include_bytes!("../glsl/sort/moves.glsl"),
+    include_bytes!("../glsl/sort/pass_io.glsl"),
     include_bytes!("../glsl/sort/planes.glsl"),
     include_bytes!("../glsl/sort/problem.glsl"),
     include_bytes!("../glsl/split/functions.glsl"),

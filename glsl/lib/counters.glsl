@@ -7,6 +7,6 @@
 uint counter_word(uint counter) { return counter ^ ((counter >> 5) * 11 & 31); }
 
 // The same done to the digit in a key, whose bits are `mask`, `shift` from the lowest: the number of its counter's word takes its place.
-uint turn_digit(uint key, uint shift, uint mask) {
+uint swizzle_digit(uint key, uint shift, uint mask) {
     return key ^ ((key >> 5 & mask >> 5 << shift) * 11 & 31u << shift);
 }

@@ -71,7 +71,7 @@ void find_range(Part part, uint keys[ITEMS], uint bits) {
 }
 
 // The topmost of the words that are compared in which keys differ, or the lowest of all, and that word of each key.
-uint load_telling_word(Part part, Move move, uint places[ITEMS], out uint keys[ITEMS]) {
+uint load_telling_word(Part part, PassIo io, uint positions[ITEMS], out uint keys[ITEMS]) {
     uint w = COMPARED_WORDS;
     do {
         w -= 1;
@@ -80,7 +80,7 @@ uint load_telling_word(Part part, Move move, uint places[ITEMS], out uint keys[I
             sh_least = 0xffffffffu;
             sh_most = 0;
         }
-        load_key_words(part, move, FIRST_WORD + w, places, keys);
+        load_key_words(part, io, FIRST_WORD + w, positions, keys);
         barrier();
         find_range(part, keys, sorted_bits(w));
         barrier();
@@ -114,27 +114,27 @@ uint first_of(uint bounds) { return bounds & 0xffff; }
 uint count_of(uint bounds) { return bounds >> 16; }
 
 // In its bucket, the place of the `j`th item but the one that has `place`.
-uint mate_of(uint bounds, uint place, uint j) {
+uint mate_of(uint bounds, uint position, uint j) {
     uint mate = first_of(bounds) + j;
-    return mate + uint(mate >= place);
+    return mate + uint(mate >= position);
 }
 
 // Of two items whose keys are the same in word w and above, whether the one that came from `mate` belongs before the one from `own`.
-bool comes_before(Part part, Move move, uint w, uint mate, uint own) {
+bool comes_before(Part part, PassIo io, uint w, uint mate, uint own) {
     while (w-- > 0) {
-        uint mate_word = load_key_word(part, move, FIRST_WORD + w, mate) & sorted_bits(w);
-        uint own_word = load_key_word(part, move, FIRST_WORD + w, own) & sorted_bits(w);
+        uint mate_word = load_key_word(part, io, FIRST_WORD + w, mate) & sorted_bits(w);
+        uint own_word = load_key_word(part, io, FIRST_WORD + w, own) & sorted_bits(w);
         if (mate_word != own_word) return mate_word < own_word;
     }
     return mate < own;
 }
 
 // Below the bits in which word w differs, the topmost of the word below, as many as there is room for.
-void fill_up(Part part, Move move, uint w, inout Range range, uint places[ITEMS], inout uint keys[ITEMS]) {
+void fill_up(Part part, PassIo io, uint w, inout Range range, uint positions[ITEMS], inout uint keys[ITEMS]) {
     uint bits = sorted_bits(w);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
-        uint below = load_key_word(part, move, FIRST_WORD + w - 1, places[k]) & sorted_bits(w - 1);
+        uint below = load_key_word(part, io, FIRST_WORD + w - 1, positions[k]) & sorted_bits(w - 1);
         keys[k] = (keys[k] & bits) - range.least << range.shift | below >> 32 - range.shift;
     }
     range = range_of(0, range.width << range.shift | (1u << range.shift) - 1);
@@ -143,35 +143,35 @@ void fill_up(Part part, Move move, uint w, inout Range range, uint places[ITEMS]
 // A bucket for each item: of its bucket so far, that part in which its key lies. And whichever place there is free. Barrier after: before
 // sh_crowd is read.
 void take_places(
-    Part part, Range range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS], out uint places[ITEMS]
+    Part part, Range range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS], out uint positions[ITEMS]
 ) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint high, low;
         uint part_of_bucket = part_of_range(keys[k] & bits, range) * (again ? TILE : 1);
         umulExtended(part_of_bucket, count_of(bounds[k]), high, low);
         buckets[k] = striped(k) < part.items ? bucket_word(first_of(bounds[k]) + high) : NO_BUCKET;
-        places[k] = atomicAdd(sh_counts[buckets[k]], 1);
+        positions[k] = atomicAdd(sh_counts[buckets[k]], 1);
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (buckets[k] != NO_BUCKET && places[k] >= MOST_IN_BUCKET) atomicMax(sh_crowd, places[k] + 1);
+        if (buckets[k] != NO_BUCKET && positions[k] >= MOST_IN_BUCKET) atomicMax(sh_crowd, positions[k] + 1);
     }
 }
 
 // Orders keys of which word w lies from `least` to `most`, and what they carry. False where it has done nothing.
-bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
+bool spread_keys(Part part, PassIo io, uint w, uint least, uint most, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
     // 1. A place in its bucket for each.
     Range range = range_of(least, most);
     uint bits = sorted_bits(w);
     if (w > 0 && range.shift != 0) {
-        fill_up(part, move, w, range, carried, keys);
+        fill_up(part, io, w, range, carried, keys);
         bits = 0xffffffffu;
     }
-    uint places[ITEMS];
+    uint positions[ITEMS];
     uint buckets[ITEMS];
     uint bounds[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = TILE << 16;
     [[dont_unroll]] for (uint turn = 0; turn < 2; ++turn) {
-        take_places(part, range, bits, turn != 0, keys, bounds, buckets, places);
+        take_places(part, range, bits, turn != 0, keys, bounds, buckets, positions);
         barrier();
         uint crowd = sh_crowd;
         if (crowd != 0 && (turn != 0 || crowd > part.items / CROWD_SHARE)) return false;
@@ -183,12 +183,12 @@ bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint
         clear_buckets();
         barrier();
     }
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) places[k] += first_of(bounds[k]);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) positions[k] += first_of(bounds[k]);
     if (SHOWS_ORDER) barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
-        sh_keys[places[k]] = keys[k] & bits;
-        if (SHOWS_ORDER) sh_counts[places[k]] = striped(k);
+        sh_keys[positions[k]] = keys[k] & bits;
+        if (SHOWS_ORDER) sh_counts[positions[k]] = striped(k);
     }
     barrier();
 
@@ -200,15 +200,15 @@ bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint
     for (uint j = 0; more; ++j) {
         uint others[ITEMS];
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            others[k] = sh_keys[j + 1 < count_of(bounds[k]) ? mate_of(bounds[k], places[k], j) : 0];
+            others[k] = sh_keys[j + 1 < count_of(bounds[k]) ? mate_of(bounds[k], positions[k], j) : 0];
         }
         more = false;
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint mate = mate_of(bounds[k], places[k], j);
+            uint mate = mate_of(bounds[k], positions[k], j);
             bool is_mate = j + 1 < count_of(bounds[k]);
             bool comes = others[k] < (keys[k] & bits);
             if (is_mate && others[k] == (keys[k] & bits)) {
-                comes = SHOWS_ORDER ? comes_before(part, move, w, sh_counts[mate], striped(k)) : mate < places[k];
+                comes = SHOWS_ORDER ? comes_before(part, io, w, sh_counts[mate], striped(k)) : mate < positions[k];
             }
             before[k] += uint(is_mate && comes);
             more = more || j + 2 < count_of(bounds[k]);
@@ -219,9 +219,9 @@ bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint
     // 3. There it goes.
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
-        uint place = first_of(bounds[k]) + before[k];
-        sh_keys[place] = keys[k];
-        if (ITEM_WORDS > 1) sh_counts[place] = carried[k];
+        uint position = first_of(bounds[k]) + before[k];
+        sh_keys[position] = keys[k];
+        if (ITEM_WORDS > 1) sh_counts[position] = carried[k];
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -232,16 +232,16 @@ bool spread_keys(Part part, Move move, uint w, uint least, uint most, inout uint
 }
 
 // False where it has done nothing.
-bool order_by_buckets(Part part, Move move) {
+bool order_by_buckets(Part part, PassIo io) {
     uint keys[ITEMS];
     uint carried[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
     clear_buckets();
-    uint w = load_telling_word(part, move, carried, keys);
-    if (BRINGS_VALUE) load_values(part, move, carried);
+    uint w = load_telling_word(part, io, carried, keys);
+    if (BRINGS_VALUE) load_values(part, io, carried);
     uint least = sh_least;
     uint most = sh_most;
-    if (least != most && !spread_keys(part, move, w, least, most, keys, carried)) return false;
-    store_part(part, move, keys, carried, BRINGS_VALUE);
+    if (least != most && !spread_keys(part, io, w, least, most, keys, carried)) return false;
+    store_part(part, io, keys, carried, BRINGS_VALUE);
     return true;
 }

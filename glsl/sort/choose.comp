@@ -17,7 +17,7 @@
 #include "lib/memory.glsl"
 #include "lib/subgroup.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 
 // Steps are added up in fractions of so many, and no thread adds more than would fit.
 const float FRACTIONS = 4096;
@@ -43,7 +43,7 @@ uint steps_of(Words bins, uint count) {
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
-    Words chosen = passed_over_of(p);
+    Words chosen = skipped_digits_words(p);
     uint steps = steps_of(chosen, resolved_count(p));
     if (thread_id() != 0) return;
     if (steps <= MOST_STEPS * uint(FRACTIONS)) chosen.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;

@@ -8,7 +8,7 @@ uint chunk_tiles() {
     // (Flattened, two divisions are everybody's.)
     [[dont_flatten]] if (SINGLE && DIRECT && !is_null(problem_count(0))) {
         uint groups = tiles_of(tiles_of(problem_max_count(0), TILE), args.chunk);
-        tiles = max(tiles_of(tiles_of(told_count(0), TILE), max(groups, 1)), 1);
+        tiles = max(tiles_of(tiles_of(requested_count(0), TILE), max(groups, 1)), 1);
     }
     return tiles;
 }

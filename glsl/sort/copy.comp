@@ -14,7 +14,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
@@ -23,9 +23,9 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 const uint BATCH = ITEM_WORDS > 4 ? 1 : 8 / ITEM_WORDS;
 
 // Whether a word is not copied: nobody wants it, or it is in place, where what no pass has moved is where it is wanted. (Indices are not.)
-bool stays(uint p, uint w, Move move, uint count) {
-    if (DROPS_KEYS && move.last && w < KEY_WORDS) return true;
-    return source_plane(p, w, move, count) == target_plane(p, w, move, count) && !is_index(w);
+bool stays(uint p, uint w, PassIo io, uint count) {
+    if (DROPS_KEYS && io.last && w < KEY_WORDS) return true;
+    return source_plane(p, w, io, count) == target_plane(p, w, io, count) && !is_index(w);
 }
 
 void main() {
@@ -47,25 +47,25 @@ void main() {
         end = count;
         step = share.shares * THREADS;
     }
-    uint passed_over = passed_over_by(p);
-    Move move = move_of_pass(passed_over);
-    if (!move.moves || by_prefixes(passed_over)) return;
+    uint skipped_digits = load_skipped_digits(p);
+    PassIo io = pass_io(skipped_digits);
+    if (!io.is_active || by_prefixes(skipped_digits)) return;
     for (uint from = first; from < end; from += BATCH * step) {
         uint words[BATCH * ITEM_WORDS];
         [[unroll]] for (uint w = 0; w < ITEM_WORDS; ++w) {
-            if (stays(p, w, move, count)) continue;
-            Plane source = source_plane(p, w, move, count);
+            if (stays(p, w, io, count)) continue;
+            Plane source = source_plane(p, w, io, count);
             [[unroll]] for (uint k = 0; k < BATCH; ++k) {
                 uint i = from + k * step;
-                words[k * ITEM_WORDS + w] = load_word(w, source, move.first, i < end && i >= from ? i : from);
+                words[k * ITEM_WORDS + w] = load_word(w, source, io.first, i < end && i >= from ? i : from);
             }
         }
         [[unroll]] for (uint w = 0; w < ITEM_WORDS; ++w) {
-            if (stays(p, w, move, count)) continue;
-            Plane target = target_plane(p, w, move, count);
+            if (stays(p, w, io, count)) continue;
+            Plane target = target_plane(p, w, io, count);
             [[unroll]] for (uint k = 0; k < BATCH; ++k) {
                 uint i = from + k * step;
-                if (i < end && i >= from) store_word(target, i, turn_moving(p, w, move, count, i, words[k * ITEM_WORDS + w]));
+                if (i < end && i >= from) store_word(target, i, turn_moving(p, w, io, count, i, words[k * ITEM_WORDS + w]));
             }
         }
         // The next step would begin beyond 2^32.

@@ -15,7 +15,7 @@
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
@@ -33,7 +33,7 @@ const uint BATCH = (KEYS - 1) / BATCHES + 1;
 struct Run {
     Tile first;
     uint tiles;
-    Move move;
+    PassIo io;
     Plane plane;
     uint word;
 };
@@ -56,7 +56,7 @@ void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
         uint i = k * THREADS;
         if (i >= items) continue;
         if (KEYS_ARE_PLANES) keys[k] = dense.v[i];
-        else if (run.move.first) keys[k] = load_encoded(run.first.problem, run.word, run.move, run.first.count, first + i);
+        else if (run.io.first) keys[k] = load_encoded(run.first.problem, run.word, run.io, run.first.count, first + i);
         else keys[k] = load_strided(run.plane, first + i);
     }
 }
@@ -64,7 +64,7 @@ void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
 void count_batch(Run run, uint batch, uint keys[BATCH]) {
     uint mask = (1u << (args.digit >> 16)) - 1;
     uint items = items_from(run, batch);
-    bool encodes = KEYS_ARE_PLANES && ENCODES && run.move.first;
+    bool encodes = KEYS_ARE_PLANES && ENCODES && run.io.first;
     [[unroll]] for (uint k = 0; k < BATCH; ++k) {
         uint key = encodes ? encode_top(keys[k]) : keys[k];
         if (k * THREADS < items) atomicAdd(sh_histogram[own_counter(bin_of(key, args.digit & 0xff, mask))], 1);
@@ -148,11 +148,11 @@ void main() {
     Run run;
     for (uint t = first; t < end && find_tile(t, TILE, run.first); t += run.tiles) {
         run.tiles = min(end - t, run.first.tiles - run.first.index);
-        run.move = move_of_pass(passed_over_by(run.first.problem));
-        if (!run.move.moves) continue;
+        run.io = pass_io(load_skipped_digits(run.first.problem));
+        if (!run.io.is_active) continue;
         run.word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
-        run.plane = source_plane(run.first.problem, run.word, run.move, run.first.count);
-        if (PACKED && run.move.first) count_packed_run(run);
+        run.plane = source_plane(run.first.problem, run.word, run.io, run.first.count);
+        if (PACKED && run.io.first) count_packed_run(run);
         else count_run(run);
     }
 }

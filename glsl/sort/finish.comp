@@ -17,7 +17,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
@@ -68,42 +68,42 @@ bool is_less(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return less;
 }
 
-uvec2 plane_of_word(uint p, uint w, Move move, uint count) { return source_plane(p, w, move, count).base; }
+uvec2 plane_of_word(uint p, uint w, PassIo io, uint count) { return source_plane(p, w, io, count).base; }
 
 // The keys of a tile and what lies beside it, to shared memory.
-void stage_keys(uint p, Move move, uint count, Room room) {
+void stage_keys(uint p, PassIo io, uint count, Room room) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-        Words source = Words(advance(plane_of_word(p, w, move, count), bytes_of(room.first, 4)));
+        Words source = Words(advance(plane_of_word(p, w, io, count), bytes_of(room.first, 4)));
         uint words[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) words[k] = source.v[min(k * THREADS + thread_id(), room.end - room.first - 1)];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            uint place = k * THREADS + thread_id();
-            if (place < ROOM) sh_keys[w * ROOM + place] = words[k];
+            uint position = k * THREADS + thread_id();
+            if (position < ROOM) sh_keys[w * ROOM + position] = words[k];
         }
     }
 }
 
-void key_at_hand(Room room, uint place, out uint key[KEY_WORDS]) {
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_keys[w * ROOM + place - room.first];
+void key_at_hand(Room room, uint position, out uint key[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_keys[w * ROOM + position - room.first];
 }
 
-void key_far_off(uint p, Move move, uint count, uint place, out uint key[KEY_WORDS]) {
+void key_far_off(uint p, PassIo io, uint count, uint position, out uint key[KEY_WORDS]) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-        key[w] = Words(advance(plane_of_word(p, w, move, count), bytes_of(place, 4))).v[0];
+        key[w] = Words(advance(plane_of_word(p, w, io, count), bytes_of(position, 4))).v[0];
     }
 }
 
 // The items before this place that belong behind it.
-uint greater_before(uint p, Move move, uint count, Room room, uint place, uint key[KEY_WORDS]) {
+uint greater_before(uint p, PassIo io, uint count, Room room, uint position, uint key[KEY_WORDS]) {
     uint greater = 0;
     uint other[KEY_WORDS];
-    while (place > room.first) {
-        key_at_hand(room, --place, other);
+    while (position > room.first) {
+        key_at_hand(room, --position, other);
         if (!have_one_prefix(other, key)) return greater;
         if (is_less(key, other)) greater += 1;
     }
-    while (place > 0) {
-        key_far_off(p, move, count, --place, other);
+    while (position > 0) {
+        key_far_off(p, io, count, --position, other);
         if (!have_one_prefix(other, key)) return greater;
         if (is_less(key, other)) greater += 1;
     }
@@ -111,16 +111,16 @@ uint greater_before(uint p, Move move, uint count, Room room, uint place, uint k
 }
 
 // The items behind this place that belong before it.
-uint less_behind(uint p, Move move, uint count, Room room, uint place, uint key[KEY_WORDS]) {
+uint less_behind(uint p, PassIo io, uint count, Room room, uint position, uint key[KEY_WORDS]) {
     uint less = 0;
     uint other[KEY_WORDS];
-    while (++place < room.end) {
-        key_at_hand(room, place, other);
+    while (++position < room.end) {
+        key_at_hand(room, position, other);
         if (!have_one_prefix(other, key)) return less;
         if (is_less(other, key)) less += 1;
     }
-    for (; place < count; ++place) {
-        key_far_off(p, move, count, place, other);
+    for (; position < count; ++position) {
+        key_far_off(p, io, count, position, other);
         if (!have_one_prefix(other, key)) return less;
         if (is_less(other, key)) less += 1;
     }
@@ -128,40 +128,40 @@ uint less_behind(uint p, Move move, uint count, Room room, uint place, uint key[
 }
 
 // A word of the key at hand at a place, as it leaves.
-uint leaving_word(Room room, uint w, uint place, bool decodes) {
-    uint word = sh_keys[w * ROOM + place - room.first];
+uint leaving_word(Room room, uint w, uint position, bool decodes) {
+    uint word = sh_keys[w * ROOM + position - room.first];
     if (!ENCODES || !decodes) return word;
     if (w == TOP_WORD) return decode_top(word);
-    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_keys[TOP_WORD * ROOM + place - room.first])));
+    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_keys[TOP_WORD * ROOM + position - room.first])));
 }
 
-void finish_tile(uint p, Move move, uint count, uint first) {
+void finish_tile(uint p, PassIo io, uint count, uint first) {
     uint valid = min(TILE, count - first);
     Room room;
     room.first = first - min(first, FINISH_MARGIN);
     room.end = first + valid + min(count - first - valid, FINISH_MARGIN);
-    stage_keys(p, move, count, room);
+    stage_keys(p, io, count, room);
     barrier();
 
     uint targets[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = first + min(k * THREADS + thread_id(), valid - 1);
+        uint position = first + min(k * THREADS + thread_id(), valid - 1);
         uint key[KEY_WORDS];
-        key_at_hand(room, place, key);
-        targets[k] = place - greater_before(p, move, count, room, place, key) + less_behind(p, move, count, room, place, key);
+        key_at_hand(room, position, key);
+        targets[k] = position - greater_before(p, io, count, room, position, key) + less_behind(p, io, count, room, position, key);
     }
 
     bool decodes = !KEYS_APART;
     for (uint w = 0; w < KEY_WORDS && !DROPS_KEYS; ++w) {
-        Plane target = target_plane(p, w, move, count);
+        Plane target = target_plane(p, w, io, count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint place = k * THREADS + thread_id();
-            if (place < valid) store_word(target, targets[k], leaving_word(room, w, first + place, decodes));
+            uint position = k * THREADS + thread_id();
+            if (position < valid) store_word(target, targets[k], leaving_word(room, w, first + position, decodes));
         }
     }
     for (uint w = KEY_WORDS; w < ITEM_WORDS; ++w) {
-        Words source = Words(advance(plane_of_word(p, w, move, count), bytes_of(first, 4)));
-        Plane target = target_plane(p, w, move, count);
+        Words source = Words(advance(plane_of_word(p, w, io, count), bytes_of(first, 4)));
+        Plane target = target_plane(p, w, io, count);
         uint words[ITEMS];
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = source.v[min(k * THREADS + thread_id(), valid - 1)];
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -173,13 +173,13 @@ void finish_tile(uint p, Move move, uint count, uint first) {
 void main() {
     Share share;
     if (!find_share(share)) return;
-    uint passed_over = passed_over_by(share.problem);
-    if (!by_prefixes(passed_over)) return;
-    Move move = move_of_pass(passed_over);
+    uint skipped_digits = load_skipped_digits(share.problem);
+    if (!by_prefixes(skipped_digits)) return;
+    PassIo io = pass_io(skipped_digits);
     uint tiles = tiles_of(share.count, TILE);
     for (uint tile = share.index; tile < tiles; tile += share.shares) {
         // What the last one has left in shared memory has been read.
         barrier();
-        finish_tile(share.problem, move, share.count, tile * TILE);
+        finish_tile(share.problem, io, share.count, tile * TILE);
     }
 }

@@ -16,7 +16,7 @@
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 #include "sort/clear.glsl"
 
@@ -88,8 +88,8 @@ void count_dense(Items items, uint from_digit) {
 }
 
 void count_any(Items items, uint from_digit) {
-    Move move;
-    move.first = true;
+    PassIo io;
+    io.first = true;
     uint valid = items.end - items.first;
     for (uint from = 0; from < valid; from += BATCH_KEYS) {
         uint batch[BATCH * KEY_WORDS];
@@ -97,7 +97,7 @@ void count_any(Items items, uint from_digit) {
             uint i = from + k * THREADS + thread_id();
             if (i < valid) {
                 [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                    batch[k * KEY_WORDS + w] = load_encoded(items.problem, w, move, items.count, items.first + i);
+                    batch[k * KEY_WORDS + w] = load_encoded(items.problem, w, io, items.count, items.first + i);
                 }
             }
         }

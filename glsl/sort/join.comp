@@ -15,7 +15,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
@@ -62,24 +62,24 @@ void find_runs(uint p, Group group, uint window) {
 }
 
 // The run that has a place of shared memory.
-uint run_at(uint place) {
+uint run_at(uint position) {
     uint r = 0;
     [[unroll]] for (uint step = FAN / 2; step > 0; step /= 2) {
-        if (sh_begins[r + step] <= place) r += step;
+        if (sh_begins[r + step] <= position) r += step;
     }
     return r;
 }
 
 // Neighbouring items by neighbouring threads.
-void load_window(Part part, Move move) {
+void load_window(Part part, PassIo io) {
     [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
         // From the part's first item, before which some lie: what wraps here wraps back when that is added.
         uint from[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            uint place = min(striped(first + k), part.items - 1);
-            from[k] = place + sh_ahead[run_at(place)] - sh_before;
+            uint position = min(striped(first + k), part.items - 1);
+            from[k] = position + sh_ahead[run_at(position)] - sh_before;
         }
-        stage_items(part, move, first, from);
+        stage_items(part, io, first, from);
     }
 }
 
@@ -90,8 +90,8 @@ struct Pair {
     uint end;
 };
 
-Pair pair_at(uint place, uint runs) {
-    uint r = run_at(place) & ~(2 * runs - 1);
+Pair pair_at(uint position, uint runs) {
+    uint r = run_at(position) & ~(2 * runs - 1);
     Pair pair;
     pair.a = sh_begins[r];
     pair.b = sh_begins[r + runs];
@@ -113,16 +113,16 @@ Places merge_pairs(uint runs, uint count, out uint items[ITEMS_WORDS]) {
     load_item(a_next, of_a);
     load_item(b_next, of_b);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = own.first + k;
-        if (place >= own.end) continue;
-        if (place == pair.end) {
-            pair = pair_at(place, runs);
+        uint position = own.first + k;
+        if (position >= own.end) continue;
+        if (position == pair.end) {
+            pair = pair_at(position, runs);
             a_next = pair.a;
             b_next = pair.b;
             load_item(a_next, of_a);
             load_item(b_next, of_b);
         }
-        bool takes_b = b_next < pair.end && (a_next >= pair.b || turned(of_a, of_b));
+        bool takes_b = b_next < pair.end && (a_next >= pair.b || comes_after(of_a, of_b));
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
         advance_runs(takes_b, a_next, b_next, count - 1, of_a, of_b);
     }
@@ -134,7 +134,7 @@ void main() {
     if (p >= args.problem_count) return;
     uint windows = windows_of(group_items());
     uint index = linear_group() % args.chunk;
-    uint count = told_count(p);
+    uint count = requested_count(p);
     Group group = group_at(index / windows, count);
     uint window = index % windows;
     if (window >= windows_of(group.items)) return;
@@ -146,8 +146,8 @@ void main() {
     part.count = count;
     part.first = group.first + sh_before;
     part.items = sh_begins[FAN];
-    Move move = move_of_level();
-    load_window(part, move);
+    PassIo io = level_io();
+    load_window(part, io);
     barrier();
     uint items[ITEMS_WORDS];
     for (uint runs = 1; runs < tiles_of(group.items, run_items()); runs *= 2) {
@@ -156,5 +156,5 @@ void main() {
         store_items(items, own);
         barrier();
     }
-    store_merged(part, move);
+    store_merged(part, io);
 }

@@ -33,11 +33,11 @@ void number(uint first, out uint words[ITEMS]) {
 }
 
 // Word w of the tile's items, as it lies, and past the last of them the pad (or anything, where items are numbered).
-void load_raw(Tile tile, uint w, Move move, uint pad, out uint words[ITEMS]) {
+void load_raw(Tile tile, uint w, PassIo io, uint pad, out uint words[ITEMS]) {
     uint first = tile.index * TILE;
     uint valid = tile.count - first;
-    Plane plane = source_plane(tile.problem, w, move, tile.count);
-    if (is_plane(w) || !move.first) load_dense(advance(plane.base, bytes_of(first, 4)), valid, pad, words);
+    Plane plane = source_plane(tile.problem, w, io, tile.count);
+    if (is_plane(w) || !io.first) load_dense(advance(plane.base, bytes_of(first, 4)), valid, pad, words);
     else if (is_index(w)) number(first, words);
     else load_apart(plane, first, valid, w < KEY_WORDS && NARROW, pad, words);
 }
@@ -46,24 +46,24 @@ void load_raw(Tile tile, uint w, Move move, uint pad, out uint words[ITEMS]) {
 //
 // Keys of one word are encoded whether they are there or not, from a pad that becomes PAD: to ask each takes registers (82 instead of 64 with
 // 22 floats a thread on NVIDIA, and half the workgroups).
-void load_keys(Tile tile, uint w, Move move, out uint keys[ITEMS]) {
-    bool encodes = ENCODES && move.first;
-    load_raw(tile, w, move, KEY_WORDS == 1 && encodes ? decode_top(PAD) : PAD, keys);
+void load_keys(Tile tile, uint w, PassIo io, out uint keys[ITEMS]) {
+    bool encodes = ENCODES && io.first;
+    load_raw(tile, w, io, KEY_WORDS == 1 && encodes ? decode_top(PAD) : PAD, keys);
     if (!encodes) return;
     // Of less than 2^32 items the last tile may end beyond.
     uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (KEY_WORDS == 1) keys[k] = encode_top(keys[k]);
-        else if (striped(k) < tile.count - first) keys[k] = turn_word(tile.problem, w, move, true, tile.count, first + striped(k), keys[k]);
+        else if (striped(k) < tile.count - first) keys[k] = turn_word(tile.problem, w, io, true, tile.count, first + striped(k), keys[k]);
     }
 }
 
 // A word that follows.
-void load_moving(Tile tile, uint w, Move move, out uint words[ITEMS]) {
-    load_raw(tile, w, move, PAD, words);
+void load_moving(Tile tile, uint w, PassIo io, out uint words[ITEMS]) {
+    load_raw(tile, w, io, PAD, words);
     if (!ENCODES || KEY_WORDS == 1 || w >= KEY_WORDS) return;
     uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (striped(k) < tile.count - first) words[k] = turn_moving(tile.problem, w, move, tile.count, first + striped(k), words[k]);
+        if (striped(k) < tile.count - first) words[k] = turn_moving(tile.problem, w, io, tile.count, first + striped(k), words[k]);
     }
 }

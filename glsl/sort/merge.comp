@@ -14,7 +14,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
@@ -31,11 +31,11 @@ void main() {
     uint p = linear_group() / runs;
     uint run = linear_group() % runs;
     if (p >= args.problem_count) return;
-    uint count = told_count(p);
+    uint count = requested_count(p);
     if (run == 0 && thread_id() == 0) write_status(p);
     Part part = whole_problem(p, count);
     part.first = run * TILE;
     if (part.first >= count) return;
     part.items = min(count - part.first, TILE);
-    merge_part(part, MERGED ? move_of_level() : from_input_to_output());
+    merge_part(part, MERGED ? level_io() : input_to_output());
 }

@@ -11,7 +11,7 @@ const bool CARRIES_VALUE = MERGES_KEYS && VALUE_WORDS == 1;
 const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
 
 // Whether b, which comes after a, belongs before it.
-bool turned(uint a[MERGED_WORDS], uint b[MERGED_WORDS]) {
+bool comes_after(uint a[MERGED_WORDS], uint b[MERGED_WORDS]) {
     bool greater = false;
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
         uint x = a[w] & sorted_bits(w);

@@ -18,10 +18,10 @@ const uint ROOM = TILE + TILE / 32 + 1;
 
 shared uint sh_words[MERGED_WORDS * ROOM];
 
-uint slot(uint place) { return place + place / 32; }
+uint slot(uint position) { return position + position / 32; }
 
-void load_item(uint place, out uint item[MERGED_WORDS]) {
-    [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) item[w] = sh_words[w * ROOM + slot(place)];
+void load_item(uint position, out uint item[MERGED_WORDS]) {
+    [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) item[w] = sh_words[w * ROOM + slot(position)];
 }
 
 // Neighbouring places, and the thread's items among them.
@@ -38,25 +38,25 @@ Places own_places(uint count) {
 }
 
 // Those of this thread's items that belong to `places`.
-void store_items(uint items[ITEMS_WORDS], Places places) {
+void store_items(uint items[ITEMS_WORDS], Places positions) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = thread_id() * ITEMS + k;
-        if (place < places.first || place >= places.end) continue;
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) sh_words[w * ROOM + slot(place)] = items[k * MERGED_WORDS + w];
+        uint position = thread_id() * ITEMS + k;
+        if (position < positions.first || position >= positions.end) continue;
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) sh_words[w * ROOM + slot(position)] = items[k * MERGED_WORDS + w];
     }
 }
 
 // How many items of the run [a, a + a_count) are among the first `places` of its merge with [b, b + b_count).
-uint co_rank(uint places, uint a, uint a_count, uint b, uint b_count) {
-    uint low = places > b_count ? places - b_count : 0;
-    uint high = min(places, a_count);
+uint co_rank(uint positions, uint a, uint a_count, uint b, uint b_count) {
+    uint low = positions > b_count ? positions - b_count : 0;
+    uint high = min(positions, a_count);
     while (low < high) {
         uint middle = (low + high) / 2;
         uint of_a[MERGED_WORDS];
         uint of_b[MERGED_WORDS];
         load_item(a + middle, of_a);
-        load_item(b + places - 1 - middle, of_b);
-        if (turned(of_a, of_b)) high = middle;
+        load_item(b + positions - 1 - middle, of_b);
+        if (comes_after(of_a, of_b)) high = middle;
         else low = middle + 1;
     }
     return low;
@@ -78,7 +78,7 @@ void order_items(inout uint items[ITEMS_WORDS]) {
                 a[w] = items[at + w];
                 b[w] = items[at + MERGED_WORDS + w];
             }
-            bool exchanged = turned(a, b) && (heads >> (k + 1) & 1) == 0;
+            bool exchanged = comes_after(a, b) && (heads >> (k + 1) & 1) == 0;
             [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
                 items[at + w] = exchanged ? b[w] : a[w];
                 items[at + MERGED_WORDS + w] = exchanged ? a[w] : b[w];
@@ -127,9 +127,9 @@ Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint item
     load_item(min(a_next, count - 1), of_a);
     load_item(min(b_next, count - 1), of_b);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = thread_id() * ITEMS + k;
-        if (place < own.first || place >= own.end) continue;
-        bool takes_b = b_next < merged.end && (a_next >= middle || turned(of_a, of_b));
+        uint position = thread_id() * ITEMS + k;
+        if (position < own.first || position >= own.end) continue;
+        bool takes_b = b_next < merged.end && (a_next >= middle || comes_after(of_a, of_b));
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
         advance_runs(takes_b, a_next, b_next, count - 1, of_a, of_b);
     }
@@ -140,13 +140,13 @@ Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint item
 const uint LOADS = ITEMS < 8 ? ITEMS : 8;
 
 // Items of the part to the places of shared memory that this thread has from its item `first` on. Behind the last place they are loaded for nothing.
-void stage_items(Part part, Move move, uint first, uint from[LOADS]) {
-    Plane values = source_plane(part.problem, KEY_WORDS, move, part.count);
+void stage_items(Part part, PassIo io, uint first, uint from[LOADS]) {
+    Plane values = source_plane(part.problem, KEY_WORDS, io, part.count);
     [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
         uint words[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            if (w < COMPARED_WORDS) words[k] = load_key_word(part, move, FIRST_WORD + w, from[k]);
-            else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, move.first, part.first + from[k]) : from[k];
+            if (w < COMPARED_WORDS) words[k] = load_key_word(part, io, FIRST_WORD + w, from[k]);
+            else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, io.first, part.first + from[k]) : from[k];
         }
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
             if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
@@ -155,55 +155,55 @@ void stage_items(Part part, Move move, uint first, uint from[LOADS]) {
 }
 
 // Neighbouring items by neighbouring threads, to where their threads find them. Pads stay in registers, behind every key.
-void load_items(Part part, Move move, out uint items[ITEMS_WORDS]) {
+void load_items(Part part, PassIo io, out uint items[ITEMS_WORDS]) {
     [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
         uint from[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) from[k] = min(striped(first + k), part.items - 1);
-        stage_items(part, move, first, from);
+        stage_items(part, io, first, from);
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint place = thread_id() * ITEMS + k;
+        uint position = thread_id() * ITEMS + k;
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
             uint word = PAD;
-            if (place < part.items) word = sh_words[w * ROOM + slot(place)];
+            if (position < part.items) word = sh_words[w * ROOM + slot(position)];
             items[k * MERGED_WORDS + w] = word;
         }
     }
 }
 
 // A word of the merged key at a place.
-uint merged_key(uint w, uint place, bool decodes) {
-    uint word = sh_words[w * ROOM + slot(place)];
+uint merged_key(uint w, uint position, bool decodes) {
+    uint word = sh_words[w * ROOM + slot(position)];
     if (!ENCODES || !decodes) return word;
     if (w == TOP_WORD) return decode_top(word);
-    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_words[TOP_WORD * ROOM + slot(place)])));
+    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_words[TOP_WORD * ROOM + slot(position)])));
 }
 
 // A merged word of every item to where it belongs, neighbouring items by neighbouring threads. (Unrolled, it holds registers that cost more.)
 void store_keys(Part part, Plane target, uint w, bool decodes) {
-    [[dont_unroll]] for (uint place = thread_id(); place < part.items; place += THREADS) {
-        store_word(target, part.first + place, merged_key(w, place, decodes));
+    [[dont_unroll]] for (uint position = thread_id(); position < part.items; position += THREADS) {
+        store_word(target, part.first + position, merged_key(w, position, decodes));
     }
 }
 
 void store_carried(Part part, Plane target) {
-    [[dont_unroll]] for (uint place = thread_id(); place < part.items; place += THREADS) {
-        store_word(target, part.first + place, sh_words[(MERGED_WORDS - 1) * ROOM + slot(place)]);
+    [[dont_unroll]] for (uint position = thread_id(); position < part.items; position += THREADS) {
+        store_word(target, part.first + position, sh_words[(MERGED_WORDS - 1) * ROOM + slot(position)]);
     }
 }
 
-void store_merged(Part part, Move move) {
-    bool drops = DROPS_KEYS && move.last;
-    bool decodes = move.last && !KEYS_APART;
+void store_merged(Part part, PassIo io) {
+    bool drops = DROPS_KEYS && io.last;
+    bool decodes = io.last && !KEYS_APART;
     if (MERGES_KEYS && !drops) {
-        for (uint w = 0; w < KEY_WORDS; ++w) store_keys(part, target_plane(part.problem, w, move, part.count), w, decodes);
+        for (uint w = 0; w < KEY_WORDS; ++w) store_keys(part, target_plane(part.problem, w, io, part.count), w, decodes);
     }
-    if (CARRIES_VALUE) store_carried(part, target_plane(part.problem, KEY_WORDS, move, part.count));
+    if (CARRIES_VALUE) store_carried(part, target_plane(part.problem, KEY_WORDS, io, part.count));
     if (!CARRIES_WORD || CARRIES_VALUE) return;
     uint from[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) from[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
-    for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, from);
+    for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, io, w, from);
 }
 
 #ifdef MERGES_SEGMENTS
@@ -226,9 +226,9 @@ void merge_ends(uint run, uint count, inout uint items[ITEMS_WORDS]) {
 #endif
 
 // Sorts a part, from where the move reads to where it writes.
-void merge_part(Part part, Move move) {
+void merge_part(Part part, PassIo io) {
     uint items[ITEMS_WORDS];
-    load_items(part, move, items);
+    load_items(part, io, items);
     order_items(items);
     store_items(items, own_places(part.items));
     barrier();
@@ -246,5 +246,5 @@ void merge_part(Part part, Move move) {
         store_items(items, changed);
         barrier();
     }
-    store_merged(part, move);
+    store_merged(part, io);
 }

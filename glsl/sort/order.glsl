@@ -7,10 +7,10 @@
 // equal ones by the places they came from, which every item carries then. A part that fails is ordered again by ballots. (Keys alone carry
 // nothing: sorted by all of their bits, equal ones are the same.)
 
-const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !PROVES;
+const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !VERIFIES_ORDER;
 
 // Orders the tile by one digit: keys to their places in sh_keys, places told for what they carry.
-void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint places[PLACE_WORDS]) {
+void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint positions[POSITION_WORDS]) {
     uint mask = (1u << digit.bits) - 1;
     begin_digit(digit.shift);
     barrier();
@@ -20,17 +20,17 @@ void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint pla
     sum_rows(totals);
     find_hot_digit(totals);
     scan_digits(totals);
-    place_rows(totals);
+    start_rows(totals);
     barrier();
-    rank_keys(keys, mask, by_ballots, places);
+    rank_keys(keys, mask, by_ballots, positions);
     barrier();
 }
 
 // Carried words go where their keys have gone.
-void carry(uint places[PLACE_WORDS], inout uint carried[ITEMS]) {
+void carry(uint positions[POSITION_WORDS], inout uint carried[ITEMS]) {
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) sh_keys[place_of(places, k)] = carried[k];
+        if (HOLDS(k)) sh_keys[position_of(positions, k)] = carried[k];
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -72,71 +72,71 @@ bool is_in_order(uint keys[ITEMS], uint carried[ITEMS]) {
 }
 
 // Word w of the keys of those places. The pads sort behind the last key and stay there.
-void load_key_words(Part part, Move move, uint w, uint places[ITEMS], out uint keys[ITEMS]) {
+void load_key_words(Part part, PassIo io, uint w, uint positions[ITEMS], out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) keys[k] = places[k] < part.items ? load_key_word(part, move, w, places[k]) : PAD;
+        if (HOLDS(k)) keys[k] = positions[k] < part.items ? load_key_word(part, io, w, positions[k]) : PAD;
     }
 }
 
 // A value of one word of each item.
-void load_values(Part part, Move move, inout uint values[ITEMS]) {
-    Plane plane = source_plane(part.problem, KEY_WORDS, move, part.count);
+void load_values(Part part, PassIo io, inout uint values[ITEMS]) {
+    Plane plane = source_plane(part.problem, KEY_WORDS, io, part.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k) && striped(k) < part.items) values[k] = load_word(KEY_WORDS, plane, move.first, part.first + striped(k));
+        if (HOLDS(k) && striped(k) < part.items) values[k] = load_word(KEY_WORDS, plane, io.first, part.first + striped(k));
     }
 }
 
-void load_part(Part part, Move move, out uint keys[ITEMS], out uint carried[ITEMS]) {
+void load_part(Part part, PassIo io, out uint keys[ITEMS], out uint carried[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
-    load_key_words(part, move, BEGIN_BIT / 32, carried, keys);
-    if (CARRIES_VALUE) load_values(part, move, carried);
+    load_key_words(part, io, BEGIN_BIT / 32, carried, keys);
+    if (CARRIES_VALUE) load_values(part, io, carried);
 }
 
 // Every digit, through shared memory.
-void order_by_digits(Part part, Move move, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
+void order_by_digits(Part part, PassIo io, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
     uint word = BEGIN_BIT / 32;
     [[dont_unroll]] for (uint d = 0; d < digits; ++d) {
         Digit digit = digit_at(d, BEGIN_BIT, END_BIT);
         if (KEY_WORDS > 1 && digit.word != word) {
             word = digit.word;
-            load_key_words(part, move, word, carried, keys);
+            load_key_words(part, io, word, carried, keys);
         }
-        uint places[PLACE_WORDS];
-        order_by_digit(keys, digit, by_ballots, places);
+        uint positions[POSITION_WORDS];
+        order_by_digit(keys, digit, by_ballots, positions);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
         }
-        if (ITEM_WORDS > 1) carry(places, carried);
+        if (ITEM_WORDS > 1) carry(positions, carried);
         else barrier();
     }
 }
 
 // Items in order: of one word the keys themselves; of each item its value, or the place it came from.
-void store_part(Part part, Move move, uint keys[ITEMS], uint carried[ITEMS], bool carries_value) {
+void store_part(Part part, PassIo io, uint keys[ITEMS], uint carried[ITEMS], bool carries_value) {
     if (KEY_WORDS == 1 && !DROPS_KEYS) {
-        Plane target = target_plane(part.problem, 0, move, part.count);
+        Plane target = target_plane(part.problem, 0, io, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), KEYS_APART ? keys[k] : decode_top(keys[k]));
         }
     }
     if (carries_value) {
-        Plane target = target_plane(part.problem, KEY_WORDS, move, part.count);
+        Plane target = target_plane(part.problem, KEY_WORDS, io, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
         }
     } else {
-        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, move, w, carried);
+        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, io, w, carried);
     }
 }
 
 // Orders a part by its lowest digits, so many of them, from where the move reads to where it writes.
-void order_part(Part part, Move move, uint digits) {
+void order_part(Part part, PassIo io, uint digits) {
     uint keys[ITEMS];
     uint carried[ITEMS];
     [[dont_unroll]] for (uint attempt = 0; attempt < 2; ++attempt) {
-        load_part(part, move, keys, carried);
-        order_by_digits(part, move, digits, !PROVES || attempt == 1, keys, carried);
-        if (!PROVES || attempt == 1 || is_in_order(keys, carried)) break;
+        load_part(part, io, keys, carried);
+        order_by_digits(part, io, digits, !VERIFIES_ORDER || attempt == 1, keys, carried);
+        if (!VERIFIES_ORDER || attempt == 1 || is_in_order(keys, carried)) break;
     }
-    store_part(part, move, keys, carried, CARRIES_VALUE);
+    store_part(part, io, keys, carried, CARRIES_VALUE);
 }

@@ -16,7 +16,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
@@ -34,7 +34,7 @@ shared uint sh_before[SAMPLES];
 void load_compared(uint p, uint count, uint index, out uint item[MERGED_WORDS]) {
     item[MERGED_WORDS - 1] = 0;
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        item[w] = Words(middle_plane(p, FIRST_WORD + w, move_of_level().to_output, count)).v[index];
+        item[w] = Words(middle_plane(p, FIRST_WORD + w, level_io().to_output, count)).v[index];
     }
 }
 
@@ -53,7 +53,7 @@ uint count_before(Row row, uint key[MERGED_WORDS], uint low, uint high) {
         uint middle = (low + high) / 2;
         uint item[MERGED_WORDS];
         load_compared(row.problem, row.count, row.first + middle * row.step, item);
-        bool before = row.earlier ? !turned(item, key) : turned(key, item);
+        bool before = row.earlier ? !comes_after(item, key) : comes_after(key, item);
         if (before) low = middle + 1;
         else high = middle;
     }
@@ -63,26 +63,26 @@ uint count_before(Row row, uint key[MERGED_WORDS], uint low, uint high) {
 void main() {
     uint p = linear_group() / args.chunk;
     if (p >= args.problem_count) return;
-    uint count = told_count(p);
+    uint count = requested_count(p);
     uint first_sample = linear_group() % args.chunk * SAMPLES;
     if (first_sample >= tiles_of(count, STEP)) return;
 
     uint asked = thread_id() % SAMPLES;
     uint r = thread_id() / SAMPLES;
-    uint place = (first_sample + asked) * STEP;
-    bool asks = place < count;
-    Group group = group_at(place / group_items(), count);
+    uint position = (first_sample + asked) * STEP;
+    bool asks = position < count;
+    Group group = group_at(position / group_items(), count);
     uint items = items_of_run(group, r);
     uint first = group.first + r * run_items();
-    Row row = Row(p, count, first, STEP, first < place);
+    Row row = Row(p, count, first, STEP, first < position);
     uint key[MERGED_WORDS];
-    if (asks) load_compared(p, count, place, key);
+    if (asks) load_compared(p, count, position, key);
 
     // 1. How many samples of the run come before this one.
     if (thread_id() < SAMPLES) sh_before[thread_id()] = 0;
     barrier();
-    bool own = place - first < items;
-    uint before = (place - first) / STEP;
+    bool own = position - first < items;
+    uint before = (position - first) / STEP;
     if (!own) before = asks ? count_before(row, key, 0, tiles_of(items, STEP)) : 0;
     atomicAdd(sh_before[asked], before);
     barrier();
@@ -90,7 +90,7 @@ void main() {
     if (!asks || rank % SPACING != 0) return;
 
     // 2. And how many items: the last of these samples and all before it, and some of those behind it.
-    uint taken = place - first;
+    uint taken = position - first;
     row.step = 1;
     if (!own) taken = before == 0 ? 0 : count_before(row, key, (before - 1) * STEP + 1, min(before * STEP, items));
     tile_words_of(p).v[row_of(group, rank / SPACING) + r] = taken;

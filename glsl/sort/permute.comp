@@ -14,7 +14,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 // Steps, as args.digit tells.
@@ -33,14 +33,14 @@ void main() {
     // Places are counted from the first item of all.
     uvec2 source = from_scratch() ? aside : problem_values(p);
     uvec2 target = to_scratch() ? aside : part_of(problem_to_values(p), words * 4);
-    Words places = Words(middle_plane(p, KEY_WORDS, false, count));
+    Words positions = Words(middle_plane(p, KEY_WORDS, false, count));
     // Words of all values may be more than 2^32: an item and a word of it go on together.
     uint first = share.index * THREADS + thread_id();
     uint step = share.shares * THREADS;
     uint w = first % words;
     for (uint item = first / words; item < count; item += step / words) {
         // Where offsets fall, segments leave places unwritten.
-        uint from = from_scratch() ? item : SEGMENTS ? min(places.v[item], problem_max_count(p) - 1) : places.v[item];
+        uint from = from_scratch() ? item : SEGMENTS ? min(positions.v[item], problem_max_count(p) - 1) : positions.v[item];
         uint word = Words(advance(source, bytes_of(from, words * 4))).v[w];
         Words(advance(target, bytes_of(item, words * 4))).v[w] = word;
         w += step % words;

@@ -103,11 +103,11 @@ uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
     return plane_address(area, w - KEY_WORDS, count);
 }
 
-Plane source_plane(uint p, uint w, Move move, uint count) {
+Plane source_plane(uint p, uint w, PassIo io, uint count) {
     Plane plane;
     plane.stride = 1;
-    if (!move.first) {
-        plane.base = middle_plane(p, w, move.to_output, count);
+    if (!io.first) {
+        plane.base = middle_plane(p, w, io.to_output, count);
         return plane;
     }
     uint strides = problem_strides(p);
@@ -124,12 +124,12 @@ Plane source_plane(uint p, uint w, Move move, uint count) {
     return plane;
 }
 
-Plane target_plane(uint p, uint w, Move move, uint count) {
+Plane target_plane(uint p, uint w, PassIo io, uint count) {
     Plane plane;
     plane.stride = 1;
     bool packs_later = w < KEY_WORDS ? KEYS_APART : VALUES_APART;
-    if (!move.last || packs_later) {
-        plane.base = middle_plane(p, w, !move.to_output, count);
+    if (!io.last || packs_later) {
+        plane.base = middle_plane(p, w, !io.to_output, count);
         return plane;
     }
     if (w < KEY_WORDS) {
@@ -170,27 +170,27 @@ uint load_word(uint w, Plane plane, bool from_input, uint index) {
 const bool ENCODES = KEYS_ARE_SIGNED || KEYS_DESCEND;
 
 // Word w of item i, from raw to encoded or back.
-uint turn_word(uint p, uint w, Move move, bool encode, uint count, uint i, uint word) {
+uint turn_word(uint p, uint w, PassIo io, bool encode, uint count, uint i, uint word) {
     if (w == TOP_WORD) return encode ? encode_top(word) : decode_top(word);
     bool negative = false;
     if (SIGN_TURNS_LOW_WORDS) {
-        uint top = load_word(TOP_WORD, source_plane(p, TOP_WORD, move, count), move.first, i);
+        uint top = load_word(TOP_WORD, source_plane(p, TOP_WORD, io, count), io.first, i);
         negative = is_negative(encode ? top : decode_top(top));
     }
     return turn_low(word, negative);
 }
 
 // A word on its way from where the move reads to where it writes.
-uint turn_moving(uint p, uint w, Move move, uint count, uint i, uint word) {
-    bool leaves = move.last && !KEYS_APART;
-    if (ENCODES && w < KEY_WORDS && move.first != leaves) return turn_word(p, w, move, move.first, count, i, word);
+uint turn_moving(uint p, uint w, PassIo io, uint count, uint i, uint word) {
+    bool leaves = io.last && !KEYS_APART;
+    if (ENCODES && w < KEY_WORDS && io.first != leaves) return turn_word(p, w, io, io.first, count, i, word);
     return word;
 }
 
 // A key word of the input, encoded.
-uint load_encoded(uint p, uint w, Move move, uint count, uint index) {
-    uint word = load_word(w, source_plane(p, w, move, count), true, index);
-    return ENCODES ? turn_word(p, w, move, true, count, index, word) : word;
+uint load_encoded(uint p, uint w, PassIo io, uint count, uint index) {
+    uint word = load_word(w, source_plane(p, w, io, count), true, index);
+    return ENCODES ? turn_word(p, w, io, true, count, index, word) : word;
 }
 
 void store_word(Plane plane, uint index, uint word) {

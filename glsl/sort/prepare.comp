@@ -30,7 +30,7 @@ SortStates found_segments() { return SortStates(scratch_part(args.problems)); }
 void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         uint p = min(start + i, args.problem_count - 1);
-        counts[i] = SEGMENTS ? found_segments().v[p].count : told_count(p);
+        counts[i] = SEGMENTS ? found_segments().v[p].count : requested_count(p);
         firsts[i] = SEGMENTS ? found_segments().v[p].first : 0;
     }
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
@@ -118,11 +118,11 @@ uint lay_out_line(out uint problems) {
         }
         uint all_tiles, all_full;
         uint tile = line + sum_threads(tiles, all_tiles);
-        uint place = problems + sum_threads(full, all_full);
+        uint position = problems + sum_threads(full, all_full);
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
             if (start + i >= args.problem_count) continue;
             if (!SEGMENTS) states.v[start + i] = SortState(counts[i], tile, 0);
-            else if (counts[i] != 0) states.v[place++] = SortState(counts[i], tile, firsts[i]);
+            else if (counts[i] != 0) states.v[position++] = SortState(counts[i], tile, firsts[i]);
             tile += tiles_of(counts[i], TILE);
         }
         line += all_tiles;

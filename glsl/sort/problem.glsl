@@ -90,7 +90,7 @@ uint histogram_part(uint p) {
 Words histogram_of(uint p) { return Words(scratch_part(histogram_part(p))); }
 
 // Behind the rows, the digits that no pass sorts by; then how many keys have a prefix of each bin.
-Words passed_over_of(uint p) {
+Words skipped_digits_words(uint p) {
     return Words(advance(scratch_part(histogram_part(p)), uvec2(histogram_rows() * pass_digits() * BINS * 4, 0)));
 }
 
@@ -118,7 +118,7 @@ void enter_function(uint p) {
 uint problems() { return SEGMENTS ? states().v[args.problem_count].count : args.problem_count; }
 
 // The count as it is told, before any state is written.
-uint told_count(uint p) {
+uint requested_count(uint p) {
     uvec2 address = problem_count(p);
     uint most = problem_max_count(p);
     if (is_null(address)) return most;
@@ -127,7 +127,7 @@ uint told_count(uint p) {
 
 uint resolved_count(uint p) {
     if (SEGMENTS || !DIRECT && !is_null(problem_count(p))) return states().v[p].count;
-    return told_count(p);
+    return requested_count(p);
 }
 
 // One invocation a problem. `more`: what else there is to say.

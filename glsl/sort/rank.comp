@@ -19,7 +19,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/keys.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
@@ -43,22 +43,22 @@ shared uvec4 sh_keys[COMPARED_WORDS * ROW];
 shared uint sh_before[THREADS];
 
 // The words of a key that are compared, and of those the bits.
-void load_key(Move move, uint count, uint i, out uint key[COMPARED_WORDS]) {
+void load_key(PassIo io, uint count, uint i, out uint key[COMPARED_WORDS]) {
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        key[w] = load_encoded(0, FIRST_WORD + w, move, count, i) & sorted_bits(w);
+        key[w] = load_encoded(0, FIRST_WORD + w, io, count, i) & sorted_bits(w);
     }
 }
 
 // Keys from `first` on, as many as there is room for. What lies behind the last of them comes before no key.
-void load_blocks(Move move, uint count, uint first) {
+void load_blocks(PassIo io, uint count, uint first) {
     uint blocks = min(tiles_of(count - first, BLOCK), ROW);
     for (uint from = thread_id(); from < blocks; from += BATCH * THREADS) {
         uint words[BATCH * BLOCK * COMPARED_WORDS];
         [[unroll]] for (uint k = 0; k < BATCH * BLOCK; ++k) {
-            uint place = first + (from + k / BLOCK * THREADS) * BLOCK + k % BLOCK;
+            uint position = first + (from + k / BLOCK * THREADS) * BLOCK + k % BLOCK;
             uint key[COMPARED_WORDS];
-            load_key(move, count, min(place, count - 1), key);
-            [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) words[k * COMPARED_WORDS + w] = place < count ? key[w] : PAD;
+            load_key(io, count, min(position, count - 1), key);
+            [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) words[k * COMPARED_WORDS + w] = position < count ? key[w] : PAD;
         }
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
             uint block = from + k * THREADS;
@@ -99,12 +99,12 @@ uint count_blocks(uint begin, uint end, uint key[COMPARED_WORDS], bool first) {
 }
 
 // The same of blocks that the key is among, at `place`.
-uint count_own(uint begin, uint end, uint key[COMPARED_WORDS], uint place) {
+uint count_own(uint begin, uint end, uint key[COMPARED_WORDS], uint position) {
     uint count = 0;
     for (uint index = begin; index < end; ++index) {
         uvec4 block[COMPARED_WORDS];
         load_block(index, block);
-        [[unroll]] for (uint c = 0; c < BLOCK; ++c) count += uint(comes_before(block, c, key, index * BLOCK + c < place));
+        [[unroll]] for (uint c = 0; c < BLOCK; ++c) count += uint(comes_before(block, c, key, index * BLOCK + c < position));
     }
     return count;
 }
@@ -125,29 +125,29 @@ uint count_part(uint first, uint count, uint own, uint i, uint key[COMPARED_WORD
 }
 
 void main() {
-    uint count = told_count(0);
+    uint count = requested_count(0);
     if (linear_group() == 0 && thread_id() == 0) write_status(0);
     uint own = linear_group() * ITEMS;
     if (own >= count) return;
-    Move move = move_of_pass(0);
+    PassIo io = pass_io(0);
     uint part = thread_id() / ITEMS;
-    uint place = own + thread_id() % ITEMS;
-    uint i = min(place, count - 1);
+    uint position = own + thread_id() % ITEMS;
+    uint i = min(position, count - 1);
 
     // 1. The item, a word or more for each of its threads, and the key by which it is ranked.
     uint words[WORDS_A_THREAD];
     [[unroll]] for (uint k = 0; k < WORDS_A_THREAD; ++k) {
         uint w = min(part + k * PARTS, ITEM_WORDS - 1);
-        words[k] = turn_moving(0, w, move, count, i, load_word(w, source_plane(0, w, move, count), true, i));
+        words[k] = turn_moving(0, w, io, count, i, load_word(w, source_plane(0, w, io, count), true, i));
     }
     uint key[COMPARED_WORDS];
-    load_key(move, count, i, key);
+    load_key(io, count, i, key);
 
     // 2. How many of each part of the keys come before it.
     uint before = 0;
     for (uint first = 0; first < count; first += TILE) {
         if (first != 0) barrier();
-        load_blocks(move, count, first);
+        load_blocks(io, count, first);
         barrier();
         before += count_part(first, count, own, i, key);
     }
@@ -157,9 +157,9 @@ void main() {
     [[unroll]] for (uint k = 0; k < PARTS; ++k) rank += sh_before[k * ITEMS + thread_id() % ITEMS];
 
     // 3. There it goes.
-    if (place >= count) return;
+    if (position >= count) return;
     [[unroll]] for (uint k = 0; k < WORDS_A_THREAD; ++k) {
         uint w = part + k * PARTS;
-        if (w < ITEM_WORDS && !(DROPS_KEYS && move.last && w < KEY_WORDS)) store_word(target_plane(0, w, move, count), rank, words[k]);
+        if (w < ITEM_WORDS && !(DROPS_KEYS && io.last && w < KEY_WORDS)) store_word(target_plane(0, w, io, count), rank, words[k]);
     }
 }

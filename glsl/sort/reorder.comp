@@ -17,13 +17,13 @@
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 // Where there are fewer bins than shared memory is laid out for, there is room for gaps.
-#define SPREADS_PLACES (!PROVES && BINS <= RADIX / 2)
+#define SPREADS_PLACES (!VERIFIES_ORDER && BINS <= RADIX / 2)
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
-#include "sort/prove.glsl"
+#include "sort/verify.glsl"
 #include "sort/scatter.glsl"
 #include "sort/chunks.glsl"
 
@@ -31,20 +31,20 @@
 const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PLACED;
 
 // Items to where they belong, as they lie in the tile.
-void scatter_unordered(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE_WORDS]) {
+void scatter_unordered(Tile tile, PassIo io, uint keys[ITEMS], uint positions[POSITION_WORDS]) {
     uint first = tile.index * TILE;
     uint targets[ITEMS];
     uint leaving = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint digit = digit_of(keys[k], digit_shift(), digit_mask());
-        targets[k] = target_of(digit, place_of(places, k));
-        if (striped(k) < tile.count - first && is_wanted(digit, place_of(places, k))) leaving |= 1u << k;
+        targets[k] = target_of(digit, position_of(positions, k));
+        if (striped(k) < tile.count - first && is_wanted(digit, position_of(positions, k))) leaving |= 1u << k;
     }
-    bool decodes = ENCODES && move.last && !KEYS_APART;
-    for (uint w = DROPS_KEYS && move.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
-        Plane target = target_plane(tile.problem, w, move, tile.count);
+    bool decodes = ENCODES && io.last && !KEYS_APART;
+    for (uint w = DROPS_KEYS && io.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
+        Plane target = target_plane(tile.problem, w, io, tile.count);
         uint words[ITEMS];
-        if (KEY_WORDS > 1 || w != 0) load_moving(tile, w, move, words);
+        if (KEY_WORDS > 1 || w != 0) load_moving(tile, w, io, words);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (KEY_WORDS == 1 && w == 0) words[k] = decodes ? decode_top(keys[k]) : keys[k];
             if ((leaving >> k & 1) != 0) store_word(target, targets[k], words[k]);
@@ -52,7 +52,7 @@ void scatter_unordered(Tile tile, Move move, uint keys[ITEMS], uint places[PLACE
     }
 }
 
-void sort_tile(Tile tile, Move move) {
+void sort_tile(Tile tile, PassIo io) {
     // 1. Load and count. What is known of the digits is on its way together with the keys.
     uint chunk = first_of_chunk(tile, linear_group());
     Words rows = tile_words_of(tile.problem);
@@ -68,9 +68,9 @@ void sort_tile(Tile tile, Move move) {
     }
     begin_digit(digit_shift());
     uint keys[ITEMS];
-    load_keys(tile, digit_word(), move, keys);
+    load_keys(tile, digit_word(), io, keys);
     barrier();
-    turn_digits(keys, digit_shift(), digit_mask());
+    swizzle_digits(keys, digit_shift(), digit_mask());
     count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
@@ -85,41 +85,41 @@ void sort_tile(Tile tile, Move move) {
         uint digit = digit_of_thread(j);
         uint before = of_chunk[j] + (tile.index == chunk ? 0 : of_tile[j]);
         if (digit >= BINS) continue;
-        sh_offsets[digit] = bases[j] + before - starts[j];
+        sh_digit_scatter_base[digit] = bases[j] + before - starts[j];
         if (LIMITED) sh_ends[digit] = starts[j] + items_with_room(bases[j], before, totals[j], histogram.v[BINS]);
     }
 
     // 3. Order the tile and let it go.
-    place_rows(starts);
+    start_rows(starts);
     barrier();
-    uint places[PLACE_WORDS];
-    rank_keys(keys, digit_mask(), !PROVES, places);
+    uint positions[POSITION_WORDS];
+    rank_keys(keys, digit_mask(), !VERIFIES_ORDER, positions);
     barrier();
     if (OUTPUT_KIND == OUTPUT_RANKS) {
-        write_ranks(tile, move, keys, places);
+        write_ranks(tile, io, keys, positions);
         return;
     }
     if (UNORDERED) {
-        scatter_unordered(tile, move, keys, places);
+        scatter_unordered(tile, io, keys, positions);
         return;
     }
     uint follower[ITEMS];
-    if (READS_AHEAD) load_moving(tile, KEY_WORDS, move, follower);
-    if (PROVES) {
-        prove_order(tile.count - tile.index * TILE);
+    if (READS_AHEAD) load_moving(tile, KEY_WORDS, io, follower);
+    if (VERIFIES_ORDER) {
+        verify_order(tile.count - tile.index * TILE);
         barrier();
-        mend_order(tile, move, keys, places);
+        rerank_with_ballots(tile, io, keys, positions);
     }
-    if (BY_PLACES) {
-        place_words(keys, places);
+    if (BY_SOURCE_INDEX) {
+        store_at_positions(keys, positions);
         barrier();
     }
-    scatter(tile, move, places, follower);
+    scatter(tile, io, positions, follower);
 }
 
 void main() {
     Tile tile;
     if (!find_tile(linear_group(), TILE, tile)) return;
-    Move move = move_of_pass(passed_over_by(tile.problem));
-    if (move.moves) sort_tile(tile, move);
+    PassIo io = pass_io(load_skipped_digits(tile.problem));
+    if (io.is_active) sort_tile(tile, io);
 }

@@ -30,7 +30,7 @@
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
 #include "sort/cuts.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 #ifdef MERGES
@@ -113,9 +113,9 @@ void find_segments(uint first_item, uint end_item, uint segments) {
         uint end = begins ? begin_of(segment + 1) : 0;
         if (begins && end > first) {
             if (end - first <= TILE) {
-                uint place = first - first_item;
-                atomicOr(sh_heads[place / 32], 1u << place % 32);
-                atomicOr(sh_headed[place / 1024], 1u << place / 32 % 32);
+                uint position = first - first_item;
+                atomicOr(sh_heads[position / 32], 1u << position % 32);
+                atomicOr(sh_headed[position / 1024], 1u << position / 32 % 32);
                 atomicMax(sh_longest, end - first);
                 atomicMin(sh_short_first, first);
                 atomicMax(sh_short_end, end);
@@ -170,8 +170,8 @@ uint next_head(uint item) {
 
 uint longest_segment() { return sh_longest; }
 
-uint heads_from(uint place) {
-    uint item = skipped + place;
+uint heads_from(uint position) {
+    uint item = skipped + position;
     uint word = item / 32;
     if (word >= HEAD_WORDS) return 0;
     uint bits = sh_heads[word] >> item % 32;
@@ -183,20 +183,20 @@ uint heads_from(uint place) {
 #include "sort/merging.glsl"
 
 Places straddling(uint begin, uint middle, uint end) {
-    Places places;
-    places.first = begin;
-    places.end = end;
+    Places positions;
+    positions.first = begin;
+    positions.end = end;
     uint item = skipped + middle;
     uint next = next_head(item);
     if (next == item) {
-        places.end = begin;
-        return places;
+        positions.end = begin;
+        return positions;
     }
     // What lies behind the window belongs to the last.
     uint last = last_head(min(item, WINDOW) - 1);
-    places.first = max(begin, max(last, skipped) - skipped);
-    places.end = min(end, next - skipped);
-    return places;
+    positions.first = max(begin, max(last, skipped) - skipped);
+    positions.end = min(end, next - skipped);
+    return positions;
 }
 
 // Sorts so many items from segment_first on, which lies so far into the window.
@@ -204,7 +204,7 @@ void sort_items(uint count, uint first_skipped) {
     skipped = first_skipped;
     // What has been sorted before has left shared memory.
     barrier();
-    merge_part(whole_problem(0, count), from_input_to_output());
+    merge_part(whole_problem(0, count), input_to_output());
 }
 #else
 // How many begin in the words before.
@@ -220,19 +220,19 @@ void count_heads() {
 }
 
 // Which of the short segments an item of theirs is in.
-uint segment_of(uint skipped, uint place) {
+uint segment_of(uint skipped, uint position) {
     // What lies behind the window belongs to the last.
-    uint item = min(skipped + place, WINDOW - 1);
+    uint item = min(skipped + position, WINDOW - 1);
     return sh_heads_before[item / 32] + bitCount(sh_heads[item / 32] << (31 - item % 32)) - 1;
 }
 
 // Sorts so many items from segment_first on, which lies so far into the window.
 void sort_items(uint count, uint skipped) {
     held = tiles_of(count, THREADS);
-    Move move = from_input_to_output();
+    PassIo io = input_to_output();
     uint keys[ITEMS];
     uint carried[ITEMS];
-    uint places[PLACE_WORDS];
+    uint positions[POSITION_WORDS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         keys[k] = PAD;
         carried[k] = striped(k);
@@ -245,14 +245,14 @@ void sort_items(uint count, uint skipped) {
         if (digit.word != word) {
             word = digit.word;
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-                if (HOLDS(k) && carried[k] < count) keys[k] = load_encoded(0, word, move, count, carried[k]);
+                if (HOLDS(k) && carried[k] < count) keys[k] = load_encoded(0, word, io, count, carried[k]);
             }
         }
-        order_by_digit(keys, digit, true, places);
+        order_by_digit(keys, digit, true, positions);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
         }
-        carry(places, carried);
+        carry(positions, carried);
     }
 
     // 2. Which segment they are in.
@@ -262,12 +262,12 @@ void sort_items(uint count, uint skipped) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             keys[k] = HOLDS(k) && carried[k] < count ? segment_of(skipped, carried[k]) - first_segment : PAD;
         }
-        order_by_digit(keys, Digit(0, shift, BIN_BITS), true, places);
-        carry(places, carried);
+        order_by_digit(keys, Digit(0, shift, BIN_BITS), true, positions);
+        carry(positions, carried);
     }
 
     // 3. Every word, from where it lies.
-    for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(whole_problem(0, count), move, w, carried);
+    for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(whole_problem(0, count), io, w, carried);
 }
 #endif
 

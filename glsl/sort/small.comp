@@ -16,7 +16,7 @@
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 #ifdef BUCKETS
 #define LEAST_COUNTERS (TILE + 1)
@@ -33,13 +33,13 @@
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
-    uint count = told_count(p);
+    uint count = requested_count(p);
     if (thread_id() == 0) write_status(p);
     if (count == 0) return;
     Part part = whole_problem(p, count);
-    Move move = from_input_to_output();
+    PassIo io = input_to_output();
 #ifdef BUCKETS
-    if (order_by_buckets(part, move)) return;
+    if (order_by_buckets(part, io)) return;
 #endif
-    order_part(part, move, digit_count(BEGIN_BIT, END_BIT));
+    order_part(part, io, digit_count(BEGIN_BIT, END_BIT));
 }

@@ -14,7 +14,7 @@
 #include "lib/subgroup.glsl"
 #include "lib/scan_threads.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 
 #define TILE args.tile_items
 
@@ -32,8 +32,8 @@ void main() {
     uint digit = group % BINS;
     if (p >= problems()) return;
     enter_segment(p);
-    Move move = move_of_pass(passed_over_by(p));
-    if (!move.moves) return;
+    PassIo io = pass_io(load_skipped_digits(p));
+    if (!io.is_active) return;
 
     Words rows = tile_words_of(p);
     uint tiles = tiles_of(resolved_count(p), TILE);

@@ -1,20 +1,22 @@
-// A tile of THREADS * ITEMS items that one workgroup sorts stably by one digit of up to BIN_BITS bits.
+// A tile of THREADS * ITEMS items, which one workgroup sorts stably by one digit of up to BIN_BITS bits.
 //
-// The word with the digit sits in registers in subgroup-striped order: subgroup s owns a contiguous run of the tile, and item k of
-// its lane l is place k * lanes + l of that run. So the order (subgroup, item, lane) is the input order, and ranking in that
-// order is stable. The other words follow later, one after another, through the same shared memory (scatter.glsl).
+// The word with the digit is in registers, in subgroup-striped order: subgroup s owns a contiguous part of the tile,
+// and item k of its lane l is item k * lanes + l of that part. So (subgroup, item, lane) is the input order, and
+// ranking in this order is stable. The other words follow later, one after the other, through the same shared memory
+// (scatter.glsl).
 //
-// HISTOGRAMS rows of counters: one for each subgroup, or, where so many would not fit, fewer, each of which a few neighbouring subgroups use
-// in turns.
+// HISTOGRAMS rows of counters: one for each subgroup, or fewer, if these would not fit. Then a few neighboring
+// subgroups use a row in turns.
 //
-// Work: count_digits, then sum_rows and place_rows turn the counts into places, then rank_keys walks the items and
-// moves each key to its place in sh_keys, by ballots or, where that is proven, in the order of shared memory. (Ranking by ballots: Merrill and
-// Garland, "Single-pass parallel prefix scan", 2016, and Adinets and Merrill, "Onesweep", 2022.)
+// Steps: count_digits; sum_rows and start_rows, which replace counts by positions; rank_keys, which walks the items and
+//        stores each key at its position in sh_keys. Ranks come from ballots or from atomic counters with verification
+//        (verify.glsl). (Ranking with ballots: Merrill and Garland, "Single-pass parallel prefix scan", 2016, and
+//        Adinets and Merrill, "Onesweep", 2022.)
 //
-// A kernel may define HELD, the items that each thread holds of those it has room for; CARRIES, whether places are told: other words
-// follow; and LEAST_COUNTERS, how many counters it has another use for.
+// A kernel may define HELD, the items that a thread holds; CARRIES, whether positions are kept because other words
+// follow; and LEAST_COUNTERS, a minimum size of the counter array.
 //
-// Where ranks are proven by places (prove.glsl), what goes to its place at first is not the key, but the digit and where the item came from.
+// With verification by source index, ranking stores the digit and the source index at a position, not the key.
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 8;
 layout(constant_id = SPEC_HISTOGRAMS) const uint HISTOGRAMS = 8;
@@ -26,31 +28,31 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 #define HELD ITEMS
 #define HOLDS(k) true
 #endif
-// By the order of shared memory, which is proven, or by ballots.
-const bool PROVES = (RANKING & (RANKING_PROVEN | RANKING_DISPROVEN)) != 0;
-const bool BY_PLACES = (RANKING & RANKING_BY_PLACES) != 0;
-// Items are told their places and stay where they are.
+// Whether ranks come from atomic counters, which are verified, instead of ballots.
+const bool VERIFIES_ORDER = (RANKING & (RANKING_PROVEN | RANKING_DISPROVEN)) != 0;
+const bool BY_SOURCE_INDEX = (RANKING & RANKING_BY_PLACES) != 0;
+// Items get positions, but are scattered without being reordered in the tile.
 const bool UNORDERED = (RANKING & RANKING_UNORDERED) != 0;
 #ifndef CARRIES
-#define CARRIES (ITEM_WORDS != 1 || BY_PLACES || UNORDERED)
+#define CARRIES (ITEM_WORDS != 1 || BY_SOURCE_INDEX || UNORDERED)
 #endif
 
-// Whether places that are a multiple of 128 apart lie in different banks of shared memory: see key_word.
+// Whether positions that differ by multiples of 128 are in different banks of shared memory: see key_word.
 #ifndef SPREADS_PLACES
 #define SPREADS_PLACES false
 #endif
 
-// 1 where every digit has all RADIX_BITS: it saves an instruction for each use of each key.
+// 1 if every digit has RADIX_BITS bits: this saves an instruction for each use of a key.
 layout(constant_id = SPEC_FULL_DIGITS) const uint FULL_DIGITS = 0;
 
 const uint TILE = THREADS * ITEMS;
-// A digit of more than this share of the keys is hot: lanes that meet in one counter wait for one another, more of them than a ballot
-// costs.
+// A digit with more than 1 / HOT_SHARE of the keys is hot: lanes that increment the same counter wait for each other,
+// which costs more than a ballot.
 const uint HOT_SHARE = 12;
-// Two places in one register: a tile has at most 2^16 of them.
-const uint PLACE_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
+// Two positions in one register: a tile has at most 2^16.
+const uint POSITION_WORDS = !CARRIES ? 1 : (ITEMS + 1) / 2;
 
-// Counters while a tile is ordered; then, where other words follow, the digits of its places, some to a word (scatter.glsl).
+// Counters during ranking; then, if other words follow, the digits of the positions, several in a word (scatter.glsl).
 const uint COUNTER_WORDS = HISTOGRAMS * BINS;
 const uint DIGITS_A_WORD = BIN_BITS > 8 ? 3 : 4;
 const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + DIGITS_A_WORD - 1) / DIGITS_A_WORD * THREADS;
@@ -61,28 +63,28 @@ const uint DIGIT_WORDS = ITEM_WORDS == 1 ? 0 : (ITEMS + DIGITS_A_WORD - 1) / DIG
 shared uint sh_counts[COUNTER_WORDS > LEAST_COUNTERS ? COUNTER_WORDS : LEAST_COUNTERS];
 shared uint sh_shift;
 shared uint sh_out_of_order;
-// Of a digit that many keys of the tile share, how many and which is its counter: (count << BIN_BITS | counter). 0: there is none.
+// The hot digit as (count << BIN_BITS | counter); 0: none.
 shared uint sh_hot_digit;
 shared uint sh_keys[SPREADS_PLACES ? TILE + TILE / 128 : TILE];
 
-// Subgroups that share a row.
-uint histogram_turns() { return (THREADS / lane_count() - 1) / HISTOGRAMS + 1; }
-uint histogram_row() { return subgroup_id() / histogram_turns(); }
+// Subgroups that share a row of counters.
+uint subgroups_per_row() { return (THREADS / lane_count() - 1) / HISTOGRAMS + 1; }
+uint histogram_row() { return subgroup_id() / subgroups_per_row(); }
 
-// Where counters are spread, keys have the number of their digit's counter in its place while they are counted and ranked. (To turn it again
-// for each use takes registers: 123 instead of 101 with 36 keys on NVIDIA.)
+// With swizzled counters, keys hold the index of their counter in place of the digit during counting and ranking.
+// Swizzling at each use takes more registers (123 instead of 101 with 36 keys on NVIDIA).
 const bool SPREADS = (RANKING & RANKING_SPREAD) != 0;
 uint counter_of(uint digit) { return SPREADS ? counter_word(digit) : digit; }
-uint turned(uint key, uint shift, uint mask) { return SPREADS ? turn_digit(key, shift, mask) : key; }
+uint swizzled(uint key, uint shift, uint mask) { return SPREADS ? swizzle_digit(key, shift, mask) : key; }
 uint own_counter(uint counter) { return histogram_row() * BINS + counter; }
 
-// The digit as the push constants have it. The bits of a digit, at most BIN_BITS, follow its shift and its word.
+// The digit: its shift, word, and at most BIN_BITS bits come from the push constants.
 uint digit_shift() { return args.digit & 0xff; }
 uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
 uint digit_mask() { return FULL_DIGITS != 0 ? RADIX - 1 : (1u << (args.digit >> 16)) - 1; }
 uint digit_of(uint key, uint shift, uint mask) { return bin_of(key, shift, mask); }
 
-// Place of this thread's item k in the tile.
+// Index of this thread's item k in the tile.
 uint striped(uint k) {
     uint lanes = lane_count();
     return subgroup_id() * (HELD * lanes) + k * lanes + lane_id();
@@ -97,11 +99,12 @@ void begin_digit(uint shift) {
     sh_hot_digit = 0;
 }
 
-void turn_digits(inout uint keys[ITEMS], uint shift, uint mask) {
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) keys[k] = turned(keys[k], shift, mask);
+void swizzle_digits(inout uint keys[ITEMS], uint shift, uint mask) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) keys[k] = swizzled(keys[k], shift, mask);
 }
 
-// Barrier before: begin_digit. Barrier after: before any row is read. Here and below, keys have been turned.
+// Counts the digits. Keys are swizzled here and below. Barrier before: begin_digit. Barrier after: before any row is
+// read.
 void count_digits(uint keys[ITEMS], uint shift, uint mask) {
     uint row = histogram_row() * BINS;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -109,7 +112,7 @@ void count_digits(uint keys[ITEMS], uint shift, uint mask) {
     }
 }
 
-// The tile's count of each digit.
+// Sums the counts of each digit over the rows.
 void sum_rows(out uint totals[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
@@ -120,33 +123,34 @@ void sum_rows(out uint totals[MAX_DIGITS]) {
     }
 }
 
-// Pads make a digit of a problem's last tile hot, but one tile is done before the code for that is fetched (7 us of 270 on an H200).
+// Whether the tile is full. Pads make a digit of the last tile hot; that tile alone would then fetch the code for hot
+// digits (7 us of 270 on an H200).
 bool is_full(Tile tile) { return tile.count - tile.index * TILE >= TILE; }
 
-// Barrier before: begin_digit. Barrier after: before keys are ranked.
+// Finds a hot digit. Barrier before: begin_digit. Barrier after: before keys are ranked.
 void find_hot_digit(uint totals[MAX_DIGITS]) {
-    if (!PROVES) return;
+    if (!VERIFIES_ORDER) return;
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit < BINS && totals[j] > THREADS * HELD / HOT_SHARE) atomicMax(sh_hot_digit, totals[j] << BIN_BITS | counter_of(digit));
     }
 }
 
-// From each digit's first place on, its rows follow one another: a row's counter becomes the place of the next such key of its subgroups.
-void place_rows(uint starts[MAX_DIGITS]) {
+// Replaces the count in each row by the position of the first key of the digit in the subgroups of the row.
+void start_rows(uint starts[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit >= BINS) continue;
-        uint place = starts[j];
+        uint position = starts[j];
         [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
             uint count = sh_counts[row * BINS + counter_of(digit)];
-            sh_counts[row * BINS + counter_of(digit)] = place;
-            place += count;
+            sh_counts[row * BINS + counter_of(digit)] = position;
+            position += count;
         }
     }
 }
 
-// Lanes of the subgroup whose digit equals this lane's.
+// Returns the lanes of the subgroup with the same digit.
 uvec4 match_digit(uint digit) {
     uvec4 peers = ballot(true);
     [[unroll]] for (uint bit = 0; bit < BIN_BITS; ++bit) {
@@ -157,54 +161,55 @@ uvec4 match_digit(uint digit) {
     return peers;
 }
 
-// The place of a key, and the counter moved past it and its peers. All peers read the counter before the last of them
-// stores it, and the store is seen by the next call: hence the two subgroup barriers.
+// Returns the position of a key and moves the counter past the key and its peers. All peers read the counter before the
+// last one stores it, and the next call sees the store: hence the two subgroup barriers.
 uint rank_key(uint digit) {
     uvec4 peers = match_digit(digit);
     uint before = count_bits(peers & lanes_below());
     uint counter = own_counter(digit);
-    uint place = sh_counts[counter] + before;
+    uint position = sh_counts[counter] + before;
     subgroup_sync();
-    if (before + 1 == count_bits(peers)) sh_counts[counter] = place + 1;
+    if (before + 1 == count_bits(peers)) sh_counts[counter] = position + 1;
     subgroup_sync();
-    return place;
+    return position;
 }
 
-// Each key takes the next place of its digit. Stable where shared memory serves the lanes of a subgroup in their order, which no
-// standard promises: whoever ranks so proves the order afterwards (prove.glsl, order.glsl), and ranks again where it is wrong.
+// Takes the next position of the digit. The result is stable if shared memory serves the lanes of a subgroup in order,
+// which no standard guarantees. So the order is verified afterwards (verify.glsl, order.glsl), and a wrong one is
+// replaced.
 //
-// Lanes that want none add nothing to some counter, each to another: without a branch, all of a thread's atomics are on their way together.
-uint take_place(uint digit, bool wanted) {
+// Lanes without a key add 0 to distinct counters: without a branch, all atomics of a thread are in flight together.
+uint take_position(uint digit, bool wanted) {
     uint counter = own_counter(digit);
     if ((RANKING & RANKING_PROVEN) != 0) {
         return atomicAdd(sh_counts[wanted ? counter : histogram_row() * BINS + (BINS < 128 ? lane_id() % BINS : lane_id())], wanted ? 1 : 0);
     }
-    uint place = 0;
+    uint position = 0;
     // Tests only: an order that is always wrong.
     bool odd = (lane_id() & 1) != 0;
-    if (wanted && odd) place = atomicAdd(sh_counts[counter], 1);
+    if (wanted && odd) position = atomicAdd(sh_counts[counter], 1);
     subgroup_sync();
-    if (wanted && !odd) place = atomicAdd(sh_counts[counter], 1);
+    if (wanted && !odd) position = atomicAdd(sh_counts[counter], 1);
     subgroup_sync();
-    return place;
+    return position;
 }
 
-// Where a place lies in sh_keys. Of few digits that come in turns, each as often, the first places are a multiple of a high power of two apart:
-// without a gap behind each 128 words all lie in one bank, and lanes wait for one another.
-uint key_word(uint place) { return SPREADS_PLACES ? place + place / 128 : place; }
+// Index of a position in sh_keys. With few, evenly frequent digits, the first positions differ by a multiple of a high
+// power of two. Without a gap after each 128 words, they would share a bank.
+uint key_word(uint position) { return SPREADS_PLACES ? position + position / 128 : position; }
 
-void set_place(inout uint places[PLACE_WORDS], uint k, uint place) {
-    places[k / 2] = (k & 1) == 0 ? places[k / 2] & 0xffff0000u | place : places[k / 2] & 0xffffu | place << 16;
+void set_position(inout uint positions[POSITION_WORDS], uint k, uint position) {
+    positions[k / 2] = (k & 1) == 0 ? positions[k / 2] & 0xffff0000u | position : positions[k / 2] & 0xffffu | position << 16;
 }
 
-// A key goes to its place as it was, and the place is told for what it carries.
-void tell_place(uint turned_key, uint shift, uint mask, uint k, uint place, inout uint places[PLACE_WORDS]) {
-    if (!UNORDERED) sh_keys[key_word(place)] = BY_PLACES ? digit_of(turned_key, shift, mask) << 16 | striped(k) : turned(turned_key, shift, mask);
-    if (CARRIES) places[k / 2] = (k & 1) == 0 ? place : places[k / 2] | place << 16;
+// Stores a key at its position, unswizzled, and keeps the position for the words that follow.
+void store_position(uint swizzled_key, uint shift, uint mask, uint k, uint position, inout uint positions[POSITION_WORDS]) {
+    if (!UNORDERED) sh_keys[key_word(position)] = BY_SOURCE_INDEX ? digit_of(swizzled_key, shift, mask) << 16 | striped(k) : swizzled(swizzled_key, shift, mask);
+    if (CARRIES) positions[k / 2] = (k & 1) == 0 ? position : positions[k / 2] | position << 16;
 }
 
-// Ranks where one digit is hot: its keys are counted by ballots, in a register, all others by the order of shared memory.
-void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, inout uint places[PLACE_WORDS]) {
+// Ranks a row with a hot digit: its keys are counted by ballots in a register, all others by atomic counters.
+void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, inout uint positions[POSITION_WORDS]) {
     uint hot_counter = own_counter(hot_digit);
     uint next = sh_counts[hot_counter];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -212,16 +217,17 @@ void rank_row_around(uint keys[ITEMS], uint shift, uint mask, uint hot_digit, in
         uint digit = digit_of(keys[k], shift, mask);
         bool hot = digit == hot_digit;
         uvec4 peers = ballot(hot);
-        uint taken = take_place(digit, !hot);
-        tell_place(keys[k], shift, mask, k, hot ? next + count_bits(peers & lanes_below()) : taken, places);
+        uint taken = take_position(digit, !hot);
+        store_position(keys[k], shift, mask, k, hot ? next + count_bits(peers & lanes_below()) : taken, positions);
         next += count_bits(peers);
     }
     subgroup_sync();
-    // Where ranking leaves every counter: at the end of its places.
+    // Ranking leaves each counter at the end of its positions.
     if (lane_id() == 0) sh_counts[hot_counter] = next;
 }
 
-// The place of a key, where keys are ranked last to first: the counter is one past the last free place of the digit.
+// Returns the position of a key when keys are ranked from last to first: the counter is one past the last free position
+// of the digit.
 uint rank_key_from_end(uint digit) {
     uvec4 peers = match_digit(digit);
     uint before = count_bits(peers & lanes_below());
@@ -233,39 +239,40 @@ uint rank_key_from_end(uint digit) {
     return first + before;
 }
 
-void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout uint places[PLACE_WORDS]) {
+void rank_row(uint keys[ITEMS], uint shift, uint mask, bool by_ballots, inout uint positions[POSITION_WORDS]) {
     if (!by_ballots && sh_hot_digit != 0) {
-        rank_row_around(keys, shift, mask, sh_hot_digit & BIN_MASK, places);
+        rank_row_around(keys, shift, mask, sh_hot_digit & BIN_MASK, positions);
         return;
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k)) continue;
         uint digit = digit_of(keys[k], shift, mask);
-        uint place = by_ballots ? rank_key(digit) : take_place(digit, true);
-        tell_place(keys[k], shift, mask, k, place, places);
+        uint position = by_ballots ? rank_key(digit) : take_position(digit, true);
+        store_position(keys[k], shift, mask, k, position, positions);
     }
 }
 
-// Barrier before: the rows hold places. Barrier after: before sh_keys is read.
+// Ranks the keys. Barrier before: the rows hold positions. Barrier after: before sh_keys is read.
 //
-// The shift comes from shared memory, which no compiler sees through: knowing that the digits are those that count_digits had, it
-// would keep them all, a register a key (101 instead of 70 at 22 keys on NVIDIA, and half the workgroups).
-void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, out uint places[PLACE_WORDS]) {
+// The shift comes from shared memory, which no compiler sees through. A compiler that knew the digits to be those of
+// count_digits would keep them all, one register for each key (101 instead of 70 at 22 keys on NVIDIA, and half the
+// workgroups).
+void rank_keys(uint keys[ITEMS], uint mask, bool by_ballots, out uint positions[POSITION_WORDS]) {
     uint shift = sh_shift;
-    uint turns = histogram_turns();
+    uint turns = subgroups_per_row();
     if (turns == 1) {
-        rank_row(keys, shift, mask, by_ballots, places);
+        rank_row(keys, shift, mask, by_ballots, positions);
         return;
     }
     for (uint turn = 0; turn < turns; ++turn) {
-        if (turn == subgroup_id() % turns) rank_row(keys, shift, mask, by_ballots, places);
+        if (turn == subgroup_id() % turns) rank_row(keys, shift, mask, by_ballots, positions);
         barrier();
     }
 }
 
-uint place_of(uint places[PLACE_WORDS], uint k) { return places[k / 2] >> (k & 1) * 16 & 0xffffu; }
+uint position_of(uint positions[POSITION_WORDS], uint k) { return positions[k / 2] >> (k & 1) * 16 & 0xffffu; }
 
 // Barriers before and after.
-void place_words(uint words[ITEMS], uint places[PLACE_WORDS]) {
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[key_word(place_of(places, k))] = words[k];
+void store_at_positions(uint words[ITEMS], uint positions[POSITION_WORDS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_keys[key_word(position_of(positions, k))] = words[k];
 }

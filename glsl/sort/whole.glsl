@@ -28,20 +28,20 @@ Part whole_problem(uint p, uint count) {
 }
 
 // Word w of a key, encoded.
-uint load_key_word(Part part, Move move, uint w, uint place) {
-    if (move.first) return load_encoded(part.problem, w, move, part.count, part.first + place);
-    return load_strided(source_plane(part.problem, w, move, part.count), part.first + place);
+uint load_key_word(Part part, PassIo io, uint w, uint position) {
+    if (io.first) return load_encoded(part.problem, w, io, part.count, part.first + position);
+    return load_strided(source_plane(part.problem, w, io, part.count), part.first + position);
 }
 
 // Moves word w of the items to where they belong: `from` are the places they came from.
-void permute_word(Part part, Move move, uint w, uint from[ITEMS]) {
-    Plane source = source_plane(part.problem, w, move, part.count);
-    Plane target = target_plane(part.problem, w, move, part.count);
+void permute_word(Part part, PassIo io, uint w, uint from[ITEMS]) {
+    Plane source = source_plane(part.problem, w, io, part.count);
+    Plane target = target_plane(part.problem, w, io, part.count);
     uint words[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k) || striped(k) >= part.items) continue;
         uint i = part.first + from[k];
-        words[k] = turn_moving(part.problem, w, move, part.count, i, load_word(w, source, move.first, i));
+        words[k] = turn_moving(part.problem, w, io, part.count, i, load_word(w, source, io.first, i));
     }
     // Where the sort is in place, all have been read before one is written.
     barrier();

@@ -12,10 +12,10 @@ float reciprocal_of(uint p) { return uintBitsToFloat(problem_to_values(p).x); }
 
 // As it is ordered; where signs are all that counts, and for the caller's own functions, as it comes.
 uint load_key_word(uint p, uint w, uint count, uint i) {
-    Move move;
-    move.first = true;
-    if (FUNCTION == FUNCTION_SIGNS || FUNCTION == FUNCTION_USER) return load_word(w, source_plane(p, w, move, count), true, i);
-    return load_encoded(p, w, move, count, i);
+    PassIo io;
+    io.first = true;
+    if (FUNCTION == FUNCTION_SIGNS || FUNCTION == FUNCTION_USER) return load_word(w, source_plane(p, w, io, count), true, i);
+    return load_encoded(p, w, io, count, i);
 }
 
 // A word of splitter i, encoded like the keys'. (The table lies as dense keys do; narrow ones are refused.)
@@ -64,11 +64,11 @@ uvec2 minus(uvec2 a, uvec2 b) {
 
 // A quotient of no more than 17 bits out of floats of 24 is wrong by one at most: from one less than it on, what is left tells.
 uint count_ranges(uint p, uint key[KEY_WORDS]) {
-    uvec2 place = uvec2(key[0], KEY_WORDS > 1 ? key[KEY_WORDS - 1] : 0);
+    uvec2 position = uvec2(key[0], KEY_WORDS > 1 ? key[KEY_WORDS - 1] : 0);
     uvec2 low = low_of(p);
     uvec2 width = width_of(p);
-    if (is_less(place, low)) return 0;
-    uvec2 left = minus(place, low);
+    if (is_less(position, low)) return 0;
+    uvec2 left = minus(position, low);
     float quotient = (float(left.y) * 4294967296.0 + float(left.x)) * reciprocal_of(p);
     uint bucket = max(uint(min(quotient, float(BUCKETS))), 1) - 1;
     uvec2 taken = bytes_of(bucket, width.x);

@@ -21,7 +21,7 @@
 #include "lib/keys.glsl"
 #define BEFORE_SEGMENTS
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;

@@ -24,13 +24,13 @@ void clear_recount() {
 }
 
 // Each thread's items of a batch, from the batch's first on.
-void load_batch(Rest rest, Move move, uint from, out uint keys[BATCH]) {
+void load_batch(Rest rest, PassIo io, uint from, out uint keys[BATCH]) {
     uint word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
-    Plane plane = source_plane(rest.problem, word, move, rest.count);
+    Plane plane = source_plane(rest.problem, word, io, rest.count);
     [[unroll]] for (uint k = 0; k < BATCH; ++k) {
         uint i = from + k * THREADS + thread_id();
         if (i >= rest.count) continue;
-        if (!KEYS_ARE_PLANES) keys[k] = load_encoded(rest.problem, word, move, rest.count, i);
+        if (!KEYS_ARE_PLANES) keys[k] = load_encoded(rest.problem, word, io, rest.count, i);
         else keys[k] = ENCODES ? encode_top(Words(plane.base).v[i]) : Words(plane.base).v[i];
     }
 }

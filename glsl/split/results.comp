@@ -19,7 +19,7 @@
 #include "sort/problem.glsl"
 #ifdef RECOUNTS
 #include "lib/keys.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 #include "split/recount.glsl"
 #endif
@@ -33,13 +33,13 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     enter_function(p);
     Rest all;
     all.problem = p;
-    all.count = told_count(p);
+    all.count = requested_count(p);
     all.first = 0;
     all.items = 0;
     clear_recount();
     [[dont_unroll]] for (uint from = 0; from < all.count; from += BATCH * THREADS) {
         uint keys[BATCH];
-        load_batch(all, from_input_to_output(), from, keys);
+        load_batch(all, input_to_output(), from, keys);
         if (from == 0) barrier();
         count_batch(all, from, keys);
     }

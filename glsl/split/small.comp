@@ -17,7 +17,7 @@
 #include "lib/keys.glsl"
 #include "lib/counters.glsl"
 #include "sort/problem.glsl"
-#include "sort/moves.glsl"
+#include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
 #define LEAST_COUNTERS 1
 #include "sort/tile.glsl"
@@ -30,16 +30,16 @@ const uint OUTPUT_KIND = OUTPUT & 0xff;
 shared uint sh_bases[BINS];
 
 // The word with the digit of this thread's items; past the last of them the last bin's, which leaves all others where they are.
-void load_tile(Tile tile, Move move, out uint keys[ITEMS]) {
+void load_tile(Tile tile, PassIo io, out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
-        keys[k] = i < tile.count ? load_encoded(tile.problem, digit_word(), move, tile.count, i) : PAD;
+        keys[k] = i < tile.count ? load_encoded(tile.problem, digit_word(), io, tile.count, i) : PAD;
     }
 }
 
 // Each item's place among those of its bin and its row. What the rows count is left in them.
 void rank_tile(uint bins[ITEMS], out uint ranks[ITEMS]) {
-    uint turns = histogram_turns();
+    uint turns = subgroups_per_row();
     for (uint turn = 0; turn < turns; ++turn) {
         if (turn == subgroup_id() % turns) {
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) ranks[k] = rank_key(bins[k]);
@@ -71,15 +71,15 @@ void place_bins() {
 }
 
 // A word of the tile's items, as it leaves; anything past the last of them.
-void load_moving(Tile tile, Move move, uint w, out uint words[ITEMS]) {
-    Plane source = source_plane(tile.problem, w, move, tile.count);
+void load_moving(Tile tile, PassIo io, uint w, out uint words[ITEMS]) {
+    Plane source = source_plane(tile.problem, w, io, tile.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
-        if (i < tile.count) words[k] = turn_moving(tile.problem, w, move, tile.count, i, load_word(w, source, move.first, i));
+        if (i < tile.count) words[k] = turn_moving(tile.problem, w, io, tile.count, i, load_word(w, source, io.first, i));
     }
 }
 
-void split_tile(Tile tile, Move move) {
+void split_tile(Tile tile, PassIo io) {
     // 1. Find each item's bin, rank the tile's and count all others. The first of those are on their way together with the tile's, and so is what
     // follows its keys.
     Rest rest;
@@ -91,13 +91,13 @@ void split_tile(Tile tile, Move move) {
     uint bins[ITEMS];
     uint ranks[ITEMS];
     uint followers[ITEMS];
-    load_tile(tile, move, keys);
-    if (VALUE_WORDS != 0) load_moving(tile, move, KEY_WORDS, followers);
+    load_tile(tile, io, keys);
+    if (VALUE_WORDS != 0) load_moving(tile, io, KEY_WORDS, followers);
     begin_digit(digit_shift());
     clear_recount();
     [[dont_unroll]] for (uint from = 0; from < tile.count; from += BATCH * THREADS) {
         uint others[BATCH];
-        load_batch(rest, move, from, others);
+        load_batch(rest, io, from, others);
         if (from == 0) {
             barrier();
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) bins[k] = digit_of(keys[k], digit_shift(), digit_mask());
@@ -123,17 +123,17 @@ void split_tile(Tile tile, Move move) {
     if (OUTPUT_KIND == OUTPUT_RANKS) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             uint i = tile.index * TILE + striped(k);
-            if (i < tile.count) store_word(target_plane(tile.problem, TRAIL, move, tile.count), i, targets[k]);
+            if (i < tile.count) store_word(target_plane(tile.problem, TRAIL, io, tile.count), i, targets[k]);
         }
         return;
     }
     for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         uint words[ITEMS];
-        if ((KEY_WORDS > 1 || w != 0) && w != KEY_WORDS) load_moving(tile, move, w, words);
+        if ((KEY_WORDS > 1 || w != 0) && w != KEY_WORDS) load_moving(tile, io, w, words);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (KEY_WORDS == 1 && w == 0) words[k] = KEYS_APART ? keys[k] : decode_top(keys[k]);
             if (w == KEY_WORDS) words[k] = followers[k];
-            if ((leaving >> k & 1) != 0) store_word(target_plane(tile.problem, w, move, tile.count), targets[k], words[k]);
+            if ((leaving >> k & 1) != 0) store_word(target_plane(tile.problem, w, io, tile.count), targets[k], words[k]);
         }
     }
 }
@@ -143,9 +143,9 @@ void main() {
     tile.problem = SINGLE ? 0 : linear_group() / args.chunk;
     tile.index = SINGLE ? linear_group() : linear_group() % args.chunk;
     if (tile.problem >= args.problem_count) return;
-    tile.count = told_count(tile.problem);
+    tile.count = requested_count(tile.problem);
     tile.tiles = tiles_of(tile.count, TILE);
     if (tile.index >= tile.tiles) return;
     enter_function(tile.problem);
-    split_tile(tile, from_input_to_output());
+    split_tile(tile, input_to_output());
 }

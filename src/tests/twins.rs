@@ -466,7 +466,7 @@ pub(super) struct Input {
     pub(super) value_stride: u32,
 }
 
-/// What a pass does with a problem: see glsl/sort/moves.glsl.
+/// What a pass does with a problem: see glsl/sort/pass_io.glsl.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     /// Passes before it that move.

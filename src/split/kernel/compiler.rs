@@ -16,7 +16,7 @@ macro_rules! sources {
 
 sources! {
     "lib/bins.glsl" "lib/extensions.glsl" "lib/keys.glsl" "lib/memory.glsl" "lib/shared.glsl" "lib/subgroup.glsl"
-    "sort/cuts.glsl" "sort/moves.glsl" "sort/planes.glsl" "sort/problem.glsl"
+    "sort/cuts.glsl" "sort/pass_io.glsl" "sort/planes.glsl" "sort/problem.glsl"
     "split/functions.glsl" "split/user.glsl"
 }
 
