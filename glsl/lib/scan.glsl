@@ -1,17 +1,18 @@
-// Exclusive sum over BINS values, one for each digit, held by the workgroup as DIGITS values a thread: thread t holds the
-// digits t, t + THREADS, ... below BINS. Threads past BINS take part with nothing. There are 32 threads or more, and BINS may be one more than a digit has values.
+// Exclusive scan over BINS values, one for each digit. The workgroup holds them as DIGITS values for each thread:
+// thread t has the digits t, t + THREADS, ... below BINS. Threads beyond BINS contribute nothing. There are at least 32
+// threads. BINS may be 257.
 
 const uint MAX_DIGITS = 9;
 const uint DIGITS = (BINS - 1) / THREADS + 1;
 
-// One partial sum for each subgroup's worth of digits; 4 lanes make 64 of them.
+// One partial sum for each subgroup's share of digits; 4 lanes need 64.
 shared uint sh_partial_sums[(BINS + 3) / 4];
 
 uint digit_of_thread(uint j) { return j * THREADS + thread_id(); }
 
 void scan_digits(inout uint values[MAX_DIGITS]) {
     uint lanes = lane_count();
-    // Few digits are one subgroup's, which waits for no other.
+    // Few digits belong to one subgroup, which needs no barrier.
     if (BINS <= lanes) {
         values[0] = inclusive_add(thread_id() < BINS ? values[0] : 0) - values[0];
         return;
@@ -27,7 +28,7 @@ void scan_digits(inout uint values[MAX_DIGITS]) {
         uint digit = digit_of_thread(j);
         uint before = 0;
         if (digit < BINS) {
-            // All of them: those that count nothing cost less than waiting for one after the other.
+            // Reads all partial sums, and adds 0 for the later ones: independent loads cost less than a loop that ends early.
             for (uint s = 0; s < (BINS + lanes - 1) / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
         }
         values[j] = before + inclusive[j] - values[j];

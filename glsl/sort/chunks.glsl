@@ -1,11 +1,12 @@
-// What is counted tile by tile: a workgroup takes the tiles of a chunk of the line, one after the other, and leaves for each the counts of
-// those before it. So the first one's row is free for the counts of all, as far as they are of its problem; and those the spine sums.
+// Chunks of reduce-then-scan. A workgroup counts the tiles of a chunk one after the other, and stores for each tile the
+// counts of the preceding ones. The row of a chunk's first tile is therefore free for the counts of the whole chunk, as
+// far as it belongs to the same problem. The spine scans these rows.
 
-// Of one problem alone whose count lies on the device, chunks are as much shorter as there are fewer tiles than there may be: then as many workgroups
-// count.
+// For a single problem with its count in device memory, chunks shrink with the actual count: the number of counting
+// workgroups stays the same.
 uint chunk_tiles() {
     uint tiles = args.chunk;
-    // (Flattened, two divisions are everybody's.)
+    // (If flattened, every thread would do two divisions.)
     [[dont_flatten]] if (SINGLE && DIRECT && !is_null(problem_count(0))) {
         uint groups = tiles_of(tiles_of(problem_max_count(0), TILE), args.chunk);
         tiles = max(tiles_of(tiles_of(requested_count(0), TILE), max(groups, 1)), 1);
@@ -13,5 +14,5 @@ uint chunk_tiles() {
     return tiles;
 }
 
-// The tile, of the same problem, whose row has the counts of its chunk. `line`: the tile's place in the line.
+// Returns the tile of the same problem whose row holds the counts of the chunk. `line`: global tile index.
 uint first_of_chunk(Tile tile, uint line) { return tile.index - min(line % chunk_tiles(), tile.index); }

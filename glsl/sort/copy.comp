@@ -1,10 +1,10 @@
-// Sort, the last move where one is left: items from where the passes have left them to where they are wanted, in the same order.
+// Copy: the last pass, if the digits leave the items in the wrong arrays. Keeps the order.
 //
-// In:  keys (and values), of the input or of the alternate planes; the digits that are passed over. What is
-//      sorted by prefixes is not copied but finished.
+// In:  keys (and values), in the input or in the alternate planes; the skipped digits. Sorts by prefixes copy nothing:
+//      finish.comp writes the output.
 // Out: keys (and values).
-// Groups: as many for each problem; of segments, one a tile.
-// Progress: none needed.
+// Workgroups: the same number for each problem; with segments, one for each tile.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -19,10 +19,10 @@
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-// Items in flight a thread, with all of their words.
+// Items in flight for each thread, with all their words.
 const uint BATCH = ITEM_WORDS > 4 ? 1 : 8 / ITEM_WORDS;
 
-// Whether a word is not copied: nobody wants it, or it is in place, where what no pass has moved is where it is wanted. (Indices are not.)
+// Whether a word needs no copy: it is not requested, or already in place. Indices always need one.
 bool stays(uint p, uint w, PassIo io, uint count) {
     if (DROPS_KEYS && io.last && w < KEY_WORDS) return true;
     return source_plane(p, w, io, count) == target_plane(p, w, io, count) && !is_index(w);

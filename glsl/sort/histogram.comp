@@ -1,11 +1,13 @@
-// Sort, step 1: the histograms of all digits in one read of the keys.
+// Histogram: counts all digits in one read of the keys.
 //
 // In:  keys.
-// Out: histogram[digits][BINS] of each problem and, behind it, a bit for each digit that all keys share; look-back words of every
-//      tile, or the whole ring, zeroed. Where prefixes may be sorted by, how many keys have one of each bin. Where nothing has been
-//      prepared, each group has a histogram of its own, the first writes the status and zeroes the tickets.
-// Groups: one for every args.chunk tiles of the line. A chunk may cross problems: the counts are handed over at each border.
-// Progress: none needed.
+// Out: histogram[digits][BINS] of each problem, followed by a bit for each constant digit, and by the counts of prefix
+//      bins if the sort may go by prefixes. Look-back descriptors of every tile, or of the whole ring, are cleared.
+//      Without a prepare pass, each workgroup writes a row of its own; the first one writes the status and clears the
+//      tickets.
+// Workgroups: one for every args.chunk tiles. A chunk may span problems; counts are added to the problem's at each
+//             border.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -24,20 +26,20 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 
-// Keys in flight a thread: enough to cover memory latency, few enough to stay in registers.
+// Keys in flight for each thread: enough to hide memory latency, few enough for the registers.
 const uint BATCH = KEY_WORDS == 1 ? 8 : 4;
 const uint BATCH_KEYS = BATCH * THREADS;
 
-// As digit_count() in lib/keys.glsl, which an array's length cannot call.
+// The same as digit_count() in lib/keys.glsl, which cannot size an array.
 const uint FIRST_WORD_END = BEGIN_BIT / 32 * 32 + 32 < END_BIT ? BEGIN_BIT / 32 * 32 + 32 : END_BIT;
 const uint FIRST_WORD_DIGITS = (FIRST_WORD_END - BEGIN_BIT + RADIX_BITS - 1) / RADIX_BITS;
 const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_BITS - 1) / RADIX_BITS;
-// Digits counted in one reading: keys of more than two words are read twice.
+// Digits that one read of the keys counts. Keys of more than two words are read twice.
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
 #include "sort/copies.glsl"
 
-// Prefixes spread over the bins as if by chance, whatever they have in common. (The finalizer of Appleby's MurmurHash3, public domain.)
+// Hashes a prefix to its bin. (The finalizer of Appleby's MurmurHash3, public domain.)
 uint prefix_bin(uint prefix) {
     prefix = (prefix ^ prefix >> 16) * 0x85ebca6bu;
     prefix = (prefix ^ prefix >> 13) * 0xc2b2ae35u;
@@ -49,17 +51,17 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         uint index = from_digit + d;
         if (index < DIGIT_COUNT) {
             Digit digit = digit_at(index, BEGIN_BIT, END_BIT);
-            // More bins than a digit has values take a bit more.
+            // The extra bin of a split takes one more bit of the last digit.
             uint bits = BINS > RADIX && index == DIGIT_COUNT - 1 ? digit.bits + 1 : digit.bits;
             uint bin = bin_of(key[digit.word], digit.shift, (1u << bits) - 1);
             atomicAdd(sh_histogram[own_counter(d * BINS + bin)], 1);
         }
     }
-    // In the first reading, where there are several.
+    // In the first read, if there are several.
     if (PREFIXES && from_digit == 0) atomicAdd(sh_histogram[COUNTER_WORDS + prefix_bin(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
 }
 
-// Neighbouring items of one problem.
+// Consecutive items of one problem.
 struct Items {
     uint problem;
     uint count;  // items of the problem
@@ -67,11 +69,11 @@ struct Items {
     uint end;
 };
 
-// Keys of one word in a dense array: all loads of a batch are on their way before one is waited for.
+// Counts dense keys of one word. All loads of a batch are in flight before the first is used.
 void count_dense(Items items, uint from_digit) {
     uvec2 base = advance(keys_of(items.problem), bytes_of(items.first, 4));
     for (uint from = thread_id(); from < items.end - items.first; from += BATCH_KEYS) {
-        // From where the first one is, the others are known distances away: no address of its own for each.
+        // Constant offsets from the first key: no address for each key.
         Words source = Words(advance(base, uvec2(from * 4, 0)));
         uint valid = items.end - items.first - from;
         uint batch[BATCH];
@@ -79,7 +81,8 @@ void count_dense(Items items, uint from_digit) {
             if (k * THREADS < valid) batch[k] = source.v[k * THREADS];
         }
         [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            // Every word, though only keys of one come here: Mesa 22.3 falls over words that are never written, in code never run as well.
+            // Writes every word, although only keys of one word come here: Mesa 22.3 crashes on words that are never
+            // written, even in dead code.
             uint key[KEY_WORDS];
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = encode_top(batch[k]);
             if (k * THREADS < valid) count_key(key, from_digit);
@@ -110,7 +113,7 @@ void count_any(Items items, uint from_digit) {
     }
 }
 
-// Adds to the problem's histogram. Whoever completes a count that is the count of all keys has found a digit that they share.
+// Adds the counts to the histogram of the problem. A count that reaches the count of all keys marks a constant digit.
 void hand_over(Tile tile, uint from_digit) {
     barrier();
     Words histogram = histogram_of(tile.problem);
@@ -135,7 +138,7 @@ void hand_over(Tile tile, uint from_digit) {
 
 void write_row(uint from_digit) {
     barrier();
-    // Lines that are folded have more groups than were asked for.
+    // Folded dispatches have excess workgroups.
     if (linear_group() >= histogram_rows()) return;
     Words histogram = histogram_of(0);
     uint first = (linear_group() * DIGIT_COUNT + from_digit) * BINS;
@@ -150,7 +153,7 @@ void count_chunk(uint from_digit) {
     clear_counts();
     barrier();
 
-    // Every branch depends on the tile alone, so the whole workgroup takes it.
+    // Branches depend on the tile only, so they are uniform for the workgroup.
     uint end = first + args.chunk;
     Tile tile;
     for (uint t = first; t < end && find_tile(t, TILE, tile);) {

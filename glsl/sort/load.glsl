@@ -1,7 +1,6 @@
-// The words of a tile's items, from wherever they lie to registers, in striped order.
+// Loads words of a tile's items into registers, in striped order.
 
-// Items from this one on lie in a dense array. From where a thread's first item is, the others are known distances away: no address of its own
-// for each.
+// Loads a dense array. Constant offsets from a thread's first item: no address for each item.
 void load_dense(uvec2 base, uint valid, uint pad, out uint words[ITEMS]) {
     Words source = Words(advance(base, uvec2(striped(0) * 4, 0)));
     uint lanes = lane_count();
@@ -12,8 +11,8 @@ void load_dense(uvec2 base, uint valid, uint pad, out uint words[ITEMS]) {
     }
 }
 
-// Items that lie apart, or keys narrower than a word: from where a thread's first item is, the next ones are the same number of whole words
-// away, and as far behind the beginning of a word. (A subgroup has at least four lanes.)
+// Loads strided items, or keys narrower than a word. From a thread's first item, the next ones are a constant number of
+// whole words away, at the same byte offset within a word. (A subgroup has at least four lanes.)
 void load_apart(Plane plane, uint first, uint valid, bool narrow, uint pad, out uint words[ITEMS]) {
     uint bytes = plane.stride * (narrow ? 1 : 4);
     uvec2 address = advance(plane.base, bytes_of(first + striped(0), bytes));
@@ -32,7 +31,7 @@ void number(uint first, out uint words[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = (SEGMENTS ? segment_first : 0) + first + striped(k);
 }
 
-// Word w of the tile's items, as it lies, and past the last of them the pad (or anything, where items are numbered).
+// Loads word w of the tile's items without encoding. Past the last item: the pad, or any value for indices.
 void load_raw(Tile tile, uint w, PassIo io, uint pad, out uint words[ITEMS]) {
     uint first = tile.index * TILE;
     uint valid = tile.count - first;
@@ -42,15 +41,15 @@ void load_raw(Tile tile, uint w, PassIo io, uint pad, out uint words[ITEMS]) {
     else load_apart(plane, first, valid, w < KEY_WORDS && NARROW, pad, words);
 }
 
-// The word that holds the digit, encoded, and PAD past the last item.
+// Loads the word with the digit, encoded, and PAD past the last item.
 //
-// Keys of one word are encoded whether they are there or not, from a pad that becomes PAD: to ask each takes registers (82 instead of 64 with
-// 22 floats a thread on NVIDIA, and half the workgroups).
+// Keys of one word are encoded unconditionally, from a pad that becomes PAD. A check of each item takes registers (82
+// instead of 64 with 22 floats for each thread on NVIDIA, and half the workgroups).
 void load_keys(Tile tile, uint w, PassIo io, out uint keys[ITEMS]) {
     bool encodes = ENCODES && io.first;
     load_raw(tile, w, io, KEY_WORDS == 1 && encodes ? decode_top(PAD) : PAD, keys);
     if (!encodes) return;
-    // Of less than 2^32 items the last tile may end beyond.
+    // With almost 2^32 items, the last tile may end beyond 2^32.
     uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (KEY_WORDS == 1) keys[k] = encode_top(keys[k]);
@@ -58,7 +57,7 @@ void load_keys(Tile tile, uint w, PassIo io, out uint keys[ITEMS]) {
     }
 }
 
-// A word that follows.
+// Loads one of the words that follow the digit's.
 void load_moving(Tile tile, uint w, PassIo io, out uint words[ITEMS]) {
     load_raw(tile, w, io, PAD, words);
     if (!ENCODES || KEY_WORDS == 1 || w >= KEY_WORDS) return;

@@ -1,15 +1,16 @@
-// A part that stays with its workgroup while it is ordered by one digit after the other: no more items than a tile has.
+// Sorts a part by several digits within one workgroup: at most as many items as a tile.
 //
-// A key of one word goes through the digits in registers and shared memory, and so does a value of one word that belongs to it.
-// Larger items are ordered by the place they came from: keys are fetched anew for each of their words, all words of the items at the end.
+// Keys of one word go through the digits in registers and shared memory, together with a value of one word. Larger
+// items are sorted by source index: each key word is loaded when its digits come up, and all words are moved at the
+// end.
 //
-// Where ranks are taken in the order of shared memory, the order is proven once, at the end: neighbours by the bits that are sorted by, and
-// equal ones by the places they came from, which every item carries then. A part that fails is ordered again by ballots. (Keys alone carry
-// nothing: sorted by all of their bits, equal ones are the same.)
+// With atomic ranking, the order is verified once, at the end: neighbors by the sorted bits, and equal ones by their
+// source index, which every item then carries. A part that fails is sorted again with ballots. (Keys without values
+// carry no index: with all bits sorted by, equal keys are identical.)
 
 const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !VERIFIES_ORDER;
 
-// Orders the tile by one digit: keys to their places in sh_keys, places told for what they carry.
+// Sorts the tile by one digit: keys to their positions in sh_keys; positions are kept for the carried words.
 void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint positions[POSITION_WORDS]) {
     uint mask = (1u << digit.bits) - 1;
     begin_digit(digit.shift);
@@ -26,7 +27,7 @@ void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint pos
     barrier();
 }
 
-// Carried words go where their keys have gone.
+// Moves carried words to the positions of their keys.
 void carry(uint positions[POSITION_WORDS], inout uint carried[ITEMS]) {
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -39,7 +40,7 @@ void carry(uint positions[POSITION_WORDS], inout uint carried[ITEMS]) {
     barrier();
 }
 
-// What lies in the tile before each item, when all items lie there. The tile's first gets itself.
+// Returns the preceding word of each item in the tile. The first item gets its own.
 void exchange_neighbours(uint words[ITEMS], out uint before[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (HOLDS(k)) sh_keys[striped(k)] = words[k];
@@ -51,7 +52,7 @@ void exchange_neighbours(uint words[ITEMS], out uint before[ITEMS]) {
     barrier();
 }
 
-// Whether a part whose ranks are to be proven is ordered as it should be, pads behind.
+// Whether a part is in order, with pads at the end.
 bool is_in_order(uint keys[ITEMS], uint carried[ITEMS]) {
     uint sorted_by = ITEM_WORDS == 1 ? 0xffffffffu : 0xffffffffu >> (32 - (END_BIT - BEGIN_BIT)) << BEGIN_BIT;
     uint keys_before[ITEMS];
@@ -66,19 +67,19 @@ bool is_in_order(uint keys[ITEMS], uint carried[ITEMS]) {
     }
     barrier();
     bool in_order = sh_out_of_order == 0;
-    // The next attempt begins by forgetting it.
+    // The next attempt clears it.
     barrier();
     return in_order;
 }
 
-// Word w of the keys of those places. The pads sort behind the last key and stay there.
+// Loads word w of the keys with these source indices. Pads stay at the end.
 void load_key_words(Part part, PassIo io, uint w, uint positions[ITEMS], out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (HOLDS(k)) keys[k] = positions[k] < part.items ? load_key_word(part, io, w, positions[k]) : PAD;
     }
 }
 
-// A value of one word of each item.
+// Loads values of one word.
 void load_values(Part part, PassIo io, inout uint values[ITEMS]) {
     Plane plane = source_plane(part.problem, KEY_WORDS, io, part.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -92,7 +93,7 @@ void load_part(Part part, PassIo io, out uint keys[ITEMS], out uint carried[ITEM
     if (CARRIES_VALUE) load_values(part, io, carried);
 }
 
-// Every digit, through shared memory.
+// Sorts by all digits, through shared memory.
 void order_by_digits(Part part, PassIo io, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
     uint word = BEGIN_BIT / 32;
     [[dont_unroll]] for (uint d = 0; d < digits; ++d) {
@@ -111,7 +112,7 @@ void order_by_digits(Part part, PassIo io, uint digits, bool by_ballots, inout u
     }
 }
 
-// Items in order: of one word the keys themselves; of each item its value, or the place it came from.
+// Stores the sorted items: keys of one word from registers; values, or all words, by source index.
 void store_part(Part part, PassIo io, uint keys[ITEMS], uint carried[ITEMS], bool carries_value) {
     if (KEY_WORDS == 1 && !DROPS_KEYS) {
         Plane target = target_plane(part.problem, 0, io, part.count);
@@ -129,7 +130,7 @@ void store_part(Part part, PassIo io, uint keys[ITEMS], uint carried[ITEMS], boo
     }
 }
 
-// Orders a part by its lowest digits, so many of them, from where the move reads to where it writes.
+// Sorts a part by its lowest `digits` digits, from source to target of `io`.
 void order_part(Part part, PassIo io, uint digits) {
     uint keys[ITEMS];
     uint carried[ITEMS];

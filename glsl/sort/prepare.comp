@@ -1,10 +1,12 @@
-// Sort, before the passes: resolves the counts and clears what the passes accumulate in.
+// Prepare: resolves counts and clears what the passes accumulate.
 //
-// In:  the problems, and the counts that lie on the device.
-// Out: states[problem_count + 1] (count, first tile; the last holds the number of tiles), each problem's status; as the flags say, the
-//      arguments of the indirect dispatches, tickets and histograms zeroed. Of segments, states of those that are sorted by tiles.
-// Groups: one a problem; group 0 also lays out the line of tiles. One, where problems are segments: step 1 has done the rest.
-// Progress: none needed.
+// In:  the problems, and counts in device memory.
+// Out: states[problem_count + 1] (count, first tile; the last entry holds the number of tiles) and the status of each
+//      problem. By the flags: indirect commands, cleared tickets, cleared histograms. With segments: the states of
+//      those that are sorted by tiles.
+// Workgroups: one for each problem; workgroup 0 also computes the tile map. With segments: one, as segments.comp has
+//             done the rest.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -21,12 +23,12 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 shared uint sh_any;
 shared uint sh_end;
 
-// Neighbouring problems that a thread goes over by itself: all are asked for together.
+// Consecutive problems of a thread: all loads are in flight together.
 const uint RUN = 8;
 
 SortStates found_segments() { return SortStates(scratch_part(args.problems)); }
 
-// Their counts and, of segments, where they begin.
+// Loads counts and, for segments, first items.
 void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         uint p = min(start + i, args.problem_count - 1);
@@ -38,7 +40,7 @@ void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
     }
 }
 
-// The largest of the earlier threads' values.
+// Returns the largest value of preceding threads.
 uint most_before(uint value) {
     uint thread = thread_id();
     sh_sums[thread] = value;
@@ -54,7 +56,7 @@ uint most_before(uint value) {
     return most;
 }
 
-// Where the last ends of the longer segments that begin in a thread's windows.
+// Returns the largest end of the longer segments that begin in a thread's windows.
 uint last_end(uint counts[RUN], uint firsts[RUN]) {
     uint end = 0;
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
@@ -63,7 +65,7 @@ uint last_end(uint counts[RUN], uint firsts[RUN]) {
     return end;
 }
 
-// Whether any thread has one. Most windows have none.
+// Whether `has` is true for any thread. Most windows have no longer segment.
 bool any_thread(bool has) {
     if (thread_id() == 0) sh_any = 0;
     barrier();
@@ -74,7 +76,7 @@ bool any_thread(bool has) {
     return any;
 }
 
-// Where one ends at the latest, and of all before.
+// Returns the largest end of preceding windows, and adds these windows to `all`.
 uint ends_before(uint end, inout uint all) {
     uint before = max(all, most_before(end));
     if (thread_id() == THREADS - 1) sh_end = max(before, end);
@@ -84,7 +86,7 @@ uint ends_before(uint end, inout uint all) {
     return before;
 }
 
-// Of segments, what none before has too. (Offsets that fall have segments overlap; of those the later ones are left out.)
+// Drops segments that overlap a preceding one. (Offsets that decrease make segments overlap.)
 void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         if (counts[i] == 0) continue;
@@ -94,7 +96,7 @@ void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
     }
 }
 
-// Windows in which no longer segment begins are left out.
+// Computes the tile map and returns the number of tiles. Windows without a longer segment are skipped.
 uint lay_out_line(out uint problems) {
     SortStates states = states();
     uint line = 0;
@@ -136,17 +138,17 @@ void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
 
-    // 1. This group's problem.
+    // 1. The problem of this workgroup.
     if (!SEGMENTS && has_flag(FLAG_HISTOGRAMS)) {
         Words histogram = histogram_of(p);
-        // And behind them the digits that all keys share, and bins of prefixes.
+        // Includes the word of constant digits and the bins of prefixes.
         uint words = pass_digits() * BINS + 1 + (PREFIXES ? PREFIX_BINS : 0);
         for (uint i = thread_id(); i < words; i += THREADS) histogram.v[i] = 0;
     }
     if (!SEGMENTS && thread_id() == 0) write_status(p);
     if (p != 0) return;
 
-    // 2. The line of tiles, and what follows from its length.
+    // 2. The tile map, and what follows from the number of tiles.
     uint problems;
     uint tiles = lay_out_line(problems);
     if (has_flag(FLAG_TICKETS)) {

@@ -1,20 +1,21 @@
-// Which problem, and which of its tiles, a workgroup works on.
+// Maps a workgroup to its problem and tile.
 //
-// A recorded sort is one problem, held by the push constants (SINGLE), or a table of problems in scratch. The tiles of all problems form
-// one line: problem p owns the tiles [states[p].first_tile, states[p + 1].first_tile). The line is written by prepare.comp; a
-// problem alone may do without (DIRECT), and resolve its count wherever it is needed.
+// A recording is one problem in the push constants (SINGLE), or a table of problems in scratch. The tiles of all
+// problems have global indices: problem p owns the tiles [states[p].first_tile, states[p + 1].first_tile). prepare.comp
+// writes these. A single problem may do without (DIRECT): each kernel then resolves the count itself.
 //
-// Where the problem in the push constants is one of segments (SEGMENTS), those too long for a workgroup are the problems of the line.
-// Their parts follow from where they begin: segment_first, set by find_tile or by the kernel itself.
+// With SEGMENTS, the push constants hold the problem that contains all segments. Segments that exceed a workgroup are
+// the problems of the tile map. Their scratch follows from their first item: segment_first, set by find_tile or by the
+// kernel.
 
-// Bits of MODE_: what is known when the pipeline is made.
+// MODE_ bits: known when the pipeline is created.
 layout(constant_id = SPEC_MODE) const uint MODE = 0;
 const bool SINGLE = (MODE & MODE_SINGLE) != 0;
 const bool DIRECT = (MODE & MODE_DIRECT) != 0;
 const bool SEGMENTS = (MODE & MODE_SEGMENTS) != 0;
 const bool PREFIXES = (MODE & MODE_PREFIXES) != 0;
 const bool MERGED = (MODE & MODE_MERGED) != 0;
-// What one workgroup sorts by itself: no two longer segments begin in so many items.
+// Items that one workgroup sorts: at most one longer segment begins in as many items.
 layout(constant_id = SPEC_SEGMENT_TILE) const uint SEGMENT_TILE = 2048;
 
 layout(push_constant, scalar) uniform Push {
@@ -41,17 +42,17 @@ uint pass_index() { return args.pass & 0xff; }
 uint pass_digits() { return args.pass >> 8 & 0xff; }
 uint all_digits() { return (1u << pass_digits()) - 1; }
 
-// Without the carry out of its division, a count just below 2^32 would have no tiles.
+// Not (count + tile_size - 1) / tile_size: that wraps for counts close to 2^32.
 uint tiles_of(uint count, uint tile_size) { return count / tile_size + (count % tile_size != 0 ? 1 : 0); }
 
-// Parts of scratch are named by 256 bytes.
+// Offsets of parts of scratch are in units of 256 bytes.
 uvec2 scratch_part(uint part) { return advance(args.scratch, uvec2(part << 8, part >> 24)); }
 
 SortStates states() { return SortStates(scratch_part(args.states)); }
 Words tickets() { return Words(scratch_part(args.tickets)); }
 uint ticket_words() { return pass_digits() * (2 + RING_GROUPS); }
 
-// A problem's members, each read where it is used: a whole problem would stay in registers.
+// Members of a problem, each loaded at its use: a whole problem would occupy registers.
 #define PROBLEM_MEMBER(type, member)                                  \
     type problem_##member(uint p) {                                   \
         if (SINGLE || SEGMENTS) return args.problem.member;           \
@@ -71,14 +72,15 @@ PROBLEM_MEMBER(uint, strides)
 PROBLEM_MEMBER(uint, histogram)
 PROBLEM_MEMBER(uint, tile_words)
 
-// The segment at hand: its first item, and the tiles of those before it.
+// The current segment: its first item, and the number of tiles of preceding segments.
 uint segment_first = 0;
 uint segment_first_tile = 0;
 
-// Where nothing has been prepared, each group of the histogram leaves rows of its own, the groups behind the count rows of zeros.
+// Rows of the histogram. Without a prepare pass, each workgroup of the histogram writes its own row; those without keys
+// write zeros.
 uint histogram_rows() { return DIRECT ? args.pass >> 16 & 0xff : 1; }
 
-// A row of counts for each digit, and a word more.
+// Parts of a row of counts. One more word follows the rows.
 const uint PARTS_A_DIGIT = RADIX * 4 / 256;
 
 uint histogram_part(uint p) {
@@ -89,12 +91,12 @@ uint histogram_part(uint p) {
 
 Words histogram_of(uint p) { return Words(scratch_part(histogram_part(p))); }
 
-// Behind the rows, the digits that no pass sorts by; then how many keys have a prefix of each bin.
+// The skipped digits follow the rows; the counts of prefix bins follow those.
 Words skipped_digits_words(uint p) {
     return Words(advance(scratch_part(histogram_part(p)), uvec2(histogram_rows() * pass_digits() * BINS * 4, 0)));
 }
 
-// Not for the ring, which all share.
+// Not for the ring, which all problems share.
 uint tile_words_part(uint p) {
     uint part = problem_tile_words(p);
     if (SEGMENTS) part += segment_first_tile * PARTS_A_DIGIT;
@@ -109,15 +111,15 @@ void enter_segment(uint p) {
     segment_first_tile = states().v[p].first_tile;
 }
 
-// What its keys go to bins by.
+// Loads the parameters of the bucket function.
 void enter_function(uint p) {
     if (FUNCTION == FUNCTION_RANGE) bin_range = uvec4(problem_alternate_keys(p), problem_alternate_values(p));
 }
 
-// Problems in the line.
+// Number of problems in the tile map.
 uint problems() { return SEGMENTS ? states().v[args.problem_count].count : args.problem_count; }
 
-// The count as it is told, before any state is written.
+// The requested count, clamped to its maximum, before any state is written.
 uint requested_count(uint p) {
     uvec2 address = problem_count(p);
     uint most = problem_max_count(p);
@@ -130,7 +132,7 @@ uint resolved_count(uint p) {
     return requested_count(p);
 }
 
-// One invocation a problem. `more`: what else there is to say.
+// Writes the status of a problem. One invocation for each problem. `more`: further flags.
 void write_status(uint p, uint more) {
     uvec2 status = problem_status(p);
     if (is_null(status)) return;
@@ -141,7 +143,7 @@ void write_status(uint p, uint more) {
 
 void write_status(uint p) { write_status(p, 0); }
 
-// The last problem whose first tile is not beyond `tile`; empty problems own no tile and are passed over.
+// Finds the last problem whose first tile is not beyond `tile`. Empty problems own no tiles and are never found.
 uint find_problem(uint tile) {
     uint low = 0;
     uint high = problems() - 1;
@@ -153,7 +155,7 @@ uint find_problem(uint tile) {
     return low;
 }
 
-// False when the line is shorter than `tile`: the dispatch was rounded up.
+// Returns false if there are fewer tiles: the dispatch was rounded up.
 bool find_tile(uint tile, uint tile_size, out Tile found) {
     if (SINGLE) {
         found.problem = 0;
@@ -174,7 +176,7 @@ bool find_tile(uint tile, uint tile_size, out Tile found) {
     return true;
 }
 
-// A workgroup of a kernel without tiles: which of the workgroups of its problem it is.
+// The share of a workgroup in its problem, for kernels without tiles.
 struct Share {
     uint problem;
     uint count;  // items in the problem
@@ -182,7 +184,7 @@ struct Share {
     uint shares;
 };
 
-// What all segments cover, as segments.comp has found. A kernel before it finds it by itself.
+// The range that all segments cover, from segments.comp. Kernels before that compute it.
 #ifdef BEFORE_SEGMENTS
 #include "sort/cuts.glsl"
 SortState covered() { return told_cover(); }
@@ -190,7 +192,7 @@ SortState covered() { return told_cover(); }
 SortState covered() { return SortStates(scratch_part(args.problems)).v[args.problem_count]; }
 #endif
 
-// Segments are one problem for a kernel that does the same with all of them.
+// For kernels that treat all segments alike, segments are one problem.
 bool find_share(out Share share) {
     uint problems = SEGMENTS ? 1 : args.problem_count;
     share.problem = linear_group() % problems;
@@ -203,6 +205,6 @@ bool find_share(out Share share) {
     } else {
         share.count = resolved_count(share.problem);
     }
-    // Lines that are folded have more groups than were asked for.
+    // Folded dispatches have excess workgroups.
     return share.index < share.shares;
 }

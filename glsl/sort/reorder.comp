@@ -1,11 +1,11 @@
-// Sort by count, scan and reorder, step 3 of a digit: every tile's keys go to the places that the scan has found.
+// Reorder of reduce-then-scan: ranks and scatters by one digit, with scanned counts.
 //
-// In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS]; behind it, where the caller says that bins begin, how many items the output has
-//      room for.
-// Out: keys (and values) stably sorted by the digit, in the other planes. Of a split, as OUTPUT has it: those of one bucket alone; all, where
-//      the caller says that buckets begin; or, in place of values, each item's place among those of its bin.
-// Groups: one a tile.
-// Progress: none needed.
+// In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS]; after it, with given bucket starts, the
+//      capacity of the output in items.
+// Out: keys (and values), stably sorted by the digit, in the target planes. Splits, by OUTPUT: the items of one bucket;
+//      all items, in buckets at given starts; or, in place of values, the rank of each item in its bin.
+// Workgroups: one for each tile.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -19,7 +19,7 @@
 #include "sort/problem.glsl"
 #include "sort/pass_io.glsl"
 #include "sort/planes.glsl"
-// Where there are fewer bins than shared memory is laid out for, there is room for gaps.
+// With fewer bins than shared memory is sized for, positions have gaps.
 #define SPREADS_PLACES (!VERIFIES_ORDER && BINS <= RADIX / 2)
 #include "sort/tile.glsl"
 #include "sort/load.glsl"
@@ -27,10 +27,10 @@
 #include "sort/scatter.glsl"
 #include "sort/chunks.glsl"
 
-// Bins begin one behind the other, or where the caller says; otherwise all at the beginning.
+// Whether bins have different bases: consecutive, or given by the caller. Otherwise all begin at 0.
 const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PLACED;
 
-// Items to where they belong, as they lie in the tile.
+// Scatters items without reordering the tile.
 void scatter_unordered(Tile tile, PassIo io, uint keys[ITEMS], uint positions[POSITION_WORDS]) {
     uint first = tile.index * TILE;
     uint targets[ITEMS];
@@ -53,7 +53,7 @@ void scatter_unordered(Tile tile, PassIo io, uint keys[ITEMS], uint positions[PO
 }
 
 void sort_tile(Tile tile, PassIo io) {
-    // 1. Load and count. What is known of the digits is on its way together with the keys.
+    // 1. Load and count. Loads of bases and of scanned counts are in flight together with the keys.
     uint chunk = first_of_chunk(tile, linear_group());
     Words rows = tile_words_of(tile.problem);
     Words histogram = histogram_of(tile.problem);
@@ -74,7 +74,7 @@ void sort_tile(Tile tile, PassIo io) {
     count_digits(keys, digit_shift(), digit_mask());
     barrier();
 
-    // 2. Where the tile's digits begin, in the tile and in the problem.
+    // 2. Compute the start of each digit in the tile and in the output.
     uint totals[MAX_DIGITS];
     sum_rows(totals);
     if (is_full(tile)) find_hot_digit(totals);
@@ -89,7 +89,7 @@ void sort_tile(Tile tile, PassIo io) {
         if (LIMITED) sh_ends[digit] = starts[j] + items_with_room(bases[j], before, totals[j], histogram.v[BINS]);
     }
 
-    // 3. Order the tile and let it go.
+    // 3. Rank, reorder and scatter.
     start_rows(starts);
     barrier();
     uint positions[POSITION_WORDS];

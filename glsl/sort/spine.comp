@@ -1,10 +1,10 @@
-// Sort by count, scan and reorder, step 2 of a digit: where in its digit each chunk's keys begin.
+// Spine of reduce-then-scan: scans the counts of one digit over the chunks.
 //
-// In:      the digits that all keys share.
-// In, out: tile_words[tiles][BINS]: the rows of the chunks' first tiles become their exclusive sums.
-// Out:     histogram[BINS] of the digit: the sums of all. The same numbers, where the histogram has been counted.
-// Groups:  one for each digit of each problem.
-// Progress: none needed.
+// In:      the skipped digits.
+// In, out: tile_words[tiles][BINS]: the row of each chunk's first tile becomes the exclusive scan.
+// Out:     histogram[BINS] of the digit: the totals. The histogram pass, if there is one, has stored the same values.
+// Workgroups: one for each digit of each problem.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -20,10 +20,10 @@
 
 #include "sort/chunks.glsl"
 
-// Neighbouring chunks a thread sums by itself before the workgroup scans.
+// Consecutive chunks of a thread.
 const uint RUN = 4;
 
-// Of a problem's chunk, each of so many tiles.
+// The row of a chunk in the problem.
 uint row_of(uint chunk, uint size, uint others) { return (max(chunk * size, others) - others) * BINS; }
 
 void main() {
@@ -38,7 +38,7 @@ void main() {
     Words rows = tile_words_of(p);
     uint tiles = tiles_of(resolved_count(p), TILE);
     uint size = chunk_tiles();
-    // Tiles of other problems, in the first chunk that has any of this one.
+    // Tiles of other problems in the first chunk of this one.
     uint others = (SINGLE ? 0 : states().v[p].first_tile) % size;
     uint chunks = tiles == 0 ? 0 : tiles_of(others + tiles, size);
 

@@ -1,6 +1,7 @@
-// How often a digit occurs in the whole problem. Where nothing has been prepared, each group of the histogram has left a row.
+// Returns the count of a digit in the whole problem. Without a prepare pass, this adds the rows of the histogram's
+// workgroups.
 //
-// Before it: MAX_ROWS, how many rows are on their way together.
+// The includer defines MAX_ROWS, the number of rows that are loaded at a time.
 uint total_of(Words histogram, uint at) {
     uint rows = histogram_rows();
     uint step = pass_digits() * BINS;

@@ -1,10 +1,12 @@
-// Split by look-back, before its pass, where bins do not begin one behind the other and so nobody counts keys: clears what tiles meet in.
+// Begin: clears the look-back state of a split that skips the histogram, because its bins are not consecutive in the
+//        output.
 //
-// In:  where the caller says that bins begin, starts[BINS] of each problem.
-// Out: look-back words of every tile, or the whole ring, zeroed. starts, if they are told, in the second row of histogram, and behind them how many
-//      items the output has room for: the first row is for what the pass leaves. Where nothing has been prepared, the problem's status, and tickets zeroed.
-// Groups: one for every args.chunk tiles of the line.
-// Progress: none needed.
+// In:  starts[BINS] of each problem, if the caller gives bucket starts.
+// Out: cleared look-back descriptors of every tile, or of the whole ring. Given starts are copied to the second row of
+//      histogram, followed by the capacity of the output; the first row receives the counts. Without a prepare pass,
+//      also the status of the problem and cleared tickets.
+// Workgroups: one for every args.chunk tiles.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -17,7 +19,7 @@
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
-// As tell.glsl has them.
+// The same members as in tell.glsl.
 uvec2 starts_of(uint p) { return problem_keys(p); }
 uint output_items_of(uint p) { return problem_alternate_values(p).x; }
 

@@ -1,7 +1,6 @@
-// What is told of the buckets of a split: offsets, counts and commands, each where it is wanted; of segments, of each segment one behind the
-// other.
+// Writes bucket offsets, counts and indirect commands; with segments, those of each segment one after the other.
 //
-// The problems of passes that tell are those of the others, with addresses of results in place of what items become: see for_each_result() in
+// The rows of these kernels hold addresses of the outputs in place of items: see for_each_result() in
 // src/radix/problems.rs.
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
@@ -9,14 +8,14 @@ layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 uvec2 offsets_of(uint p) { return problem_values(p); }
 uvec2 counts_of(uint p) { return problem_to_keys(p); }
 uvec2 commands_of(uint p) { return problem_to_values(p); }
-// That a workgroup of the commands takes.
+// Items of a workgroup in the commands.
 #ifdef RECOUNTS
 uint command_items_of(uint p) { return problem_tile_words(p); }
 #else
 uint command_items_of(uint p) { return problem_strides(p); }
-// Where the caller says that bins begin.
+// Address of the given bucket starts.
 uvec2 starts_of(uint p) { return problem_keys(p); }
-// Items that the output has room for, where the caller says that.
+// Capacity of the output in items, with given bucket starts.
 uint output_items_of(uint p) { return problem_alternate_values(p).x; }
 #endif
 
