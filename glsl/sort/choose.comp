@@ -1,14 +1,15 @@
-// Sort, between the histogram and the passes: whether to sort by prefixes and then what has the same, or by every digit.
+// Choose: decides between passes over all digits and passes over the prefix only. Runs between the histogram and the
+//         passes.
 //
-// In:  the histograms: digits that all keys share, and how many keys have a prefix of each bin.
-// Out: behind their rows, the digits that are passed over: all below the prefix; or those that all keys share, where these are wanted; or
-//      none.
-// Groups: one a problem.
-// Progress: none needed.
+// In:  the histograms: constant digits, and the number of keys with a prefix in each bin.
+// Out: the skipped digits, after the rows of the histogram: all below the prefix; or the constant digits, if these are
+//      skipped; or none.
+// Workgroups: one for each problem.
+// Progress: never waits.
 //
-// Sorting what has the same prefix takes each key as many steps as there are such keys: in all, the sum of the squares of how many keys each
-// prefix has. That is what the bins' squared distances from their mean add up to, but for chance. (Alon, Matias and Szegedy, "The space
-// complexity of approximating the frequency moments", 1996.)
+// Sorting equal prefixes takes each key as many steps as there are keys with its prefix: in total, the sum of the
+// squares of the prefix counts. Apart from chance, this is the sum of the squared deviations of the bins from their
+// mean. (Alon, Matias and Szegedy, "The space complexity of approximating the frequency moments", 1996.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -19,13 +20,13 @@
 #include "sort/problem.glsl"
 #include "sort/pass_io.glsl"
 
-// Steps are added up in fractions of so many, and no thread adds more than would fit.
+// Unit of the sum of steps: small enough that no thread's sum overflows.
 const float FRACTIONS = 4096;
 const float MOST_OF_A_THREAD = 1048576;
 
 shared uint sh_steps;
 
-// Steps a key, as fractions.
+// Steps for each key, in these units.
 uint steps_of(Words bins, uint count) {
     if (thread_id() == 0) sh_steps = 0;
     barrier();

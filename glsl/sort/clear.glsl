@@ -1,9 +1,9 @@
-// What tiles that look back meet in, cleared by the kernel that runs before the passes.
+// Clears the look-back state, in the kernel that runs before the passes.
 
 layout(constant_id = SPEC_SCAN) const uint SCAN = 0;
 layout(constant_id = SPEC_RING_ENTRIES) const uint RING_ENTRIES = 1024;
 
-// Of so many tiles from this one on.
+// Clears the descriptors of `tiles` tiles, from this one on.
 void clear_look_back(Tile tile, uint tiles) {
     Words words = tile_words_of(tile.problem);
     for (uint i = thread_id(); i < tiles * LOOK_BACK_ROW; i += THREADS) words.v[tile.index * LOOK_BACK_ROW + i] = 0;
@@ -15,7 +15,7 @@ void clear_ring() {
     for (uint i = linear_group() * THREADS + thread_id(); i < RING_ENTRIES * BINS * 2; i += step) words.v[i] = 0;
 }
 
-// Where nothing has been prepared.
+// Writes the status and clears the tickets, without a prepare pass.
 void begin_alone() {
     if (linear_group() != 0) return;
     for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;

@@ -1,10 +1,12 @@
-// Sort by count, scan and reorder, step 1 of a digit: how many keys of each digit lie before every tile, in its chunk of the line.
+// Count of reduce-then-scan: counts one digit in every tile, and stores the sums over preceding tiles of the chunk.
 //
-// In:  keys; the digits that all keys share.
-// Out: tile_words[tiles][BINS] of the problem, as chunks.glsl has them. Where nothing has been prepared, the problem's status.
-// Paper: Blelloch, "Prefix sums and their applications", 1990; Merrill and Grimshaw, "Revisiting sorting for GPGPU", 2010.
-// Groups: one for every chunk of the line: see chunks.glsl.
-// Progress: none needed.
+// In:  keys; the skipped digits.
+// Out: tile_words[tiles][BINS] of the problem, as described in chunks.glsl. Without a prepare pass, also the status of
+//      the problem.
+// Paper: Blelloch, "Prefix sums and their applications", 1990; Merrill and Grimshaw, "Revisiting sorting for GPGPU",
+//        2010.
+// Workgroups: one for every chunk: see chunks.glsl.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -24,12 +26,12 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 const uint COUNTED = 1;
 #include "sort/copies.glsl"
 
-// Keys in flight a thread: a whole tile's, where they are few enough to stay in registers.
+// Keys in flight for each thread: those of a whole tile, if they fit the registers.
 const uint KEYS = (TILE - 1) / THREADS + 1;
 const uint BATCHES = (KEYS - 1) / 16 + 1;
 const uint BATCH = (KEYS - 1) / BATCHES + 1;
 
-// Neighbouring tiles of one problem, of one chunk.
+// Consecutive tiles of one problem in one chunk.
 struct Run {
     Tile first;
     uint tiles;
@@ -38,10 +40,10 @@ struct Run {
     uint word;
 };
 
-// The first item of the batch that is this thread's, in its tile.
+// Index of this thread's first item of the batch, in its tile.
 uint first_item(uint batch) { return batch % BATCHES * (BATCH * THREADS) + thread_id(); }
 
-// Items of the batch's tile, from this thread's first one on.
+// Number of items of the batch's tile from this thread's first one on.
 uint items_from(Run run, uint batch) {
     uint items = min(TILE, run.first.count - (run.first.index + batch / BATCHES) * TILE);
     return items - min(first_item(batch), items);
@@ -50,7 +52,7 @@ uint items_from(Run run, uint batch) {
 void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
     uint first = (run.first.index + batch / BATCHES) * TILE + first_item(batch);
     uint items = items_from(run, batch);
-    // From where the first one is, the others are known distances away: no address of its own for each.
+    // Constant offsets from the first key: no address for each key.
     Words dense = Words(advance(run.plane.base, bytes_of(first, 4)));
     [[unroll]] for (uint k = 0; k < BATCH; ++k) {
         uint i = k * THREADS;
@@ -71,12 +73,13 @@ void count_batch(Run run, uint batch, uint keys[BATCH]) {
     }
 }
 
-// The counts so far: what lies before the tile in its chunk; behind the last, of all, where the first one's would be.
+// Stores the counts so far: the exclusive sums of a tile in its chunk; after the last tile, the sums of the chunk, in
+// the row of the first tile.
 void tell_row(Words rows, uint tile) {
     for (uint d = thread_id(); d < BINS; d += THREADS) rows.v[tile * BINS + d] = count_of(d);
 }
 
-// The keys of the next batch are on their way while those before are told.
+// The keys of the next batch are in flight while the current ones are counted.
 void count_run(Run run) {
     Words rows = tile_words_of(run.first.problem);
     uint keys[BATCH];
@@ -95,13 +98,13 @@ void count_run(Run run) {
     }
 }
 
-// Labels that are narrower than a word lie together in words, from the beginning of one on.
+// Narrow labels are packed into words, from the beginning of a word on.
 const bool PACKED = LABELS && NARROW;
 const uint KEYS_A_WORD = 32 / KEY_BITS;
 const uint TILE_WORDS = TILE / KEYS_A_WORD;
 const uint WORDS = (TILE_WORDS - 1) / THREADS + 1;
 
-// Of a tile, as many as hold its items.
+// Words that hold the labels of a tile.
 void load_packed(Run run, uint tile, inout uint words[WORDS]) {
     uint first = (run.first.index + tile) * TILE;
     uint items = min(TILE, run.first.count - first);
@@ -122,7 +125,7 @@ void count_packed(Run run, uint tile, uint words[WORDS]) {
     }
 }
 
-// As count_run, a word of labels at a time.
+// As count_run, with one word of labels at a time.
 void count_packed_run(Run run) {
     Words rows = tile_words_of(run.first.problem);
     uint words[WORDS];
@@ -141,7 +144,7 @@ void count_packed_run(Run run) {
 void main() {
     if (DIRECT && pass_index() == 0 && linear_group() == 0 && thread_id() == 0) write_status(0);
 
-    // Every branch depends on the chunk alone, so the whole workgroup takes it.
+    // Branches depend on the chunk only, so they are uniform for the workgroup.
     uint chunk = chunk_tiles();
     uint first = linear_group() * chunk;
     uint end = first + chunk;

@@ -1,4 +1,4 @@
-// Where the caller cuts arrays into segments: offsets[segments + 1], and how many segments there are, which may lie on the device.
+// Segment offsets of the caller: offsets[segments + 1]. The number of segments may be in device memory.
 
 Words offsets() { return Words(uvec2(args.arguments, args.tickets)); }
 
@@ -7,10 +7,10 @@ uint told_segments() {
     return is_null(address) ? args.chunk : min(Words(address).v[0], args.chunk);
 }
 
-// What lies beyond the arrays is cut off.
+// Offsets are clamped to the arrays.
 uint begin_of(uint segment) { return min(offsets().v[segment], problem_max_count(0)); }
 
-// What all segments cover, from the first one on.
+// Returns the range that all segments cover.
 SortState told_cover() {
     uint first = begin_of(0);
     return SortState(max(begin_of(told_segments()), first) - first, 0, first);

@@ -1,13 +1,13 @@
-// Sort, the last move where passes have sorted by prefixes: keys that have the same are sorted by the bits below.
+// Finish: the last pass of a sort by prefixes. Sorts keys with equal prefixes by the bits below.
 //
 // In:  keys (and values) in the alternate planes, sorted by their topmost digits.
-// Out: keys (and values) sorted.
-// Groups: as many for each problem; each takes one tile after the other.
-// Progress: none needed.
+// Out: sorted keys (and values).
+// Workgroups: the same number for each problem; each takes one tile after the other.
+// Progress: never waits.
 //
-// Keys that have the same prefix lie side by side, and are few. So each item walks both ways over those that have its own: of those before it,
-// all that are greater will be behind it, of those behind it, all that are less before. Where they lie in a tile and a margin around it, it
-// finds them in shared memory. (Where they are more than was thought, it costs time and nothing else.)
+// Keys with equal prefixes are neighbors, and few. Each item walks in both directions over the items with its prefix.
+// It moves forward by the number of smaller keys after it, and backward by the number of greater keys before it. Items
+// within the tile and a margin are in shared memory. (If there are more than expected, this only costs time.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -26,18 +26,18 @@ layout(constant_id = SPEC_END_BIT) const uint END_BIT = 64;
 
 const uint TILE = THREADS * ITEMS;
 const uint ROOM = TILE + 2 * FINISH_MARGIN;
-// Loads of a thread that fill the room.
+// Loads of a thread to fill shared memory.
 const uint LOADS = ITEMS + (2 * FINISH_MARGIN - 1) / THREADS + 1;
 
 shared uint sh_keys[KEY_WORDS * ROOM];
 
-// The items at hand.
+// The items in shared memory.
 struct Room {
     uint first;
     uint end;
 };
 
-// Bits of word w from `begin_bit` on, up to the last that is sorted by.
+// Returns the bits of word w from `begin_bit` on that are sorted by.
 uint bits_of_word(uint w, uint begin_bit) {
     uint first = w * 32;
     if (first + 32 <= begin_bit || first >= END_BIT) return 0;
@@ -70,7 +70,7 @@ bool is_less(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
 
 uvec2 plane_of_word(uint p, uint w, PassIo io, uint count) { return source_plane(p, w, io, count).base; }
 
-// The keys of a tile and what lies beside it, to shared memory.
+// Loads the keys of a tile and of its margins into shared memory.
 void stage_keys(uint p, PassIo io, uint count, Room room) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
         Words source = Words(advance(plane_of_word(p, w, io, count), bytes_of(room.first, 4)));
@@ -93,7 +93,7 @@ void key_far_off(uint p, PassIo io, uint count, uint position, out uint key[KEY_
     }
 }
 
-// The items before this place that belong behind it.
+// Returns the number of preceding items that belong after this one.
 uint greater_before(uint p, PassIo io, uint count, Room room, uint position, uint key[KEY_WORDS]) {
     uint greater = 0;
     uint other[KEY_WORDS];
@@ -110,7 +110,7 @@ uint greater_before(uint p, PassIo io, uint count, Room room, uint position, uin
     return greater;
 }
 
-// The items behind this place that belong before it.
+// Returns the number of following items that belong before this one.
 uint less_behind(uint p, PassIo io, uint count, Room room, uint position, uint key[KEY_WORDS]) {
     uint less = 0;
     uint other[KEY_WORDS];
@@ -127,7 +127,7 @@ uint less_behind(uint p, PassIo io, uint count, Room room, uint position, uint k
     return less;
 }
 
-// A word of the key at hand at a place, as it leaves.
+// Returns a decoded word of a key in shared memory.
 uint leaving_word(Room room, uint w, uint position, bool decodes) {
     uint word = sh_keys[w * ROOM + position - room.first];
     if (!ENCODES || !decodes) return word;
@@ -178,7 +178,7 @@ void main() {
     PassIo io = pass_io(skipped_digits);
     uint tiles = tiles_of(share.count, TILE);
     for (uint tile = share.index; tile < tiles; tile += share.shares) {
-        // What the last one has left in shared memory has been read.
+        // All threads have read the shared memory of the previous tile.
         barrier();
         finish_tile(share.problem, io, share.count, tile * TILE);
     }

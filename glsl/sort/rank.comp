@@ -1,15 +1,17 @@
-// Sort of a tiny problem by all workgroups together: each counts for a few items how many come before them, which is their place.
-// (Enumeration sort; Knuth, "The Art of Computer Programming" 3, 5.2, "comparison counting".)
+// Rank: sorts a small problem with all workgroups. Each workgroup counts for a few items how many items precede them:
+//       their output indices. (Enumeration sort; Knuth, "The Art of Computer Programming" 3, 5.2, "comparison
+//       counting".)
 //
-// In:  keys (and values), the count where it lies on the device.
-// Out: keys (and values) in order, where they are wanted, or in the alternate planes where others still read the input there; the
-//      problem's status.
-// Groups: one for every ITEMS items of the largest count.
-// Progress: none needed.
+// In:  keys (and values), the count if it is in device memory.
+// Out: sorted keys (and values) in the output, or in the alternate planes while other workgroups still read the input;
+//      the status of the problem.
+// Workgroups: one for every ITEMS items of the maximum count.
+// Progress: never waits.
 //
-// Every workgroup compares its items with all keys, so the work is the square of the count and launches and latency are all there is: no
-// digit, no barrier between workgroups. An item has a thread for each part of the keys. Of equal keys the earlier one comes first, which takes
-// no look at their places but among the workgroup's own items: all others are either before those or behind them.
+// Every workgroup compares its items with all keys. The work is quadratic, but launch and latency dominate: there are
+// no digits, and no barriers between workgroups. An item has one thread for each part of the keys. Of equal keys, the
+// earlier one comes first. Indices matter only among the workgroup's own items: all others are either before or after
+// those.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -29,27 +31,28 @@ layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
 #include "sort/compare.glsl"
 
-// Keys lie in shared memory four to a block, each word of them in a row of its own: a read brings four, the same for all lanes.
+// Keys are in shared memory in blocks of four, with a row for each word: one read returns four keys, the same for all
+// lanes.
 const uint BLOCK = 4;
 const uint ROW = TILE / BLOCK;
-// Blocks in flight a thread.
+// Blocks in flight for each thread.
 const uint BATCH = 4;
 
-// Threads of an item.
+// Number of threads of an item.
 const uint PARTS = THREADS / ITEMS;
 const uint WORDS_A_THREAD = (ITEM_WORDS + PARTS - 1) / PARTS;
 
 shared uvec4 sh_keys[COMPARED_WORDS * ROW];
 shared uint sh_before[THREADS];
 
-// The words of a key that are compared, and of those the bits.
+// The words and bits of a key that are compared.
 void load_key(PassIo io, uint count, uint i, out uint key[COMPARED_WORDS]) {
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
         key[w] = load_encoded(0, FIRST_WORD + w, io, count, i) & sorted_bits(w);
     }
 }
 
-// Keys from `first` on, as many as there is room for. What lies behind the last of them comes before no key.
+// Loads keys from `first` on, as many as fit. Entries after the last key precede no key.
 void load_blocks(PassIo io, uint count, uint first) {
     uint blocks = min(tiles_of(count - first, BLOCK), ROW);
     for (uint from = thread_id(); from < blocks; from += BATCH * THREADS) {
@@ -72,7 +75,7 @@ void load_blocks(PassIo io, uint count, uint first) {
     }
 }
 
-// Whether key `c` of a block comes before `key`: `first` tells which of two that compare equal does.
+// Whether key `c` of a block precedes `key`. `first`: whether it does if both compare equal.
 bool comes_before(uvec4 block[COMPARED_WORDS], uint c, uint key[COMPARED_WORDS], bool first) {
     bool before = first ? block[0][c] <= key[0] : block[0][c] < key[0];
     [[unroll]] for (uint w = 1; w < COMPARED_WORDS; ++w) {
@@ -86,9 +89,9 @@ void load_block(uint index, out uvec4 block[COMPARED_WORDS]) {
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) block[w] = sh_keys[w * ROW + index];
 }
 
-// How many keys of the blocks come before `key`, which all of them are before, or behind.
+// Returns how many keys of the blocks precede `key`, which is after or before all of them by index.
 uint count_blocks(uint begin, uint end, uint key[COMPARED_WORDS], bool first) {
-    // Each by itself, so that no addition waits for the one before it.
+    // Separate sums: no addition waits for the previous one.
     uint counts[BLOCK] = uint[BLOCK](0, 0, 0, 0);
     for (uint index = begin; index < end; ++index) {
         uvec4 block[COMPARED_WORDS];
@@ -98,7 +101,7 @@ uint count_blocks(uint begin, uint end, uint key[COMPARED_WORDS], bool first) {
     return counts[0] + counts[1] + counts[2] + counts[3];
 }
 
-// The same of blocks that the key is among, at `place`.
+// The same for blocks that contain the key, at `position`.
 uint count_own(uint begin, uint end, uint key[COMPARED_WORDS], uint position) {
     uint count = 0;
     for (uint index = begin; index < end; ++index) {
@@ -109,15 +112,15 @@ uint count_own(uint begin, uint end, uint key[COMPARED_WORDS], uint position) {
     return count;
 }
 
-// How many of the keys from `first` on that are in shared memory come before item i, of the workgroup's items from `own` on. This thread's
-// part of them.
+// Returns this thread's share of the number of keys from `first` on, in shared memory, that precede item i. The items
+// of the workgroup begin at `own`.
 uint count_part(uint first, uint count, uint own, uint i, uint key[COMPARED_WORDS]) {
     uint blocks = min(tiles_of(count - first, BLOCK), ROW);
-    // An odd number: lanes that read several parts at a time find them in different banks.
+    // An odd number: lanes that read different parts at a time access different banks.
     uint share = (blocks + PARTS - 1) / PARTS | 1;
     uint begin = min(thread_id() / ITEMS * share, blocks);
     uint end = min(begin + share, blocks);
-    // None, where they lie elsewhere.
+    // None, if they are elsewhere.
     uint own_begin = clamp((clamp(own, first, first + TILE) - first) / BLOCK, begin, end);
     uint own_end = clamp((clamp(own + ITEMS, first, first + TILE) - first) / BLOCK, begin, end);
     return count_blocks(begin, own_begin, key, true) + count_own(own_begin, own_end, key, i - first) +
@@ -134,7 +137,7 @@ void main() {
     uint position = own + thread_id() % ITEMS;
     uint i = min(position, count - 1);
 
-    // 1. The item, a word or more for each of its threads, and the key by which it is ranked.
+    // 1. Load the item, a word or more for each of its threads, and its key.
     uint words[WORDS_A_THREAD];
     [[unroll]] for (uint k = 0; k < WORDS_A_THREAD; ++k) {
         uint w = min(part + k * PARTS, ITEM_WORDS - 1);
@@ -143,7 +146,7 @@ void main() {
     uint key[COMPARED_WORDS];
     load_key(io, count, i, key);
 
-    // 2. How many of each part of the keys come before it.
+    // 2. Count the keys of each part that precede it.
     uint before = 0;
     for (uint first = 0; first < count; first += TILE) {
         if (first != 0) barrier();
@@ -156,7 +159,7 @@ void main() {
     uint rank = 0;
     [[unroll]] for (uint k = 0; k < PARTS; ++k) rank += sh_before[k * ITEMS + thread_id() % ITEMS];
 
-    // 3. There it goes.
+    // 3. Store it.
     if (position >= count) return;
     [[unroll]] for (uint k = 0; k < WORDS_A_THREAD; ++k) {
         uint w = part + k * PARTS;

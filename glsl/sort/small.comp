@@ -1,10 +1,10 @@
-// Sort of a problem that one workgroup holds, by digits: all of them in shared memory, one read and one write. With BUCKETS, by buckets where
-// keys are spread well enough, and by digits where they are not.
+// Small sort: one workgroup sorts a whole problem in shared memory, digit by digit, with one read and one write. With
+//             BUCKETS: by buckets if the keys are spread evenly enough, otherwise digit by digit.
 //
-// In:  keys (and values), the count where it lies on the device.
-// Out: keys (and values) sorted; the problem's status.
-// Groups: one a problem.
-// Progress: none needed.
+// In:  keys (and values), the count if it is in device memory.
+// Out: sorted keys (and values); the status of the problem.
+// Workgroups: one for each problem.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"

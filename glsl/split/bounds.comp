@@ -1,10 +1,11 @@
-// Split into more buckets than a digit has values, or of segments, behind its moves: what is known of the buckets.
+// Bucket information of splits with more than 256 buckets or with segments, after the scatter passes.
 //
-// In:  labels in their order, a word each; of segments, their offsets and their number, where it lies on the device.
-// Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, where they are wanted, of segments as many for
-//      each; in the status, whether there are items of no bucket.
-// Groups: as many for each problem; an invocation a bucket. Of segments any number, each of which takes one bucket after the other.
-// Progress: none needed.
+// In:  sorted labels, one word each; for segments, their offsets and their number if it is in device memory.
+// Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, if requested, for each
+//      segment; in the status, whether there are items without a bucket.
+// Workgroups: the same number for each problem; one invocation for each bucket. With segments, any number: each
+//             invocation takes one bucket after the other.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -17,7 +18,7 @@
 #include "sort/cuts.glsl"
 #include "split/tell.glsl"
 
-// Where the first label from `first` on lies that is not below this one.
+// Returns the index of the first label from `first` on that is not less than this one (lower bound).
 uint labels_below(Words labels, uint first, uint end, uint label) {
     uint below = first;
     uint above = end;
@@ -37,20 +38,21 @@ void tell(uint p, uint segment, uint bucket, uint first, uint end) {
     if (bucket == BUCKETS - 1 && last != end) tell_strays(p);
 }
 
-// What there is not is told to be empty, behind all others.
+// Buckets of segments beyond the count are empty, after all others.
 void tell_segment(uint segment, uint segments, uint bucket) {
     uint first = begin_of(min(segment, segments));
     uint end = segment < segments ? begin_of(segment + 1) : first;
     tell(0, segment, bucket, first, max(first, end));
 }
 
-// Where nobody asks for more: items of no bucket are the last of their segment.
+// If nothing else is requested: items without a bucket are the last of their segment.
 void tell_strays_of(uint segment, uint segments) {
     uint end = segment < segments ? begin_of(segment + 1) : 0;
     if (end > begin_of(segment) && Words(problem_alternate_keys(0)).v[end - 1] == BUCKETS) tell_strays(0);
 }
 
-// Segments and, where anything is told of their buckets, these are fewer than 2^30, as has been checked.
+// The number of segments, and of all their buckets if information is requested, is less than 2^30: the host has
+// checked.
 void tell_segments() {
     uint segments = told_segments();
     bool tells = !is_null(offsets_of(0)) || !is_null(counts_of(0)) || !is_null(commands_of(0));

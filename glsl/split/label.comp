@@ -1,12 +1,12 @@
-// Split by labels, step 1: which bucket each item goes to, said once, for functions that take more than a few instructions, read more than the
-// key or have more buckets than a digit has values.
+// Label: computes the bucket of each item once. For bucket functions of many instructions, with inputs besides the key,
+//        or with more than 256 buckets.
 //
-// In:  keys, or ids of buckets; splitters.
-// Out: labels, as many to a word as fit. The last bin is of those that belong to no bucket.
-// Groups: as many for each problem.
-// Progress: none needed.
+// In:  keys or bucket ids; splitters.
+// Out: labels, packed into words. The last bin is for items without a bucket.
+// Workgroups: the same number for each problem.
+// Progress: never waits.
 //
-// The problems of this pass are those of the others, with what the function reads in place of items: see for_each_label() in
+// The rows of this kernel hold the inputs of the bucket function in place of items: see for_each_label() in
 // src/radix/problems.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -28,11 +28,11 @@ layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 
-// Of segments, whole words: see sort/planes.glsl.
+// Segments use whole words: see sort/planes.glsl.
 const uint WORDS_OF_SEGMENTS = SEGMENTS ? 1u << 16 : 0;
 const uint LABEL_BITS = BINS + WORDS_OF_SEGMENTS > 1u << 16 ? 32 : BINS > 1u << 8 ? 16 : 8;
 const uint LABELS_A_WORD = 32 / LABEL_BITS;
-// Items of a thread at a time, one after the other in memory.
+// Consecutive items that a thread processes at a time.
 const uint RUN = 4;
 
 #include "split/functions.glsl"
@@ -53,7 +53,7 @@ void main() {
     uint step = share.shares * THREADS * RUN;
     for (uint first = (share.index * THREADS + thread_id()) * RUN; first < count; first += step) {
         uint keys[RUN * KEY_WORDS];
-        // Past the last item, that again: its label lies where none is asked for, and no function sees an item that there is not.
+        // Past the last item, the last item is repeated: its label is not used, and the function sees no other item.
         [[unroll]] for (uint k = 0; k < RUN; ++k) {
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = load_key_word(p, w, count, item(first, k, count));
         }
@@ -66,7 +66,7 @@ void main() {
         [[unroll]] for (uint k = 0; k < RUN; k += LABELS_A_WORD) {
             if (first + k < count) labels.v[(first + k) / LABELS_A_WORD] = words[k / LABELS_A_WORD];
         }
-        // The next would begin beyond 2^32.
+        // The next one would begin beyond 2^32.
         if (count - first <= step) break;
     }
 }

@@ -1,17 +1,18 @@
-// Items counted by a workgroup for itself, all of a problem: where these are few, that takes less time than to wait for a pass that tells.
+// Redundant histogram: a workgroup counts all items of the problem by itself. For few items this takes less time than
+// waiting for a pass that counts.
 //
-// Before it: sort/planes.glsl.
+// Includes before: sort/planes.glsl.
 
-// Counters of each bin, for the items on either side of those that the workgroup takes. Neighbouring threads have their own, in banks of their
-// own.
+// Counters of each bin, for the items before and after the workgroup's own. Neighboring threads use different copies,
+// in different banks.
 const uint COPIES_THAT_FIT = 512 / BINS;
 const uint COPIES = COPIES_THAT_FIT > 8 ? 8 : COPIES_THAT_FIT;
 shared uint sh_recounted[2 * BINS * COPIES];
 
-// Items in flight a thread.
+// Items in flight for each thread.
 const uint BATCH = 8;
 
-// A problem's items, but for some neighbours.
+// The items of a problem, without some consecutive ones.
 struct Rest {
     uint problem;
     uint count;  // items of the problem
@@ -23,7 +24,7 @@ void clear_recount() {
     for (uint i = thread_id(); i < sh_recounted.length(); i += THREADS) sh_recounted[i] = 0;
 }
 
-// Each thread's items of a batch, from the batch's first on.
+// Loads each thread's items of a batch.
 void load_batch(Rest rest, PassIo io, uint from, out uint keys[BATCH]) {
     uint word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
     Plane plane = source_plane(rest.problem, word, io, rest.count);
@@ -45,10 +46,11 @@ void count_batch(Rest rest, uint from, uint keys[BATCH]) {
     }
 }
 
-// Items of a bin, before (0) or behind (1) those that were left out. Barrier before: all have counted.
+// Returns the number of items of a bin before (0) or after (1) those that were left out. Barrier before: all threads
+// have counted.
 uint recounted(uint side, uint bin) {
     uint count = 0;
-    // Each thread begins in another bank.
+    // Each thread begins in a different bank.
     [[dont_unroll]] for (uint copy = 0; copy < COPIES; ++copy) {
         count += sh_recounted[(side * BINS + bin) * COPIES + (copy + thread_id()) % COPIES];
     }

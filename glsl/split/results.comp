@@ -1,12 +1,13 @@
-// Split, beside its move: what is known of the buckets, for whoever comes next.
+// Bucket information of a split: writes offsets, counts and indirect commands, concurrently with the scatter pass.
 //
-// In:  histogram[rows][BINS] of each problem; where the caller says that bins begin, starts[BINS]. With RECOUNTS, where items are few: keys, or
-//      labels, and the count where it lies on the device.
-// Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, where they are wanted; in the status, whether
-//      there are items of no bucket. Where the caller says that bins begin: histogram[BINS + 1], which is what it says and how many items the output has
-//      room for; in the status, whether some item's place lies beyond those. With RECOUNTS: the whole status.
-// Groups: one a problem.
-// Progress: none needed.
+// In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With RECOUNTS, for few items: keys or
+//      labels, and the count if it is in device memory.
+// Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, if requested; in the
+//      status, whether there are items without a bucket. With given starts: histogram[BINS + 1], a copy of them and the
+//      capacity of the output in items; in the status, whether an item exceeds the capacity. With RECOUNTS: the whole
+//      status.
+// Workgroups: one for each problem.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -28,7 +29,7 @@
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
 #ifdef RECOUNTS
-// One workgroup, which nobody has told anything: it counts, as those do that move.
+// A single workgroup; it builds its own histogram, as the scattering workgroups do.
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     enter_function(p);
     Rest all;
@@ -51,7 +52,7 @@ const uint MAX_ROWS = 16;
 #include "sort/totals.glsl"
 #include "sort/room.glsl"
 
-// What the caller says of where a bin begins, for the pass that moves.
+// Copies the given start of a bin for the scatter pass.
 void take_start(uint p, Words histogram, uint bin, uint count) {
     uint start = Words(starts_of(p)).v[bin];
     uint items = output_items_of(p);
@@ -61,7 +62,7 @@ void take_start(uint p, Words histogram, uint bin, uint count) {
 }
 
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
-    // Where there is nothing, nothing has been counted.
+    // Without items, nothing has been counted.
     bool counted = resolved_count(p) != 0;
     Words histogram = histogram_of(p);
     for (uint j = 0; j < DIGITS; ++j) {

@@ -1,11 +1,11 @@
-// Split of few items in one dispatch: each workgroup takes a tile of them, and counts all others by itself.
+// Small split: scatters few items in a single dispatch. Each workgroup takes a tile and counts all other items itself.
 //
-// In:  keys (and values), or labels in place of keys; the count where it lies on the device.
-// Out: keys (and values) stably in the order of their buckets. As OUTPUT has it: those of one bucket alone; or, in place of values, each item's
-//      place among those of its bucket.
-// Paper: Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016, but that each subproblem finds what lies before it.
-// Groups: args.chunk for each problem, one a tile of the largest.
-// Progress: none needed.
+// In:  keys (and values), or labels in place of keys; the count if it is in device memory.
+// Out: keys (and values), stably ordered by bucket. By OUTPUT: those of one bucket; or, in place of values, the rank of
+//      each item in its bucket.
+// Paper: Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016; here each subproblem computes its own prefix.
+// Workgroups: args.chunk for each problem, one for each tile of the largest.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/extensions.glsl"
@@ -26,10 +26,11 @@
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 const uint OUTPUT_KIND = OUTPUT & 0xff;
 
-// Where bins begin.
+// Start of each bin.
 shared uint sh_bases[BINS];
 
-// The word with the digit of this thread's items; past the last of them the last bin's, which leaves all others where they are.
+// Loads the word with the digit of this thread's items. Past the last item: the last bin, which does not affect the
+// others.
 void load_tile(Tile tile, PassIo io, out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
@@ -37,7 +38,7 @@ void load_tile(Tile tile, PassIo io, out uint keys[ITEMS]) {
     }
 }
 
-// Each item's place among those of its bin and its row. What the rows count is left in them.
+// Ranks each item in its bin and row. The rows then hold the counts.
 void rank_tile(uint bins[ITEMS], out uint ranks[ITEMS]) {
     uint turns = subgroups_per_row();
     for (uint turn = 0; turn < turns; ++turn) {
@@ -48,7 +49,7 @@ void rank_tile(uint bins[ITEMS], out uint ranks[ITEMS]) {
     }
 }
 
-// In place of the count of each row and bin, how many such items lie before; and where bins begin.
+// Replaces the count of each row and bin by the exclusive sum over rows, and computes the starts of the bins.
 void place_bins() {
     uint bases[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
@@ -70,7 +71,7 @@ void place_bins() {
     }
 }
 
-// A word of the tile's items, as it leaves; anything past the last of them.
+// Loads a word of the tile's items, decoded; any value past the last item.
 void load_moving(Tile tile, PassIo io, uint w, out uint words[ITEMS]) {
     Plane source = source_plane(tile.problem, w, io, tile.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -80,8 +81,8 @@ void load_moving(Tile tile, PassIo io, uint w, out uint words[ITEMS]) {
 }
 
 void split_tile(Tile tile, PassIo io) {
-    // 1. Find each item's bin, rank the tile's and count all others. The first of those are on their way together with the tile's, and so is what
-    // follows its keys.
+    // 1. Find each item's bin, rank the tile, count all other items. The first of those, and the words that follow the
+    // keys, are in flight together with the tile.
     Rest rest;
     rest.problem = tile.problem;
     rest.count = tile.count;
@@ -111,7 +112,7 @@ void split_tile(Tile tile, PassIo io) {
     place_bins();
     barrier();
 
-    // 3. Let them go.
+    // 3. Scatter.
     uint targets[ITEMS];
     uint leaving = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
