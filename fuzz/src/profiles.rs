@@ -326,20 +326,25 @@ mod tests {
             let built_in = Profile::for_device(&facts);
             let forced = Forced::default();
             let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
-            let mut values = std::collections::HashMap::<String, std::collections::HashSet<String>>::new();
-            let mut refused = 0;
-            for seed in 0..60 {
+            let mut values = std::collections::HashMap::<String, Vec<String>>::new();
+            let (mut refused, draws) = (0, 60);
+            for seed in 0..draws {
                 let (profile, more) = profiles.draw(&mut Random::of(&[seed]));
                 refused += more;
                 assert_eq!(profile.clone().checked(&facts).as_ref(), Ok(&profile));
                 assert_eq!(profiles.draw(&mut Random::of(&[seed])).0, profile, "the same again");
                 for line in profile.to_string().lines() {
                     let (name, value) = line.split_once('=').unwrap();
-                    values.entry(name.to_owned()).or_default().insert(value.to_owned());
+                    values.entry(name.to_owned()).or_default().push(value.to_owned());
                 }
             }
+            for (name, _) in LINES {
+                assert!(values.contains_key(&format!("{name} ")), "{name} is never drawn");
+            }
             for (name, values) in &values {
-                assert!(values.len() > 1, "{name} is always {values:?}");
+                // Without the line, the value is the default one.
+                let varies = values.iter().any(|value| *value != values[0]) || values.len() < draws as usize;
+                assert!(varies, "{name} is always {:?}", values[0]);
             }
             assert!(refused < 60 * 60, "{refused} draws were refused");
             let small = &values["sort_pairs.small "];
