@@ -327,8 +327,8 @@ mod tests {
             let forced = Forced::default();
             let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
             let mut values = std::collections::HashMap::<String, Vec<String>>::new();
-            let (mut refused, draws) = (0, 60);
-            for seed in 0..draws {
+            let (mut refused, draws) = (0, 60usize);
+            for seed in (0..draws).map(|seed| seed as u64) {
                 let (profile, more) = profiles.draw(&mut Random::of(&[seed]));
                 refused += more;
                 assert_eq!(profile.clone().checked(&facts).as_ref(), Ok(&profile));
@@ -343,7 +343,7 @@ mod tests {
             }
             for (name, values) in &values {
                 // Without the line, the value is the default one.
-                let varies = values.iter().any(|value| *value != values[0]) || values.len() < draws as usize;
+                let varies = values.iter().any(|value| *value != values[0]) || values.len() < draws;
                 assert!(varies, "{name} is always {:?}", values[0]);
             }
             assert!(refused < 60 * 60, "{refused} draws were refused");
