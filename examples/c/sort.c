@@ -32,8 +32,8 @@ int main(void)
     Buffer faults = create_buffer(&engine, sizeof(uint32_t));
     Buffer scratch = create_buffer(&engine, scratchSize);
 
-    /* Each frame. */
     /* Every frame. */
+    begin(&engine);
     const Args args = {keys.address, values.address, faults.address, COUNT};
     dispatch(&engine, engine.generate, &args);
     barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
