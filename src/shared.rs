@@ -382,7 +382,7 @@ shared_structs! {
         /// Number of tiles that one workgroup counts. In `segments`: maximum number of segments. In merge sorts:
         /// workgroups of each problem.
         chunk: u32,
-        /// Items of a tile, for kernels that count tiles without holding one.
+        /// Items of a tile, for `spine` and `split_begin`. Other kernels have them as a constant of their pipeline.
         tile_items: u32,
         /// Index of the pass in the low byte, then the number of digits, then the rows of the histogram. A pass index
         /// equal to the number of digits is the final copy, if there is one. In merge sorts: number of preceding

@@ -2,25 +2,11 @@
 
 mod common;
 
-use common::fake;
+use common::fake::{self, NVIDIA};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use trommel::{
-    BucketFunction, BucketKernel, Count, Device, DeviceFacts, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter,
-    SplitterInfo,
-};
-
-static FACTS: DeviceFacts = DeviceFacts {
-    vendor_id: 0x10de,
-    is_cpu: false,
-    compute_only: true,
-    min_lanes: 32,
-    max_lanes: 32,
-    lanes_selectable: true,
-    max_invocations: 1024,
-    max_subgroups: 32,
-    shared_memory: 48 * 1024,
-    max_groups_x: i32::MAX as u32,
+    BucketFunction, BucketKernel, Count, Device, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter, SplitterInfo,
 };
 
 /// Pipelines are counted for the whole process: one test at a time.
@@ -47,7 +33,7 @@ fn splitter(device: &Device, number: u32) -> Splitter {
 #[test]
 fn pipelines_go_with_their_last_user() {
     let _alone = alone();
-    let device = fake::device(&FACTS);
+    let device = fake::device(&NVIDIA);
     let (_, before) = fake::created_and_live();
     let live = || fake::created_and_live().1 - before;
 
@@ -79,7 +65,7 @@ fn pipelines_go_with_their_last_user() {
 #[test]
 fn reloaded_functions_leave_nothing_behind() {
     let _alone = alone();
-    let device = fake::device(&FACTS);
+    let device = fake::device(&NVIDIA);
     let (_, before) = fake::created_and_live();
     let mut current = splitter(&device, 0);
     let (own, mut most) = (device.pipelines().len(), 0);
@@ -99,7 +85,7 @@ fn reloaded_functions_leave_nothing_behind() {
 #[test]
 fn pipelines_made_late_stay_with_the_device() {
     let _alone = alone();
-    let device = fake::device(&FACTS);
+    let device = fake::device(&NVIDIA);
     let (_, before) = fake::created_and_live();
     device.make_pipelines_late();
     let sorter = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
@@ -120,7 +106,7 @@ fn pipelines_made_late_stay_with_the_device() {
 #[test]
 fn deferred_sorters_are_compiled_by_their_callers_threads() {
     let _alone = alone();
-    let device = fake::device(&FACTS);
+    let device = fake::device(&NVIDIA);
     let usual = Sorter::new(&device, &SorterInfo::pairs()).expect("numbers are always to be had");
     let (own, before) = (device.pipelines().len(), fake::created_and_live().1);
     assert!(usual.is_ready() && usual.compile().is_ok() && fake::created_and_live().1 == before, "nothing is left to create");
@@ -163,7 +149,7 @@ fn deferred_sorters_are_compiled_by_their_callers_threads() {
 #[test]
 fn one_thread_is_the_calling_one() {
     let _alone = alone();
-    let device = fake::device_with(&FACTS, |info| info.creation_threads = 1).expect("the facts are above the floor");
+    let device = fake::device_with(&NVIDIA, |info| info.creation_threads = 1).expect("the facts are above the floor");
     fake::take_creating_threads();
     let sorter = Sorter::new(&device, &SorterInfo::keys());
     let own = format!("{:?}", std::thread::current().id());
@@ -174,7 +160,7 @@ fn one_thread_is_the_calling_one() {
 #[test]
 fn allocation_callbacks_are_for_the_calling_thread_alone() {
     let _alone = alone();
-    let device = fake::device_with(&FACTS, |info| {
+    let device = fake::device_with(&NVIDIA, |info| {
         info.creation_threads = 8;
         info.allocation_callbacks = Some(ash::vk::AllocationCallbacks::default());
     });
@@ -194,7 +180,7 @@ fn sorters_are_made_where_threads_are_not() {
     if std::env::var_os(CHILD).is_some() {
         let refused = std::thread::Builder::new().spawn(|| ());
         println!("threads are refused: {}", refused.is_err());
-        let device = fake::device_with(&FACTS, |info| info.creation_threads = 8).expect("the facts are above the floor");
+        let device = fake::device_with(&NVIDIA, |info| info.creation_threads = 8).expect("the facts are above the floor");
         fake::take_creating_threads();
         let sorter = Sorter::new(&device, &SorterInfo::pairs());
         println!("made: {}, by {} thread", sorter.is_ok(), fake::take_creating_threads().len());

@@ -8,27 +8,13 @@ mod scratch;
 
 use ash::vk;
 use ash::vk::Handle as _;
-use common::fake;
+use common::fake::{self, NVIDIA};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use trommel::tuning::Profile;
 use trommel::{
     BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter,
     SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
-};
-
-/// An H200's compute-only queue.
-static NVIDIA: DeviceFacts = DeviceFacts {
-    vendor_id: 0x10de,
-    is_cpu: false,
-    compute_only: true,
-    min_lanes: 32,
-    max_lanes: 32,
-    lanes_selectable: true,
-    max_invocations: 1024,
-    max_subgroups: 32,
-    shared_memory: 48 * 1024,
-    max_groups_x: i32::MAX as u32,
 };
 
 /// The least that will do, but for its lanes.

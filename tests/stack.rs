@@ -7,31 +7,18 @@ mod common;
 
 use ash::vk;
 use ash::vk::Handle as _;
-use common::fake;
+use common::fake::{self, NVIDIA};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
+use trommel::Requirements;
 use trommel::capi::*;
-use trommel::{DeviceFacts, Requirements};
 
 /// Bytes of stack that recording may take, the thread's own aside.
 const LIMIT: usize = 64 * 1024;
 
 /// Bytes of the stack that is measured.
 const STACK: usize = 8 << 20;
-
-static NVIDIA: DeviceFacts = DeviceFacts {
-    vendor_id: 0x10de,
-    is_cpu: false,
-    compute_only: true,
-    min_lanes: 32,
-    max_lanes: 32,
-    lanes_selectable: true,
-    max_invocations: 1024,
-    max_subgroups: 32,
-    shared_memory: 48 * 1024,
-    max_groups_x: i32::MAX as u32,
-};
 
 /// At least as large as a `pthread_attr_t`.
 type Attributes = [u64; 16];

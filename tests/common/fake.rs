@@ -12,6 +12,20 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use trommel::kernels::Kernel;
 use trommel::{Device, DeviceFacts, DeviceInfo, Requirements};
 
+/// The facts of the compute-only queue of an H200.
+pub(crate) static NVIDIA: DeviceFacts = DeviceFacts {
+    vendor_id: 0x10de,
+    is_cpu: false,
+    compute_only: true,
+    min_lanes: 32,
+    max_lanes: 32,
+    lanes_selectable: true,
+    max_invocations: 1024,
+    max_subgroups: 32,
+    shared_memory: 48 * 1024,
+    max_groups_x: i32::MAX as u32,
+};
+
 /// Where every buffer lies.
 pub(crate) const BUFFER_ADDRESS: u64 = 0x7000_0000_0000;
 
