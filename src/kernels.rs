@@ -11,29 +11,29 @@ use std::ffi::CStr;
 kernels! {
     native {
         /// Resolves counts, assigns tiles to problems, writes indirect arguments, clears state.
-        SortPrepare = "sort_prepare", [Threads, Lanes, Mode, Bins, Tile, MaxGroupsX];
+        RadixPrepare = "radix_prepare", [Threads, Lanes, Mode, Bins, Tile, MaxGroupsX];
         /// Computes the histograms of all digits.
-        SortHistogram = "sort_histogram", [
+        RadixHistogram = "radix_histogram", [
             Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit, Scan, RingEntries,
         ];
         /// Decides whether the sort goes by key prefixes.
-        SortChoose = "sort_choose", [Threads, Lanes, Mode, Bins];
+        SortChoosePrefixPath = "sort_choose_prefix_path", [Threads, Lanes, Mode, Bins];
         /// Ranks and scatters by one digit, with decoupled look-back.
-        SortOnesweep = "sort_onesweep", [
+        RadixOnesweep = "radix_onesweep", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
         ];
-        /// As `SortOnesweep`, with persistent workgroups: each takes one tile after the other.
-        SortOnesweepPersistent = "sort_onesweep_persistent", [
+        /// As `RadixOnesweep`, with persistent workgroups: each takes one tile after the other.
+        RadixOnesweepPersistent = "radix_onesweep_persistent", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
         ];
         /// Counts one digit in each tile (reduce-then-scan).
-        SortCount = "sort_count", [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        RadixCount = "radix_count", [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// Scans the counts of one digit over the tiles.
-        SortSpine = "sort_spine", [Threads, Lanes, Mode, Bins, SegmentTile];
+        RadixSpine = "radix_spine", [Threads, Lanes, Mode, Bins, SegmentTile];
         /// Ranks and scatters by one digit, with scanned counts.
-        SortReorder = "sort_reorder", [
+        RadixReorder = "radix_reorder", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
             Output,
         ];
@@ -51,67 +51,67 @@ kernels! {
             Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Sorts a small problem, or one run of a larger problem, in one workgroup by merging.
-        SortMerge = "sort_merge", [
+        MergeSortRun = "merge_sort_run", [
             Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Finds the parts of the runs that each window of the merged output takes (merge path).
-        SortPartition = "sort_partition", [
+        MergePartition = "merge_partition", [
             Threads, Lanes, Mode, Tile, Fan, Step, KeyWords, ValueWords, KeyBits, Layout, BeginBit, EndBit,
         ];
         /// Merges runs: one workgroup for each window of the output.
-        SortJoin = "sort_join", [
+        MergeJoin = "merge_join", [
             Threads, Lanes, Mode, Items, Fan, Step, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Sorts every segment that fits a workgroup, and lists the longer ones.
-        SortSegments = "sort_segments", [
+        RadixSegments = "radix_segments", [
             Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
             EndBit,
         ];
-        /// As `SortSegments`, by merging.
-        SortSegmentsMerge = "sort_segments_merge", [
+        /// As `RadixSegments`, by merging.
+        RadixSegmentsMerge = "radix_segments_merge", [
             Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Copies items to the output arrays.
-        SortCopy = "sort_copy", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
+        RadixCopy = "radix_copy", [Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide];
         /// Sorts items with equal prefixes.
-        SortFinish = "sort_finish", [
+        SortEqualPrefixes = "sort_equal_prefixes", [
             Threads, Lanes, Mode, Bins, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
         ];
         /// Packs sorted keys of 8 or 16 bits.
-        SortPack = "sort_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+        RadixPack = "radix_pack", [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
         /// Gathers large values by the source index of their keys.
-        SortPermute = "sort_permute", [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
+        RadixPermute = "radix_permute", [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
         /// Writes the label (bucket number) of each item.
         SplitLabel = "split_label", [
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, BeginBit, EndBit,
         ];
         /// Clears the look-back state of a split that skips the histogram.
-        SplitBegin = "split_begin", [Threads, Lanes, Mode, Bins, SegmentTile, Scan, RingEntries, Output];
+        SplitClearLookBack = "split_clear_look_back", [Threads, Lanes, Mode, Bins, SegmentTile, Scan, RingEntries, Output];
         /// Scatters few items in a single dispatch: each workgroup computes the full histogram.
-        SplitSmall = "split_small", [
+        SplitSingleDispatch = "split_single_dispatch", [
             Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
         ];
         /// Writes bucket offsets, counts and indirect commands.
-        SplitResults = "split_results", [Threads, Lanes, Mode, Bins, Buckets, Output, MaxGroupsX];
-        /// As `SplitResults` for few items: computes the histogram itself.
-        SplitSmallResults = "split_small_results", [
+        SplitBucketInfo = "split_bucket_info", [Threads, Lanes, Mode, Bins, Buckets, Output, MaxGroupsX];
+        /// As `SplitBucketInfo` for few items: computes the histogram itself.
+        SplitSingleDispatchInfo = "split_single_dispatch_info", [
             Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, ValueWords, Layout, MaxGroupsX,
         ];
-        /// As `SplitResults` for more than 256 buckets.
+        /// As `SplitBucketInfo` for more than 256 buckets.
         SplitBounds = "split_bounds", [Threads, Lanes, Mode, Buckets, MaxGroupsX];
     }
     emulated {
-        SortOnesweepEmulated = "sort_onesweep_emulated", of SortOnesweep;
-        SortOnesweepPersistentEmulated = "sort_onesweep_persistent_emulated", of SortOnesweepPersistent;
-        SortSpineEmulated = "sort_spine_emulated", of SortSpine;
-        SortReorderEmulated = "sort_reorder_emulated", of SortReorder;
+        RadixOnesweepEmulated = "radix_onesweep_emulated", of RadixOnesweep;
+        RadixOnesweepPersistentEmulated = "radix_onesweep_persistent_emulated", of RadixOnesweepPersistent;
+        RadixSpineEmulated = "radix_spine_emulated", of RadixSpine;
+        RadixReorderEmulated = "radix_reorder_emulated", of RadixReorder;
         SortSmallEmulated = "sort_small_emulated", of SortSmall;
         SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
-        SortSegmentsEmulated = "sort_segments_emulated", of SortSegments;
-        SortSegmentsMergeEmulated = "sort_segments_merge_emulated", of SortSegmentsMerge;
-        SplitSmallEmulated = "split_small_emulated", of SplitSmall;
-        SplitResultsEmulated = "split_results_emulated", of SplitResults;
-        SplitSmallResultsEmulated = "split_small_results_emulated", of SplitSmallResults;
+        RadixSegmentsEmulated = "radix_segments_emulated", of RadixSegments;
+        RadixSegmentsMergeEmulated = "radix_segments_merge_emulated", of RadixSegmentsMerge;
+        SplitSingleDispatchEmulated = "split_single_dispatch_emulated", of SplitSingleDispatch;
+        SplitBucketInfoEmulated = "split_bucket_info_emulated", of SplitBucketInfo;
+        SplitSingleDispatchInfoEmulated = "split_single_dispatch_info_emulated", of SplitSingleDispatchInfo;
     }
 }
 

@@ -1,5 +1,5 @@
 //! Structs and constants shared by host and shaders, declared once: in Rust and, through [`glsl`], in
-//! `glsl/lib/shared.glsl`. A test compares both with every compiled module by reflection.
+//! `glsl/core/shared.glsl`. A test compares both with every compiled module by reflection.
 
 use bytemuck::{Pod, Zeroable};
 use std::fmt::Write as _;
@@ -240,7 +240,7 @@ shared_constants! {
     const LAYOUT_KEYS_APART = 16;
     /// Between passes and after the last one, values are in scratch only.
     const LAYOUT_VALUES_APART = 32;
-    /// Passes sort by labels in scratch, and move the caller's keys and values along: see glsl/sort/planes.glsl.
+    /// Passes sort by labels in scratch, and move the caller's keys and values along: see glsl/radix/planes.glsl.
     const LAYOUT_LABELS = 64;
     /// With labels: from this bit on, the number of moved words in the key array. The others are in the value array.
     const LAYOUT_LEAD_SHIFT = 8;
@@ -329,7 +329,7 @@ shared_structs! {
         /// highest key. In splits by labels: the labels.
         alternate_keys: Address,
         /// Value planes that alternate with those at `to_values`. In splits by ranges: the parameters of the division
-        /// (glsl/lib/bins.glsl).
+        /// (glsl/radix/bins.glsl).
         alternate_values: Address,
         /// Address of the count; null: the count is `max_count`.
         count: Address,
@@ -382,7 +382,7 @@ shared_structs! {
         /// Number of tiles that one workgroup counts. In `segments`: maximum number of segments. In merge sorts:
         /// workgroups of each problem.
         chunk: u32,
-        /// Items of a tile, for `spine` and `split_begin`. Other kernels have them as a constant of their pipeline.
+        /// Items of a tile, for `spine` and `split_clear_look_back`. Other kernels have them as a constant of their pipeline.
         tile_items: u32,
         /// Index of the pass in the low byte, then the number of digits, then the rows of the histogram. A pass index
         /// equal to the number of digits is the final copy, if there is one. In merge sorts: number of preceding
@@ -406,17 +406,17 @@ pub const KERNEL_INTERFACE: u32 = {
     INTERFACE
 };
 
-/// The source files of user-defined kernels, except for the generated glsl/lib/shared.glsl.
+/// The source files of user-defined kernels, except for the generated glsl/core/shared.glsl.
 const KERNEL_FILES: &[&[u8]] = &[
-    include_bytes!("../glsl/lib/bins.glsl"),
-    include_bytes!("../glsl/lib/extensions.glsl"),
-    include_bytes!("../glsl/lib/keys.glsl"),
-    include_bytes!("../glsl/lib/memory.glsl"),
-    include_bytes!("../glsl/lib/subgroup.glsl"),
-    include_bytes!("../glsl/sort/cuts.glsl"),
-    include_bytes!("../glsl/sort/pass_io.glsl"),
-    include_bytes!("../glsl/sort/planes.glsl"),
-    include_bytes!("../glsl/sort/problem.glsl"),
+    include_bytes!("../glsl/radix/bins.glsl"),
+    include_bytes!("../glsl/core/extensions.glsl"),
+    include_bytes!("../glsl/radix/keys.glsl"),
+    include_bytes!("../glsl/core/memory.glsl"),
+    include_bytes!("../glsl/core/subgroup.glsl"),
+    include_bytes!("../glsl/radix/segment_offsets.glsl"),
+    include_bytes!("../glsl/radix/pass_io.glsl"),
+    include_bytes!("../glsl/radix/planes.glsl"),
+    include_bytes!("../glsl/radix/problem.glsl"),
     include_bytes!("../glsl/split/functions.glsl"),
     include_bytes!("../glsl/split/label.comp"),
     include_bytes!("../glsl/split/user.glsl"),

@@ -236,7 +236,7 @@ fn structs_in_memory_are_those_of_the_host() {
 
 #[test]
 fn the_shared_text_is_generated() {
-    assert_eq!(include_str!("../glsl/lib/shared.glsl"), shared::glsl());
+    assert_eq!(include_str!("../glsl/core/shared.glsl"), shared::glsl());
 }
 
 /// One driver predicates the instruction of a subgroup reduction by a register that it has not set yet, and sorts wrongly then. Scans are

@@ -187,7 +187,7 @@ fn ranks_are_for_sorts_alone() {
     let sorter = &sorters(&NVIDIA)[2];
     let requests = [0, 1].map(|i| Request::Sort(sorter, info(i, Count::host(8192))));
     let alone = record(sorter, &info(0, Count::host(8192)));
-    for (requests, kernel) in [(&requests[..1], "bind sort_rank"), (&requests[..], "bind sort_merge")] {
+    for (requests, kernel) in [(&requests[..1], "bind sort_rank"), (&requests[..], "bind merge_sort_run")] {
         let size = trommel::batch_scratch_size(requests).expect("the batch is small");
         let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
         // SAFETY: handles are numbers here.
@@ -347,9 +347,9 @@ fn splits_of_few_items() {
     let splitter = splitter.expect("numbers are always to be had");
     let profile = Profile::for_device(&NVIDIA);
     let few = profile.sort_pairs.recounted.last().expect("it is measured").up_to;
-    let all_at_once = &["split_small", "split_small_results"][..];
-    let looking_back = &["sort_histogram", "sort_onesweep", "split_results"][..];
-    let counted_first = &["sort_count", "sort_spine", "sort_reorder", "split_results"][..];
+    let all_at_once = &["split_single_dispatch", "split_single_dispatch_info"][..];
+    let looking_back = &["radix_histogram", "radix_onesweep", "split_bucket_info"][..];
+    let counted_first = &["radix_count", "radix_spine", "radix_reorder", "split_bucket_info"][..];
     let mut last = 0;
     for (size, expected, together) in [
         (4096, all_at_once, 2),

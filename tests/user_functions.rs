@@ -185,7 +185,7 @@ mod compiled_here {
         );
         let none = refused("uint bucket(KEY key) { return key; }\n");
         assert!(none.contains("'trm_bucket' : no matching overloaded function found"), "{none}");
-        for file in ["/etc/passwd", "trm_bucket.glsl", "lib/keys.glsl"] {
+        for file in ["/etc/passwd", "trm_bucket.glsl", "radix/keys.glsl"] {
             let other = refused(&format!("#include \"{file}\"\n"));
             assert!(other.contains(&format!("{file}: a function includes no files")), "{other}");
         }

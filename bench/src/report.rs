@@ -163,6 +163,6 @@ mod tests {
             assert_eq!((found, count), (name, n), "{line}");
             assert!((time - ms).abs() < 1e-4, "{line}");
         }
-        assert_eq!(read("#     sort_onesweep   12.00 us"), None, "comments are no cases");
+        assert_eq!(read("#     radix_onesweep   12.00 us"), None, "comments are no cases");
     }
 }

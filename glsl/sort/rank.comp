@@ -14,22 +14,22 @@
 // those.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/keys.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 32;
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-#include "sort/compare.glsl"
+#include "merge/compare.glsl"
 
 // Keys are in shared memory in blocks of four, with a row for each word: one read returns four keys, the same for all
 // lanes.

@@ -7,26 +7,26 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/scan.glsl"
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 #ifdef BUCKETS
 #define LEAST_COUNTERS (TILE + 1)
 #endif
-#include "sort/tile.glsl"
-#include "sort/whole.glsl"
-#include "sort/order.glsl"
+#include "radix/tile.glsl"
+#include "radix/whole.glsl"
+#include "radix/order.glsl"
 #ifdef BUCKETS
-#include "lib/scan_threads.glsl"
-#include "sort/compare.glsl"
+#include "core/scan_threads.glsl"
+#include "merge/compare.glsl"
 #include "sort/buckets.glsl"
 #endif
 

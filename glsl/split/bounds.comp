@@ -8,15 +8,15 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/commands.glsl"
-#include "sort/problem.glsl"
-#include "sort/cuts.glsl"
-#include "split/tell.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/commands.glsl"
+#include "radix/problem.glsl"
+#include "radix/segment_offsets.glsl"
+#include "split/bucket_info.glsl"
 
 // Returns the index of the first label from `first` on that is not less than this one (lower bound).
 uint labels_below(Words labels, uint first, uint end, uint label) {

@@ -10,25 +10,25 @@
 // src/radix/problems.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
+#include "core/extensions.glsl"
 #ifdef USER_FUNCTION
 #include "split/user.glsl"
 #endif
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/keys.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
 #define BEFORE_SEGMENTS
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 
-// Segments use whole words: see sort/planes.glsl.
+// Segments use whole words: see radix/planes.glsl.
 const uint WORDS_OF_SEGMENTS = SEGMENTS ? 1u << 16 : 0;
 const uint LABEL_BITS = BINS + WORDS_OF_SEGMENTS > 1u << 16 ? 32 : BINS > 1u << 8 ? 16 : 8;
 const uint LABELS_A_WORD = 32 / LABEL_BITS;

@@ -91,7 +91,7 @@ impl Algorithm {
         if let Self::Tiled(.., Finish::Prefixes(shape)) = self { Some(shape) } else { None }
     }
 
-    /// Number of workgroups that search for segments: see glsl/sort/segments.comp.
+    /// Number of workgroups that search for segments: see glsl/radix/segments.comp.
     pub(super) fn windows(self, max_count: u32) -> u32 {
         match self {
             Self::Segments { whole, .. } => max_count.div_ceil(whole.segments_window()).max(1),
@@ -289,7 +289,7 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// Whether the split skips the histogram: tiles look back for all counts, and `split_begin` clears the look-back
+    /// Whether the split skips the histogram: tiles look back for all counts, and `split_clear_look_back` clears the look-back
     /// state.
     pub(super) fn begins(&self) -> bool {
         self.scan().is_some() && !self.format.lies_in_line()
@@ -338,7 +338,7 @@ impl<'a> Config<'a> {
             }
             _ => 0,
         };
-        if groups == 0 { (Kernel::SortOnesweep, None) } else { (Kernel::SortOnesweepPersistent, Some(groups)) }
+        if groups == 0 { (Kernel::RadixOnesweep, None) } else { (Kernel::RadixOnesweepPersistent, Some(groups)) }
     }
 
     /// Copies of each counter in a counting workgroup: as many as fit, at most 32; with several digits, 1.
@@ -371,8 +371,8 @@ impl<'a> Config<'a> {
                 self.profile.small_ranking as u32 & !RANKING_BY_PLACES
             }
             // Rank output does not verify the order.
-            Kernel::SortOnesweep | Kernel::SortReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
-            Kernel::SortOnesweep | Kernel::SortOnesweepPersistent | Kernel::SortReorder => {
+            Kernel::RadixOnesweep | Kernel::RadixReorder if format.output() == OUTPUT_RANKS => RANKING_BALLOTS,
+            Kernel::RadixOnesweep | Kernel::RadixOnesweepPersistent | Kernel::RadixReorder => {
                 // Verification needs a row of counters for each subgroup.
                 let rows = self.profile.histogram_rows(threads, self.facts);
                 let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
@@ -394,15 +394,15 @@ impl<'a> Config<'a> {
     pub(super) fn finishing_kernels(&self) -> impl Iterator<Item = Kernel> + use<> {
         let packs = self.format.narrow() && !self.format.has(LAYOUT_DROP_KEYS);
         let permutes = self.format.has(LAYOUT_VALUES_APART);
-        std::iter::once(Kernel::SortCopy).chain(packs.then_some(Kernel::SortPack)).chain(permutes.then_some(Kernel::SortPermute))
+        std::iter::once(Kernel::RadixCopy).chain(packs.then_some(Kernel::RadixPack)).chain(permutes.then_some(Kernel::RadixPermute))
     }
 
     /// The kernel that writes bucket information, from the counts of a digit or from sorted labels.
     pub(super) fn telling_kernel(&self, algorithm: Algorithm) -> (Kernel, Shape) {
         match algorithm {
-            Algorithm::Recounted(shape) => (Kernel::SplitSmallResults, shape),
+            Algorithm::Recounted(shape) => (Kernel::SplitSingleDispatchInfo, shape),
             _ if self.format.keeps_labels() => (Kernel::SplitBounds, PLAIN),
-            _ => (Kernel::SplitResults, PLAIN),
+            _ => (Kernel::SplitBucketInfo, PLAIN),
         }
     }
 
@@ -414,24 +414,24 @@ impl<'a> Config<'a> {
             Kernel::SortRank
                 | Kernel::SortSmall
                 | Kernel::SortBuckets
-                | Kernel::SortMerge
-                | Kernel::SortJoin
-                | Kernel::SortSegments
-                | Kernel::SortSegmentsMerge
-                | Kernel::SortFinish
-                | Kernel::SortOnesweep
-                | Kernel::SortOnesweepPersistent
-                | Kernel::SortReorder
-                | Kernel::SplitSmall
+                | Kernel::MergeSortRun
+                | Kernel::MergeJoin
+                | Kernel::RadixSegments
+                | Kernel::RadixSegmentsMerge
+                | Kernel::SortEqualPrefixes
+                | Kernel::RadixOnesweep
+                | Kernel::RadixOnesweepPersistent
+                | Kernel::RadixReorder
+                | Kernel::SplitSingleDispatch
         );
         let threads = match kernel {
-            _ if holds_tile || kernel == Kernel::SplitSmallResults => shape.threads,
-            Kernel::SortCount => self.counting_threads(),
+            _ if holds_tile || kernel == Kernel::SplitSingleDispatchInfo => shape.threads,
+            Kernel::RadixCount => self.counting_threads(),
             _ => self.profile.plain_threads,
         };
         let mode = match kernel {
             // Nothing is direct about the pass that prepares.
-            Kernel::SortPrepare => mode & !MODE_DIRECT,
+            Kernel::RadixPrepare => mode & !MODE_DIRECT,
             // Kernels after a merge sort are the same as after other sorts.
             _ if self.finishing_kernels().any(|finishing| finishing == kernel) => mode & !MODE_MERGED,
             _ => mode,
@@ -445,8 +445,8 @@ impl<'a> Config<'a> {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
             Constant::Items => shape.items,
-            Constant::Histograms if matches!(kernel, Kernel::SortHistogram | Kernel::SortCount) => self.counter_copies(),
-            Constant::Histograms if kernel == Kernel::SplitSmall => self.profile.recounting_rows(threads, self.facts),
+            Constant::Histograms if matches!(kernel, Kernel::RadixHistogram | Kernel::RadixCount) => self.counter_copies(),
+            Constant::Histograms if kernel == Kernel::SplitSingleDispatch => self.profile.recounting_rows(threads, self.facts),
             Constant::Histograms => self.profile.histogram_rows(threads, self.facts),
             Constant::ValueWords => format.value_words,
             Constant::Tile if kernel == Kernel::SortRank => {
@@ -471,13 +471,15 @@ impl<'a> Config<'a> {
             Constant::Window if self.in_ring() => self.profile.ring_window,
             Constant::Window => self.profile.window,
             // Segments of a workgroup are distinguished by a full digit.
-            Constant::Bins if matches!(kernel, Kernel::SortSegments | Kernel::SortSegmentsMerge) => RADIX,
+            Constant::Bins if matches!(kernel, Kernel::RadixSegments | Kernel::RadixSegmentsMerge) => RADIX,
             Constant::Bins => format.bins(),
             Constant::Function => format.split.map_or(FUNCTION_DIGIT, |split| split.function),
             // Labels of two digits are sorted even without item output. Kernels that write bucket information cover all
             // buckets, and with given starts they read those.
             Constant::Output if format.output() == OUTPUT_NONE => OUTPUT_BUCKETS,
-            Constant::Output if matches!(kernel, Kernel::SplitResults | Kernel::SplitBegin) && format.output() != OUTPUT_PLACED => {
+            Constant::Output
+                if matches!(kernel, Kernel::SplitBucketInfo | Kernel::SplitClearLookBack) && format.output() != OUTPUT_PLACED =>
+            {
                 OUTPUT_BUCKETS
             }
             Constant::Output => format.split.map_or(OUTPUT_BUCKETS, |split| split.output),
@@ -510,20 +512,20 @@ impl SmallShape {
         match self.method {
             SmallMethod::Radix => Kernel::SortSmall,
             SmallMethod::Buckets => Kernel::SortBuckets,
-            SmallMethod::Merge => Kernel::SortMerge,
+            SmallMethod::Merge => Kernel::MergeSortRun,
         }
     }
 
     pub(super) fn segments_kernel(self) -> Kernel {
         match self.method {
             // Segments by buckets do not pass Profile::checked.
-            SmallMethod::Radix | SmallMethod::Buckets => Kernel::SortSegments,
-            SmallMethod::Merge => Kernel::SortSegmentsMerge,
+            SmallMethod::Radix | SmallMethod::Buckets => Kernel::RadixSegments,
+            SmallMethod::Merge => Kernel::RadixSegmentsMerge,
         }
     }
 }
 
-/// Minimum number of threads of a workgroup that scans digits: see glsl/lib/scan.glsl.
+/// Minimum number of threads of a workgroup that scans digits: see glsl/core/scan.glsl.
 const LEAST_THREADS: u32 = 32;
 
 /// Items of a thread in subgroup-level splits.

@@ -232,7 +232,7 @@ impl Format {
         (self.end_bit - 1) / 32 - self.begin_bit / 32 + 1
     }
 
-    /// Words of an item in merge sorts: see glsl/sort/compare.glsl.
+    /// Words of an item in merge sorts: see glsl/merge/compare.glsl.
     pub(crate) fn merged_words(&self) -> u32 {
         let compared = self.compared_words();
         compared + u32::from(self.value_words != 0 || compared != self.key_words)

@@ -36,7 +36,7 @@ pub(crate) struct Job {
 /// The bucket arguments of a split: inputs of the bucket function and output ranges. Unused ranges are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Buckets {
-    /// Parameters of ranges of keys: see glsl/lib/bins.glsl.
+    /// Parameters of ranges of keys: see glsl/radix/bins.glsl.
     pub(crate) range: [u32; 4],
     /// The same for labels: the first key, encoded, and the number of keys of a bucket.
     pub(crate) low: u64,

@@ -1,4 +1,4 @@
-//! Arithmetic of merge sorts: numbers of levels, runs, windows and workgroups. glsl/sort/windows.glsl computes the
+//! Arithmetic of merge sorts: numbers of levels, runs, windows and workgroups. glsl/merge/windows.glsl computes the
 //! same.
 
 use crate::tuning::{SizedMerge, SmallShape, SortShapes};

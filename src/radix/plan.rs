@@ -285,7 +285,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             let reads = aside.union(self.line());
             // Few items: one thread each.
             let groups = Groups::Fixed(self.table.most_items.div_ceil(self.table.config.profile.plain_threads));
-            self.pass(Kernel::SortCopy, PLAIN, groups, reads, written);
+            self.pass(Kernel::RadixCopy, PLAIN, groups, reads, written);
         }
     }
 
@@ -302,7 +302,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             let labels = set(&[self.labelled()]);
             let reads = set(&self.read_of_input()).union(labels).union(self.line());
             let groups = self.table.most_items.div_ceil(shape.tile());
-            self.shared_pass(Kernel::SplitSmall, shape, groups, reads, set(&self.written_of(self.apart, true)));
+            self.shared_pass(Kernel::SplitSingleDispatch, shape, groups, reads, set(&self.written_of(self.apart, true)));
         }
     }
 
@@ -317,7 +317,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             self.push.pass = level | merging.levels << 8;
             if first {
                 let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
-                self.shared_pass(Kernel::SortMerge, run, merging.runs(most), reads, writes);
+                self.shared_pass(Kernel::MergeSortRun, run, merging.runs(most), reads, writes);
                 continue;
             }
             // ProblemTable::new has checked both limits.
@@ -325,8 +325,8 @@ impl<'p, 'a> Builder<'p, 'a> {
             let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
             let partitions = merging.partitions(self.table.config.profile.plain_threads, most);
             let (keys, rows) = (line.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
-            self.shared_pass(Kernel::SortPartition, window, partitions, keys, rows);
-            self.shared_pass(Kernel::SortJoin, window, windows, reads.union(rows), writes);
+            self.shared_pass(Kernel::MergePartition, window, partitions, keys, rows);
+            self.shared_pass(Kernel::MergeJoin, window, windows, reads.union(rows), writes);
         }
     }
 
@@ -349,7 +349,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         self.push = push;
         let Some(tile) = tiles else { return };
         let writes = set(&[self.states, self.arguments, self.tickets]);
-        self.pass(Kernel::SortPrepare, tile, Groups::Fixed(1), set(&[self.rows]), writes);
+        self.pass(Kernel::RadixPrepare, tile, Groups::Fixed(1), set(&[self.rows]), writes);
         if self.table.config.scan().is_some() {
             self.digits_by_look_back(tile);
         } else {
@@ -358,7 +358,7 @@ impl<'p, 'a> Builder<'p, 'a> {
     }
 
     /// Puts address and maximum number of the segment offsets into the push constants, in place of members of the radix
-    /// passes: see glsl/sort/cuts.glsl.
+    /// passes: see glsl/radix/segment_offsets.glsl.
     fn tell_cuts(&mut self) {
         if self.format().segmented {
             [self.push.arguments, self.push.tickets] =
@@ -384,7 +384,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         let writes = set(&[self.states, self.arguments, self.statuses]).union(set(cleared));
         let flags = self.push.flags;
         self.push.flags |= clears;
-        self.pass(Kernel::SortPrepare, tile, Groups::Fixed(self.table.problems), reads, writes);
+        self.pass(Kernel::RadixPrepare, tile, Groups::Fixed(self.table.problems), reads, writes);
         self.push.flags = flags;
     }
 
@@ -462,7 +462,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             _ => self.shares(self.table.most_items.into()),
         };
         let shape = self.table.config.finishing_shape(self.table.algorithm);
-        self.pass(Kernel::SortCopy, shape, groups, reads, writes);
+        self.pass(Kernel::RadixCopy, shape, groups, reads, writes);
     }
 
     fn histogram(&mut self, tile: TileShape, cleared: &[Id]) {
@@ -475,7 +475,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             reads = reads.union(set(&[self.counts]));
             writes = writes.union(set(&[self.tickets, self.statuses]));
         }
-        self.pass(Kernel::SortHistogram, tile, chunks, reads, writes);
+        self.pass(Kernel::RadixHistogram, tile, chunks, reads, writes);
     }
 
     fn look_back(&mut self, tile: TileShape) {
@@ -497,7 +497,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             reads = reads.union(set(&[self.counts]));
             writes = writes.union(set(&[self.tickets, self.statuses]));
         }
-        self.pass_of_buckets(Kernel::SplitBegin, tile, chunks, reads, writes);
+        self.pass_of_buckets(Kernel::SplitClearLookBack, tile, chunks, reads, writes);
     }
 
     fn digits_by_look_back(&mut self, tile: TileShape) {
@@ -531,7 +531,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         if self.table.algorithm.finish().is_some() {
             let chosen = set(&[self.histograms]);
             let groups = Groups::Fixed(self.table.problems);
-            self.pass(Kernel::SortChoose, PLAIN, groups, chosen.union(self.line()), chosen);
+            self.pass(Kernel::SortChoosePrefixPath, PLAIN, groups, chosen.union(self.line()), chosen);
         }
     }
 
@@ -542,7 +542,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         let (reads, writes) = self.areas(self.format().digits());
         let tiles = self.table.most_items.div_ceil(shape.tile()).min((MOST_FINISHING / self.table.problems).max(1));
         let groups = Groups::Fixed(self.table.problems * tiles);
-        self.pass(Kernel::SortFinish, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
+        self.pass(Kernel::SortEqualPrefixes, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
     }
 
     fn reduce_then_scan(&mut self, tile: TileShape) {
@@ -577,9 +577,9 @@ impl<'p, 'a> Builder<'p, 'a> {
             }
             let planes = if self.format().labels().is_some() { Id(None) } else { self.apart[0] };
             counted = counted.intersection(set(&[self.digits_source(), planes, self.alternate[0], self.counts]));
-            self.pass(Kernel::SortCount, tile, chunks, counted.union(line).union(shared), told);
+            self.pass(Kernel::RadixCount, tile, chunks, counted.union(line).union(shared), told);
             let sums = set(&[tile_words, histograms]);
-            self.pass(Kernel::SortSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
+            self.pass(Kernel::RadixSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
             match self.format().output() {
                 // One digit is complete with its sums. Two digits need sorted labels.
                 OUTPUT_NONE if self.format().digits() == 1 => continue,
@@ -588,7 +588,7 @@ impl<'p, 'a> Builder<'p, 'a> {
                 _ => {}
             }
             let reads = reads.union(line).union(set(&[tile_words, histograms]));
-            self.pass(Kernel::SortReorder, tile, tiles, reads, writes);
+            self.pass(Kernel::RadixReorder, tile, tiles, reads, writes);
         }
         self.copy();
     }
@@ -615,7 +615,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
         let words = u64::from(self.table.most_items).div_ceil(u64::from(4 / self.format().key_size)) + 1;
         let reads = self.last_line().union(set(&[self.apart[0], self.output[0]]));
-        self.pass(Kernel::SortPack, PLAIN, self.shares(words), reads, set(&[self.output[0]]));
+        self.pass(Kernel::RadixPack, PLAIN, self.shares(words), reads, set(&[self.output[0]]));
     }
 
     fn permute(&mut self) {
@@ -626,7 +626,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         let (places, input, output, line) = (set(&[self.apart[1]]), self.input[1], self.output[1], self.last_line());
         let mut step = |step, reads: Id, writes: Id| {
             self.push.digit = step;
-            self.pass(Kernel::SortPermute, PLAIN, groups, line.union(places).union(set(&[reads])), set(&[writes]));
+            self.pass(Kernel::RadixPermute, PLAIN, groups, line.union(places).union(set(&[reads])), set(&[writes]));
         };
         if input.0 == output.0 {
             let aside = Id(places.iter().next());
@@ -644,7 +644,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
         let (kernel, shape) = self.table.config.telling_kernel(self.table.algorithm);
         let counted = match kernel {
-            Kernel::SplitSmallResults => self.digits_source(),
+            Kernel::SplitSingleDispatchInfo => self.digits_source(),
             Kernel::SplitBounds => self.alternate[0],
             _ => self.histograms,
         };

@@ -67,7 +67,7 @@ struct Parts {
     values: u64,
 }
 
-/// Distance of neighboring planes in bytes: see behind() in glsl/sort/planes.glsl.
+/// Distance of neighboring planes in bytes: see behind() in glsl/radix/planes.glsl.
 fn plane_bytes(max_count: u32) -> u64 {
     u64::from(max_count).next_multiple_of(4) * WORD
 }
@@ -113,7 +113,7 @@ impl Parts {
             return Self { keys, values, tile_words: (rows * WORD).next_multiple_of(PART), ..Self::default() };
         }
         let digits = u64::from(format.digits());
-        // A split that skips the histogram has a row of counts and a row of bucket starts: see glsl/split/begin.comp.
+        // A split that skips the histogram has a row of counts and a row of bucket starts: see glsl/split/clear_look_back.comp.
         let shared_rows = 1 + u64::from(config.begins());
         let rows = if config.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
         // The skipped digits and the bins of prefixes follow the rows. Histograms and tile words begin at multiples of
@@ -350,7 +350,7 @@ impl<'a> ProblemTable<'a> {
     }
 
     /// Calls `visit` with the rows of bucket information, whose addresses are those of the results: see
-    /// glsl/split/results.comp.
+    /// glsl/split/bucket_info.comp.
     pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
         let format = &self.config.format;
         let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
@@ -364,7 +364,7 @@ impl<'a> ProblemTable<'a> {
                 let room = u64::from(output_items(format, items));
                 SortProblem { keys: starts.address.into(), alternate_values: room.into(), strides: *command_items, ..told }
             };
-            // The final location of labels: see labels_end_behind() in glsl/sort/planes.glsl.
+            // The final location of labels: see labels_end_behind() in glsl/radix/planes.glsl.
             let behind = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
             visit(&SortProblem { alternate_keys: (u64::from_le_bytes(bytemuck::cast(row.alternate_keys)) + behind).into(), ..row });
         });

@@ -1,6 +1,6 @@
 //! Buckets of equal width, computed without a division.
 
-/// The parameters of a division by the width, for `bin_of` in glsl/lib/bins.glsl.
+/// The parameters of a division by the width, for `bin_of` in glsl/radix/bins.glsl.
 ///
 /// A quotient by a known divisor is the upper half of a product with the divisor's reciprocal, shifted. The reciprocal
 /// is rounded up, or rounded down with the dividend incremented by one. One of the two is exact for every dividend:

@@ -60,7 +60,7 @@ impl Bench {
         let counts_tiles = self.sorts.info.strategy == Strategy::ReduceThenScan;
         let name = pass.kernel.name().trim_end_matches("_emulated");
         let (digits, bins) = (self.sorts.format().digits() as usize, self.sorts.format().bins() as usize);
-        if ["split_results", "split_small_results", "split_bounds"].contains(&name) {
+        if ["split_bucket_info", "split_single_dispatch_info", "split_bounds"].contains(&name) {
             twins.iter().zip(&self.sorts.buckets).for_each(|(twin, buckets)| self.check_results(memory, twin, buckets));
         }
         let mut line = 0;
@@ -87,22 +87,22 @@ impl Bench {
             };
             let to = self.move_of(twin, &push);
             match name {
-                "sort_prepare" => {
+                "radix_prepare" => {
                     let counted = !counts_tiles && twin.format.lies_in_line();
                     let cleared = counted || push.flags & FLAG_SHARED_DIGITS != 0;
                     let histograms = self.part(memory, row.histogram, digits * bins + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
-                "sort_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
-                "split_begin" => self.check_begun(memory, row, input, twin),
-                "sort_count" => {
+                "radix_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
+                "split_clear_look_back" => self.check_begun(memory, row, input, twin),
+                "radix_count" => {
                     if to.is_some() {
                         twin.counts = cpu::count(&twin.keys, tile, twin.digit(index), bins);
                         let expected = by_chunks(&twin.counts, bins, chunk, first_tile, false);
                         assert_eq!(self.part(memory, row.tile_words, tiles * bins), expected, "{name}");
                     }
                 }
-                "sort_spine" => {
+                "radix_spine" => {
                     if to.is_some() {
                         let expected = by_chunks(&twin.counts, bins, chunk, first_tile, true);
                         twin.totals = cpu::spine(&mut twin.counts, bins);
@@ -111,9 +111,9 @@ impl Bench {
                         assert_eq!(histograms[index as usize * bins..][..bins], twin.totals, "{name}");
                     }
                 }
-                "sort_reorder" | "sort_onesweep" | "sort_onesweep_persistent" | "split_small" => {
+                "radix_reorder" | "radix_onesweep" | "radix_onesweep_persistent" | "split_single_dispatch" => {
                     let Some(to) = to else { continue };
-                    let looks_back = name.starts_with("sort_onesweep");
+                    let looks_back = name.starts_with("radix_onesweep");
                     if looks_back {
                         self.check_look_back(memory, &push, row, twin, to);
                     }
@@ -139,20 +139,20 @@ impl Bench {
                         }
                     }
                 }
-                "sort_choose" => {
+                "sort_choose_prefix_path" => {
                     let found = self.part(memory, row.histogram, digits * bins + 1)[digits * bins];
                     let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
                     let prefixes = PASSED_OVER_PREFIXES | below_prefix(&twin.format);
                     assert_eq!(found, if self.chosen(twin) { prefixes } else { shared }, "what is not sorted by");
                 }
-                "sort_finish" => {
+                "sort_equal_prefixes" => {
                     if let Some(to) = to.filter(|_| self.chosen(twin)) {
                         // Stable passes by every digit order them as it should be.
                         (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                         compare_items(twin, to);
                     }
                 }
-                "sort_copy" => {
+                "radix_copy" => {
                     if let Some(to) = to.filter(|_| !self.chosen(twin)) {
                         compare_items(twin, to);
                     }
@@ -161,11 +161,11 @@ impl Bench {
                     twin.sort_runs(twin.len().max(1));
                     compare_items(twin, to.expect("it moves all"));
                 }
-                "sort_merge" | "sort_partition" | "sort_join" if self.merging().is_some() => {
+                "merge_sort_run" | "merge_partition" | "merge_join" if self.merging().is_some() => {
                     let (level, levels) = (push.pass & 0xff, push.pass >> 8 & 0xff);
                     let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
                     match (name, self.merging()) {
-                        ("sort_partition", _) => self.check_windows(memory, &push, row, twin),
+                        ("merge_partition", _) => self.check_windows(memory, &push, row, twin),
                         (_, Some(merging)) => {
                             twin.sort_runs(merging.run_items(level) as usize);
                             compare_items(twin, to);
@@ -173,15 +173,15 @@ impl Bench {
                         _ => {}
                     }
                 }
-                "sort_small" | "sort_buckets" | "sort_merge" => {
+                "sort_small" | "sort_buckets" | "merge_sort_run" => {
                     (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                     compare_items(twin, Move { before: 0, last: true, to_output: true });
                 }
-                "sort_pack" => {
+                "radix_pack" => {
                     let [keys, _] = twin.output();
                     assert_eq!(self.bytes(memory, address(row.to_keys), keys.len()), keys, "{name}");
                 }
-                "sort_permute" => {
+                "radix_permute" => {
                     let [_, values] = twin.output();
                     // Behind both planes of places.
                     let aside = address(row.alternate_values) + u64::from(row.max_count.next_multiple_of(4)) * 8;
@@ -193,7 +193,7 @@ impl Bench {
                     let expected: Vec<u8> = twin.keys[0].iter().flat_map(|label| label.to_le_bytes()[..bytes].to_vec()).collect();
                     assert!(self.bytes(memory, address(row.alternate_keys), expected.len()) == expected, "{name}");
                 }
-                "split_results" | "split_small_results" | "split_bounds" => {
+                "split_bucket_info" | "split_single_dispatch_info" | "split_bounds" => {
                     let strays = twin.bucket_counts().last().is_some_and(|count| *count != 0);
                     let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                     let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];
@@ -206,27 +206,28 @@ impl Bench {
                 }
                 other => panic!("{other} has no twin"),
             }
-            let first = !prepared && (["sort_histogram", "split_begin"].contains(&name) || name == "sort_count" && index == 0);
-            let settles = first || ["sort_prepare", "sort_rank", "sort_small", "sort_buckets", "sort_merge"].contains(&name);
+            let first =
+                !prepared && (["radix_histogram", "split_clear_look_back"].contains(&name) || name == "radix_count" && index == 0);
+            let settles = first || ["radix_prepare", "sort_rank", "sort_small", "sort_buckets", "merge_sort_run"].contains(&name);
             if settles && problem.status {
                 let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                 let status = self.words(memory, address(row.status), 1);
                 assert_eq!(status, [if clamped { STATUS_COUNT_CLAMPED } else { 0 }], "{name}: status");
             }
             let tickets = plan.resources.iter().find(|resource| resource.name == "tickets");
-            if let (true, Some(tickets)) = (first || name == "sort_prepare", tickets) {
+            if let (true, Some(tickets)) = (first || name == "radix_prepare", tickets) {
                 let words = self.words(memory, tickets.range.address, ticket_words(digits));
                 assert!(words.iter().all(|word| *word == 0), "{name}: tickets, tails and counters");
             }
         }
-        if name == "sort_onesweep" && self.sorts.info.strategy == Strategy::Ring {
+        if name == "radix_onesweep" && self.sorts.info.strategy == Strategy::Ring {
             // Every tile has told that it has looked back, those that move nothing too.
             let tiles = twins.iter().map(|twin| twin.len().div_ceil(tile)).sum();
             let expected = Ring::counted(0..tiles);
             let found = self.part(memory, push.tickets, Ring::counters(&push) + expected.len());
             assert_eq!(found[Ring::counters(&push)..], expected, "tiles that have looked back");
         }
-        if name == "sort_prepare" {
+        if name == "radix_prepare" {
             self.check_line(memory, plan, &push);
         }
     }
@@ -403,7 +404,7 @@ impl Bench {
 }
 
 pub(super) fn is_prepared(plan: &Plan<'_>) -> bool {
-    plan.passes.iter().any(|pass| pass.kernel == Kernel::SortPrepare)
+    plan.passes.iter().any(|pass| pass.kernel == Kernel::RadixPrepare)
 }
 
 pub(super) fn push_of(pass: &Pass) -> SortPush {

@@ -94,7 +94,7 @@ impl Bench {
         let again = self.run(&altered, plan, pass);
         // Who has found an entry of the ring free in time, and who has given up waiting, no run says of the next.
         let by_chance = plan.resources.iter().enumerate().filter(|(_, resource)| {
-            self.in_ring() && name.starts_with("sort_onesweep") && ["tickets", "tile_words"].contains(&resource.name)
+            self.in_ring() && name.starts_with("radix_onesweep") && ["tickets", "tile_words"].contains(&resource.name)
         });
         let by_chance = self.mask(plan, by_chance.fold(Resources::default(), |set, (i, _)| set.union(Resources::of(&[i]))));
         let left_alone = |i: usize| after[i] == memory[i] && again[i] == altered[i];

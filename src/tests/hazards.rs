@@ -556,11 +556,11 @@ fn a_pass_that_is_not_declared_is_found() {
 fn a_write_that_is_not_declared_is_found() {
     let problem = Problem { size: 1 << 20, count_on_device: false, status: false };
     with_plans(&[sorts(SorterInfo::keys().strategy(Strategy::ReduceThenScan), [problem])], &NVIDIA, |truths, plans| {
-        let count = plans[0].passes.iter().position(|pass| pass.kernel == Kernel::SortCount).unwrap();
+        let count = plans[0].passes.iter().position(|pass| pass.kernel == Kernel::RadixCount).unwrap();
         let told = retold(&plans[0], count, |pass| pass.writes = Default::default());
         let commands = List::of(truths, &[told]);
         let found: Vec<String> = unprotected(&commands).collect();
-        assert!(found.iter().any(|pair| pair.contains("sort_count tile_words then plan 0 sort_spine tile_words")), "{found:?}");
+        assert!(found.iter().any(|pair| pair.contains("radix_count tile_words then plan 0 radix_spine tile_words")), "{found:?}");
     });
 }
 

@@ -334,7 +334,7 @@ fn ranked(ranked: SizedRank, info: SorterInfo) {
         let bench = Bench::tuned(false, Way::Ranked, tune, info, vec![problem]);
         let kernels: Vec<_> = bench.with_plan(|plan, _, _| plan.passes.iter().map(|pass| pass.kernel).collect());
         let copies = bench.sorts.format().rule() == FLAG_EVEN;
-        assert_eq!((kernels[0], kernels.contains(&Kernel::SortCopy)), (Kernel::SortRank, copies));
+        assert_eq!((kernels[0], kernels.contains(&Kernel::RadixCopy)), (Kernel::SortRank, copies));
         bench.prove();
     }
 }

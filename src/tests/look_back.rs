@@ -4,7 +4,7 @@ use super::contexts::RING_ENTRIES;
 use crate::shared::{RING_GROUPS, RING_TAG_SHIFT, SortPush};
 use std::ops::Range;
 
-// States of look-back words: see glsl/lib/lookback.glsl.
+// States of look-back words: see glsl/core/lookback.glsl.
 pub(super) const EMPTY: u32 = 0;
 pub(super) const COUNT: u32 = 1;
 pub(super) const PREFIX: u32 = 2;

@@ -162,7 +162,7 @@ fn merging_has_plans() {
     let together = tuned(&[batch], &NVIDIA, &profile);
     let too_large = SorterInfo { key: KeyType::U32x4, ..long };
     let digits = tuned(&one(too_large, problem(20_000)), &NVIDIA, &profile);
-    assert!(!digits.contains("sort_join"), "five words of 2560 items are too many:\n{digits}");
+    assert!(!digits.contains("merge_join"), "five words of 2560 items are too many:\n{digits}");
     assert_text("merging", &format!("{once}\n{twice}\n{together}"));
 }
 
@@ -183,7 +183,7 @@ fn prefixes_have_plans() {
 #[test]
 fn every_problem_of_a_batch_has_a_workgroup() {
     // Tiles are counted by chunks, which may hold tiles of several problems.
-    let by_chunks = [Kernel::SortHistogram, Kernel::SortCount, Kernel::SplitBegin];
+    let by_chunks = [Kernel::RadixHistogram, Kernel::RadixCount, Kernel::SplitClearLookBack];
     let profile = Profile { prefixes_up_to: 1 << 20, direct_up_to: 0, ..Profile::for_device(&NVIDIA) };
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() };
     let prefixes = Sorts::new(long.strategy(Strategy::Lookback));
@@ -203,7 +203,7 @@ fn every_problem_of_a_batch_has_a_workgroup() {
             for table in &tables(&groups, &mut layout) {
                 for pass in &Plan::of(table).unwrap().passes {
                     let kernel = pass.kernel;
-                    finishing += u32::from(kernel == Kernel::SortFinish && problems > 65_535);
+                    finishing += u32::from(kernel == Kernel::SortEqualPrefixes && problems > 65_535);
                     let Groups::Fixed(groups) = pass.groups else { continue };
                     let enough = groups >= problems || by_chunks.contains(&kernel);
                     assert!(enough, "{groups} workgroups of {} for {problems} problems of {size}", kernel.name());

@@ -250,7 +250,7 @@ impl Twin {
         (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.digit(index), self.bins())).collect()
     }
 
-    /// How many keys have a prefix of each bin: see glsl/sort/histogram.comp.
+    /// How many keys have a prefix of each bin: see glsl/radix/histogram.comp.
     pub(super) fn prefix_bins(&self) -> Vec<u32> {
         let mut bins = vec![0; PREFIX_BINS as usize];
         let digits = self.format.digits();
@@ -266,7 +266,7 @@ impl Twin {
         bins
     }
 
-    /// Whether a key finds few others with its prefix, as far as bins tell: see glsl/sort/choose.comp.
+    /// Whether a key finds few others with its prefix, as far as bins tell: see glsl/sort/choose_prefix_path.comp.
     pub(super) fn has_rare_prefixes(&self) -> bool {
         let mean = self.len() as f64 / f64::from(PREFIX_BINS);
         let squares: f64 = self.prefix_bins().into_iter().map(|keys| (f64::from(keys) - mean).powi(2)).sum();
@@ -466,7 +466,7 @@ pub(super) struct Input {
     pub(super) value_stride: u32,
 }
 
-/// What a pass does with a problem: see glsl/sort/pass_io.glsl.
+/// What a pass does with a problem: see glsl/radix/pass_io.glsl.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     /// Passes before it that move.

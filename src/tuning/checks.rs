@@ -86,7 +86,7 @@ impl Profile {
             let counters = (self.histogram_rows(threads, facts) * 1024).max(least);
             counters + threads * items * 4 + emulation(threads) + SHARED_MEMORY_OVERHEAD
         };
-        // After ranking, the counters' memory holds a byte for each item: see glsl/sort/scatter.glsl.
+        // After ranking, the counters' memory holds a byte for each item: see glsl/radix/scatter.glsl.
         let by_digits = |shape: Shape| with_counters(shape, shape.items.next_multiple_of(4) * shape.threads);
         // As `by_digits`, for items with labels: one bin more than the values of a digit, and three items share a word.
         let by_labels = |Shape { threads, items }| {

@@ -25,7 +25,7 @@ impl SizedMerge {
     }
 
     /// Number of samples between the starts of two windows, so that no window exceeds the items of a workgroup. 0 if
-    /// that is impossible. See glsl/sort/windows.glsl.
+    /// that is impossible. See glsl/merge/windows.glsl.
     pub(crate) const fn spacing(self, fan: u32) -> u32 {
         let step = self.step(fan);
         self.window.tile().saturating_sub(fan * (step - 1)) / step

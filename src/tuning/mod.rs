@@ -36,7 +36,7 @@ const PORTABLE_SHARED_MEMORY: u32 = 16 * 1024;
 const SHARED_MEMORY_OVERHEAD: u32 = 1024 + 256 + 64;
 /// With fewer lanes, a row of counters for each subgroup costs more than it saves.
 const MIN_LANES_FOR_OWN_HISTOGRAM: u32 = 16;
-/// Fewest threads of a workgroup. (Kernels that scan digits run with 32: see glsl/lib/scan.glsl.)
+/// Fewest threads of a workgroup. (Kernels that scan digits run with 32: see glsl/core/scan.glsl.)
 pub(crate) const MIN_THREADS: u32 = 64;
 
 /// The algorithm by which a pass finds the scatter offsets of each tile. All strategies write the same bytes.

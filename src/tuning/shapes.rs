@@ -195,7 +195,7 @@ impl SmallShape {
         self.tile() * 3 / 4 / 32 * 32
     }
 
-    /// Bytes of shared memory for merging items of `words` words: see glsl/sort/merging.glsl.
+    /// Bytes of shared memory for merging items of `words` words: see glsl/merge/merging.glsl.
     pub(crate) const fn merge_bytes(self, words: u32) -> u32 {
         4 * words * (self.tile() + self.tile() / 32 + 1)
     }

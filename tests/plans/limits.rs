@@ -59,7 +59,7 @@ fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
     let most = 1024 * TILE * ((1 << 14) / 4 - 1);
     for (count, passes_over) in [(most, true), (most + 1, false)] {
         let text = sorter.describe(&info(0, Count::host(count))).expect("the count is allowed");
-        assert_eq!(text.contains("sort_copy"), passes_over, "{text}");
+        assert_eq!(text.contains("radix_copy"), passes_over, "{text}");
     }
 }
 

@@ -75,7 +75,10 @@ fn by_prefixes(case: &Case) {
         let info = trommel::SortInfo { count: trommel::Count::host(n as u32), ..Default::default() };
         case.sorter.describe(&info).expect("the count is small")
     };
-    assert!(kernels(up_to).contains("sort_finish") && !kernels(up_to + 1).contains("sort_finish"), "{up_to} is the most: {info:?}");
+    assert!(
+        kernels(up_to).contains("sort_equal_prefixes") && !kernels(up_to + 1).contains("sort_equal_prefixes"),
+        "{up_to} is the most: {info:?}"
+    );
     // A prefix takes as many steps a key as the square of its keys over all of them: fewer than MOST_STEPS.
     let many = ((trommel::shared::MOST_STEPS / 2) as f64 * up_to as f64).sqrt() as usize;
     assert!(many > 2, "keys share a prefix");

@@ -20,7 +20,7 @@ fn check(info: &SorterInfo) {
     let ranked = context.device().profile().sort_keys.ranked[0];
     // Where nobody reads what is written, ranking takes one dispatch, and suits smaller ones.
     let info_of = |size| trommel::SortInfo { count: Count::host(size), ..Default::default() };
-    let at_once = !sorter.describe(&info_of(ranked.up_to)).expect("the count is small").contains("sort_copy");
+    let at_once = !sorter.describe(&info_of(ranked.up_to)).expect("the count is small").contains("radix_copy");
     let (above, up_to) = (if at_once { ranked.above } else { ranked.above_in_place } as usize, ranked.up_to as usize);
     for (size, expected) in [(above, false), (above + 1, true), (up_to, true), (up_to + 1, false)] {
         assert_eq!(is_ranked(&sorter, size), expected, "{size} of {info:?}");

@@ -127,7 +127,7 @@ fn members_of_pairs_are_folded() {
 #[test]
 fn loops_are_not_unrolled_where_nobody_wants_it() {
     for (unroll, wanted) in [(Unroll::AsMarked, true), (Unroll::Never, false)] {
-        let code = specialize(&Kernel::SortOnesweep.spirv().unwrap(), unroll, draw(1)).expect("the module is understood");
+        let code = specialize(&Kernel::RadixOnesweep.spirv().unwrap(), unroll, draw(1)).expect("the module is understood");
         let hints = instructions(&code).into_iter().filter(|(op, _)| *op == Op::LoopMerge as u32).map(|(_, words)| words[2]);
         assert_eq!(hints.into_iter().any(|hint| hint & 1 != 0), wanted);
     }
@@ -196,7 +196,7 @@ fn switches_that_no_block_leaves_are_dissolved() {
 /// The driver gets what this pass does not understand. Nothing panics.
 #[test]
 fn damaged_modules_are_left_to_the_driver() {
-    let whole = &Kernel::SortChoose.spirv().unwrap()[..];
+    let whole = &Kernel::SortChoosePrefixPath.spirv().unwrap()[..];
     for end in 0..whole.len() {
         let _ = specialize(&whole[..end], Unroll::AsMarked, draw(2));
     }

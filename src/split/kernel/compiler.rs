@@ -15,8 +15,8 @@ macro_rules! sources {
 }
 
 sources! {
-    "lib/bins.glsl" "lib/extensions.glsl" "lib/keys.glsl" "lib/memory.glsl" "lib/shared.glsl" "lib/subgroup.glsl"
-    "sort/cuts.glsl" "sort/pass_io.glsl" "sort/planes.glsl" "sort/problem.glsl"
+    "radix/bins.glsl" "core/extensions.glsl" "radix/keys.glsl" "core/memory.glsl" "core/shared.glsl" "core/subgroup.glsl"
+    "radix/segment_offsets.glsl" "radix/pass_io.glsl" "radix/planes.glsl" "radix/problem.glsl"
     "split/functions.glsl" "split/user.glsl"
 }
 

@@ -55,7 +55,7 @@ impl PlanSource for Request {
         for drawn in &self.passes {
             let commands = Groups::Indirect { offset: offset(COMMANDS), resource: places[COMMANDS] };
             let groups = if drawn.is_indirect { commands } else { Groups::Fixed(1) };
-            let variant = Variant::new(Kernel::SortPrepare, |_| 0);
+            let variant = Variant::new(Kernel::RadixPrepare, |_| 0);
             plan.add_pass(&variant, groups, Push::new(&SortPush::default()), set(drawn.reads), set(drawn.writes));
         }
     }

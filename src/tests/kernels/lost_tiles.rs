@@ -84,7 +84,7 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
             let index = push.pass & 0xff;
             let before = memory.clone();
             memory = bench.run(&before, plan, pass);
-            let to = bench.move_of(&twin, &push).filter(|_| pass.kernel.name().starts_with("sort_onesweep"));
+            let to = bench.move_of(&twin, &push).filter(|_| pass.kernel.name().starts_with("radix_onesweep"));
             let Some(to) = to else { continue };
             let source = twin.clone();
             let places = twin.reorder(tile, index);

@@ -104,7 +104,7 @@ fn persistent_workgroups_take_every_tile() {
 }
 
 fn is_persistent(pass: &Pass) -> bool {
-    [Kernel::SortOnesweepPersistent, Kernel::SortOnesweepPersistentEmulated].contains(&pass.kernel)
+    [Kernel::RadixOnesweepPersistent, Kernel::RadixOnesweepPersistentEmulated].contains(&pass.kernel)
 }
 
 /// A workgroup with more subgroups than rows of counters, as few as that takes: each row serves some in turns, or, where they are narrow, one all.
@@ -143,7 +143,7 @@ fn packed_keys_leave_their_neighbors_alone() {
             let info = SorterInfo { key, ..SorterInfo::keys() };
             let bench = Bench::new(false, Way::EveryDigit, info, vec![Problem::new(12, size, None)]);
             bench.with_plan(|plan, memory, _| {
-                let pack = plan.passes.iter().find(|pass| pass.kernel == Kernel::SortPack).expect("narrow keys are packed");
+                let pack = plan.passes.iter().find(|pass| pass.kernel == Kernel::RadixPack).expect("narrow keys are packed");
                 bench.run_within(&memory, plan, pack);
             });
             assert_silence(&bench.context);

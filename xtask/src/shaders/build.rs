@@ -43,7 +43,7 @@ impl Output {
 }
 
 pub(super) fn run(check: bool) -> Result<()> {
-    let shared = Output { path: workspace::root().join("glsl/lib/shared.glsl"), bytes: shared::glsl().into_bytes() };
+    let shared = Output { path: workspace::root().join("glsl/core/shared.glsl"), bytes: shared::glsl().into_bytes() };
     // Kernels include it, so it is put down before they are compiled.
     let mut differing = settle(&[shared], check)?;
     let compiler = Compiler::new()?;

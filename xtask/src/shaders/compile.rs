@@ -39,16 +39,16 @@ fn options(defines: &[String]) -> Result<CompileOptions<'static>> {
     Ok(options)
 }
 
-/// Looks beside the including file, then in glsl/lib, then in glsl.
+/// Looks beside the including file, then in glsl/core, then in glsl.
 fn include(requested: &str, from: &str) -> IncludeCallbackResult {
     let root = workspace::root();
     let beside = root.join(from).parent().map(Path::to_owned).unwrap_or_default();
-    for folder in [beside, root.join("glsl/lib"), root.join("glsl")] {
+    for folder in [beside, root.join("glsl/core"), root.join("glsl")] {
         let path = folder.join(requested);
         if path.is_file() {
             let content = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             return Ok(ResolvedInclude { resolved_name: workspace::shown(&path), content });
         }
     }
-    Err(format!("{requested} is neither beside {from} nor in glsl/lib or glsl"))
+    Err(format!("{requested} is neither beside {from} nor in glsl/core or glsl"))
 }

@@ -10,17 +10,17 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
-#include "sort/clear.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
+#include "radix/clear.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
@@ -30,14 +30,14 @@ layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 const uint BATCH = KEY_WORDS == 1 ? 8 : 4;
 const uint BATCH_KEYS = BATCH * THREADS;
 
-// The same as digit_count() in lib/keys.glsl, which cannot size an array.
+// The same as digit_count() in radix/keys.glsl, which cannot size an array.
 const uint FIRST_WORD_END = BEGIN_BIT / 32 * 32 + 32 < END_BIT ? BEGIN_BIT / 32 * 32 + 32 : END_BIT;
 const uint FIRST_WORD_DIGITS = (FIRST_WORD_END - BEGIN_BIT + RADIX_BITS - 1) / RADIX_BITS;
 const uint DIGIT_COUNT = FIRST_WORD_DIGITS + (END_BIT - FIRST_WORD_END + RADIX_BITS - 1) / RADIX_BITS;
 // Digits that one read of the keys counts. Keys of more than two words are read twice.
 const uint COUNTED = DIGIT_COUNT < DIGITS_COUNTED ? DIGIT_COUNT : DIGITS_COUNTED;
 
-#include "sort/copies.glsl"
+#include "radix/copies.glsl"
 
 // Hashes a prefix to its bin. (The finalizer of Appleby's MurmurHash3, public domain.)
 uint prefix_bin(uint prefix) {

@@ -9,14 +9,14 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/sum_threads.glsl"
-#include "lib/commands.glsl"
-#include "sort/problem.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/sum_threads.glsl"
+#include "core/commands.glsl"
+#include "radix/problem.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 

@@ -8,7 +8,7 @@
 // few lanes meet in one.
 layout(constant_id = SPEC_HISTOGRAMS) const uint COPIES = 1;
 
-// Padded rows of counters: see lib/counters.glsl.
+// Padded rows of counters: see core/counters.glsl.
 const uint COUNTER_WORDS = (COUNTED * BINS * COPIES + 31) / 32 * 32;
 // The bins of prefixes follow.
 shared uint sh_histogram[COUNTER_WORDS + (PREFIXES ? PREFIX_BINS : 0)];

@@ -8,24 +8,24 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/scan.glsl"
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 // With fewer bins than shared memory is sized for, positions have gaps.
 #define SPREADS_PLACES (!VERIFIES_ORDER && BINS <= RADIX / 2)
-#include "sort/tile.glsl"
-#include "sort/load.glsl"
-#include "sort/verify.glsl"
-#include "sort/scatter.glsl"
-#include "sort/chunks.glsl"
+#include "radix/tile.glsl"
+#include "radix/load.glsl"
+#include "radix/verify.glsl"
+#include "radix/scatter.glsl"
+#include "radix/chunks.glsl"
 
 // Whether bins have different bases: consecutive, or given by the caller. Otherwise all begin at 0.
 const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PLACED;

@@ -9,22 +9,22 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
-#include "sort/chunks.glsl"
+#include "radix/chunks.glsl"
 const uint COUNTED = 1;
-#include "sort/copies.glsl"
+#include "radix/copies.glsl"
 
 // Keys in flight for each thread: those of a whole tile, if they fit the registers.
 const uint KEYS = (TILE - 1) / THREADS + 1;

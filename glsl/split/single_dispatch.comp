@@ -8,20 +8,20 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/scan.glsl"
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 #define LEAST_COUNTERS 1
-#include "sort/tile.glsl"
-#include "split/recount.glsl"
+#include "radix/tile.glsl"
+#include "split/redundant_histogram.glsl"
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 const uint OUTPUT_KIND = OUTPUT & 0xff;

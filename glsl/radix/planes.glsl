@@ -2,7 +2,7 @@
 //
 // An item is KEY_WORDS key words and VALUE_WORDS value words. As it comes and as it leaves, it lies the way the caller wants it:
 // keys and values in arrays of their own or side by side, keys narrower than a word, values that are the places of the keys.
-// Between passes each word has a dense array of its own, a plane, and key words are encoded (lib/keys.glsl). So the passes in the
+// Between passes each word has a dense array of its own, a plane, and key words are encoded (radix/keys.glsl). So the passes in the
 // middle know nothing of layouts, and move u64 keys just as they move pairs.
 //
 // Planes lie in turn where the result will (the output's memory is as long as its planes) and in the alternate arrays. Where runs are

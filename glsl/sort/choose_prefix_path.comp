@@ -12,13 +12,13 @@
 // mean. (Alon, Matias and Szegedy, "The space complexity of approximating the frequency moments", 1996.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
 
 // Unit of the sum of steps: small enough that no thread's sum overflows.
 const float FRACTIONS = 4096;

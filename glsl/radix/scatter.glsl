@@ -8,7 +8,7 @@
 // Splits: OUTPUT selects the items of one bucket, all items, or the rank of each item in its bin. With given bucket
 //         starts, items without room in the output are not written.
 
-#include "sort/room.glsl"
+#include "radix/capacity.glsl"
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 const uint OUTPUT_KIND = OUTPUT & 0xff;

@@ -9,7 +9,7 @@
 //   straddling(begin, middle, end), what of the runs [begin, middle) and [middle, end) belongs to the segment that both have a part of,
 //   longest_segment(), which no segment exceeds.
 
-#include "sort/merged.glsl"
+#include "merge/merged.glsl"
 
 const uint ITEMS_WORDS = ITEMS * MERGED_WORDS;
 

@@ -7,18 +7,18 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/scan_threads.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan_threads.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
 
 #define TILE args.tile_items
 
-#include "sort/chunks.glsl"
+#include "radix/chunks.glsl"
 
 // Consecutive chunks of a thread.
 const uint RUN = 4;

@@ -17,35 +17,35 @@
 // of them is touched.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
 #ifndef MERGES
-#include "lib/scan.glsl"
-#include "lib/scan_threads.glsl"
+#include "core/scan.glsl"
+#include "core/scan_threads.glsl"
 #endif
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/cuts.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/segment_offsets.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 
 #ifdef MERGES
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 const uint TILE = THREADS * ITEMS;
 uint striped(uint k) { return k * THREADS + thread_id(); }
-#include "sort/whole.glsl"
+#include "radix/whole.glsl"
 #else
 // Of the items that a thread has room for, as many as it takes for those there are.
 uint held = 0;
 #define HELD held
 #define CARRIES true
-#include "sort/tile.glsl"
-#include "sort/whole.glsl"
-#include "sort/order.glsl"
+#include "radix/tile.glsl"
+#include "radix/whole.glsl"
+#include "radix/order.glsl"
 #endif
 
 const uint WINDOW = TILE * 3 / 4 / 32 * 32;
@@ -180,7 +180,7 @@ uint heads_from(uint position) {
 }
 
 #define MERGES_SEGMENTS
-#include "sort/merging.glsl"
+#include "merge/merging.glsl"
 
 Places straddling(uint begin, uint middle, uint end) {
     Places positions;

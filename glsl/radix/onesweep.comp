@@ -16,22 +16,22 @@
 // Progress: waits for preceding tiles, at most SPIN_LIMIT polls; then counts their keys itself.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/scan.glsl"
-#include "lib/lookback.glsl"
-#include "lib/keys.glsl"
-#include "lib/counters.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
-#include "sort/tile.glsl"
-#include "sort/load.glsl"
-#include "sort/verify.glsl"
-#include "sort/scatter.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan.glsl"
+#include "core/lookback.glsl"
+#include "radix/keys.glsl"
+#include "core/counters.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
+#include "radix/tile.glsl"
+#include "radix/load.glsl"
+#include "radix/verify.glsl"
+#include "radix/scatter.glsl"
 
 #ifdef PERSISTENT
 const bool GOES_ON = true;
@@ -90,7 +90,7 @@ LookBackSlot look_back_slot(Tile tile, uint line, PassIo io) {
 
 // Small tiles have registers to spare. They also belong to problems without a prepare pass.
 const uint MAX_ROWS = ITEMS <= 8 ? 16 : 1;
-#include "sort/totals.glsl"
+#include "radix/totals.glsl"
 
 void load_totals(uint p, out uint totals[MAX_DIGITS]) {
     Words histogram = histogram_of(p);

@@ -8,15 +8,15 @@
 // What the window has of each run lies one behind the other in shared memory, and neighbouring runs are merged two by two until one is left.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/keys.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 
@@ -25,10 +25,10 @@ const uint WINDOW = TILE;
 
 uint striped(uint k) { return k * THREADS + thread_id(); }
 
-#include "sort/whole.glsl"
+#include "radix/whole.glsl"
 
-#include "sort/merging.glsl"
-#include "sort/windows.glsl"
+#include "merge/merging.glsl"
+#include "merge/windows.glsl"
 
 // Of each run: what comes before the window, what is in it, where that begins in shared memory, and how much further on it lies in the group.
 shared uint sh_taken[FAN];

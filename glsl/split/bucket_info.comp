@@ -10,21 +10,21 @@
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/scan.glsl"
-#include "lib/commands.glsl"
-#include "sort/problem.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan.glsl"
+#include "core/commands.glsl"
+#include "radix/problem.glsl"
 #ifdef RECOUNTS
-#include "lib/keys.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
-#include "split/recount.glsl"
+#include "radix/keys.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
+#include "split/redundant_histogram.glsl"
 #endif
-#include "split/tell.glsl"
+#include "split/bucket_info.glsl"
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
@@ -49,8 +49,8 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
 }
 #else
 const uint MAX_ROWS = 16;
-#include "sort/totals.glsl"
-#include "sort/room.glsl"
+#include "radix/totals.glsl"
+#include "radix/capacity.glsl"
 
 // Copies the given start of a bin for the scatter pass.
 void take_start(uint p, Words histogram, uint bin, uint count) {

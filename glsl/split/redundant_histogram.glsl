@@ -1,7 +1,7 @@
 // Redundant histogram: a workgroup counts all items of the problem by itself. For few items this takes less time than
 // waiting for a pass that counts.
 //
-// Includes before: sort/planes.glsl.
+// Includes before: radix/planes.glsl.
 
 // Counters of each bin, for the items before and after the workgroup's own. Neighboring threads use different copies,
 // in different banks.

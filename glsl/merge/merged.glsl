@@ -3,7 +3,7 @@
 // An item is the words of its key that are compared, and one that it may carry: its value, or the place it came from, by which all that is
 // missing follows at the end.
 
-#include "sort/compare.glsl"
+#include "merge/compare.glsl"
 
 const bool MERGES_KEYS = COMPARED_WORDS == KEY_WORDS;
 const bool CARRIES_WORD = VALUE_WORDS != 0 || !MERGES_KEYS;

@@ -186,7 +186,7 @@ struct Share {
 
 // The range that all segments cover, from segments.comp. Kernels before that compute it.
 #ifdef BEFORE_SEGMENTS
-#include "sort/cuts.glsl"
+#include "radix/segment_offsets.glsl"
 SortState covered() { return told_cover(); }
 #else
 SortState covered() { return SortStates(scratch_part(args.problems)).v[args.problem_count]; }

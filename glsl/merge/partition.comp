@@ -9,22 +9,22 @@
 // samples, so none has to be sorted. Of those that begin a window, what lies between two samples is then searched too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/extensions.glsl"
-#include "lib/shared.glsl"
-#include "lib/bins.glsl"
-#include "lib/memory.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/keys.glsl"
-#include "sort/problem.glsl"
-#include "sort/pass_io.glsl"
-#include "sort/planes.glsl"
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "radix/bins.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#include "radix/problem.glsl"
+#include "radix/pass_io.glsl"
+#include "radix/planes.glsl"
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
 layout(constant_id = SPEC_END_BIT) const uint END_BIT = 32;
 layout(constant_id = SPEC_TILE) const uint WINDOW = 2048;
 
-#include "sort/merged.glsl"
-#include "sort/windows.glsl"
+#include "merge/merged.glsl"
+#include "merge/windows.glsl"
 
 const uint SAMPLES = THREADS / FAN;
 
