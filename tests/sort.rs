@@ -30,7 +30,7 @@ mod segments;
 
 use common::contexts::{EMULATED, Setup, assert_silence, context};
 use common::harness::note;
-use common::{brief, coverage, full, harness};
+use common::{brief, coverage, full, harness, very_brief};
 use libtest_mimic::Trial;
 use std::cell::OnceCell;
 use std::process::ExitCode;
@@ -155,7 +155,10 @@ fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
     let is_here = match share {
         _ if full() => return (0..KINDS.len()).collect(),
         // Where pipelines take longest, combinations.rs has whatever the first four are not.
-        _ if brief() => return if (test + setup).is_multiple_of(2) { vec![test % 4] } else { Vec::new() },
+        _ if brief() => {
+            let one_of = if very_brief() { 4 } else { 2 };
+            return if (test + setup).is_multiple_of(one_of) { vec![test % 4] } else { Vec::new() };
+        }
         Some(share) => {
             let emulated = setup >= EMULATED_FIRST && SETUPS[setup] != Setup::Emulated(EMULATED[share]);
             (test + column + share).is_multiple_of(3) && !emulated

@@ -17,7 +17,7 @@ use common::harness::note;
 use common::jobs::Misplaced;
 use common::keys::{Bits, Keys, Random, number};
 use common::ways::{run_between_strangers, run_twice_from_secondary};
-use common::{brief, coverage, full, harness};
+use common::{brief, coverage, full, harness, very_brief};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use std::process::ExitCode;
@@ -110,7 +110,8 @@ impl Case {
 
 /// Whether what runs takes its turn here: drivers share all, and those that take long to make pipelines run a few.
 fn in_turn(place: usize) -> bool {
-    if brief() { full() || place % 7 == 3 } else { share().is_none_or(|share| place % 3 == share) }
+    let one_of = if very_brief() { 14 } else { 7 };
+    if brief() { full() || place % one_of == 3 } else { share().is_none_or(|share| place % 3 == share) }
 }
 
 /// Every number of buckets with each strategy, by bits and by ranges in turn; and all items, in all setups: each with several of the others.

@@ -7,7 +7,7 @@ mod common;
 use common::arena::{Asked, Counted, Job, Poison, Together, sort};
 use common::contexts::{Setup, assert_silence, context};
 use common::keys::Keys;
-use common::{brief, full};
+use common::{brief, full, very_brief};
 use trommel::{BucketFunction, BucketKernel, KeyType, Layout, Splitter, SplitterInfo, Strategy, ValueType};
 
 /// Functions of tests/kernels, the types of their keys, and what they are compiled to.
@@ -42,7 +42,8 @@ fn kernels_compiled_before() {
         SplitterInfo { layout: Layout::Interleaved, ..by_user(KeyType::U32, 256, ValueType::Bytes(8)) },
         by_user(KeyType::U32, 1, ValueType::None),
     ];
-    for (i, info) in cases.into_iter().enumerate().filter(|(i, _)| full() || !brief() || i % 2 == 0) {
+    let one_of = if very_brief() { 4 } else { 2 };
+    for (i, info) in cases.into_iter().enumerate().filter(|(i, _)| full() || !brief() || i % one_of == 0) {
         let context = context(setups[i % setups.len()]);
         let info = info.strategy([Strategy::Auto, Strategy::ReduceThenScan, Strategy::Ring][i % 3]);
         println!("{} {info:?}", context.name());

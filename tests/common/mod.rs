@@ -18,7 +18,12 @@ pub(crate) fn full() -> bool {
     std::env::var("TROMMEL_TEST_FULL").is_ok_and(|v| !v.is_empty() && v != "0")
 }
 
-/// Whether less is to run than the pairwise cover of test axes: `TROMMEL_TEST_BRIEF=1`.
+/// Whether less is to run than the pairwise cover of test axes: `TROMMEL_TEST_BRIEF=1`, or 2 for even less.
 pub(crate) fn brief() -> bool {
     std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
+}
+
+/// Whether half of [`brief`] suffices: `TROMMEL_TEST_BRIEF=2`, for a layer that makes each pipeline and dispatch slow.
+pub(crate) fn very_brief() -> bool {
+    std::env::var_os("TROMMEL_TEST_BRIEF").is_some_and(|value| value == "2")
 }

@@ -22,7 +22,7 @@ const INSTALL: &str = "install";
 const BUILD: &str = "build tests";
 const BUILD_COMPILER: &str = "build tests with shaderc";
 const SWIFTSHADER: &str = "SwiftShader";
-/// What tells tests to be brief.
+/// Tells tests to be brief: 1, or 2 for half of that.
 const BRIEF: &str = "TROMMEL_TEST_BRIEF";
 
 /// What to run, and how strictly.
@@ -91,7 +91,6 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     ];
     steps.extend(compiler_builds());
     steps.extend(gpu_steps(this, full)?);
-    steps.push(bindings(full)?);
     steps.push(licences());
     Ok(steps)
 }
@@ -116,7 +115,8 @@ fn header_check(this: &Path) -> Step {
 
 /// The steps that run beside one another: what tests the library on each driver, and what keeps few cores busy.
 fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
-    let mut steps = Vec::new();
+    // First, when no other step begins for minutes: the package is built in the target folder, which cargo locks meanwhile.
+    let mut steps = vec![bindings(full)?];
     for configuration in configurations()? {
         steps.push(configuration.step(full)?);
     }
@@ -188,7 +188,7 @@ fn shaders(this: &Path, full: bool) -> Result<Step> {
     Ok(Step::new("shaders", 25, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]).beside())
 }
 
-/// What other languages call and what they install. By itself, because these tests build the library into folders of one name.
+/// What other languages call and what they install.
 fn bindings(full: bool) -> Result<Step> {
     let tests = workspace::files(&workspace::root().join("ffi-tests/tests"), "rs")?;
     let names: Vec<_> = tests.iter().filter_map(|test| test.file_stem()?.to_str()).filter(|name| *name != COMPILER_OF_C).collect();
@@ -200,7 +200,7 @@ fn bindings(full: bool) -> Result<Step> {
         commands.push(command);
     }
     commands.push(validated(&[&COMPILER[..], &["--test", COMPILER_OF_C]].concat(), full)?);
-    Ok(Step::new("C, C++, Python and the package", 30, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]))
+    Ok(Step::new("C, C++, Python and the package", 30, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]).beside())
 }
 
 /// Test binaries, whichever package has them.
@@ -315,8 +315,8 @@ fn configurations() -> Result<Vec<Configuration>> {
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
     // as well: so nothing waits here, with one thread and without the test of long waits. And it does not outlive a device that is kept.
-    let mut alone = brief(lavapipe(8)?);
-    alone.push(("LP_NUM_THREADS", "1".to_owned()));
+    let mut alone = lavapipe(8)?;
+    alone.extend([(BRIEF, "2".to_owned()), ("LP_NUM_THREADS", "1".to_owned())]);
     configurations.push(Configuration {
         name: "lavapipe, GPU-assisted".to_owned(),
         validation: Validation::GpuAssisted,
