@@ -72,6 +72,7 @@ const LINES: &[Line] = &[
     ("sort_finish", |draws, random| draws.shape(random, 16)),
     ("prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
     ("merge_fan", |_, random| random.pick(&[2, 4, 8, 16, 32]).to_string()),
+    ("driver_specializes_subgroup_splits", |_, random| random.chance(1, 4).to_string()),
     ("plain_threads", |draws, random| draws.threads(random).to_string()),
     ("histogram_groups", |_, random| random.log_between(1, 600).to_string()),
     ("direct_up_to", |draws, random| draws.size(random).to_string()),

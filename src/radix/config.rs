@@ -189,7 +189,7 @@ impl<'a> Config<'a> {
     /// Tile shapes by increasing count. The last one has no limit: see Profile::checked.
     pub(crate) fn tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
         let shapes = self.shapes();
-        let of_subgroups = self.of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape: shape.into() });
+        let of_subgroups = self.of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape });
         let counted = self.format.split.filter(|_| self.scan().is_none()).map_or(&[][..], |_| &shapes.counted[..]);
         let many_bins = shapes.tiles.last().copied().filter(|_| self.format.bins() > MOST_COUNTED_BINS);
         let of_counted = move |sized: &SizedTile| {
@@ -202,17 +202,19 @@ impl<'a> Config<'a> {
     }
 
     /// The tile of a split at subgroup level.
-    fn of_subgroups(&self) -> Option<Shape> {
+    fn of_subgroups(&self) -> Option<TileShape> {
         // A kernel without an emulated form runs on native subgroups, which are full.
         let own = self.profile.lanes == 0 || self.profile.emulated_subgroups;
         let lanes = if own { self.facts.max_lanes.max(self.profile.lanes) } else { self.profile.lanes };
         let by = self.format.split.is_some_and(|split| split.by_subgroups);
-        by.then_some(Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS })
+        let shape = Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS };
+        let driver_specializes = self.profile.driver_specializes_subgroup_splits;
+        by.then_some(TileShape { driver_specializes, ..shape.into() })
     }
 
     /// Threads of a workgroup that counts tile by tile; of subgroup-level splits, the threads of a tile.
     fn counting_threads(&self) -> u32 {
-        self.of_subgroups().map_or(self.profile.plain_threads, |shape| shape.threads)
+        self.of_subgroups().map_or(self.profile.plain_threads, |tile| tile.shape.threads)
     }
 
     /// Number of workgroups that count. The total number of threads is constant.

@@ -140,6 +140,9 @@ pub struct Profile {
     pub prefixes_up_to: u32,
     /// Number of runs that are merged into one: a power of two.
     pub merge_fan: u32,
+    /// Whether the driver specializes the kernels with tiles of splits at subgroup level: see
+    /// [`TileShape::driver_specializes`].
+    pub driver_specializes_subgroup_splits: bool,
     /// Threads of kernels without tiles.
     pub plain_threads: u32,
     /// Number of workgroups of the histogram kernel: enough to fill the device.
@@ -205,6 +208,7 @@ impl Profile {
             profile.prefixes_up_to = 1 << 29;
             profile.small_ranking = Ranking::Proven;
             profile.ring_window = 4;
+            profile.driver_specializes_subgroup_splits = true;
             profile.plain_threads = 512;
             profile.histogram_groups = 528;
         }
@@ -250,6 +254,7 @@ impl Profile {
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
             merge_fan: 16,
+            driver_specializes_subgroup_splits: false,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
             direct_up_to: 1 << 18,
@@ -410,6 +415,8 @@ fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl 
     writeln!(f)
 }
 
+const DRIVER_SPECIALIZES_SUBGROUP_SPLITS: &str = "driver_specializes_subgroup_splits";
+
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "lanes = {}", self.lanes)?;
@@ -430,6 +437,7 @@ impl fmt::Display for Profile {
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
         writeln!(f, "prefixes_up_to = {}", self.prefixes_up_to)?;
         writeln!(f, "merge_fan = {}", self.merge_fan)?;
+        writeln!(f, "{DRIVER_SPECIALIZES_SUBGROUP_SPLITS} = {}", self.driver_specializes_subgroup_splits)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
@@ -492,6 +500,8 @@ impl FromStr for Profile {
             sort_finish: lookup("sort_finish")?.parse()?,
             prefixes_up_to: number("prefixes_up_to")?,
             merge_fan: number("merge_fan")?,
+            // Texts of earlier versions do not have it.
+            driver_specializes_subgroup_splits: optional(DRIVER_SPECIALIZES_SUBGROUP_SPLITS)? == Some("true"),
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,
