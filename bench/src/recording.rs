@@ -1,4 +1,5 @@
-//! Times the host as it records batches, with their arrays in several orders in memory. Nothing is executed, so the arrays need not exist.
+//! Times the host as it records requests: alone, and in batches with their arrays in several orders in memory. Nothing is
+//! executed, so the arrays need not exist.
 
 use crate::gpu::Gpu;
 use crate::inputs::splitmix64;
@@ -7,7 +8,7 @@ use crate::timing::Samples;
 use crate::workload::{Primitive, Recorder};
 use ash::vk;
 use std::time::Instant;
-use trommel::{Device, Request, Scratch, batch_scratch_size, cmd_batch};
+use trommel::{Device, batch_scratch_size, cmd_batch};
 
 /// Problems of a batch.
 const PROBLEMS: [usize; 3] = [1000, 10_000, 1 << 20];
@@ -17,6 +18,12 @@ const KEYS: u32 = 1000;
 const STRIDE: u64 = 4096;
 /// Address of the first problem's keys.
 const BASE: u64 = 1 << 40;
+/// Most problems of a batch in any order. A shuffled batch of 2^20 takes seconds.
+const MOST_SHUFFLED: usize = 10_000;
+/// Keys of a request that is recorded alone.
+const ALONE: [u32; 4] = [1000, 1 << 16, 1 << 20, 1 << 28];
+/// Requests that are recorded alone, one after the other, for one time.
+const ALONE_AT_ONCE: u32 = 100;
 /// Recordings that count. One before them does not.
 const RUNS: usize = 7;
 
@@ -46,27 +53,49 @@ impl Order {
     }
 }
 
-/// Prints the median time of each primitive's batches in each order.
+/// Prints median times: of each primitive's requests alone, and of its batches in each order.
 pub(crate) fn measure(gpu: &Gpu, library: &Device, primitives: &[&dyn Primitive], report: &Report) -> anyhow::Result<()> {
     let pool = Pool::new(gpu.context.vk(), gpu.context.queue_family())?;
     for primitive in primitives {
-        if let Some(recorder) = primitive.recorder(library, KEYS)? {
+        if let Some(recorder) = primitive.recorder(library)? {
+            measure_alone(gpu, &pool, recorder.as_ref(), report)?;
             measure_batches(gpu, &pool, recorder.as_ref(), report)?;
         }
     }
     Ok(())
 }
 
+fn measure_alone(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
+    for count in ALONE {
+        let buffer = gpu.context.buffer(recorder.scratch_size(count)?)?;
+        let all = |commands| {
+            // SAFETY: the pool's command buffer is recording and is never submitted.
+            (0..ALONE_AT_ONCE).try_for_each(|_| unsafe { recorder.record(commands, BASE, count, buffer.scratch()) })
+        };
+        let median = median(|| pool.record(all))? / f64::from(ALONE_AT_ONCE);
+        report.print(&format!("record {} alone n={count:<10} {:9.2} us", recorder.label(), median * 1e3));
+    }
+    Ok(())
+}
+
+/// The median of `RUNS` times, after one that does not count.
+fn median(time: impl Fn() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
+    let mut times = (0..=RUNS).map(|_| time()).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Samples::new(times.split_off(1)).median())
+}
+
 fn measure_batches(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
     for problems in PROBLEMS {
-        for order in Order::ALL {
-            let requests: Vec<_> =
-                order.indices(problems).into_iter().map(|index| recorder.request(BASE + index as u64 * STRIDE)).collect();
+        let orders = Order::ALL.into_iter().filter(|order| problems <= MOST_SHUFFLED || !matches!(order, Order::Shuffled));
+        for order in orders {
+            let request = |index| recorder.request(BASE + index as u64 * STRIDE, KEYS);
+            let requests: Vec<_> = order.indices(problems).into_iter().map(request).collect();
             let buffer = gpu.context.buffer(batch_scratch_size(&requests)?)?;
-            let mut times = (0..=RUNS).map(|_| pool.record(&requests, buffer.scratch())).collect::<anyhow::Result<Vec<_>>>()?;
-            let median = Samples::new(times.split_off(1)).median();
+            // SAFETY: the pool's command buffer is recording and is never submitted.
+            let batch = |commands| unsafe { cmd_batch(commands, &requests, buffer.scratch()) };
+            let median = median(|| pool.record(batch))?;
             let (label, order) = (recorder.label(), format!("{order:?}").to_lowercase());
-            report.print(&format!("{label} {order:<10} n={problems:<10} {median:9.4} ms"));
+            report.print(&format!("record {label} batch {order:<10} n={problems:<10} {median:9.4} ms"));
         }
     }
     Ok(())
@@ -92,14 +121,14 @@ impl<'a> Pool<'a> {
         Ok(created)
     }
 
-    /// Milliseconds of the recording alone.
-    fn record(&self, requests: &[Request<'_>], scratch: Scratch) -> anyhow::Result<f64> {
+    /// Milliseconds of `record`, which gets the command buffer.
+    fn record(&self, record: impl Fn(vk::CommandBuffer) -> trommel::Result<()>) -> anyhow::Result<f64> {
         // SAFETY: the command buffer is this pool's only one and is never submitted, so that no array need exist at the addresses.
         unsafe {
             self.vk.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())?;
             self.vk.begin_command_buffer(self.commands, &vk::CommandBufferBeginInfo::default())?;
             let started = Instant::now();
-            cmd_batch(self.commands, requests, scratch)?;
+            record(self.commands)?;
             let time = started.elapsed();
             self.vk.end_command_buffer(self.commands)?;
             Ok(time.as_secs_f64() * 1e3)

@@ -8,7 +8,7 @@ use ash::vk;
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
-use trommel::{Device, Request, Timestamps};
+use trommel::{Device, Request, Scratch, Timestamps};
 
 /// A primitive: its cases, and its part in the other modes of the program.
 pub(crate) trait Primitive: Sync {
@@ -20,8 +20,8 @@ pub(crate) trait Primitive: Sync {
         Vec::new()
     }
 
-    /// The batches whose recording `--recording` times, of problems of `count` keys.
-    fn recorder(&self, _library: &Device, _count: u32) -> trommel::Result<Option<Box<dyn Recorder>>> {
+    /// The handle whose recording `--recording` times.
+    fn recorder(&self, _library: &Device) -> trommel::Result<Option<Box<dyn Recorder>>> {
         Ok(None)
     }
 
@@ -123,11 +123,20 @@ pub(crate) struct Creation {
 
 type CreateFn = dyn Fn(&Device) -> trommel::Result<Box<dyn Any>>;
 
-/// A handle whose batches are recorded and never executed.
+/// A handle whose requests are recorded and never executed.
 pub(crate) trait Recorder {
-    /// Begins the lines of the output.
+    /// The handle in the output.
     fn label(&self) -> &'static str;
 
-    /// A request for keys at this address.
-    fn request(&self, address: u64) -> Request<'_>;
+    /// A request of a batch: `count` keys at this address.
+    fn request(&self, address: u64, count: u32) -> Request<'_>;
+
+    /// Bytes of scratch for [`Recorder::record`].
+    fn scratch_size(&self, count: u32) -> trommel::Result<u64>;
+
+    /// Records a request by itself, as an engine does with one array.
+    ///
+    /// # Safety
+    /// The command buffer is in the recording state and is never submitted.
+    unsafe fn record(&self, commands: vk::CommandBuffer, address: u64, count: u32, scratch: Scratch) -> trommel::Result<()>;
 }

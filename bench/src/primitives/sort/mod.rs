@@ -6,8 +6,9 @@ pub(crate) mod workload;
 
 use crate::shapes::{Kind, Role};
 use crate::workload::{Creation, Family, Primitive, Recorder, Workload};
+use ash::vk;
 use std::sync::Arc;
-use trommel::{Count, Device, KeyType, Range, Request, SortInfo, Sorter, SorterInfo};
+use trommel::{Count, Device, KeyType, Range, Request, Scratch, SortInfo, Sorter, SorterInfo};
 use workload::Sort;
 
 pub(crate) struct SortPrimitive;
@@ -34,9 +35,8 @@ impl Primitive for SortPrimitive {
         infos.map(creation).into()
     }
 
-    fn recorder(&self, library: &Device, count: u32) -> trommel::Result<Option<Box<dyn Recorder>>> {
-        let sorter = Sorter::new(library, &SorterInfo { max_count: count, ..SorterInfo::keys() }.batches())?;
-        Ok(Some(Box::new(SortRecorder { sorter, count })))
+    fn recorder(&self, library: &Device) -> trommel::Result<Option<Box<dyn Recorder>>> {
+        Ok(Some(Box::new(SortRecorder(Sorter::new(library, &SorterInfo::keys().batches())?))))
     }
 
     fn tuned(&self, kind: Kind, role: Role) -> Vec<Arc<dyn Workload>> {
@@ -52,18 +52,29 @@ impl Primitive for SortPrimitive {
     }
 }
 
-struct SortRecorder {
-    sorter: Sorter,
-    count: u32,
-}
+struct SortRecorder(Sorter);
 
 impl Recorder for SortRecorder {
     fn label(&self) -> &'static str {
-        "record"
+        "sort_keys_u32"
     }
 
-    fn request(&self, address: u64) -> Request<'_> {
-        let keys = Range::new(address, u64::from(self.count) * 4);
-        Request::Sort(&self.sorter, SortInfo { count: Count::host(self.count), keys, ..SortInfo::default() })
+    fn request(&self, address: u64, count: u32) -> Request<'_> {
+        Request::Sort(&self.0, SortRecorder::info(address, count))
+    }
+
+    fn scratch_size(&self, count: u32) -> trommel::Result<u64> {
+        self.0.scratch_size(count)
+    }
+
+    unsafe fn record(&self, commands: vk::CommandBuffer, address: u64, count: u32, scratch: Scratch) -> trommel::Result<()> {
+        // SAFETY: nothing is executed.
+        unsafe { self.0.cmd_sort(commands, &SortInfo { scratch, ..SortRecorder::info(address, count) }) }
+    }
+}
+
+impl SortRecorder {
+    fn info(address: u64, count: u32) -> SortInfo {
+        SortInfo { count: Count::host(count), keys: Range::new(address, u64::from(count) * 4), ..SortInfo::default() }
     }
 }
