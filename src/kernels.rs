@@ -1,7 +1,7 @@
 //! The kernels of the library. A new primitive adds its kernels here; `glsl/VARIANTS` lists the sources of each module.
 //!
-//! A line names the module, the struct of its push constants, the structs that it reads or writes in memory and its specialization
-//! constants. `tests/modules.rs` compares all of them with the module.
+//! An entry names the module, the struct of its push constants, the structs that it reads or writes in memory (the rows of
+//! its problems first), and its specialization constants. `tests/modules.rs` compares all of them with the module.
 
 pub use crate::core::pipelines::Variant;
 
@@ -21,7 +21,8 @@ kernels! {
         RadixHistogram = "radix_histogram",
             push HistogramPush, memory [RadixProblem, ProblemState],
             [
-                Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, Layout, BeginBit, EndBit, Scan, RingEntries,
+                Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding,
+                Layout, BeginBit, EndBit, Scan, RingEntries,
             ];
         /// Decides whether the sort goes by key prefixes.
         SortChoosePrefixPath = "sort_choose_prefix_path",
@@ -31,20 +32,25 @@ kernels! {
         RadixOnesweep = "radix_onesweep",
             push OnesweepPush, memory [RadixProblem, ProblemState],
             [
-                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
-                Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
+                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords,
+                KeyBits, Encoding, ValueWords, Layout, Wide, Scan, RingEntries, RingReach, Window, SpinLimit,
+                DelayEvery, Output,
             ];
         /// As `RadixOnesweep`, with persistent workgroups: each takes one tile after the other.
         RadixOnesweepPersistent = "radix_onesweep_persistent",
             push OnesweepPush, memory [RadixProblem, ProblemState],
             [
-                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
-                Scan, RingEntries, RingReach, Window, SpinLimit, DelayEvery, Output,
+                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords,
+                KeyBits, Encoding, ValueWords, Layout, Wide, Scan, RingEntries, RingReach, Window, SpinLimit,
+                DelayEvery, Output,
             ];
         /// Counts one digit in each tile (reduce-then-scan).
         RadixCount = "radix_count",
             push ReorderPush, memory [RadixProblem, ProblemState],
-            [Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+            [
+                Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits, Encoding,
+                ValueWords, Layout,
+            ];
         /// Scans the counts of one digit over the tiles.
         RadixSpine = "radix_spine",
             push SpinePush, memory [RadixProblem, ProblemState],
@@ -53,58 +59,59 @@ kernels! {
         RadixReorder = "radix_reorder",
             push ReorderPush, memory [RadixProblem, ProblemState],
             [
-                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
-                Output,
+                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking, KeyWords,
+                KeyBits, Encoding, ValueWords, Layout, Wide, Output,
             ];
         /// Sorts a small problem with all workgroups: each item is compared with all others.
         SortRank = "sort_rank",
             push RankPush, memory [],
             [
-                Threads, Lanes, Mode, Items, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                Threads, Lanes, Mode, Items, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
+                EndBit,
             ];
         /// Sorts a small problem in one workgroup, digit by digit.
         SortSmall = "sort_small",
             push SmallPush, memory [RadixProblem],
             [
-                Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding,
+                ValueWords, Layout, Wide, BeginBit, EndBit,
             ];
         /// Sorts a small problem in one workgroup, by buckets of equal key ranges; digit by digit if a bucket is too
         /// full.
         SortBuckets = "sort_buckets",
             push SmallPush, memory [RadixProblem],
             [
-                Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding,
+                ValueWords, Layout, Wide, BeginBit, EndBit,
             ];
         /// Sorts a small problem, or one run of a larger problem, in one workgroup by merging.
         MergeSortRun = "merge_sort_run",
             push MergePush, memory [RadixProblem],
-            [
-                Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
-            ];
+            [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit];
         /// Finds the parts of the runs that each window of the merged output takes (merge path).
         MergePartition = "merge_partition",
             push MergePush, memory [RadixProblem],
-            [
-                Threads, Lanes, Mode, Tile, Fan, Step, KeyWords, ValueWords, KeyBits, Layout, BeginBit, EndBit,
-            ];
+            [Threads, Lanes, Mode, Tile, Fan, Step, KeyWords, ValueWords, KeyBits, Layout, BeginBit, EndBit];
         /// Merges runs: one workgroup for each window of the output.
         MergeJoin = "merge_join",
             push MergePush, memory [RadixProblem],
             [
-                Threads, Lanes, Mode, Items, Fan, Step, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                Threads, Lanes, Mode, Items, Fan, Step, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
+                EndBit,
             ];
         /// Sorts every segment that fits a workgroup, and lists the longer ones.
         RadixSegments = "radix_segments",
             push SegmentsPush, memory [Segment],
             [
-                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
-                EndBit,
+                Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, Ranking, KeyWords, KeyBits,
+                Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
             ];
         /// As `RadixSegments`, by merging.
         RadixSegmentsMerge = "radix_segments_merge",
             push SegmentsPush, memory [Segment],
             [
-                Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+                BeginBit, EndBit,
             ];
         /// Copies items to the output arrays.
         RadixCopy = "radix_copy",
@@ -114,7 +121,8 @@ kernels! {
         SortEqualPrefixes = "sort_equal_prefixes",
             push PathPush, memory [RadixProblem, ProblemState],
             [
-                Threads, Lanes, Mode, Bins, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                Threads, Lanes, Mode, Bins, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit,
+                EndBit,
             ];
         /// Packs sorted keys of 8 or 16 bits.
         RadixPack = "radix_pack",
@@ -127,9 +135,7 @@ kernels! {
         /// Writes the label (bucket number) of each item.
         SplitLabel = "split_label",
             push LabelPush, memory [LabelProblem, ProblemState],
-            [
-                Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, Layout, BeginBit, EndBit,
-            ];
+            [Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, Layout, BeginBit, EndBit];
         /// Clears the look-back state of a split that skips the histogram.
         SplitClearLookBack = "split_clear_look_back",
             push ClearLookBackPush, memory [BucketInfoProblem, ProblemState],
@@ -138,7 +144,8 @@ kernels! {
         SplitSingleDispatch = "split_single_dispatch",
             push SingleDispatchPush, memory [RadixProblem],
             [
-                Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
+                Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits, Encoding,
+                ValueWords, Layout, Wide, Output,
             ];
         /// Writes bucket offsets, counts and indirect commands.
         SplitBucketInfo = "split_bucket_info",
@@ -147,9 +154,7 @@ kernels! {
         /// As `SplitBucketInfo` for few items: computes the histogram itself.
         SplitSingleDispatchInfo = "split_single_dispatch_info",
             push CountingInfoPush, memory [CountingInfoProblem],
-            [
-                Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, Layout, MaxGroupsX,
-            ];
+            [Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, Layout, MaxGroupsX];
         /// As `SplitBucketInfo` for more than 256 buckets.
         SplitBounds = "split_bounds",
             push BoundsPush, memory [BucketInfoProblem, ProblemState],

@@ -47,8 +47,8 @@ impl GlslType for [u32; 4] {
     const GLSL: &'static str = "uvec4";
 }
 
-/// A pass in one word: [`PackedPass::index`], [`PackedPass::digits`], [`PackedPass::rows`] and `FLAG_` bits have 8 bits each, from the
-/// lowest on. See glsl/radix/pass.glsl.
+/// A pass in one word. Its index, the number of digits, the rows of the histogram and `FLAG_` bits have 8 bits each, from
+/// the lowest on. See glsl/radix/pass.glsl.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct PackedPass(u32);
@@ -60,6 +60,7 @@ impl GlslType for PackedPass {
 impl PackedPass {
     /// Packs values below 256.
     pub const fn new(index: u32, digits: u32, rows: u32, flags: u32) -> Self {
+        debug_assert!(index | digits | rows | flags < 256);
         Self(index | digits << 8 | rows << 16 | flags << 24)
     }
 
@@ -372,42 +373,42 @@ shared_constants! {
     const RANKING_UNORDERED = 16;
 }
 
-// Rows of problems. A kernel reads one row from its push constants, or a table of rows in scratch. Addresses that a strategy does not use
-// may be null. Members of the same name mean the same in every struct:
+// Rows of problems. A kernel reads one row from its push constants, or a table of rows in scratch. Addresses that a
+// strategy does not use may be null. Members of the same name mean the same in every struct:
 //
-// | member | meaning |
-// |---|---|
-// | `count` | address of the count; null: the count is `max_count` |
-// | `max_count` | the count, or its maximum |
-// | `status` | address of the status word; may be null |
-// | `histogram` | part of scratch: `[rows][digits][BINS]` counts, a word with a bit for each skipped digit, `[PREFIX_BINS]` counts of key prefixes |
-// | `tile_words` | part of scratch: words of each tile, or of each window of a merge |
-// | `range` | the ranges of keys that are bins |
+// count         address of the count; null: the count is `max_count`
+// max_count     the count, or its maximum
+// status        address of the status word; may be null
+// range         the ranges of keys that are bins
+// histogram     part of scratch: `[rows][digits][BINS]` counts; a word with a bit for each skipped digit;
+//               `[PREFIX_BINS]` counts of key prefixes. Splits that skip the counting of keys have a row of counts and
+//               a row of bucket starts: see glsl/split/clear_look_back.comp.
+// tile_words    part of scratch: for each tile, `[LOOK_BACK_ROW]` descriptors, or `[BINS]` sums of the preceding tiles
+//               of the same chunk; for each window of a merge, `[FAN]` counts
 //
-// The rows of a histogram that skips the counting of keys are counts and given bucket starts: see glsl/split/clear_look_back.comp. The words of
-// a tile are `[LOOK_BACK_ROW]` descriptors, or `[BINS]` sums of the preceding tiles of the same chunk; the words of a window are
-// `[FAN]` counts.
+// Push constants are those of one kernel, or of a few kernels. Parts of scratch are offsets from `scratch` in units of
+// 256 bytes. Members of the same name mean the same here, too:
 //
-// Push constants are those of one kernel or of a few kernels. Parts of scratch are offsets from `scratch` in units of 256 bytes.
-//
-// | member | meaning |
-// |---|---|
-// | `problem` | the row, if there is only one; with segments, the problem that contains all of them |
-// | `scratch` | address of scratch |
-// | `problems` | part of scratch: the table of rows, if there are several |
-// | `states` | part of scratch: a word, the number of problems, then `ProblemState[problem_count + 1]`; a prepare pass writes them |
-// | `problem_count` | number of problems in the dispatch; with segments, their maximum: one for each window |
-// | `windows` | part of scratch: `Segment[problem_count + 1]`, for each window the longer segment that begins in it, then the items of all segments |
-// | `commands` | part of scratch: indirect commands, for counts on the device |
-// | `tickets` | part of scratch: tickets of the look-back, one for each pass; as many tails of the ring; `[passes][RING_GROUPS]` counters |
-// | `chunk` | number of tiles that one workgroup counts |
-// | `groups` | number of workgroups of each problem |
-// | `tile_items` | items of a tile, for kernels that do not have them as a constant of their pipeline |
-// | `segments` | the caller's segments |
-// | `pass` | the pass |
-// | `digit` | the digit of the pass: its first bit in its word in the low byte, then the word, then the number of bits |
+// problem        the row, if there is only one; with segments, the problem that contains all of them
+// scratch        address of scratch
+// problems       part of scratch: the table of rows, if there are several
+// problem_count  number of problems in the dispatch; with segments, their maximum: one for each window
+// states         part of scratch: a word, the number of problems; then `ProblemState[problem_count + 1]`. A prepare pass
+//                writes them.
+// windows        part of scratch: `Segment[problem_count + 1]`: for each window, the longer segment that begins in it, if
+//                any; then the items of all segments
+// commands       part of scratch: indirect commands, for counts on the device
+// tickets        part of scratch: tickets of the look-back, one for each pass; as many tails of the ring;
+//                `[passes][RING_GROUPS]` counters
+// segments       the caller's segments
+// chunk          number of consecutive tiles that one workgroup counts or clears
+// groups         number of workgroups of each problem
+// tile_items     items of a tile, for kernels that do not have them as a constant of their pipeline
+// pass           the pass
+// digit          the digit of the pass: its first bit in its word in the low byte, then the word, then the number of bits
 shared_structs! {
-    /// Ranges of keys of equal width. The bin of a key is `distance * multiplier >> 32 >> shift`, of the key's distance from `first`.
+    /// Ranges of keys of equal width. A key's bin is its distance from `first`, times `multiplier`, divided by 2^32,
+    /// shifted right by `shift`.
     struct KeyRange {
         /// A key of the first bin; lower keys count as this one. With two bins, all higher keys belong to the second.
         first: u32,
@@ -429,8 +430,8 @@ shared_structs! {
         max_count: u32,
     }
 
-    /// A problem, as kernels that move items see it. An item has key words, least significant first, and value words. Between passes, each
-    /// word has an array of its own, a *plane*.
+    /// A problem, as kernels that move items see it. An item has key words, least significant first, and value words.
+    /// Between passes, each word has an array of its own, a *plane*.
     struct RadixProblem {
         /// The caller's array of keys.
         keys: Address,
@@ -440,7 +441,8 @@ shared_structs! {
         to_keys: Address,
         /// The sorted values; between passes, value planes.
         to_values: Address,
-        /// Planes of the words that are sorted by, keys or labels. Key planes alternate with those at `to_keys` (ping-pong).
+        /// Planes of the words that are sorted by, keys or labels. Key planes alternate with those at `to_keys`
+        /// (ping-pong).
         alternate_keys: Address,
         /// Planes of the words that follow. Value planes alternate with those at `to_values`.
         alternate_values: Address,
@@ -448,13 +450,14 @@ shared_structs! {
         status: Address,
         range: KeyRange,
         max_count: u32,
-        /// Strides of the input: of keys in the low half, of values in the high half. In words, or in bytes for keys narrower than a word.
+        /// Strides of the input: of keys in the low half, of values in the high half. In words, or in bytes for keys
+        /// narrower than a word.
         strides: u32,
         histogram: u32,
         tile_words: u32,
     }
 
-    /// All segments as one problem, as the kernel sees it that sorts short ones: the members of [`RadixProblem`] that it reads.
+    /// All segments as one problem: the members of [`RadixProblem`] that the kernel reads that sorts short segments.
     struct SegmentedProblem {
         keys: Address,
         values: Address,
@@ -469,7 +472,7 @@ shared_structs! {
         histogram: u32,
     }
 
-    /// A problem, as the prepare pass sees it: the members of [`RadixProblem`] that it reads.
+    /// The members of [`RadixProblem`] that the prepare pass reads.
     struct CountedProblem {
         count: Address,
         status: Address,
@@ -547,7 +550,8 @@ shared_structs! {
         key_stride: u32,
     }
 
-    /// The state of a problem in the tile map. One more state follows the last: its `first_tile` is the number of all tiles.
+    /// The state of a problem in the tile map. One more state follows the last: its `first_tile` is the number of all
+    /// tiles.
     struct ProblemState {
         /// Number of items.
         count: u32,
@@ -627,7 +631,8 @@ shared_structs! {
         pass: PackedPass,
     }
 
-    /// Push constants of kernels before and after the passes over digits: `radix_copy`, `sort_choose_prefix_path`, `sort_equal_prefixes`.
+    /// Push constants of kernels before and after the passes over digits: `radix_copy`, `sort_choose_prefix_path` and
+    /// `sort_equal_prefixes`.
     struct PathPush {
         problem: RadixProblem,
         scratch: Address,

@@ -1,7 +1,9 @@
 // The caller's input, and the layout of items.
 //
-// The includer defines problem_keys(), problem_labels() and problem_key_stride(): the caller's array of keys, labels that replace
-// the keys (LABELS), and the distance of neighboring keys, in words, or in bytes if keys are narrower.
+// The includer defines three functions of a problem:
+//   problem_keys(): the caller's array of keys;
+//   problem_labels(): the array of labels, which replace the keys of a split by labels (LABELS);
+//   problem_key_stride(): the distance of neighboring keys, in words, or in bytes if keys are narrower.
 
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
 layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
@@ -23,7 +25,8 @@ const uint LEAD_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
 const uint TRAIL = KEY_WORDS + LEAD_WORDS;
 const uint TRAIL_WORDS = ITEM_WORDS - TRAIL;
 
-// Every word of an item lies in a dense array of its own, wherever it is: then all that follows is known when the pipeline is made.
+// Whether each word of an item has a dense array of its own in the input and the output, too. Addresses then need no
+// strides.
 const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDES_KEYS && !NARROW;
 const bool LEAD_IS_PLANE = LEAD_WORDS == 1 && !STRIDED;
 const bool VALUES_ARE_PLANES = TRAIL_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;

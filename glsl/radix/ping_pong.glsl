@@ -4,8 +4,8 @@
 // input, the last writes the output. If the parity of the passes does not end in the output, or if no digit is left, a
 // copy is the last pass. Passes after the digits and index values also require planes in place, and so a copy.
 //
-// A sort by prefixes (sort/choose_prefix_path.comp) sorts only by the topmost digits. Its last pass sorts items with equal prefixes
-// (sort/equal_prefixes.comp).
+// A sort by prefixes (sort/choose_prefix_path.comp) sorts only by the topmost digits. Its last pass sorts items with
+// equal prefixes (sort/equal_prefixes.comp).
 
 bool by_prefixes(uint skipped_digits) { return PREFIXES && (skipped_digits & PASSED_OVER_PREFIXES) != 0; }
 

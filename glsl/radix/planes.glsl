@@ -52,7 +52,8 @@ uvec2 behind(uvec2 area, uint words, uint p) {
     return plane_address(area, words, (problem_max_count(p) + 3) & ~3u);
 }
 
-// Whether labels of segments, which are all kept, end behind where they were at first. (Kernels without passes do not run on segments.)
+// Whether labels of segments, which are all kept, end behind where they were at first. (Kernels without passes do not
+// run on segments.)
 #ifdef HAS_PASS
 bool labels_end_behind() { return SEGMENTS && (pass_digits() & 1) != 0; }
 #else

@@ -38,6 +38,8 @@
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
 
+PROBLEM_MEMBER(uvec2, status)
+
 #ifdef MERGES
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 const uint TILE = THREADS * ITEMS;
@@ -281,14 +283,13 @@ void clear_histogram() {
     for (uint i = thread_id(); i <= pass_digits() * RADIX; i += THREADS) histogram.v[i] = 0;
 }
 
-PROBLEM_MEMBER(uvec2, status)
-
 void tell_all(uint segments) {
     windows().v[args.problem_count] = told_cover();
     uvec2 status = problem_status(0);
     if (is_null(status)) return;
     uvec2 count = args.segments.count;
-    bool clamped = !is_null(count) && Words(count).v[0] > args.segments.max_count || offsets().v[segments] > problem_max_count(0);
+    bool too_many = !is_null(count) && Words(count).v[0] > args.segments.max_count;
+    bool clamped = too_many || offsets().v[segments] > problem_max_count(0);
     Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
 }
 

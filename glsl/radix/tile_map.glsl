@@ -1,8 +1,8 @@
 // Maps a tile to its problem.
 //
-// The tiles of all problems have global indices: problem p owns the tiles [states[p].first_tile, states[p +
-// 1].first_tile). prepare.comp writes the map. A single problem may do without (DIRECT): each kernel then resolves the
-// count itself.
+// The tiles of all problems have global indices. Problem p owns the tiles from states[p].first_tile up to
+// states[p + 1].first_tile. radix/prepare.comp writes the map. A single problem may do without (DIRECT): each kernel then
+// resolves the count itself.
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer TileMap {
     uint problems;

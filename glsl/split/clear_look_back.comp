@@ -38,7 +38,8 @@ void main() {
         if (SCAN < SCAN_RING) clear_look_back(tile, tiles);
         if (OUTPUT == OUTPUT_PLACED && tile.index == 0) {
             Words histogram = histogram_of(tile.problem);
-            for (uint bin = thread_id(); bin < BINS; bin += THREADS) histogram.v[BINS + bin] = Words(problem_starts(tile.problem)).v[bin];
+            Words starts = Words(problem_starts(tile.problem));
+            for (uint bin = thread_id(); bin < BINS; bin += THREADS) histogram.v[BINS + bin] = starts.v[bin];
             if (thread_id() == 0) histogram.v[2 * BINS] = problem_capacity(tile.problem);
         }
         t += tiles;

@@ -61,7 +61,8 @@ void main() {
         uint keys[RUN * KEY_WORDS];
         // Past the last item, the last item is repeated: its label is not used, and the function sees no other item.
         [[unroll]] for (uint k = 0; k < RUN; ++k) {
-            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = load_key_word(p, w, item(first, k, count));
+            uint i = item(first, k, count);
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = load_key_word(p, w, i);
         }
         uint words[RUN] = uint[RUN](0, 0, 0, 0);
         [[unroll]] for (uint k = 0; k < RUN; ++k) {

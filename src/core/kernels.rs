@@ -28,7 +28,9 @@ pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
 macro_rules! kernels {
     (
         native { $(
-            $(#[$doc:meta])* $kernel:ident = $name:literal, push $push:ident, memory [$($memory:ident),*], [$($constant:ident),* $(,)?];
+            $(#[$doc:meta])* $kernel:ident = $name:literal,
+                push $push:ident, memory [$($memory:ident),*],
+                [$($constant:ident),* $(,)?];
         )* }
         emulated { $($emulated:ident = $emulated_name:literal, of $native:ident;)* }
     ) => {
@@ -68,7 +70,7 @@ macro_rules! kernels {
                 }
             }
 
-            /// The structs that the module reads or writes in memory, rows first.
+            /// The structs that the module reads or writes in memory; the rows of its problems first.
             pub const fn memory(self) -> &'static [StructLayout] {
                 match self {
                     $(Self::$kernel => &[$(<shared::$memory as SharedStruct>::LAYOUT),*],)*

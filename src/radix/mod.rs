@@ -13,7 +13,7 @@ mod pipelines;
 mod plan;
 mod problems;
 mod rows;
-// Plans of splits are made here, too.
+// Plans of splits are still made here, in builds without the feature, too.
 #[path = "../split/rows.rs"]
 mod split_rows;
 

@@ -49,7 +49,7 @@ impl From<PassIndex> for PackedPass {
     }
 }
 
-/// Implements the conversion of facts to push constants. In the second form, a row that the facts do not have comes with them.
+/// Implements the conversion of facts to push constants. In the second form, the facts come with a row of their own type.
 macro_rules! push_constants {
     ($($push:ident { $($member:ident),* })*) => {$(
         impl From<&PassFacts> for $push {
