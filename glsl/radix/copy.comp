@@ -1,7 +1,7 @@
 // Copy: the last pass, if the digits leave the items in the wrong arrays. Keeps the order.
 //
 // In:  keys (and values), in the input or in the alternate planes; the skipped digits. Sorts by prefixes copy nothing:
-//      finish.comp writes the output.
+//      sort/equal_prefixes.comp writes the output.
 // Out: keys (and values).
 // Workgroups: the same number for each problem; with segments, one for each tile.
 // Progress: never waits.

@@ -466,7 +466,7 @@ pub(super) struct Input {
     pub(super) value_stride: u32,
 }
 
-/// What a pass does with a problem: see glsl/radix/pass_io.glsl.
+/// What a pass does with a problem: see glsl/radix/ping_pong.glsl.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     /// Passes before it that move.
