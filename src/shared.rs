@@ -15,6 +15,12 @@ impl From<u64> for Address {
     }
 }
 
+impl From<Address> for u64 {
+    fn from(Address(words): Address) -> Self {
+        Self::from_le_bytes(bytemuck::cast(words))
+    }
+}
+
 /// A field type of a shared struct: its GLSL name.
 pub trait GlslType {
     /// The type in GLSL.
@@ -25,16 +31,78 @@ impl GlslType for u32 {
     const GLSL: &'static str = "uint";
 }
 
+impl GlslType for f32 {
+    const GLSL: &'static str = "float";
+}
+
 impl GlslType for Address {
     const GLSL: &'static str = "uvec2";
 }
 
+impl GlslType for [u32; 2] {
+    const GLSL: &'static str = "uvec2";
+}
+
+impl GlslType for [u32; 4] {
+    const GLSL: &'static str = "uvec4";
+}
+
+/// A pass in one word. Its index, the number of digits, the rows of the histogram and `FLAG_` bits have 8 bits each, from
+/// the lowest on. See glsl/radix/pass.glsl.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct PackedPass(u32);
+
+impl GlslType for PackedPass {
+    const GLSL: &'static str = u32::GLSL;
+}
+
+impl PackedPass {
+    /// Packs values below 256.
+    pub const fn new(index: u32, digits: u32, rows: u32, flags: u32) -> Self {
+        debug_assert!(index | digits | rows | flags < 256);
+        Self(index | digits << 8 | rows << 16 | flags << 24)
+    }
+
+    /// Index of the pass. The number of digits: the final copy, if there is one.
+    pub const fn index(self) -> u32 {
+        self.0 & 0xff
+    }
+
+    /// Number of digits, each of which may have a pass.
+    pub const fn digits(self) -> u32 {
+        self.0 >> 8 & 0xff
+    }
+
+    /// Rows of the histogram.
+    pub const fn rows(self) -> u32 {
+        self.0 >> 16 & 0xff
+    }
+
+    /// Whether a `FLAG_` bit is set.
+    pub const fn has(self, flag: u32) -> bool {
+        self.0 >> 24 & flag != 0
+    }
+}
+
+/// Fields of a struct: GLSL type, name, byte offset.
+type Fields = [(&'static str, &'static str, usize)];
+
+/// The layout of a shared struct.
+#[derive(Clone, Copy, Debug)]
+pub struct StructLayout {
+    /// The name in Rust and GLSL.
+    pub name: &'static str,
+    /// GLSL type, name and byte offset of each field.
+    pub fields: &'static Fields,
+    /// Size in bytes: the distance of neighbors in an array.
+    pub size: usize,
+}
+
 /// A struct in device memory or push constants, with scalar layout.
 pub trait SharedStruct: Pod {
-    /// The name in Rust and GLSL.
-    const NAME: &'static str;
-    /// GLSL type, name and byte offset of each field.
-    const FIELDS: &'static [(&'static str, &'static str, usize)];
+    /// The layout in Rust and GLSL.
+    const LAYOUT: StructLayout;
 }
 
 macro_rules! shared_structs {
@@ -42,7 +110,7 @@ macro_rules! shared_structs {
         $(
             $(#[$struct_doc])*
             #[repr(C)]
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
             pub struct $name { $($(#[$doc])* pub $field: $type,)* }
 
             impl GlslType for $name {
@@ -50,15 +118,16 @@ macro_rules! shared_structs {
             }
 
             impl SharedStruct for $name {
-                const NAME: &'static str = stringify!($name);
-                const FIELDS: &'static [(&'static str, &'static str, usize)] = &[
-                    $((<$type as GlslType>::GLSL, stringify!($field), std::mem::offset_of!($name, $field)),)*
-                ];
+                const LAYOUT: StructLayout = StructLayout {
+                    name: stringify!($name),
+                    fields: &[$((<$type as GlslType>::GLSL, stringify!($field), std::mem::offset_of!($name, $field)),)*],
+                    size: size_of::<$name>(),
+                };
             }
         )*
 
         /// All shared structs, in an order in which GLSL can declare them.
-        pub const STRUCTS: &[(&str, &[(&str, &str, usize)])] = &[$((<$name as SharedStruct>::NAME, <$name as SharedStruct>::FIELDS),)*];
+        pub const STRUCTS: &[StructLayout] = &[$(<$name as SharedStruct>::LAYOUT),*];
     };
 }
 
@@ -256,21 +325,21 @@ shared_constants! {
     /// Problems are sorted as runs and merged; planes are in scratch only.
     const MODE_MERGED = 16;
 
-    /// In `SortPush::flags`: the number of moving passes is even, since the result replaces the input.
+    /// Flag of a pass: the number of moving passes is even, since the result replaces the input.
     const FLAG_EVEN = 1;
-    /// In `SortPush::flags`: the number of moving passes is odd, since the input array is the alternate array.
+    /// Flag of a pass: the number of moving passes is odd, since the input array is the alternate array.
     const FLAG_ODD = 2;
-    /// In `SortPush::flags`: the word of skipped digits is valid.
+    /// Flag of a pass: the word of skipped digits is valid.
     const FLAG_PASSES_OVER = 64;
-    /// In `SortPush::flags`: constant digits are among the skipped digits.
+    /// Flag of a pass: constant digits are among the skipped digits.
     const FLAG_SHARED_DIGITS = 128;
     /// In the word of skipped digits: items with equal key prefixes are sorted by the skipped lower digits at the end.
     const PASSED_OVER_PREFIXES = 1 << 31;
-    /// In `SortPush::flags`: `prepare` writes indirect commands.
+    /// Flag of a pass: `prepare` writes indirect commands.
     const FLAG_INDIRECT = 8;
-    /// In `SortPush::flags`: `prepare` clears tickets.
+    /// Flag of a pass: `prepare` clears tickets.
     const FLAG_TICKETS = 16;
-    /// In `SortPush::flags`: `prepare` clears histograms.
+    /// Flag of a pass: `prepare` clears histograms.
     const FLAG_HISTOGRAMS = 32;
 
     /// Tiles look back over the aggregates of preceding tiles, to the nearest inclusive prefix.
@@ -282,11 +351,11 @@ shared_constants! {
     /// Look-back in a ring; entries are freed tile by tile, in order.
     const SCAN_RING_IN_ORDER = 3;
 
-    /// `SortPush::digit` of `permute`: gather values into the output.
+    /// `PermutePush::step`: gather values into the output.
     const PERMUTE_TO_OUTPUT = 0;
-    /// `SortPush::digit` of `permute`: gather values into scratch.
+    /// `PermutePush::step`: gather values into scratch.
     const PERMUTE_TO_SCRATCH = 1;
-    /// `SortPush::digit` of `permute`: copy values from scratch to the output.
+    /// `PermutePush::step`: copy values from scratch to the output.
     const PERMUTE_FROM_SCRATCH = 2;
 
     /// Ballots find the lanes with the same digit.
@@ -304,95 +373,398 @@ shared_constants! {
     const RANKING_UNORDERED = 16;
 }
 
+// Rows of problems. A kernel reads one row from its push constants, or a table of rows in scratch. Addresses that a
+// strategy does not use may be null. Members of the same name mean the same in every struct:
+//
+// count         address of the count; null: the count is `max_count`
+// max_count     the count, or its maximum
+// status        address of the status word; may be null
+// range         the ranges of keys that are bins
+// histogram     part of scratch: `[rows][digits][BINS]` counts; a word with a bit for each skipped digit;
+//               `[PREFIX_BINS]` counts of key prefixes. Splits that skip the counting of keys have a row of counts and
+//               a row of bucket starts: see glsl/split/clear_look_back.comp.
+// tile_words    part of scratch: for each tile, `[LOOK_BACK_ROW]` descriptors, or `[BINS]` sums of the preceding tiles
+//               of the same chunk; for each window of a merge, `[FAN]` counts
+//
+// Push constants are those of one kernel, or of a few kernels. Parts of scratch are offsets from `scratch` in units of
+// 256 bytes. Members of the same name mean the same here, too:
+//
+// problem        the row, if there is only one; with segments, the problem that contains all of them
+// scratch        address of scratch
+// problems       part of scratch: the table of rows, if there are several
+// problem_count  number of problems in the dispatch; with segments, their maximum: one for each window
+// states         part of scratch: a word, the number of problems; then `ProblemState[problem_count + 1]`. A prepare pass
+//                writes them.
+// windows        part of scratch: `Segment[problem_count + 1]`: for each window, the longer segment that begins in it, if
+//                any; then the items of all segments
+// commands       part of scratch: indirect commands, for counts on the device
+// tickets        part of scratch: tickets of the look-back, one for each pass; as many tails of the ring;
+//                `[passes][RING_GROUPS]` counters
+// segments       the caller's segments
+// chunk          number of consecutive tiles that one workgroup counts or clears
+// groups         number of workgroups of each problem
+// tile_items     items of a tile, for kernels that do not have them as a constant of their pipeline
+// pass           the pass
+// digit          the digit of the pass: its first bit in its word in the low byte, then the word, then the number of bits
 shared_structs! {
-    /// One problem, as kernels see it. Addresses that a strategy does not use may be null. An item has key words, least
-    /// significant first, and value words. Between passes, each word has an array of its own, a *plane*.
-    ///
-    /// Two passes of splits use fields differently:
-    /// - Bucket information: `values`, `to_keys` and `to_values` are the outputs (offsets, counts, commands). `keys` is
-    ///   the array of starts from the caller, if any. `strides` is the number of items for a workgroup of a command. If
-    ///   the pass counts the items itself, `keys` and `strides` are those of the items, and `tile_words` is that
-    ///   number.
-    /// - Labels: `keys` are keys or ids. `values`, `to_keys` and `to_values` hold the parameters of the function:
-    ///   splitters; the start, width and reciprocal of ranges; or the user's address and words
-    ///   (glsl/split/functions.glsl).
-    struct SortProblem {
-        /// The input keys.
+    /// Ranges of keys of equal width. A key's bin is its distance from `first`, times `multiplier`, divided by 2^32,
+    /// shifted right by `shift`.
+    struct KeyRange {
+        /// A key of the first bin; lower keys count as this one. With two bins, all higher keys belong to the second.
+        first: u32,
+        /// A key of the last bin; higher keys count as this one.
+        last: u32,
+        /// Reciprocal of the width.
+        multiplier: u32,
+        /// Shift of the product in the low 5 bits; above them, what is added to the distance.
+        shift: u32,
+    }
+
+    /// The caller's segments.
+    struct SegmentList {
+        /// Address of `offsets[segments + 1]`.
+        offsets: Address,
+        /// Address of the number of segments; null: it is `max_count`.
+        count: Address,
+        /// Number of segments, or its maximum.
+        max_count: u32,
+    }
+
+    /// A problem, as kernels that move items see it. An item has key words, least significant first, and value words.
+    /// Between passes, each word has an array of its own, a *plane*.
+    struct RadixProblem {
+        /// The caller's array of keys.
         keys: Address,
-        /// The input values.
+        /// The caller's array of values.
         values: Address,
         /// The sorted keys; between passes, key planes.
         to_keys: Address,
         /// The sorted values; between passes, value planes.
         to_values: Address,
-        /// Key planes that alternate with those at `to_keys` (ping-pong). In splits by ranges: the lowest and the
-        /// highest key. In splits by labels: the labels.
+        /// Planes of the words that are sorted by, keys or labels. Key planes alternate with those at `to_keys`
+        /// (ping-pong).
         alternate_keys: Address,
-        /// Value planes that alternate with those at `to_values`. In splits by ranges: the parameters of the division
-        /// (glsl/radix/bins.glsl).
+        /// Planes of the words that follow. Value planes alternate with those at `to_values`.
         alternate_values: Address,
-        /// Address of the count; null: the count is `max_count`.
         count: Address,
-        /// Address of the status word; may be null.
         status: Address,
-        /// The count, or its maximum.
+        range: KeyRange,
         max_count: u32,
         /// Strides of the input: of keys in the low half, of values in the high half. In words, or in bytes for keys
         /// narrower than a word.
         strides: u32,
-        /// Offset in scratch, in units of 256 bytes: `[rows][digits][BINS]` counts, a word with a bit for each skipped
-        /// digit, and `[PREFIX_BINS]` counts of key prefixes. In splits that look back without a histogram, the second
-        /// row holds the starts of the bins.
         histogram: u32,
-        /// Offset in scratch, in units of 256 bytes. Look-back: `[tiles][LOOK_BACK_ROW]` words. Reduce-then-scan:
-        /// `[tiles][BINS]` sums of the preceding tiles of the same chunk. Merging: `[windows][FAN]` counts.
         tile_words: u32,
     }
 
-    /// The state that `prepare` writes for each problem. One more state after the last holds the total number of tiles
-    /// and, as its count, the number of segments.
-    struct SortState {
-        /// Number of keys.
+    /// All segments as one problem: the members of [`RadixProblem`] that the kernel reads that sorts short segments.
+    struct SegmentedProblem {
+        keys: Address,
+        values: Address,
+        to_keys: Address,
+        to_values: Address,
+        alternate_keys: Address,
+        alternate_values: Address,
+        status: Address,
+        max_count: u32,
+        strides: u32,
+        /// Histograms of longer segments.
+        histogram: u32,
+    }
+
+    /// The members of [`RadixProblem`] that the prepare pass reads.
+    struct CountedProblem {
+        count: Address,
+        status: Address,
+        max_count: u32,
+        histogram: u32,
+    }
+
+    /// Buckets of equal width, for keys of up to 64 bits.
+    struct BucketRanges {
+        /// The lowest key of the first bucket, encoded.
+        low: [u32; 2],
+        /// Number of keys of a bucket.
+        width: [u32; 2],
+        /// The nearest float to 1 / width.
+        reciprocal: f32,
+    }
+
+    /// A problem, as kernels that write labels see it: the inputs of the bucket function and the labels.
+    struct LabelProblem {
+        /// The words that the bucket function reads: keys or ids of buckets.
+        keys: Address,
+        /// The labels, an output.
+        labels: Address,
+        /// The caller's splitters.
+        splitters: Address,
+        /// The caller's address for a user-defined function.
+        user_address: Address,
+        /// The caller's words for a user-defined function.
+        user_words: [u32; 4],
+        ranges: BucketRanges,
+        count: Address,
+        max_count: u32,
+        /// Distance of neighbors in `keys`, in words, or in bytes if they are narrower.
+        key_stride: u32,
+    }
+
+    /// A problem, as kernels that write bucket information see it, and the one that takes given bucket starts.
+    struct BucketInfoProblem {
+        /// Address of `offsets[BUCKETS + 1]`, an output; may be null.
+        offsets: Address,
+        /// Address of `counts[BUCKETS]`, an output; may be null.
+        counts: Address,
+        /// Address of indirect commands, an output; may be null.
+        commands: Address,
+        /// The caller's bucket starts.
+        starts: Address,
+        /// Sorted labels, a word each.
+        labels: Address,
+        count: Address,
+        status: Address,
+        max_count: u32,
+        /// Items of a workgroup in `commands`.
+        command_items: u32,
+        /// Capacity of the output in items, with bucket starts of the caller.
+        capacity: u32,
+        histogram: u32,
+        tile_words: u32,
+    }
+
+    /// As [`BucketInfoProblem`], for the kernel that counts few items itself.
+    struct CountingInfoProblem {
+        /// The caller's array of keys.
+        keys: Address,
+        /// Labels, in place of keys.
+        labels: Address,
+        offsets: Address,
+        counts: Address,
+        commands: Address,
+        count: Address,
+        status: Address,
+        range: KeyRange,
+        max_count: u32,
+        command_items: u32,
+        /// Stride of `keys`, in words, or in bytes if they are narrower.
+        key_stride: u32,
+    }
+
+    /// The state of a problem in the tile map. One more state follows the last: its `first_tile` is the number of all
+    /// tiles.
+    struct ProblemState {
+        /// Number of items.
         count: u32,
         /// Number of tiles of all preceding problems.
         first_tile: u32,
-        /// In segmented sorts: index of the segment's first item.
+        /// Index of the first item: not 0 for segments.
         first: u32,
     }
 
-    /// Push constants of every sort kernel. Parts of scratch are offsets in units of 256 bytes.
-    struct SortPush {
-        /// The problem, if there is only one.
-        problem: SortProblem,
-        /// Address of scratch.
+    /// Consecutive items.
+    struct Segment {
+        /// Index of the first item.
+        first: u32,
+        /// Number of items.
+        count: u32,
+    }
+
+    /// Push constants of `radix_prepare`.
+    struct PreparePush {
+        problem: CountedProblem,
         scratch: Address,
-        /// `SortProblem[problem_count]`, if there are several. With segments: `SortState[problem_count + 1]`, for each
-        /// window the segment that begins in it and exceeds a workgroup, if any; after them, the range that all
-        /// segments cover.
         problems: u32,
-        /// `SortState[problem_count + 1]`, after a prepare pass.
         states: u32,
-        /// Indirect commands, for counts on the device. In `segments`: low word of the address of the offsets.
-        arguments: u32,
-        /// Tickets of the look-back, one for each pass; then as many tails of the ring; then `[passes][RING_GROUPS]`
-        /// counters. In `segments`: high word of the address of the offsets.
-        tickets: u32,
-        /// Number of problems in the dispatch; with segments, the number of windows.
         problem_count: u32,
-        /// Number of tiles that one workgroup counts. In `segments`: maximum number of segments. In merge sorts:
-        /// workgroups of each problem.
+        windows: u32,
+        commands: u32,
+        tickets: u32,
         chunk: u32,
-        /// Items of a tile, for `spine` and `split_clear_look_back`. Other kernels have them as a constant of their pipeline.
-        tile_items: u32,
-        /// Index of the pass in the low byte, then the number of digits, then the rows of the histogram. A pass index
-        /// equal to the number of digits is the final copy, if there is one. In merge sorts: number of preceding
-        /// passes, then number of all passes after the first.
-        pass: u32,
-        /// The digit of the pass: first bit in its word in the low byte, then the word, then the number of bits. In
-        /// merge sorts: items of a run.
+        pass: PackedPass,
+    }
+
+    /// Push constants of `radix_histogram`.
+    struct HistogramPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        tickets: u32,
+        chunk: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of `radix_onesweep`.
+    struct OnesweepPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        tickets: u32,
+        pass: PackedPass,
         digit: u32,
-        /// `FLAG_` bits.
-        flags: u32,
+    }
+
+    /// Push constants of `radix_count` and `radix_reorder`.
+    struct ReorderPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        chunk: u32,
+        pass: PackedPass,
+        digit: u32,
+    }
+
+    /// Push constants of `radix_spine`.
+    struct SpinePush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        chunk: u32,
+        tile_items: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of kernels before and after the passes over digits: `radix_copy`, `sort_choose_prefix_path` and
+    /// `sort_equal_prefixes`.
+    struct PathPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of `radix_segments`.
+    struct SegmentsPush {
+        problem: SegmentedProblem,
+        scratch: Address,
+        segments: SegmentList,
+        windows: u32,
+        problem_count: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of `radix_pack`.
+    struct PackPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        windows: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of `radix_permute`.
+    struct PermutePush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        windows: u32,
+        pass: PackedPass,
+        /// A `PERMUTE_` constant.
+        step: u32,
+    }
+
+    /// Push constants of `sort_small` and `sort_buckets`.
+    struct SmallPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+    }
+
+    /// Push constants of `sort_rank`.
+    struct RankPush {
+        problem: RadixProblem,
+        pass: PackedPass,
+    }
+
+    /// Push constants of the merge kernels.
+    struct MergePush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+        groups: u32,
+        /// Number of preceding levels. Level 0 sorts runs, the others merge them.
+        level: u32,
+        /// Number of the last level.
+        levels: u32,
+        /// Items of a run.
+        run_items: u32,
+    }
+
+    /// Push constants of `split_label`.
+    struct LabelPush {
+        problem: LabelProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        segments: SegmentList,
+    }
+
+    /// Push constants of `split_clear_look_back`.
+    struct ClearLookBackPush {
+        problem: BucketInfoProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        tickets: u32,
+        chunk: u32,
+        tile_items: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of `split_bucket_info`.
+    struct BucketInfoPush {
+        problem: BucketInfoProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        pass: PackedPass,
+    }
+
+    /// Push constants of `split_bounds`.
+    struct BoundsPush {
+        problem: BucketInfoProblem,
+        scratch: Address,
+        problems: u32,
+        states: u32,
+        problem_count: u32,
+        segments: SegmentList,
+    }
+
+    /// Push constants of `split_single_dispatch`.
+    struct SingleDispatchPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+        groups: u32,
+        digit: u32,
+    }
+
+    /// Push constants of `split_single_dispatch_info`.
+    struct CountingInfoPush {
+        problem: CountingInfoProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+        digit: u32,
     }
 }
 
@@ -413,10 +785,13 @@ const KERNEL_FILES: &[&[u8]] = &[
     include_bytes!("../glsl/radix/keys.glsl"),
     include_bytes!("../glsl/core/memory.glsl"),
     include_bytes!("../glsl/core/subgroup.glsl"),
-    include_bytes!("../glsl/radix/segment_offsets.glsl"),
-    include_bytes!("../glsl/radix/pass_io.glsl"),
-    include_bytes!("../glsl/radix/planes.glsl"),
+    include_bytes!("../glsl/radix/counts.glsl"),
+    include_bytes!("../glsl/radix/input.glsl"),
     include_bytes!("../glsl/radix/problem.glsl"),
+    include_bytes!("../glsl/radix/scratch.glsl"),
+    include_bytes!("../glsl/radix/segment_offsets.glsl"),
+    include_bytes!("../glsl/radix/share.glsl"),
+    include_bytes!("../glsl/radix/tile_map.glsl"),
     include_bytes!("../glsl/split/functions.glsl"),
     include_bytes!("../glsl/split/label.comp"),
     include_bytes!("../glsl/split/user.glsl"),
@@ -424,9 +799,6 @@ const KERNEL_FILES: &[&[u8]] = &[
 
 /// Capacity for the identifiers in [`KERNEL_FILES`].
 const MAX_IDENTIFIERS: usize = 8192;
-
-/// Fields of a struct: GLSL type, name, offset.
-type Fields = [(&'static str, &'static str, usize)];
 
 /// Continues a hash with `bytes` (FNV-1a, 32 bits).
 const fn add_bytes(mut hash: u32, bytes: &[u8]) -> u32 {
@@ -472,7 +844,7 @@ const fn token_end(text: &[u8], at: usize) -> usize {
 }
 
 /// Computes [`KERNEL_INTERFACE`]. `N`: capacity for the identifiers of `files`. `constants`: lists of names and values.
-const fn interface<const N: usize>(files: &[&[u8]], structs: &[(&str, &Fields)], constants: &[&[(&str, u32)]]) -> u32 {
+const fn interface<const N: usize>(files: &[&[u8]], structs: &[StructLayout], constants: &[&[(&str, u32)]]) -> u32 {
     let mut hash = hash_of(&[]);
     let (mut identifiers, mut count) = ([0; N], 0);
     let mut file = 0;
@@ -491,18 +863,21 @@ const fn interface<const N: usize>(files: &[&[u8]], structs: &[(&str, &Fields)],
         }
         file += 1;
     }
-    let mut i = 0;
-    while i < structs.len() {
-        let (name, fields) = structs[i];
+    // From the last one on: the structs that a struct contains are declared before it.
+    let mut i = structs.len();
+    while i > 0 {
+        i -= 1;
+        let StructLayout { name, fields, .. } = structs[i];
         let mut f = 0;
         while f < fields.len() && contains(&identifiers, count, name) {
             let (glsl, field, offset) = fields[f];
             #[allow(clippy::cast_possible_truncation, reason = "offsets are small")]
             let offset = offset as u32;
             hash = add_bytes(add_bytes(add_bytes(hash, glsl.as_bytes()), field.as_bytes()), &offset.to_le_bytes());
+            identifiers[count] = hash_of(glsl.as_bytes());
+            count += 1;
             f += 1;
         }
-        i += 1;
     }
     let mut list = 0;
     while list < constants.len() {
@@ -546,7 +921,7 @@ pub fn glsl() -> String {
     for (name, value) in CONSTANTS.iter().chain(&[("KERNEL_INTERFACE", KERNEL_INTERFACE)]) {
         line(format_args!("const uint {name} = {value};"));
     }
-    for (name, fields) in STRUCTS {
+    for StructLayout { name, fields, .. } in STRUCTS {
         line(format_args!("\nstruct {name} {{"));
         for (glsl, field, _) in *fields {
             line(format_args!("    {glsl} {field};"));
@@ -558,33 +933,35 @@ pub fn glsl() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CONSTANTS, Fields, interface};
+    use super::{CONSTANTS, Fields, StructLayout, interface};
 
     const FILE: &[u8] = b"// The radix.\nuint x = RADIX * args.keys; Row row;";
-    const ROW: &Fields = &[("uvec2", "keys", 0)];
+    const ROW: &Fields = &[("Keys", "keys", 0)];
+    const KEYS: &Fields = &[("uvec2", "address", 0)];
+    const MOVED: &Fields = &[("uvec2", "address", 8)];
 
-    fn of(file: &[u8], fields: &Fields, radix: u32, other: u32) -> u32 {
-        interface::<64>(
-            &[file],
-            &[("Row", fields), ("Other", &[("uint", "member", other as usize)])],
-            &[&[("RADIX", radix), ("OTHER", other)]],
-        )
+    fn of(file: &[u8], [keys, row, unseen]: [&'static Fields; 3], radix: u32, other: u32) -> u32 {
+        let structs = [("Keys", keys), ("Row", row), ("Other", unseen)];
+        let structs = structs.map(|(name, fields)| StructLayout { name, fields, size: 0 });
+        interface::<64>(&[file], &structs, &[&[("RADIX", radix), ("OTHER", other)]])
     }
 
     #[test]
     fn user_kernels_outlive_changes_that_they_do_not_see() {
-        let number = of(FILE, ROW, 256, 1);
-        assert_eq!(number, of(FILE, ROW, 256, 2), "neither the struct nor the constant is named");
+        let structs = [KEYS, ROW, KEYS];
+        let number = of(FILE, structs, 256, 1);
+        assert_eq!(number, of(FILE, [KEYS, ROW, MOVED], 256, 2), "neither the struct nor the constant is named");
         assert_eq!(
             number,
-            of(b"uint x=RADIX*args.keys;\n// A row.\nRow row;", ROW, 256, 1),
+            of(b"uint x=RADIX*args.keys;\n// A row.\nRow row;", structs, 256, 1),
             "comments and white space are no tokens"
         );
         for (other, what) in [
-            (of(FILE, ROW, 128, 1), "a constant that is named"),
-            (of(FILE, &[("uvec2", "keys", 8)], 256, 1), "an offset of a struct that is named"),
-            (of(b"uint x = RADIX + args.keys; Row row;", ROW, 256, 1), "a token"),
-            (of(b"uint x = RADIX * args . key s; Row row;", ROW, 256, 1), "a word in two"),
+            (of(FILE, structs, 128, 1), "a constant that is named"),
+            (of(FILE, [KEYS, &[("Keys", "keys", 8)], KEYS], 256, 1), "an offset of a struct that is named"),
+            (of(FILE, [MOVED, ROW, KEYS], 256, 1), "an offset of a struct in a struct that is named"),
+            (of(b"uint x = RADIX + args.keys; Row row;", structs, 256, 1), "a token"),
+            (of(b"uint x = RADIX * args . key s; Row row;", structs, 256, 1), "a word in two"),
         ] {
             assert_ne!(number, other, "{what}");
         }

@@ -5,7 +5,7 @@ use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{Capability, Decoration, GroupOperation, MemoryAccess, Op, StorageClass, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use trommel::kernels::Kernel;
-use trommel::shared::{self, SharedStruct as _, SortPush};
+use trommel::shared::{self, StructLayout};
 
 /// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and storage of
 /// narrow types.
@@ -86,7 +86,7 @@ impl Reflection {
         self.instructions.iter().filter_map(value).collect()
     }
 
-    /// The type as GLSL writes it; structs by the shared one that has the same members, if there is one.
+    /// The type as GLSL writes it; structs without their name.
     fn glsl(&self, of: Word) -> String {
         let declared = &self.declared[&of];
         match declared.class.opcode {
@@ -94,30 +94,33 @@ impl Reflection {
                 assert_eq!(number(&declared.operands[0]), 32, "{}: integers have 32 bits", self.name);
                 if number(&declared.operands[1]) == 0 { "uint".into() } else { "int".into() }
             }
+            Op::TypeFloat => "float".into(),
             Op::TypeVector => match (self.glsl(id(&declared.operands[0])).as_str(), number(&declared.operands[1])) {
                 ("uint", lanes) => format!("uvec{lanes}"),
                 (other, lanes) => format!("{other}x{lanes}"),
             },
             Op::TypeRuntimeArray => format!("{}[]", self.glsl(id(&declared.operands[0]))),
-            Op::TypeStruct => self.shared_struct(of).unwrap_or_else(|| "struct".into()),
+            Op::TypeStruct => "struct".into(),
             other => format!("{other:?}"),
         }
     }
 
-    /// The shared struct with these members at these offsets.
-    fn shared_struct(&self, of: Word) -> Option<String> {
+    /// Whether a struct has these members at these offsets, and so have the structs in it.
+    fn is(&self, of: Word, layout: &StructLayout) -> bool {
+        let declared = &self.declared[&of];
         let offsets = self.decorations(Decoration::Offset);
-        let members: Vec<(String, usize)> = (0..)
-            .zip(&self.declared[&of].operands)
-            .map(|(member, operand)| {
-                (self.glsl(id(operand)), offsets.get(&(of, Some(member))).map_or(0, |offset| *offset as usize))
-            })
-            .collect();
-        let same = |fields: &[(&str, &str, usize)]| {
-            fields.len() == members.len()
-                && fields.iter().zip(&members).all(|(field, member)| (field.0, field.2) == (&member.0, member.1))
+        let is_same = |(member, (operand, field)): (u32, (&Operand, &(&str, &str, usize)))| {
+            let (glsl, _, offset) = *field;
+            let kind = id(operand);
+            let same = match shared::STRUCTS.iter().find(|inner| inner.name == glsl) {
+                Some(inner) => self.is(kind, inner),
+                None => self.glsl(kind) == glsl,
+            };
+            same && offsets.get(&(of, Some(member))).is_some_and(|found| *found as usize == offset)
         };
-        shared::STRUCTS.iter().find(|(_, fields)| same(fields)).map(|(name, _)| (*name).into())
+        declared.class.opcode == Op::TypeStruct
+            && declared.operands.len() == layout.fields.len()
+            && (0..).zip(declared.operands.iter().zip(layout.fields)).all(is_same)
     }
 }
 
@@ -197,7 +200,7 @@ fn workgroups_are_as_large_as_the_table_says() {
 
 #[test]
 fn push_constants_are_those_of_the_host() {
-    for (_, module) in modules() {
+    for (kernel, module) in modules() {
         let blocks: Vec<Word> = module
             .with(Op::TypePointer)
             .filter(|pointer| pointer.operands[0] == Operand::StorageClass(StorageClass::PushConstant))
@@ -208,29 +211,57 @@ fn push_constants_are_those_of_the_host() {
         let members = &module.declared[&blocks[0]].operands;
         assert_eq!(members.len(), 1, "{}: a block of one struct", module.name);
         assert_eq!(module.decorations(Decoration::Offset)[&(blocks[0], Some(0))], 0, "{}", module.name);
-        assert_eq!(module.glsl(id(&members[0])), SortPush::NAME, "{}", module.name);
+        assert!(module.is(id(&members[0]), kernel.push()), "{} pushes {}", module.name, kernel.push().name);
     }
 }
 
-/// What lies behind addresses: words, or structs of the table, as far apart as the host has them.
+/// What lies behind addresses: words, and each of the structs that the kernel's line names, as far apart as the host has them.
 #[test]
 fn structs_in_memory_are_those_of_the_host() {
-    let size = |glsl: &str| match glsl {
-        "uint[]" => 4,
-        "SortProblem[]" => size_of::<shared::SortProblem>(),
-        "SortState[]" => size_of::<shared::SortState>(),
-        other => panic!("{other} is not shared with the host"),
-    };
-    for (_, module) in modules() {
+    for (kernel, module) in modules() {
         let strides = module.decorations(Decoration::ArrayStride);
-        let mut kinds = BTreeSet::new();
-        for declared in module.with(Op::TypeRuntimeArray) {
-            let array = declared.result_id.expect("types have ids");
-            let glsl = module.glsl(array);
-            assert_eq!(strides[&(array, None)] as usize, size(&glsl), "{}: {glsl}", module.name);
-            kinds.insert(glsl);
+        let arrays = module.with(Op::TypeRuntimeArray).map(|array| {
+            let stride = strides[&(array.result_id.expect("types have ids"), None)] as usize;
+            (id(&array.operands[0]), stride)
+        });
+        let (structs, words): (Vec<_>, Vec<_>) = arrays.partition(|(item, _)| module.declared[item].class.opcode == Op::TypeStruct);
+        assert!(words.iter().all(|(item, stride)| module.glsl(*item) == "uint" && *stride == 4), "{}", module.name);
+        assert_eq!(structs.len(), kernel.memory().len(), "{} names each struct in memory", module.name);
+        for named in kernel.memory() {
+            let same = |(item, stride): &(Word, usize)| module.is(*item, named) && *stride == named.size;
+            assert!(structs.iter().any(same), "{} has {} in memory", module.name, named.name);
         }
-        assert!(kinds.contains("uint[]") && kinds.contains("SortProblem[]"), "{} reads {kinds:?}", module.name);
+    }
+}
+
+/// Structs of the same shape differ in the meaning of their members, which no module shows. The text does.
+#[test]
+fn sources_name_the_structs_of_their_kernels() {
+    let glsl = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl");
+    let read = |file: &str| std::fs::read_to_string(glsl.join(file)).expect("a source");
+    let variants = read("VARIANTS");
+    for kernel in Kernel::ALL {
+        let words = variants.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let words = words.into_iter().find(|words| words.first() == Some(&kernel.name())).expect("a line of VARIANTS");
+        // One level of conditions is enough for the kernels that there are.
+        let mut is_compiled = true;
+        let mut named = BTreeMap::new();
+        for line in read(words[1]).lines() {
+            match line.split_whitespace().collect::<Vec<_>>()[..] {
+                ["#ifdef", name] => is_compiled = words[2..].contains(&name),
+                ["#ifndef", name] => is_compiled = !words[2..].contains(&name),
+                ["#else"] => is_compiled = !is_compiled,
+                ["#endif"] => is_compiled = true,
+                ["#define", name @ ("PUSH" | "ROW"), value] if is_compiled => {
+                    assert_eq!(named.insert(name.to_owned(), value.to_owned()), None, "{} defines {name} once", kernel.name());
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(named.get("PUSH").map(String::as_str), Some(kernel.push().name), "{}", kernel.name());
+        if let Some(row) = named.get("ROW") {
+            assert_eq!(row, kernel.memory()[0].name, "{}", kernel.name());
+        }
     }
 }
 

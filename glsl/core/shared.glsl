@@ -103,9 +103,22 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 145801890;
+const uint KERNEL_INTERFACE = 3231223630;
 
-struct SortProblem {
+struct KeyRange {
+    uint first;
+    uint last;
+    uint multiplier;
+    uint shift;
+};
+
+struct SegmentList {
+    uvec2 offsets;
+    uvec2 count;
+    uint max_count;
+};
+
+struct RadixProblem {
     uvec2 keys;
     uvec2 values;
     uvec2 to_keys;
@@ -114,29 +127,262 @@ struct SortProblem {
     uvec2 alternate_values;
     uvec2 count;
     uvec2 status;
+    KeyRange range;
     uint max_count;
     uint strides;
     uint histogram;
     uint tile_words;
 };
 
-struct SortState {
+struct SegmentedProblem {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 to_keys;
+    uvec2 to_values;
+    uvec2 alternate_keys;
+    uvec2 alternate_values;
+    uvec2 status;
+    uint max_count;
+    uint strides;
+    uint histogram;
+};
+
+struct CountedProblem {
+    uvec2 count;
+    uvec2 status;
+    uint max_count;
+    uint histogram;
+};
+
+struct BucketRanges {
+    uvec2 low;
+    uvec2 width;
+    float reciprocal;
+};
+
+struct LabelProblem {
+    uvec2 keys;
+    uvec2 labels;
+    uvec2 splitters;
+    uvec2 user_address;
+    uvec4 user_words;
+    BucketRanges ranges;
+    uvec2 count;
+    uint max_count;
+    uint key_stride;
+};
+
+struct BucketInfoProblem {
+    uvec2 offsets;
+    uvec2 counts;
+    uvec2 commands;
+    uvec2 starts;
+    uvec2 labels;
+    uvec2 count;
+    uvec2 status;
+    uint max_count;
+    uint command_items;
+    uint capacity;
+    uint histogram;
+    uint tile_words;
+};
+
+struct CountingInfoProblem {
+    uvec2 keys;
+    uvec2 labels;
+    uvec2 offsets;
+    uvec2 counts;
+    uvec2 commands;
+    uvec2 count;
+    uvec2 status;
+    KeyRange range;
+    uint max_count;
+    uint command_items;
+    uint key_stride;
+};
+
+struct ProblemState {
     uint count;
     uint first_tile;
     uint first;
 };
 
-struct SortPush {
-    SortProblem problem;
+struct Segment {
+    uint first;
+    uint count;
+};
+
+struct PreparePush {
+    CountedProblem problem;
     uvec2 scratch;
     uint problems;
     uint states;
-    uint arguments;
+    uint problem_count;
+    uint windows;
+    uint commands;
     uint tickets;
+    uint chunk;
+    uint pass;
+};
+
+struct HistogramPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint tickets;
+    uint chunk;
+    uint pass;
+};
+
+struct OnesweepPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint tickets;
+    uint pass;
+    uint digit;
+};
+
+struct ReorderPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint chunk;
+    uint pass;
+    uint digit;
+};
+
+struct SpinePush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
     uint problem_count;
     uint chunk;
     uint tile_items;
     uint pass;
+};
+
+struct PathPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint pass;
+};
+
+struct SegmentsPush {
+    SegmentedProblem problem;
+    uvec2 scratch;
+    SegmentList segments;
+    uint windows;
+    uint problem_count;
+    uint pass;
+};
+
+struct PackPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint windows;
+    uint pass;
+};
+
+struct PermutePush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint windows;
+    uint pass;
+    uint step;
+};
+
+struct SmallPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+};
+
+struct RankPush {
+    RadixProblem problem;
+    uint pass;
+};
+
+struct MergePush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint groups;
+    uint level;
+    uint levels;
+    uint run_items;
+};
+
+struct LabelPush {
+    LabelProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    SegmentList segments;
+};
+
+struct ClearLookBackPush {
+    BucketInfoProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint tickets;
+    uint chunk;
+    uint tile_items;
+    uint pass;
+};
+
+struct BucketInfoPush {
+    BucketInfoProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    uint pass;
+};
+
+struct BoundsPush {
+    BucketInfoProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint states;
+    uint problem_count;
+    SegmentList segments;
+};
+
+struct SingleDispatchPush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint groups;
     uint digit;
-    uint flags;
+};
+
+struct CountingInfoPush {
+    CountingInfoProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint digit;
 };

@@ -14,8 +14,13 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH MergePush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/tile_words.glsl"
 #include "radix/pass_io.glsl"
+#include "merge/levels.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
@@ -130,10 +135,10 @@ Places merge_pairs(uint runs, uint count, out uint items[ITEMS_WORDS]) {
 }
 
 void main() {
-    uint p = linear_group() / args.chunk;
+    uint p = linear_group() / args.groups;
     if (p >= args.problem_count) return;
     uint windows = windows_of(group_items());
-    uint index = linear_group() % args.chunk;
+    uint index = linear_group() % args.groups;
     uint count = requested_count(p);
     Group group = group_at(index / windows, count);
     uint window = index % windows;

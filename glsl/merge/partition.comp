@@ -15,8 +15,13 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH MergePush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/tile_words.glsl"
 #include "radix/pass_io.glsl"
+#include "merge/levels.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
@@ -61,10 +66,10 @@ uint count_before(Row row, uint key[MERGED_WORDS], uint low, uint high) {
 }
 
 void main() {
-    uint p = linear_group() / args.chunk;
+    uint p = linear_group() / args.groups;
     if (p >= args.problem_count) return;
     uint count = requested_count(p);
-    uint first_sample = linear_group() % args.chunk * SAMPLES;
+    uint first_sample = linear_group() % args.groups * SAMPLES;
     if (first_sample >= tiles_of(count, STEP)) return;
 
     uint asked = thread_id() % SAMPLES;

@@ -13,8 +13,13 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH MergePush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
 #include "radix/pass_io.glsl"
+#include "merge/levels.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
@@ -27,7 +32,7 @@ uint striped(uint k) { return k * THREADS + thread_id(); }
 #include "merge/merging.glsl"
 
 void main() {
-    uint runs = MERGED ? args.chunk : 1;
+    uint runs = MERGED ? args.groups : 1;
     uint p = linear_group() / runs;
     uint run = linear_group() % runs;
     if (p >= args.problem_count) return;

@@ -20,7 +20,7 @@ struct Group {
     uint items;
 };
 
-uint run_items() { return args.digit; }
+uint run_items() { return args.run_items; }
 uint group_items() { return FAN * run_items(); }
 
 // Windows of so many items, and of every group but the last.

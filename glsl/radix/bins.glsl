@@ -12,20 +12,18 @@ const uint BIN_MASK = (1u << BIN_BITS) - 1;
 // Look-back words of a tile: a line of memory at least, so that those who look at neighbouring tiles do not all ask the same part of it.
 const uint LOOK_BACK_ROW = BINS < LEAST_LOOK_BACK_ROW ? LEAST_LOOK_BACK_ROW : BINS;
 
-// Of the problem at hand, where bins are of equal width: its first and last key, those before and behind counting as these, the width's
-// reciprocal, and what to shift the product by; 32 more where the distance is one too small for it. Of two bins, the last key of the
-// first one. (src/split/range.rs finds them.)
-uvec4 bin_range = uvec4(0);
+// The ranges of the current problem. src/split/range.rs computes them.
+KeyRange bin_range = KeyRange(0, 0, 0, 0);
 
 // The largest key, and with it every pad, belongs to the last bin that any key can belong to.
 uint bin_of(uint key, uint shift, uint mask) {
-    // Of two, the last key of the first is all that there is to know.
-    if (FUNCTION == FUNCTION_RANGE && BINS == 2) return key > bin_range.x ? 1 : 0;
+    // With two bins, the last key of the first one suffices.
+    if (FUNCTION == FUNCTION_RANGE && BINS == 2) return key > bin_range.first ? 1 : 0;
     if (FUNCTION == FUNCTION_RANGE) {
-        uint distance = clamp(key, bin_range.x, bin_range.y) - bin_range.x + (bin_range.w >> 5);
+        uint distance = clamp(key, bin_range.first, bin_range.last) - bin_range.first + (bin_range.shift >> 5);
         uint high, low;
-        umulExtended(distance, bin_range.z, high, low);
-        return high >> (bin_range.w & 31);
+        umulExtended(distance, bin_range.multiplier, high, low);
+        return high >> (bin_range.shift & 31);
     }
     uint digit = key >> shift & mask;
     return FUNCTION == FUNCTION_FIELD ? min(digit, BINS - 1) : digit;

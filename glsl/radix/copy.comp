@@ -1,7 +1,7 @@
 // Copy: the last pass, if the digits leave the items in the wrong arrays. Keeps the order.
 //
 // In:  keys (and values), in the input or in the alternate planes; the skipped digits. Sorts by prefixes copy nothing:
-//      finish.comp writes the output.
+//      sort/equal_prefixes.comp writes the output.
 // Out: keys (and values).
 // Workgroups: the same number for each problem; with segments, one for each tile.
 // Progress: never waits.
@@ -13,8 +13,16 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH PathPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/share.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;

@@ -16,8 +16,18 @@
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH ReorderPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_words.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/function.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
@@ -58,7 +68,7 @@ void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
         uint i = k * THREADS;
         if (i >= items) continue;
         if (KEYS_ARE_PLANES) keys[k] = dense.v[i];
-        else if (run.io.first) keys[k] = load_encoded(run.first.problem, run.word, run.io, run.first.count, first + i);
+        else if (run.io.first) keys[k] = load_encoded(run.first.problem, run.word, first + i);
         else keys[k] = load_strided(run.plane, first + i);
     }
 }
@@ -150,6 +160,7 @@ void main() {
     uint end = first + chunk;
     Run run;
     for (uint t = first; t < end && find_tile(t, TILE, run.first); t += run.tiles) {
+        enter_function(run.first.problem);
         run.tiles = min(end - t, run.first.tiles - run.first.index);
         run.io = pass_io(load_skipped_digits(run.first.problem));
         if (!run.io.is_active) continue;

@@ -17,7 +17,17 @@
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH HistogramPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_words.glsl"
+#include "radix/tickets.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/function.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
 #include "radix/clear.glsl"
@@ -91,8 +101,6 @@ void count_dense(Items items, uint from_digit) {
 }
 
 void count_any(Items items, uint from_digit) {
-    PassIo io;
-    io.first = true;
     uint valid = items.end - items.first;
     for (uint from = 0; from < valid; from += BATCH_KEYS) {
         uint batch[BATCH * KEY_WORDS];
@@ -100,7 +108,7 @@ void count_any(Items items, uint from_digit) {
             uint i = from + k * THREADS + thread_id();
             if (i < valid) {
                 [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                    batch[k * KEY_WORDS + w] = load_encoded(items.problem, w, io, items.count, items.first + i);
+                    batch[k * KEY_WORDS + w] = load_encoded(items.problem, w, items.first + i);
                 }
             }
         }
@@ -157,6 +165,7 @@ void count_chunk(uint from_digit) {
     uint end = first + args.chunk;
     Tile tile;
     for (uint t = first; t < end && find_tile(t, TILE, tile);) {
+        enter_function(tile.problem);
         uint tiles = min(end - t, tile.tiles - tile.index);
         Items items;
         items.problem = tile.problem;

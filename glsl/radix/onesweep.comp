@@ -25,9 +25,20 @@
 #include "core/lookback.glsl"
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH OnesweepPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_words.glsl"
+#include "radix/tickets.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/function.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 #include "radix/planes.glsl"
+#include "radix/digit.glsl"
 #include "radix/tile.glsl"
 #include "radix/load.glsl"
 #include "radix/verify.glsl"
@@ -77,7 +88,7 @@ void take_tile() {
 // All problems share the ring. (This selects offsets, not references: SwiftShader crashes on those.)
 Words look_back_words(uint p) { return Words(scratch_part(IN_RING ? problem_tile_words(p) : tile_words_part(p))); }
 
-uint line_tiles(Tile tile) { return SINGLE ? tile.tiles : states().v[args.problem_count].first_tile; }
+uint line_tiles(Tile tile) { return SINGLE ? tile.tiles : all_tiles(); }
 
 LookBackSlot look_back_slot(Tile tile, uint line, PassIo io) {
     LookBackSlot slot;
@@ -136,7 +147,7 @@ void recount_tile(Tile tile, PassIo io, uint t) {
     uint valid = min(TILE, tile.count - first);
     Plane plane = source_plane(tile.problem, digit_word(), io, tile.count);
     [[dont_unroll]] for (uint i = thread_id(); i < valid; i += THREADS) {
-        uint key = io.first ? load_encoded(tile.problem, digit_word(), io, tile.count, first + i) : load_strided(plane, first + i);
+        uint key = io.first ? load_encoded(tile.problem, digit_word(), first + i) : load_strided(plane, first + i);
         atomicAdd(sh_digit_scatter_base[digit_of(key, digit_shift(), digit_mask())], 1);
     }
     barrier();
@@ -346,6 +357,7 @@ void main() {
     uint line = sh_tile;
     Tile tile;
     if (!find_tile(line, TILE, tile)) return;
+    enter_function(tile.problem);
     if (!SINGLE) skipped_digits = load_skipped_digits(tile.problem);
     PassIo io = pass_io(skipped_digits);
     if (!io.is_active) {

@@ -12,7 +12,15 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH PackPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/windows.glsl"
+#define ALL_SEGMENTS all_segments
+#include "radix/share.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
 

@@ -13,13 +13,20 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH PermutePush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/windows.glsl"
+#define ALL_SEGMENTS all_segments
+#include "radix/share.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
 
-// Steps, as args.digit tells.
-bool to_scratch() { return args.digit == PERMUTE_TO_SCRATCH; }
-bool from_scratch() { return args.digit == PERMUTE_FROM_SCRATCH; }
+bool to_scratch() { return args.step == PERMUTE_TO_SCRATCH; }
+bool from_scratch() { return args.step == PERMUTE_FROM_SCRATCH; }
 
 void main() {
     Share share;

@@ -13,58 +13,26 @@
 // two moves, a plane of them lies behind, and after the last they are planes where they came from. There are no more than two moves. Labels of
 // segments are kept even of one move, behind where they came from.
 
-layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
-layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
-layout(constant_id = SPEC_WIDE) const uint WIDE = 0;
+PROBLEM_MEMBER(uvec2, keys)
+PROBLEM_MEMBER(uvec2, values)
+PROBLEM_MEMBER(uvec2, to_keys)
+PROBLEM_MEMBER(uvec2, to_values)
+PROBLEM_MEMBER(uvec2, alternate_keys)
+PROBLEM_MEMBER(uvec2, alternate_values)
+PROBLEM_MEMBER(uint, strides)
 
-const uint ITEM_WORDS = KEY_WORDS + VALUE_WORDS;
-const bool LABELS = (LAYOUT & LAYOUT_LABELS) != 0;
-const bool INTERLEAVED = (LAYOUT & LAYOUT_INTERLEAVED) != 0;
-const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
-const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
-const bool KEYS_APART = (LAYOUT & LAYOUT_KEYS_APART) != 0;
-const bool VALUES_APART = (LAYOUT & LAYOUT_VALUES_APART) != 0;
-const bool STRIDED = (LAYOUT & LAYOUT_STRIDED) != 0;
-const bool STRIDES_KEYS = STRIDED && !LABELS;
-const bool NARROW = KEY_BITS < 32;
+uvec2 problem_labels(uint p) { return problem_alternate_keys(p); }
+uint problem_key_stride(uint p) { return problem_strides(p) & 0xffff; }
 
-// Behind a label, words of the array of keys, then of values.
-const uint LEAD_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
-const uint TRAIL = KEY_WORDS + LEAD_WORDS;
-const uint TRAIL_WORDS = ITEM_WORDS - TRAIL;
+#include "radix/input.glsl"
 
-// Every word of an item lies in a dense array of its own, wherever it is: then all that follows is known when the pipeline is made.
-const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDES_KEYS && !NARROW;
-const bool LEAD_IS_PLANE = LEAD_WORDS == 1 && !STRIDED;
-const bool VALUES_ARE_PLANES = TRAIL_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
-
-bool is_lead(uint w) { return w >= KEY_WORDS && w < TRAIL; }
-bool is_index(uint w) { return VALUES_ARE_INDICES && w >= TRAIL; }
-bool is_plane(uint w) { return w < KEY_WORDS ? KEYS_ARE_PLANES : is_lead(w) ? LEAD_IS_PLANE : VALUES_ARE_PLANES; }
-
-// One word of each item.
-struct Plane {
-    uvec2 base;
-    uint stride;  // words from one item to the next; bytes where keys are narrower than a word
-};
-
-// Where a problem's items lie in an array: a segment's from its first item on.
-uvec2 part_of(uvec2 array, uint item_bytes) {
-    if (!SEGMENTS) return array;
-    return advance(array, bytes_of(segment_first, item_bytes));
-}
-
-// Bytes of an item of the input, and of dense items.
-uint key_step(uint p) { return (problem_strides(p) & 0xffff) * (NARROW ? 1 : 4); }
+// Bytes from one value of the input to the next, and of dense keys.
 uint value_step(uint p) { return (problem_strides(p) >> 16) * 4; }
 const uint DENSE_KEY_BYTES = NARROW ? KEY_BITS / 8 : (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4;
 
-// (Labels of segments are words: as wide as the planes that they have to end in.)
-uvec2 labels_of(uint p) { return part_of(problem_alternate_keys(p), 4); }
 uvec2 lead_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
 uvec2 to_lead_of(uint p) { return part_of(problem_to_keys(p), LEAD_WORDS * 4); }
 
-uvec2 keys_of(uint p) { return LABELS ? labels_of(p) : part_of(problem_keys(p), key_step(p)); }
 uvec2 values_of(uint p) { return part_of(problem_values(p), value_step(p)); }
 uvec2 to_keys_of(uint p) { return part_of(problem_to_keys(p), DENSE_KEY_BYTES); }
 uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), TRAIL_WORDS * 4); }
@@ -84,8 +52,13 @@ uvec2 behind(uvec2 area, uint words, uint p) {
     return plane_address(area, words, (problem_max_count(p) + 3) & ~3u);
 }
 
-// Whether labels of segments, which are all kept, end behind where they were at first.
+// Whether labels of segments, which are all kept, end behind where they were at first. (Kernels without passes do not
+// run on segments.)
+#ifdef HAS_PASS
 bool labels_end_behind() { return SEGMENTS && (pass_digits() & 1) != 0; }
+#else
+bool labels_end_behind() { return false; }
+#endif
 
 uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
     if (LABELS) {
@@ -112,7 +85,7 @@ Plane source_plane(uint p, uint w, PassIo io, uint count) {
     }
     uint strides = problem_strides(p);
     if (w < KEY_WORDS) {
-        plane.base = advance(keys_of(p), uvec2(NARROW ? 0 : memory_word(w) * 4, 0));
+        plane.base = key_base(p, w);
         if (!KEYS_ARE_PLANES) plane.stride = LABELS ? KEY_BITS / 8 : strides & 0xffff;
     } else if (is_lead(w)) {
         plane.base = advance(lead_of(p), uvec2((w - KEY_WORDS) * 4, 0));
@@ -148,27 +121,6 @@ Plane target_plane(uint p, uint w, PassIo io, uint count) {
     return plane;
 }
 
-// A key narrower than a word: `index` keys of `stride` bytes behind the base.
-uint load_narrow(uvec2 base, uint stride, uint index) {
-    uvec2 address = advance(base, bytes_of(index, stride));
-    uint shift = (address.x & 3) * 8;
-    return Words(uvec2(address.x & ~3u, address.y)).v[0] >> shift & KEY_MASK;
-}
-
-uint load_strided(Plane plane, uint index) {
-    return Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0];
-}
-
-// A word of the item `index`, wherever it lies; key words as they lie there.
-uint load_word(uint w, Plane plane, bool from_input, uint index) {
-    if (from_input && NARROW && w < KEY_WORDS) return load_narrow(plane.base, plane.stride, index);
-    if (from_input && is_index(w)) return SEGMENTS ? segment_first + index : index;
-    return load_strided(plane, index);
-}
-
-// Keys are told apart from their bits in the caller's memory.
-const bool ENCODES = KEYS_ARE_SIGNED || KEYS_DESCEND;
-
 // Word w of item i, from raw to encoded or back.
 uint turn_word(uint p, uint w, PassIo io, bool encode, uint count, uint i, uint word) {
     if (w == TOP_WORD) return encode ? encode_top(word) : decode_top(word);
@@ -185,12 +137,6 @@ uint turn_moving(uint p, uint w, PassIo io, uint count, uint i, uint word) {
     bool leaves = io.last && !KEYS_APART;
     if (ENCODES && w < KEY_WORDS && io.first != leaves) return turn_word(p, w, io, io.first, count, i, word);
     return word;
-}
-
-// A key word of the input, encoded.
-uint load_encoded(uint p, uint w, PassIo io, uint count, uint index) {
-    uint word = load_word(w, source_plane(p, w, io, count), true, index);
-    return ENCODES ? turn_word(p, w, io, true, count, index, word) : word;
 }
 
 void store_word(Plane plane, uint index, uint word) {

@@ -1,9 +1,8 @@
 // Prepare: resolves counts and clears what the passes accumulate.
 //
 // In:  the problems, and counts in device memory.
-// Out: states[problem_count + 1] (count, first tile; the last entry holds the number of tiles) and the status of each
-//      problem. By the flags: indirect commands, cleared tickets, cleared histograms. With segments: the states of
-//      those that are sorted by tiles.
+// Out: the tile map and the status of each problem. By the flags: indirect commands, cleared tickets, cleared
+//      histograms. With segments: the tile map of those that are sorted by tiles.
 // Workgroups: one for each problem; workgroup 0 also computes the tile map. With segments: one, as segments.comp has
 //             done the rest.
 // Progress: never waits.
@@ -16,7 +15,16 @@
 #include "core/subgroup.glsl"
 #include "core/sum_threads.glsl"
 #include "core/commands.glsl"
+#define PUSH PreparePush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tickets.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/windows.glsl"
 
 layout(constant_id = SPEC_TILE) const uint TILE = 2048;
 
@@ -26,14 +34,12 @@ shared uint sh_end;
 // Consecutive problems of a thread: all loads are in flight together.
 const uint RUN = 8;
 
-SortStates found_segments() { return SortStates(scratch_part(args.problems)); }
-
 // Loads counts and, for segments, first items.
 void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         uint p = min(start + i, args.problem_count - 1);
-        counts[i] = SEGMENTS ? found_segments().v[p].count : requested_count(p);
-        firsts[i] = SEGMENTS ? found_segments().v[p].first : 0;
+        counts[i] = SEGMENTS ? windows().v[p].count : requested_count(p);
+        firsts[i] = SEGMENTS ? windows().v[p].first : 0;
     }
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         if (start + i >= args.problem_count) counts[i] = 0;
@@ -98,7 +104,7 @@ void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
 
 // Computes the tile map and returns the number of tiles. Windows without a longer segment are skipped.
 uint lay_out_line(out uint problems) {
-    SortStates states = states();
+    TileMap map = tile_map();
     uint line = 0;
     uint ends = 0;
     problems = 0;
@@ -123,14 +129,18 @@ uint lay_out_line(out uint problems) {
         uint position = problems + sum_threads(full, all_full);
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
             if (start + i >= args.problem_count) continue;
-            if (!SEGMENTS) states.v[start + i] = SortState(counts[i], tile, 0);
-            else if (counts[i] != 0) states.v[position++] = SortState(counts[i], tile, firsts[i]);
+            if (!SEGMENTS) map.states[start + i] = ProblemState(counts[i], tile, 0);
+            else if (counts[i] != 0) map.states[position++] = ProblemState(counts[i], tile, firsts[i]);
             tile += tiles_of(counts[i], TILE);
         }
         line += all_tiles;
         problems += all_full;
     }
-    if (thread_id() == 0) states.v[args.problem_count] = SortState(SEGMENTS ? problems : 0, line, 0);
+    if (!SEGMENTS) problems = args.problem_count;
+    if (thread_id() == 0) {
+        map.problems = problems;
+        map.states[args.problem_count] = ProblemState(0, line, 0);
+    }
     return line;
 }
 
@@ -155,9 +165,9 @@ void main() {
         for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;
     }
     if (thread_id() == 0 && has_flag(FLAG_INDIRECT)) {
-        Words arguments = Words(scratch_part(args.arguments));
-        write_command(arguments, ARGUMENTS_TILES, tiles, 0);
-        write_command(arguments, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, 0);
-        if (SEGMENTS) write_command(arguments, ARGUMENTS_DIGITS, problems * BINS, 0);
+        Words commands = Words(scratch_part(args.commands));
+        write_command(commands, ARGUMENTS_TILES, tiles, 0);
+        write_command(commands, ARGUMENTS_CHUNKS, (tiles + args.chunk - 1) / args.chunk, 0);
+        if (SEGMENTS) write_command(commands, ARGUMENTS_DIGITS, problems * BINS, 0);
     }
 }

@@ -16,9 +16,19 @@
 #include "core/scan.glsl"
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH ReorderPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_words.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/function.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 #include "radix/planes.glsl"
+#include "radix/digit.glsl"
 // With fewer bins than shared memory is sized for, positions have gaps.
 #define SPREADS_PLACES (!VERIFIES_ORDER && BINS <= RADIX / 2)
 #include "radix/tile.glsl"
@@ -120,6 +130,7 @@ void sort_tile(Tile tile, PassIo io) {
 void main() {
     Tile tile;
     if (!find_tile(linear_group(), TILE, tile)) return;
+    enter_function(tile.problem);
     PassIo io = pass_io(load_skipped_digits(tile.problem));
     if (io.is_active) sort_tile(tile, io);
 }

@@ -28,10 +28,17 @@
 #endif
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH SegmentsPush
 #include "radix/problem.glsl"
+#include "radix/scratch.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/windows.glsl"
 #include "radix/segment_offsets.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
+
+PROBLEM_MEMBER(uvec2, status)
 
 #ifdef MERGES
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
@@ -245,7 +252,7 @@ void sort_items(uint count, uint skipped) {
         if (digit.word != word) {
             word = digit.word;
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-                if (HOLDS(k) && carried[k] < count) keys[k] = load_encoded(0, word, io, count, carried[k]);
+                if (HOLDS(k) && carried[k] < count) keys[k] = load_encoded(0, word, carried[k]);
             }
         }
         order_by_digit(keys, digit, true, positions);
@@ -276,21 +283,21 @@ void clear_histogram() {
     for (uint i = thread_id(); i <= pass_digits() * RADIX; i += THREADS) histogram.v[i] = 0;
 }
 
-void tell_all(uint segments, SortStates found) {
-    found.v[args.problem_count] = told_cover();
+void tell_all(uint segments) {
+    windows().v[args.problem_count] = told_cover();
     uvec2 status = problem_status(0);
     if (is_null(status)) return;
-    uvec2 count = problem_count(0);
-    bool clamped = !is_null(count) && Words(count).v[0] > args.chunk || offsets().v[segments] > problem_max_count(0);
+    uvec2 count = args.segments.count;
+    bool too_many = !is_null(count) && Words(count).v[0] > args.segments.max_count;
+    bool clamped = too_many || offsets().v[segments] > problem_max_count(0);
     Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
 }
 
 void main() {
     uint window = linear_group();
     if (window >= args.problem_count) return;
-    SortStates found = SortStates(scratch_part(args.problems));
     uint segments = told_segments();
-    if (window == 0 && thread_id() == 0) tell_all(segments, found);
+    if (window == 0 && thread_id() == 0) tell_all(segments);
 
     // 1. What begins here.
     uint first_item = window * WINDOW;
@@ -302,7 +309,7 @@ void main() {
     // Of offsets that fall, several long segments may have been told at once.
     uint long_count = min(sh_long_count, most - sh_long_first);
     if (long_count <= TILE) long_count = 0;
-    if (thread_id() == 0) found.v[window] = SortState(long_count, 0, sh_long_first);
+    if (thread_id() == 0) windows().v[window] = Segment(sh_long_first, long_count);
 
     // 2. The short ones: all together, or all but the last and then that one. Offsets that fall change nothing in that, since none is told
     // to end more than a tile behind where it begins.

@@ -13,8 +13,16 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "core/scan_threads.glsl"
+#define PUSH SpinePush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_words.glsl"
+#include "radix/tile_map.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 
 #define TILE args.tile_items
 
@@ -39,7 +47,7 @@ void main() {
     uint tiles = tiles_of(resolved_count(p), TILE);
     uint size = chunk_tiles();
     // Tiles of other problems in the first chunk of this one.
-    uint others = (SINGLE ? 0 : states().v[p].first_tile) % size;
+    uint others = (SINGLE ? 0 : tile_map().states[p].first_tile) % size;
     uint chunks = tiles == 0 ? 0 : tiles_of(others + tiles, size);
 
     uint sum = 0;

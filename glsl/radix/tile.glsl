@@ -42,9 +42,6 @@ const bool UNORDERED = (RANKING & RANKING_UNORDERED) != 0;
 #define SPREADS_PLACES false
 #endif
 
-// 1 if every digit has RADIX_BITS bits: this saves an instruction for each use of a key.
-layout(constant_id = SPEC_FULL_DIGITS) const uint FULL_DIGITS = 0;
-
 const uint TILE = THREADS * ITEMS;
 // A digit with more than 1 / HOT_SHARE of the keys is hot: lanes that increment the same counter wait for each other,
 // which costs more than a ballot.
@@ -78,10 +75,6 @@ uint counter_of(uint digit) { return SPREADS ? counter_word(digit) : digit; }
 uint swizzled(uint key, uint shift, uint mask) { return SPREADS ? swizzle_digit(key, shift, mask) : key; }
 uint own_counter(uint counter) { return histogram_row() * BINS + counter; }
 
-// The digit: its shift, word, and at most BIN_BITS bits come from the push constants.
-uint digit_shift() { return args.digit & 0xff; }
-uint digit_word() { return KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff; }
-uint digit_mask() { return FULL_DIGITS != 0 ? RADIX - 1 : (1u << (args.digit >> 16)) - 1; }
 uint digit_of(uint key, uint shift, uint mask) { return bin_of(key, shift, mask); }
 
 // Index of this thread's item k in the tile.

@@ -62,7 +62,7 @@ void rerank_with_ballots(Tile tile, PassIo io, uint keys[ITEMS], inout uint posi
         uint i = first + striped(k);
         uint key = PAD;
         if (striped(k) < tile.count - first) {
-            if (io.first) key = load_encoded(tile.problem, 0, io, tile.count, i);
+            if (io.first) key = load_encoded(tile.problem, 0, i);
             else key = load_strided(source, i);
         }
         uint position = rank_key_from_end(counter_of(digit_of(key, digit_shift(), digit_mask())));

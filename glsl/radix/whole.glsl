@@ -29,7 +29,7 @@ Part whole_problem(uint p, uint count) {
 
 // Word w of a key, encoded.
 uint load_key_word(Part part, PassIo io, uint w, uint position) {
-    if (io.first) return load_encoded(part.problem, w, io, part.count, part.first + position);
+    if (io.first) return load_encoded(part.problem, w, part.first + position);
     return load_strided(source_plane(part.problem, w, io, part.count), part.first + position);
 }
 

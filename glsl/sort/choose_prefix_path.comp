@@ -17,8 +17,13 @@
 #include "radix/bins.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
+#define PUSH PathPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
-#include "radix/pass_io.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_map.glsl"
 
 // Unit of the sum of steps: small enough that no thread's sum overflows.
 const float FRACTIONS = 4096;

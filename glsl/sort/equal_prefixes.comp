@@ -16,8 +16,16 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH PathPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/share.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;

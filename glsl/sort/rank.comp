@@ -20,8 +20,13 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#define PUSH RankPush
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#include "radix/pass.glsl"
 #include "radix/pass_io.glsl"
+#include "radix/ping_pong.glsl"
 #include "radix/planes.glsl"
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
@@ -48,7 +53,7 @@ shared uint sh_before[THREADS];
 // The words and bits of a key that are compared.
 void load_key(PassIo io, uint count, uint i, out uint key[COMPARED_WORDS]) {
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        key[w] = load_encoded(0, FIRST_WORD + w, io, count, i) & sorted_bits(w);
+        key[w] = load_encoded(0, FIRST_WORD + w, i) & sorted_bits(w);
     }
 }
 

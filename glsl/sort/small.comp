@@ -15,7 +15,11 @@
 #include "core/scan.glsl"
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH SmallPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
 #ifdef BUCKETS

@@ -14,9 +14,16 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "core/commands.glsl"
+#define PUSH BoundsPush
+#define ROW BucketInfoProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#include "radix/tile_map.glsl"
 #include "radix/segment_offsets.glsl"
 #include "split/bucket_info.glsl"
+
+PROBLEM_MEMBER(uvec2, labels)
 
 // Returns the index of the first label from `first` on that is not less than this one (lower bound).
 uint labels_below(Words labels, uint first, uint end, uint label) {
@@ -31,7 +38,7 @@ uint labels_below(Words labels, uint first, uint end, uint label) {
 }
 
 void tell(uint p, uint segment, uint bucket, uint first, uint end) {
-    Words labels = Words(problem_alternate_keys(p));
+    Words labels = Words(problem_labels(p));
     uint start = labels_below(labels, first, end, bucket);
     uint last = labels_below(labels, start, end, bucket + 1);
     tell_bucket(p, segment, bucket, start, last - start);
@@ -48,15 +55,15 @@ void tell_segment(uint segment, uint segments, uint bucket) {
 // If nothing else is requested: items without a bucket are the last of their segment.
 void tell_strays_of(uint segment, uint segments) {
     uint end = segment < segments ? begin_of(segment + 1) : 0;
-    if (end > begin_of(segment) && Words(problem_alternate_keys(0)).v[end - 1] == BUCKETS) tell_strays(0);
+    if (end > begin_of(segment) && Words(problem_labels(0)).v[end - 1] == BUCKETS) tell_strays(0);
 }
 
 // The number of segments, and of all their buckets if information is requested, is less than 2^30: the host has
 // checked.
 void tell_segments() {
     uint segments = told_segments();
-    bool tells = !is_null(offsets_of(0)) || !is_null(counts_of(0)) || !is_null(commands_of(0));
-    uint all = tells ? args.chunk * BUCKETS : args.chunk;
+    bool tells = !is_null(problem_offsets(0)) || !is_null(problem_counts(0)) || !is_null(problem_commands(0));
+    uint all = tells ? args.segments.max_count * BUCKETS : args.segments.max_count;
     uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
     for (uint i = linear_group() * THREADS + thread_id(); i < all; i += step) {
         if (tells) tell_segment(i / BUCKETS, segments, i % BUCKETS);

@@ -17,12 +17,30 @@
 #include "core/subgroup.glsl"
 #include "core/scan.glsl"
 #include "core/commands.glsl"
-#include "radix/problem.glsl"
 #ifdef RECOUNTS
+#define PUSH CountingInfoPush
+#define ROW CountingInfoProblem
+#else
+#define PUSH BucketInfoPush
+#define ROW BucketInfoProblem
+#endif
+#include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#ifdef RECOUNTS
+#include "radix/function.glsl"
 #include "radix/keys.glsl"
-#include "radix/pass_io.glsl"
-#include "radix/planes.glsl"
+
+PROBLEM_MEMBER(uvec2, keys)
+PROBLEM_MEMBER(uvec2, labels)
+PROBLEM_MEMBER(uint, key_stride)
+#include "radix/input.glsl"
 #include "split/redundant_histogram.glsl"
+#else
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_map.glsl"
+#include "split/given_starts.glsl"
 #endif
 #include "split/bucket_info.glsl"
 
@@ -40,7 +58,7 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     clear_recount();
     [[dont_unroll]] for (uint from = 0; from < all.count; from += BATCH * THREADS) {
         uint keys[BATCH];
-        load_batch(all, input_to_output(), from, keys);
+        load_batch(all, from, keys);
         if (from == 0) barrier();
         count_batch(all, from, keys);
     }
@@ -54,8 +72,8 @@ const uint MAX_ROWS = 16;
 
 // Copies the given start of a bin for the scatter pass.
 void take_start(uint p, Words histogram, uint bin, uint count) {
-    uint start = Words(starts_of(p)).v[bin];
-    uint items = output_items_of(p);
+    uint start = Words(problem_starts(p)).v[bin];
+    uint items = problem_capacity(p);
     histogram.v[bin] = start;
     if (bin == 0) histogram.v[BINS] = items;
     if (count > room_from(start, items)) set_status(p, STATUS_OUTPUT_CLAMPED);

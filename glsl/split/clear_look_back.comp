@@ -14,14 +14,20 @@
 #include "radix/bins.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
+#define PUSH ClearLookBackPush
+#define ROW BucketInfoProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/status.glsl"
+#include "radix/pass.glsl"
+#include "radix/histograms.glsl"
+#include "radix/tile_words.glsl"
+#include "radix/tickets.glsl"
+#include "radix/tile_map.glsl"
 #include "radix/clear.glsl"
+#include "split/given_starts.glsl"
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
-
-// The same members as in tell.glsl.
-uvec2 starts_of(uint p) { return problem_keys(p); }
-uint output_items_of(uint p) { return problem_alternate_values(p).x; }
 
 void main() {
     uint first = linear_group() * args.chunk;
@@ -32,8 +38,9 @@ void main() {
         if (SCAN < SCAN_RING) clear_look_back(tile, tiles);
         if (OUTPUT == OUTPUT_PLACED && tile.index == 0) {
             Words histogram = histogram_of(tile.problem);
-            for (uint bin = thread_id(); bin < BINS; bin += THREADS) histogram.v[BINS + bin] = Words(starts_of(tile.problem)).v[bin];
-            if (thread_id() == 0) histogram.v[2 * BINS] = output_items_of(tile.problem);
+            Words starts = Words(problem_starts(tile.problem));
+            for (uint bin = thread_id(); bin < BINS; bin += THREADS) histogram.v[BINS + bin] = starts.v[bin];
+            if (thread_id() == 0) histogram.v[2 * BINS] = problem_capacity(tile.problem);
         }
         t += tiles;
     }

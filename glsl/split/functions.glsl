@@ -5,22 +5,22 @@ const uint SPLITTER_WORDS = FUNCTION == FUNCTION_SPLITTERS ? (BUCKETS - 1) * KEY
 const bool KEEPS_SPLITTERS = SPLITTER_WORDS != 0 && SPLITTER_WORDS <= SPLITTERS_KEPT;
 shared uint sh_splitters[KEEPS_SPLITTERS ? SPLITTER_WORDS : 1];
 
-// Of ranges: where the first begins, how wide each is, and the nearest float to one divided by that.
-uvec2 low_of(uint p) { return problem_values(p); }
-uvec2 width_of(uint p) { return problem_to_keys(p); }
-float reciprocal_of(uint p) { return uintBitsToFloat(problem_to_values(p).x); }
+PROBLEM_MEMBER(uvec2, splitters)
+PROBLEM_MEMBER(uvec2, user_address)
+PROBLEM_MEMBER(uvec4, user_words)
+PROBLEM_PART(uvec2, low, ranges.low)
+PROBLEM_PART(uvec2, width, ranges.width)
+PROBLEM_PART(float, reciprocal, ranges.reciprocal)
 
 // As it is ordered; where signs are all that counts, and for the caller's own functions, as it comes.
-uint load_key_word(uint p, uint w, uint count, uint i) {
-    PassIo io;
-    io.first = true;
-    if (FUNCTION == FUNCTION_SIGNS || FUNCTION == FUNCTION_USER) return load_word(w, source_plane(p, w, io, count), true, i);
-    return load_encoded(p, w, io, count, i);
+uint load_key_word(uint p, uint w, uint i) {
+    if (FUNCTION == FUNCTION_SIGNS || FUNCTION == FUNCTION_USER) return load_word(w, key_plane(p, w), true, i);
+    return load_encoded(p, w, i);
 }
 
 // A word of splitter i, encoded like the keys'. (The table lies as dense keys do; narrow ones are refused.)
 uint load_splitter_word(uint p, uint i, uint w) {
-    Words words = Words(problem_values(p));
+    Words words = Words(problem_splitters(p));
     uint word = words.v[i * KEY_WORDS + memory_word(w)];
     if (w == TOP_WORD) return encode_top(word);
     bool negative = SIGN_TURNS_LOW_WORDS && is_negative(words.v[i * KEY_WORDS + memory_word(TOP_WORD)]);
@@ -65,11 +65,11 @@ uvec2 minus(uvec2 a, uvec2 b) {
 // A quotient of no more than 17 bits out of floats of 24 is wrong by one at most: from one less than it on, what is left tells.
 uint count_ranges(uint p, uint key[KEY_WORDS]) {
     uvec2 position = uvec2(key[0], KEY_WORDS > 1 ? key[KEY_WORDS - 1] : 0);
-    uvec2 low = low_of(p);
-    uvec2 width = width_of(p);
+    uvec2 low = problem_low(p);
+    uvec2 width = problem_width(p);
     if (is_less(position, low)) return 0;
     uvec2 left = minus(position, low);
-    float quotient = (float(left.y) * 4294967296.0 + float(left.x)) * reciprocal_of(p);
+    float quotient = (float(left.y) * 4294967296.0 + float(left.x)) * problem_reciprocal(p);
     uint bucket = max(uint(min(quotient, float(BUCKETS))), 1) - 1;
     uvec2 taken = bytes_of(bucket, width.x);
     taken.y += bucket * width.y;
@@ -95,8 +95,8 @@ uint bucket_of(uint p, uint i, uint key[KEY_WORDS]) {
     uint words[MAX_KEY_WORDS] = uint[MAX_KEY_WORDS](0, 0, 0, 0);
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) words[memory_word(w)] = key[w];
     TrmUserData data;
-    data.address = problem_values(p);
-    data.words = uvec4(problem_to_keys(p), problem_to_values(p));
+    data.address = problem_user_address(p);
+    data.words = problem_user_words(p);
     return min(trm_bucket(USER_KEY_OF(words), i, data), BUCKETS);
 }
 

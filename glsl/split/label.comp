@@ -5,9 +5,6 @@
 // Out: labels, packed into words. The last bin is for items without a bucket.
 // Workgroups: the same number for each problem.
 // Progress: never waits.
-//
-// The rows of this kernel hold the inputs of the bucket function in place of items: see for_each_label() in
-// src/radix/problems.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -19,10 +16,19 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
-#define BEFORE_SEGMENTS
+#define PUSH LabelPush
+#define ROW LabelProblem
 #include "radix/problem.glsl"
-#include "radix/pass_io.glsl"
-#include "radix/planes.glsl"
+#include "radix/counts.glsl"
+#include "radix/tile_map.glsl"
+#include "radix/segment_offsets.glsl"
+#define ALL_SEGMENTS told_cover
+#include "radix/share.glsl"
+
+PROBLEM_MEMBER(uvec2, keys)
+PROBLEM_MEMBER(uvec2, labels)
+PROBLEM_MEMBER(uint, key_stride)
+#include "radix/input.glsl"
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 0;
@@ -49,13 +55,14 @@ void main() {
     begin_function(p);
     barrier();
     uint count = share.count;
-    Words labels = Words(part_of(problem_alternate_keys(p), 4));
+    Words labels = Words(labels_of(p));
     uint step = share.shares * THREADS * RUN;
     for (uint first = (share.index * THREADS + thread_id()) * RUN; first < count; first += step) {
         uint keys[RUN * KEY_WORDS];
         // Past the last item, the last item is repeated: its label is not used, and the function sees no other item.
         [[unroll]] for (uint k = 0; k < RUN; ++k) {
-            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = load_key_word(p, w, count, item(first, k, count));
+            uint i = item(first, k, count);
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = load_key_word(p, w, i);
         }
         uint words[RUN] = uint[RUN](0, 0, 0, 0);
         [[unroll]] for (uint k = 0; k < RUN; ++k) {

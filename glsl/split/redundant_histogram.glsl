@@ -1,7 +1,7 @@
 // Redundant histogram: a workgroup counts all items of the problem by itself. For few items this takes less time than
 // waiting for a pass that counts.
 //
-// Includes before: radix/planes.glsl.
+// Includes before: radix/input.glsl.
 
 // Counters of each bin, for the items before and after the workgroup's own. Neighboring threads use different copies,
 // in different banks.
@@ -25,13 +25,13 @@ void clear_recount() {
 }
 
 // Loads each thread's items of a batch.
-void load_batch(Rest rest, PassIo io, uint from, out uint keys[BATCH]) {
+void load_batch(Rest rest, uint from, out uint keys[BATCH]) {
     uint word = KEY_WORDS == 1 ? 0 : args.digit >> 8 & 0xff;
-    Plane plane = source_plane(rest.problem, word, io, rest.count);
+    Plane plane = key_plane(rest.problem, word);
     [[unroll]] for (uint k = 0; k < BATCH; ++k) {
         uint i = from + k * THREADS + thread_id();
         if (i >= rest.count) continue;
-        if (!KEYS_ARE_PLANES) keys[k] = load_encoded(rest.problem, word, io, rest.count, i);
+        if (!KEYS_ARE_PLANES) keys[k] = load_encoded(rest.problem, word, i);
         else keys[k] = ENCODES ? encode_top(Words(plane.base).v[i]) : Words(plane.base).v[i];
     }
 }

@@ -4,7 +4,7 @@
 // Out: keys (and values), stably ordered by bucket. By OUTPUT: those of one bucket; or, in place of values, the rank of
 //      each item in its bucket.
 // Paper: Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016; here each subproblem computes its own prefix.
-// Workgroups: args.chunk for each problem, one for each tile of the largest.
+// Workgroups: args.groups for each problem, one for each tile of the largest.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -16,9 +16,14 @@
 #include "core/scan.glsl"
 #include "radix/keys.glsl"
 #include "core/counters.glsl"
+#define PUSH SingleDispatchPush
+#define ROW RadixProblem
 #include "radix/problem.glsl"
+#include "radix/counts.glsl"
+#include "radix/function.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
+#include "radix/digit.glsl"
 #define LEAST_COUNTERS 1
 #include "radix/tile.glsl"
 #include "split/redundant_histogram.glsl"
@@ -31,10 +36,10 @@ shared uint sh_bases[BINS];
 
 // Loads the word with the digit of this thread's items. Past the last item: the last bin, which does not affect the
 // others.
-void load_tile(Tile tile, PassIo io, out uint keys[ITEMS]) {
+void load_tile(Tile tile, out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
-        keys[k] = i < tile.count ? load_encoded(tile.problem, digit_word(), io, tile.count, i) : PAD;
+        keys[k] = i < tile.count ? load_encoded(tile.problem, digit_word(), i) : PAD;
     }
 }
 
@@ -92,13 +97,13 @@ void split_tile(Tile tile, PassIo io) {
     uint bins[ITEMS];
     uint ranks[ITEMS];
     uint followers[ITEMS];
-    load_tile(tile, io, keys);
+    load_tile(tile, keys);
     if (VALUE_WORDS != 0) load_moving(tile, io, KEY_WORDS, followers);
     begin_digit(digit_shift());
     clear_recount();
     [[dont_unroll]] for (uint from = 0; from < tile.count; from += BATCH * THREADS) {
         uint others[BATCH];
-        load_batch(rest, io, from, others);
+        load_batch(rest, from, others);
         if (from == 0) {
             barrier();
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) bins[k] = digit_of(keys[k], digit_shift(), digit_mask());
@@ -141,8 +146,8 @@ void split_tile(Tile tile, PassIo io) {
 
 void main() {
     Tile tile;
-    tile.problem = SINGLE ? 0 : linear_group() / args.chunk;
-    tile.index = SINGLE ? linear_group() : linear_group() % args.chunk;
+    tile.problem = SINGLE ? 0 : linear_group() / args.groups;
+    tile.index = SINGLE ? linear_group() : linear_group() % args.groups;
     if (tile.problem >= args.problem_count) return;
     tile.count = requested_count(tile.problem);
     tile.tiles = tiles_of(tile.count, TILE);

@@ -27,7 +27,11 @@ pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
 
 macro_rules! kernels {
     (
-        native { $($(#[$doc:meta])* $kernel:ident = $name:literal, [$($constant:ident),* $(,)?];)* }
+        native { $(
+            $(#[$doc:meta])* $kernel:ident = $name:literal,
+                push $push:ident, memory [$($memory:ident),*],
+                [$($constant:ident),* $(,)?];
+        )* }
         emulated { $($emulated:ident = $emulated_name:literal, of $native:ident;)* }
     ) => {
         /// A compiled module. The text of each lies in `glsl/`, what it is made of in `glsl/VARIANTS`.
@@ -55,6 +59,22 @@ macro_rules! kernels {
                 match CStr::from_bytes_with_nul(label.as_bytes()) {
                     Ok(label) => label,
                     Err(_) => c"trommel",
+                }
+            }
+
+            /// The struct of the module's push constants.
+            pub const fn push(self) -> &'static StructLayout {
+                match self {
+                    $(Self::$kernel => &<shared::$push as SharedStruct>::LAYOUT,)*
+                    $(Self::$emulated => Self::$native.push(),)*
+                }
+            }
+
+            /// The structs that the module reads or writes in memory; the rows of its problems first.
+            pub const fn memory(self) -> &'static [StructLayout] {
+                match self {
+                    $(Self::$kernel => &[$(<shared::$memory as SharedStruct>::LAYOUT),*],)*
+                    $(Self::$emulated => Self::$native.memory(),)*
                 }
             }
 

@@ -71,7 +71,9 @@ pub(crate) enum Groups {
 pub(crate) struct Push([u8; MAX_PUSH_BYTES as usize]);
 
 impl Push {
-    pub(crate) fn new<T: SharedStruct>(value: &T) -> Self {
+    /// Push constants of `kernel`, which are its struct.
+    pub(crate) fn new<T: SharedStruct>(kernel: Kernel, value: &T) -> Self {
+        debug_assert_eq!(T::LAYOUT.name, kernel.push().name, "the push constants of {kernel:?}");
         const { assert!(size_of::<T>() <= MAX_PUSH_BYTES as usize, "push constants exceed what every device takes") };
         let source = bytemuck::bytes_of(value);
         let mut bytes = [0; MAX_PUSH_BYTES as usize];

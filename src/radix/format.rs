@@ -329,7 +329,7 @@ impl Format {
     }
 }
 
-/// Maximum size of a value in bytes: `SortProblem::strides` holds 16 bits for it.
+/// Maximum size of a value in bytes: `RadixProblem::strides` holds 16 bits for it.
 const MAX_VALUE_SIZE: u32 = 4096;
 
 /// A digit: bits of one key word.

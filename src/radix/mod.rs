@@ -12,14 +12,19 @@ mod operation;
 mod pipelines;
 mod plan;
 mod problems;
+mod rows;
+// Plans of splits are still made here, in builds without the feature, too.
+#[path = "../split/rows.rs"]
+mod split_rows;
 
 #[cfg(test)]
 pub(crate) use config::{Algorithm, Config};
 #[cfg(test)]
 pub(crate) use format::Digit;
 pub(crate) use format::Format;
+pub(crate) use format::{BucketSource, LabelBy};
 #[cfg(feature = "split")]
-pub(crate) use format::{BucketSource, LabelBy, MAX_NARROW_COUNT, SplitBy};
+pub(crate) use format::{MAX_NARROW_COUNT, SplitBy};
 #[cfg(feature = "split")]
 pub(crate) use items::PlainKey;
 pub(crate) use items::{Items, ItemsInfo};
@@ -36,3 +41,4 @@ pub(crate) use pipelines::variants;
 pub(crate) use problems::ProblemTable;
 #[cfg(feature = "split")]
 pub(crate) use problems::{INDIRECT_COMMAND, MOST_GROUPS_Y};
+pub(crate) use rows::{PassFacts, behind, push_constants};

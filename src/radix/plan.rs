@@ -6,14 +6,19 @@ use super::items::Placement;
 use super::job::Role;
 use super::merging::Merging;
 use super::problems::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, ProblemTable};
+use super::rows::{PassFacts, PassIndex};
+use super::split_rows::InfoFacts;
 use crate::core::memory::Range;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows};
 use crate::core::primitive::PlanSource;
 use crate::kernels::Kernel;
 use crate::shared::{
-    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER,
-    FLAG_SHARED_DIGITS, FLAG_TICKETS, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, OUTPUT_NONE,
-    OUTPUT_PLACED, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, SortPush,
+    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, BoundsPush, BucketInfoProblem, BucketInfoPush, ClearLookBackPush,
+    CountingInfoProblem, CountingInfoPush, FLAG_HISTOGRAMS, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER, FLAG_SHARED_DIGITS,
+    FLAG_TICKETS, HistogramPush, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, LabelProblem, LabelPush,
+    MergePush, OUTPUT_NONE, OUTPUT_PLACED, OnesweepPush, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, PackPush,
+    PathPush, PermutePush, PreparePush, RankPush, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SingleDispatchPush,
+    SmallPush, SpinePush,
 };
 use crate::tuning::{Shape, SizedMerge, SizedRank, SmallShape, TileShape};
 
@@ -60,7 +65,7 @@ type Area = [Id; 2];
 struct Builder<'p, 'a> {
     table: &'a ProblemTable<'a>,
     plan: &'p mut Plan<'a>,
-    push: SortPush,
+    push: PassFacts,
     input: Area,
     /// The output, which also holds the planes of every other pass.
     output: Area,
@@ -157,19 +162,33 @@ impl<'p, 'a> Builder<'p, 'a> {
             (table.arguments.size != 0, FLAG_INDIRECT),
             (table.config.scan().is_some(), FLAG_TICKETS),
         ];
-        let mut push = SortPush {
-            scratch: table.scratch.into(),
-            problems: table.part_of(table.table),
+        // The table of segments is on the device: its rows are windows.
+        let (problems, windows) = if segmented { (0, table.part_of(table.table)) } else { (table.part_of(table.table), 0) };
+        let mut push = PassFacts {
+            scratch: table.scratch,
+            problems,
             states: table.part_of(table.states),
-            arguments: table.part_of(table.arguments),
-            tickets: table.part_of(table.tickets),
             problem_count: if segmented { table.algorithm.windows(table.most_items) } else { table.problems },
+            windows,
+            commands: table.part_of(table.arguments),
+            tickets: table.part_of(table.tickets),
             chunk,
             tile_items: table.algorithm.tiles().map_or(0, TileShape::tile),
-            flags: flags.iter().filter(|(set, _)| *set).fold(format.rule(), |all, (_, bit)| all | bit),
-            pass: format.digits() << 8 | rows_of_histogram << 16,
-            ..SortPush::default()
+            pass: PassIndex {
+                index: 0,
+                digits: format.digits(),
+                rows: rows_of_histogram,
+                flags: flags.iter().filter(|(set, _)| *set).fold(format.rule(), |all, (_, bit)| all | bit),
+            },
+            ..PassFacts::default()
         };
+        if segmented {
+            push.segments = SegmentList {
+                offsets: bound(Role::SegmentOffsets).address.into(),
+                count: bound(Role::Count).address.into(),
+                max_count: table.most_segments,
+            };
+        }
         if table.problems == 1 {
             table.for_each_problem(&mut |problem| push.problem = *problem);
         }
@@ -225,9 +244,25 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
     }
 
-    fn pass(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
+    /// Adds a pass with push constants `P`, which are made of the facts.
+    fn pass<P>(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources)
+    where
+        P: SharedStruct + for<'f> From<&'f PassFacts>,
+    {
+        self.add(kernel, tile, groups, &P::from(&self.push), reads, writes);
+    }
+
+    fn add(
+        &mut self,
+        kernel: Kernel,
+        tile: impl Into<TileShape>,
+        groups: Groups,
+        push: &impl SharedStruct,
+        reads: Resources,
+        writes: Resources,
+    ) {
         let variant = self.table.config.variant(kernel, tile, self.table.mode);
-        self.plan.add_pass(&variant, groups, Push::new(&self.push), reads, writes);
+        self.plan.add_pass(&variant, groups, Push::new(kernel, push), reads, writes);
     }
 
     /// Resources that a kernel reads to map a tile to its problem. Empty for a single problem: the push constants hold
@@ -245,7 +280,7 @@ impl<'p, 'a> Builder<'p, 'a> {
 
     /// Whether the device decides which digits are skipped.
     fn decided_on_device(&self) -> bool {
-        self.push.flags & FLAG_PASSES_OVER != 0
+        self.push.pass.has(FLAG_PASSES_OVER)
     }
 
     /// The resource that holds the skipped digits.
@@ -267,7 +302,10 @@ impl<'p, 'a> Builder<'p, 'a> {
         let groups = Groups::Fixed(self.table.problems);
         let reads = set(&self.read_of_input()).union(set(&[self.counts, self.rows]));
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.statuses]));
-        self.pass(small.kernel(), small.shape, groups, reads, writes);
+        match small.kernel() {
+            kernel @ Kernel::MergeSortRun => self.pass::<MergePush>(kernel, small.shape, groups, reads, writes),
+            kernel => self.pass::<SmallPush>(kernel, small.shape, groups, reads, writes),
+        }
     }
 
     /// Ranks each key against all keys. In place, a copy follows: other workgroups still read the input.
@@ -277,15 +315,15 @@ impl<'p, 'a> Builder<'p, 'a> {
         let aside = set(&self.alternate);
         let reads = set(&self.read_of_input()).union(set(&[self.counts]));
         let writes = if once { written } else { aside }.union(set(&[self.statuses]));
-        self.push.pass = 1 << 8;
+        self.push.pass = PassIndex { index: 0, digits: 1, rows: 0, flags: self.push.pass.flags };
         let groups = Groups::Fixed(self.table.most_items.div_ceil(ranked.items));
-        self.pass(Kernel::SortRank, ranked.shape(), groups, reads, writes);
+        self.pass::<RankPush>(Kernel::SortRank, ranked.shape(), groups, reads, writes);
         if !once {
-            self.push.pass |= 1;
+            self.push.pass.index = 1;
             let reads = aside.union(self.line());
             // Few items: one thread each.
             let groups = Groups::Fixed(self.table.most_items.div_ceil(self.table.config.profile.plain_threads));
-            self.pass(Kernel::RadixCopy, PLAIN, groups, reads, written);
+            self.pass::<PathPush>(Kernel::RadixCopy, PLAIN, groups, reads, written);
         }
     }
 
@@ -302,7 +340,13 @@ impl<'p, 'a> Builder<'p, 'a> {
             let labels = set(&[self.labelled()]);
             let reads = set(&self.read_of_input()).union(labels).union(self.line());
             let groups = self.table.most_items.div_ceil(shape.tile());
-            self.shared_pass(Kernel::SplitSingleDispatch, shape, groups, reads, set(&self.written_of(self.apart, true)));
+            self.shared_pass::<SingleDispatchPush>(
+                Kernel::SplitSingleDispatch,
+                shape,
+                groups,
+                reads,
+                set(&self.written_of(self.apart, true)),
+            );
         }
     }
 
@@ -314,56 +358,46 @@ impl<'p, 'a> Builder<'p, 'a> {
             let (first, last) = (level == 0, level == merging.levels);
             let reads = line.union(if first { set(&self.read_of_input()) } else { planes });
             let writes = if last { set(&self.written_of(self.apart, true)) } else { planes };
-            self.push.pass = level | merging.levels << 8;
+            (self.push.level, self.push.levels) = (level, merging.levels);
             if first {
                 let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
-                self.shared_pass(Kernel::MergeSortRun, run, merging.runs(most), reads, writes);
+                self.shared_pass::<MergePush>(Kernel::MergeSortRun, run, merging.runs(most), reads, writes);
                 continue;
             }
             // ProblemTable::new has checked both limits.
-            self.push.digit = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
+            self.push.run_items = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
             let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
             let partitions = merging.partitions(self.table.config.profile.plain_threads, most);
             let (keys, rows) = (line.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
-            self.shared_pass(Kernel::MergePartition, window, partitions, keys, rows);
-            self.shared_pass(Kernel::MergeJoin, window, windows, reads.union(rows), writes);
+            self.shared_pass::<MergePush>(Kernel::MergePartition, window, partitions, keys, rows);
+            self.shared_pass::<MergePush>(Kernel::MergeJoin, window, windows, reads.union(rows), writes);
         }
     }
 
     /// Adds a pass with `groups` workgroups for each problem.
-    fn shared_pass(&mut self, kernel: Kernel, shape: Shape, groups: u32, reads: Resources, writes: Resources) {
-        self.push.chunk = groups;
-        self.pass(kernel, shape, Groups::Fixed(self.table.problems * groups), reads, writes);
+    fn shared_pass<P>(&mut self, kernel: Kernel, shape: Shape, groups: u32, reads: Resources, writes: Resources)
+    where
+        P: SharedStruct + for<'f> From<&'f PassFacts>,
+    {
+        self.push.groups = groups;
+        self.pass::<P>(kernel, shape, Groups::Fixed(self.table.problems * groups), reads, writes);
     }
 
     /// Sorts the segments that fit a workgroup, then longer ones by radix passes.
     fn segments(&mut self, whole: SmallShape, tiles: Option<TileShape>) {
         self.label();
-        let push = self.push;
-        self.tell_cuts();
         let cleared = if tiles.is_some() { self.histograms } else { Id(None) };
         let labels = set(&[self.labelled()]);
         let reads = set(&self.read_of_input()).union(set(&[self.offsets, self.counts])).union(labels);
         let writes = set(&self.written_of(self.apart, true)).union(set(&[self.rows, self.statuses, cleared])).union(labels);
-        self.pass(whole.segments_kernel(), whole.shape, Groups::Fixed(self.push.problem_count), reads, writes);
-        self.push = push;
+        self.pass::<SegmentsPush>(whole.segments_kernel(), whole.shape, Groups::Fixed(self.push.problem_count), reads, writes);
         let Some(tile) = tiles else { return };
         let writes = set(&[self.states, self.arguments, self.tickets]);
-        self.pass(Kernel::RadixPrepare, tile, Groups::Fixed(1), set(&[self.rows]), writes);
+        self.pass::<PreparePush>(Kernel::RadixPrepare, tile, Groups::Fixed(1), set(&[self.rows]), writes);
         if self.table.config.scan().is_some() {
             self.digits_by_look_back(tile);
         } else {
             self.digits_by_scan(tile);
-        }
-    }
-
-    /// Puts address and maximum number of the segment offsets into the push constants, in place of members of the radix
-    /// passes: see glsl/radix/segment_offsets.glsl.
-    fn tell_cuts(&mut self) {
-        if self.format().segmented {
-            [self.push.arguments, self.push.tickets] =
-                bytemuck::cast(self.table.bounds.range(Role::SegmentOffsets).address.to_le_bytes());
-            self.push.chunk = self.table.most_segments;
         }
     }
 
@@ -382,10 +416,10 @@ impl<'p, 'a> Builder<'p, 'a> {
     fn prepare(&mut self, tile: TileShape, clears: u32, cleared: &[Id]) {
         let reads = set(&[self.counts, self.rows]);
         let writes = set(&[self.states, self.arguments, self.statuses]).union(set(cleared));
-        let flags = self.push.flags;
-        self.push.flags |= clears;
-        self.pass(Kernel::RadixPrepare, tile, Groups::Fixed(self.table.problems), reads, writes);
-        self.push.flags = flags;
+        let flags = self.push.pass.flags;
+        self.push.pass.flags |= clears;
+        self.pass::<PreparePush>(Kernel::RadixPrepare, tile, Groups::Fixed(self.table.problems), reads, writes);
+        self.push.pass.flags = flags;
     }
 
     /// The resources that a pass reads and writes. If digits may be skipped, the device selects among several.
@@ -427,17 +461,15 @@ impl<'p, 'a> Builder<'p, 'a> {
     /// Writes the labels, before digits are counted.
     fn label(&mut self) {
         let Some(labels) = self.format().labels() else { return };
-        let push = self.push;
-        self.push.problems = self.table.part_of(self.table.labels);
-        self.tell_cuts();
+        let mut row = LabelProblem::default();
         if self.table.problems == 1 {
-            self.table.for_each_label(&mut |problem| self.push.problem = *problem);
+            self.table.for_each_label(&mut |problem| row = *problem);
         }
+        let push = LabelPush::from((&PassFacts { problems: self.table.part_of(self.table.labels), ..self.push }, row));
         let keys = if labels.reads_keys() { self.input[0] } else { Id(None) };
         let reads = set(&[keys, self.given, self.labels]).union(self.counted_by());
         let groups = self.shares(self.table.most_items.into());
-        self.pass(Kernel::SplitLabel, PLAIN, groups, reads, set(&[self.alternate[0]]));
-        self.push = push;
+        self.add(Kernel::SplitLabel, PLAIN, groups, &push, reads, set(&[self.alternate[0]]));
     }
 
     /// The resources that hold counts, besides rows.
@@ -462,7 +494,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             _ => self.shares(self.table.most_items.into()),
         };
         let shape = self.table.config.finishing_shape(self.table.algorithm);
-        self.pass(Kernel::RadixCopy, shape, groups, reads, writes);
+        self.pass::<PathPush>(Kernel::RadixCopy, shape, groups, reads, writes);
     }
 
     fn histogram(&mut self, tile: TileShape, cleared: &[Id]) {
@@ -475,7 +507,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             reads = reads.union(set(&[self.counts]));
             writes = writes.union(set(&[self.tickets, self.statuses]));
         }
-        self.pass(Kernel::RadixHistogram, tile, chunks, reads, writes);
+        self.pass::<HistogramPush>(Kernel::RadixHistogram, tile, chunks, reads, writes);
     }
 
     fn look_back(&mut self, tile: TileShape) {
@@ -497,7 +529,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             reads = reads.union(set(&[self.counts]));
             writes = writes.union(set(&[self.tickets, self.statuses]));
         }
-        self.pass_of_buckets(Kernel::SplitClearLookBack, tile, chunks, reads, writes);
+        self.pass_of_buckets::<ClearLookBackPush, BucketInfoProblem>(Kernel::SplitClearLookBack, tile, chunks, reads, writes);
     }
 
     fn digits_by_look_back(&mut self, tile: TileShape) {
@@ -520,7 +552,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             self.turn(pass);
             let (reads, writes) = self.areas(pass);
             let reads = reads.union(self.line()).union(set(&[told, tile_words, tickets]));
-            self.pass(kernel, tile, groups, reads, writes.union(set(&[left, tile_words, tickets])));
+            self.pass::<OnesweepPush>(kernel, tile, groups, reads, writes.union(set(&[left, tile_words, tickets])));
         }
         self.copy();
         self.finish_prefixes();
@@ -531,7 +563,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         if self.table.algorithm.finish().is_some() {
             let chosen = set(&[self.histograms]);
             let groups = Groups::Fixed(self.table.problems);
-            self.pass(Kernel::SortChoosePrefixPath, PLAIN, groups, chosen.union(self.line()), chosen);
+            self.pass::<PathPush>(Kernel::SortChoosePrefixPath, PLAIN, groups, chosen.union(self.line()), chosen);
         }
     }
 
@@ -542,7 +574,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         let (reads, writes) = self.areas(self.format().digits());
         let tiles = self.table.most_items.div_ceil(shape.tile()).min((MOST_FINISHING / self.table.problems).max(1));
         let groups = Groups::Fixed(self.table.problems * tiles);
-        self.pass(Kernel::SortEqualPrefixes, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
+        self.pass::<PathPush>(Kernel::SortEqualPrefixes, shape, groups, reads.union(self.line()).union(self.passed_over()), writes);
     }
 
     fn reduce_then_scan(&mut self, tile: TileShape) {
@@ -577,9 +609,9 @@ impl<'p, 'a> Builder<'p, 'a> {
             }
             let planes = if self.format().labels().is_some() { Id(None) } else { self.apart[0] };
             counted = counted.intersection(set(&[self.digits_source(), planes, self.alternate[0], self.counts]));
-            self.pass(Kernel::RadixCount, tile, chunks, counted.union(line).union(shared), told);
+            self.pass::<ReorderPush>(Kernel::RadixCount, tile, chunks, counted.union(line).union(shared), told);
             let sums = set(&[tile_words, histograms]);
-            self.pass(Kernel::RadixSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
+            self.pass::<SpinePush>(Kernel::RadixSpine, tile, digits, set(&[tile_words]).union(line).union(shared), sums);
             match self.format().output() {
                 // One digit is complete with its sums. Two digits need sorted labels.
                 OUTPUT_NONE if self.format().digits() == 1 => continue,
@@ -588,14 +620,14 @@ impl<'p, 'a> Builder<'p, 'a> {
                 _ => {}
             }
             let reads = reads.union(line).union(set(&[tile_words, histograms]));
-            self.pass(Kernel::RadixReorder, tile, tiles, reads, writes);
+            self.pass::<ReorderPush>(Kernel::RadixReorder, tile, tiles, reads, writes);
         }
         self.copy();
     }
 
     fn turn(&mut self, pass: u32) {
         let format = self.format();
-        self.push.pass = pass | self.push.pass & !0xff;
+        self.push.pass.index = pass;
         let digit = (pass < format.digits()).then(|| format.digit(pass));
         self.push.digit = digit.map_or(0, |digit| digit.shift | digit.word << 8 | digit.bits << 16);
     }
@@ -615,7 +647,7 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
         let words = u64::from(self.table.most_items).div_ceil(u64::from(4 / self.format().key_size)) + 1;
         let reads = self.last_line().union(set(&[self.apart[0], self.output[0]]));
-        self.pass(Kernel::RadixPack, PLAIN, self.shares(words), reads, set(&[self.output[0]]));
+        self.pass::<PackPush>(Kernel::RadixPack, PLAIN, self.shares(words), reads, set(&[self.output[0]]));
     }
 
     fn permute(&mut self) {
@@ -625,8 +657,8 @@ impl<'p, 'a> Builder<'p, 'a> {
         let groups = self.shares(u64::from(self.table.most_items) * u64::from(self.format().value_size / 4));
         let (places, input, output, line) = (set(&[self.apart[1]]), self.input[1], self.output[1], self.last_line());
         let mut step = |step, reads: Id, writes: Id| {
-            self.push.digit = step;
-            self.pass(Kernel::RadixPermute, PLAIN, groups, line.union(places).union(set(&[reads])), set(&[writes]));
+            self.push.step = step;
+            self.pass::<PermutePush>(Kernel::RadixPermute, PLAIN, groups, line.union(places).union(set(&[reads])), set(&[writes]));
         };
         if input.0 == output.0 {
             let aside = Id(places.iter().next());
@@ -668,19 +700,34 @@ impl<'p, 'a> Builder<'p, 'a> {
             Kernel::SplitBounds => Groups::Fixed(self.table.problems * buckets.div_ceil(self.table.config.profile.plain_threads)),
             _ => Groups::Fixed(self.table.problems),
         };
-        self.pass_of_buckets(kernel, shape, groups, reads, set(&self.told).union(set(&[strays, placed])));
+        let writes = set(&self.told).union(set(&[strays, placed]));
+        match kernel {
+            Kernel::SplitSingleDispatchInfo => {
+                self.pass_of_buckets::<CountingInfoPush, CountingInfoProblem>(kernel, shape, groups, reads, writes);
+            }
+            Kernel::SplitBounds => self.pass_of_buckets::<BoundsPush, BucketInfoProblem>(kernel, shape, groups, reads, writes),
+            _ => self.pass_of_buckets::<BucketInfoPush, BucketInfoProblem>(kernel, shape, groups, reads, writes),
+        }
     }
 
-    /// Adds a pass whose rows are those of bucket information.
-    fn pass_of_buckets(&mut self, kernel: Kernel, tile: impl Into<TileShape>, groups: Groups, reads: Resources, writes: Resources) {
-        let push = self.push;
-        self.push.problems = self.table.part_of(self.table.results);
-        self.tell_cuts();
+    /// Adds a pass with push constants `P` whose rows `R` are those of bucket information.
+    fn pass_of_buckets<P, R>(
+        &mut self,
+        kernel: Kernel,
+        tile: impl Into<TileShape>,
+        groups: Groups,
+        reads: Resources,
+        writes: Resources,
+    ) where
+        P: SharedStruct + for<'f> From<(&'f PassFacts, R)>,
+        R: Copy + Default + for<'f> From<InfoFacts<'f>>,
+    {
+        let mut row = R::default();
         if self.table.problems == 1 {
-            self.table.for_each_result(&mut |problem| self.push.problem = *problem);
+            self.table.for_each_result(&mut |problem| row = *problem);
         }
-        self.pass(kernel, tile, groups, reads, writes);
-        self.push = push;
+        let facts = PassFacts { problems: self.table.part_of(self.table.results), ..self.push };
+        self.add(kernel, tile, groups, &P::from((&facts, row)), reads, writes);
     }
 
     /// As [`Builder::line`], for kernels after the passes. Small problems have no prepared states.

@@ -1,17 +1,19 @@
 //! The problem table of a plan and its scratch layout. Pure arithmetic: no address is dereferenced.
 
 use super::config::{Algorithm, Config};
-use super::format::{BucketSource, Format};
+use super::format::Format;
 use super::items::{Items, Placement};
-use super::job::{Buckets, Job, Role};
+use super::job::{Job, Role};
 use super::merging::Merging;
+use super::split_rows::{InfoFacts, label_row};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::plan::{Rows, Table};
 use crate::core::primitive::Jobs;
 use crate::core::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::shared::{
-    ARGUMENTS, Address, FLAG_ODD, FUNCTION_RANGE, FUNCTION_USER, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_VALUES_APART, MODE_DIRECT, PREFIX_BINS, RADIX, RING_GROUPS, RING_TAG_SHIFT, SortProblem, SortState,
+    ARGUMENTS, Address, BucketInfoProblem, CountingInfoProblem, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
+    LAYOUT_VALUES_APART, LabelProblem, MODE_DIRECT, PREFIX_BINS, ProblemState, RADIX, RING_GROUPS, RING_TAG_SHIFT, RadixProblem,
+    Segment,
 };
 use crate::{Error, Result};
 
@@ -256,12 +258,11 @@ impl<'a> ProblemTable<'a> {
         };
         let tiled = u64::from(algorithm.tiles().is_some());
         let ring = tiled * u64::from(config.in_ring()) * u64::from(config.profile.hooks.ring_entries) * 2 * bins * WORD;
-        let states = (u64::from(lines) + 1) * size_of::<SortState>() as u64;
-        let rows = match (segmented, problems) {
-            (true, _) => states,
-            (false, 0 | 1) => 0,
-            (false, _) => u64::from(problems) * size_of::<SortProblem>() as u64,
-        };
+        let states = WORD + (u64::from(lines) + 1) * size_of::<ProblemState>() as u64;
+        // One row alone is in the push constants.
+        let rows = |size: usize| if segmented || problems <= 1 { 0 } else { u64::from(problems) * size as u64 };
+        let table = if segmented { (u64::from(lines) + 1) * size_of::<Segment>() as u64 } else { rows(size_of::<RadixProblem>()) };
+        let results = rows(if algorithm.recounts() { size_of::<CountingInfoProblem>() } else { size_of::<BucketInfoProblem>() });
         // Always allocated, so that sizes do not depend on the location of counts.
         let arguments = part(tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
         let tickets = tiled * u64::from(config.scan().is_some()) * u64::from((2 + RING_GROUPS) * config.format.digits()) * WORD;
@@ -288,19 +289,18 @@ impl<'a> ProblemTable<'a> {
             arguments: if any_count_on_device && prepared { arguments } else { Range::NONE },
             tickets: part(tickets)?,
             states: part(tiled * states)?,
-            table: part(rows)?,
+            table: part(table)?,
             histograms: part(parts.histogram)?,
             tile_words: part(parts.tile_words + ring)?,
             alternate_keys: part(parts.keys)?,
             alternate_values: part(parts.values)?,
-            results: part(if config.format.split.is_some() && !segmented { rows } else { 0 })?,
-            labels: part(if config.format.labels().is_some() && !segmented { rows } else { 0 })?,
+            results: part(if config.format.split.is_some() { results } else { 0 })?,
+            labels: part(if config.format.labels().is_some() { rows(size_of::<LabelProblem>()) } else { 0 })?,
         })
     }
 
-    fn for_each_job(&self, visit: &mut dyn FnMut(&SortProblem, &Job)) {
+    fn for_each_job(&self, visit: &mut dyn FnMut(&RadixProblem, &Job)) {
         let format = &self.config.format;
-        let ranges = format.split.is_some_and(|split| split.function == FUNCTION_RANGE);
         let mut before = Parts::default();
         // Arrays that the caller does not provide are in scratch.
         let array = |given: u64, range: Range, offset: u64| {
@@ -320,21 +320,18 @@ impl<'a> ProblemTable<'a> {
             let key_stride = if info.key_stride == 0 { format.key_step() } else { info.key_stride };
             let dense_value = if format.has(LAYOUT_INTERLEAVED) { format.key_step() } else { value_step };
             let value_stride = if info.value_stride == 0 { dense_value } else { info.value_stride };
-            let range: [Address; 2] = bytemuck::cast(buckets.range);
             let own = |range: Range, offset: u64| self.part_of(Range::new(range.address.wrapping_add(offset), range.size));
-            let problem = SortProblem {
+            let problem = RadixProblem {
                 keys: arrays.keys.into(),
                 values: arrays.values.into(),
                 to_keys: arrays.to_keys.into(),
                 to_values: arrays.to_values.into(),
-                alternate_keys: if ranges { range[0] } else { array(arrays.alternate_keys, self.alternate_keys, before.keys) },
-                alternate_values: if ranges {
-                    range[1]
-                } else {
-                    array(arrays.alternate_values, self.alternate_values, before.values)
-                },
-                count: info.counted(format).address.into(),
+                alternate_keys: array(arrays.alternate_keys, self.alternate_keys, before.keys),
+                alternate_values: array(arrays.alternate_values, self.alternate_values, before.values),
+                // The device counts segments, not their items.
+                count: if format.segmented { 0 } else { info.count.address }.into(),
                 status: info.status.into(),
+                range: bytemuck::cast(buckets.range),
                 max_count: info.count.max,
                 strides: (key_stride / key_unit) | ((value_stride / WORD_BYTES) << 16),
                 histogram: own(self.histograms, before.histogram),
@@ -345,57 +342,25 @@ impl<'a> ProblemTable<'a> {
         });
     }
 
-    pub(super) fn for_each_problem(&self, visit: &mut dyn FnMut(&SortProblem)) {
+    pub(super) fn for_each_problem(&self, visit: &mut dyn FnMut(&RadixProblem)) {
         self.for_each_job(&mut |problem, _| visit(problem));
     }
 
-    /// Calls `visit` with the rows of bucket information, whose addresses are those of the results: see
-    /// glsl/split/bucket_info.comp.
-    pub(super) fn for_each_result(&self, visit: &mut dyn FnMut(&SortProblem)) {
+    /// Calls `visit` with the rows of bucket information.
+    pub(super) fn for_each_result<R: for<'r> From<InfoFacts<'r>>>(&self, visit: &mut dyn FnMut(&R)) {
         let format = &self.config.format;
         let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
         self.for_each_job(&mut |problem, Job { items, buckets }| {
-            let Buckets { offsets, counts, commands, starts, command_items, .. } = buckets;
-            let [values, to_keys, to_values] = [offsets, counts, commands].map(|range| range.address.into());
-            let told = SortProblem { values, to_keys, to_values, ..*problem };
-            let row = if self.algorithm.recounts() {
-                SortProblem { tile_words: *command_items, ..told }
-            } else {
-                let room = u64::from(output_items(format, items));
-                SortProblem { keys: starts.address.into(), alternate_values: room.into(), strides: *command_items, ..told }
-            };
             // The final location of labels: see labels_end_behind() in glsl/radix/planes.glsl.
-            let behind = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
-            visit(&SortProblem { alternate_keys: (u64::from_le_bytes(bytemuck::cast(row.alternate_keys)) + behind).into(), ..row });
+            let labels = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
+            visit(&R::from(InfoFacts { problem, buckets, capacity: output_items(format, items), labels }));
         });
     }
 
-    /// Calls `visit` with the rows of labels, whose addresses are the inputs of the bucket function: see
-    /// glsl/split/label.comp.
-    pub(super) fn for_each_label(&self, visit: &mut dyn FnMut(&SortProblem)) {
+    /// Calls `visit` with the rows of labels.
+    pub(super) fn for_each_label(&self, visit: &mut dyn FnMut(&LabelProblem)) {
         let Some(labels) = self.config.format.labels() else { return };
-        self.for_each_job(&mut |problem, Job { buckets, .. }| {
-            let Buckets { low, width, given, user_address, user_words, .. } = buckets;
-            let problem = *problem;
-            let reciprocal = 1.0 / (*width).max(1) as f32;
-            visit(&match labels.given {
-                // Dense: strides in words, or in bytes for narrower keys.
-                Some(BucketSource::Ids(size)) => {
-                    SortProblem { keys: given.address.into(), strides: if size == 4 { 1 } else { size }, ..problem }
-                }
-                Some(BucketSource::Splitters) => SortProblem { values: given.address.into(), ..problem },
-                None if labels.function == FUNCTION_USER => {
-                    let [to_keys, to_values] = bytemuck::cast(*user_words);
-                    SortProblem { values: (*user_address).into(), to_keys, to_values, ..problem }
-                }
-                None => SortProblem {
-                    values: (*low).into(),
-                    to_keys: (*width).into(),
-                    to_values: u64::from(reciprocal.to_bits()).into(),
-                    ..problem
-                },
-            });
-        });
+        self.for_each_job(&mut |problem, Job { buckets, .. }| visit(&label_row(problem, buckets, &labels)));
     }
 
     /// The offset of a part of scratch, in units of 256 bytes.
@@ -411,11 +376,13 @@ impl<'a> ProblemTable<'a> {
 
 impl Table for ProblemTable<'_> {
     fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
-        let row = &mut |problem: &SortProblem| row(bytemuck::bytes_of(problem));
         match rows {
-            Rows::Problems => self.for_each_problem(row),
-            Rows::Results => self.for_each_result(row),
-            Rows::Labels => self.for_each_label(row),
+            Rows::Problems => self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem))),
+            Rows::Results if self.algorithm.recounts() => {
+                self.for_each_result::<CountingInfoProblem>(&mut |problem| row(bytemuck::bytes_of(problem)));
+            }
+            Rows::Results => self.for_each_result::<BucketInfoProblem>(&mut |problem| row(bytemuck::bytes_of(problem))),
+            Rows::Labels => self.for_each_label(&mut |problem| row(bytemuck::bytes_of(problem))),
         }
     }
 }

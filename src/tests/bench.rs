@@ -8,7 +8,7 @@ use crate::core::plan::{Plan, Rows, Table as _};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::host::{Buffer, Context};
 use crate::radix::{Buckets, Items, ProblemTable, Role};
-use crate::shared::{OUTPUT_PLACED, RADIX, SortProblem};
+use crate::shared::{OUTPUT_PLACED, RADIX, RadixProblem};
 use crate::split::Ranges;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile};
 use crate::{Count, Range, Scratch, Segments, SorterInfo, Strategy};
@@ -254,7 +254,7 @@ impl Bench {
     }
 
     /// Hands the plan, and memory with the table in it, to `body`.
-    pub(super) fn with_plan<T>(&self, body: impl FnOnce(&Plan<'_>, Vec<u8>, &[SortProblem]) -> T) -> T {
+    pub(super) fn with_plan<T>(&self, body: impl FnOnce(&Plan<'_>, Vec<u8>, &[RadixProblem]) -> T) -> T {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
         let algorithm = config.algorithm(self.sorts.infos[0].count.max);
         assert!(self.sorts.infos.iter().all(|info| config.algorithm(info.count.max) == algorithm), "one case, one algorithm");
@@ -263,7 +263,7 @@ impl Bench {
         let table = ProblemTable::new(config, algorithm, &self.sorts, self.scratch_address(), &mut layout).unwrap();
         assert_eq!(layout.size(), AHEAD + self.scratch.size);
         let plan = Plan::of(&table).unwrap();
-        let mut rows = Vec::<SortProblem>::new();
+        let mut rows = Vec::<RadixProblem>::new();
         table.for_each_row(Rows::Problems, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
         let mut memory = self.initial.clone();
         for upload in &plan.uploads {

@@ -7,10 +7,10 @@ use super::twins::{Move, Twin, address, below_prefix, move_of_pass, result};
 use crate::Strategy;
 use crate::core::plan::{Pass, Plan};
 use crate::kernels::Kernel;
-use crate::radix::{Buckets, Merging, cpu};
+use crate::radix::{Buckets, Format, Merging, cpu};
 use crate::shared::{
     FLAG_SHARED_DIGITS, OUTPUT_BUCKETS, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH,
-    STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, SortProblem, SortPush,
+    PackedPass, RadixProblem, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET,
 };
 
 /// What the kernels keep of the counts of a problem's tiles, digit by digit, in a row for each tile: the counts of those before it in its chunk
@@ -34,16 +34,16 @@ impl Bench {
     }
 
     /// What the pass does with the twin's items.
-    pub(super) fn move_of(&self, twin: &Twin, push: &SortPush) -> Option<Move> {
+    pub(super) fn move_of(&self, twin: &Twin, pass: PackedPass) -> Option<Move> {
         let chosen = self.chosen(twin);
         let passed_over = if chosen {
             below_prefix(&twin.format)
-        } else if push.flags & FLAG_SHARED_DIGITS != 0 {
+        } else if pass.has(FLAG_SHARED_DIGITS) {
             twin.shared
         } else {
             0
         };
-        move_of_pass(&twin.format, push.pass >> 8 & 0xff, passed_over, chosen, push.pass & 0xff)
+        move_of_pass(&twin.format, pass.digits(), passed_over, chosen, pass.index())
     }
 
     /// Whether prefixes are sorted by.
@@ -53,9 +53,9 @@ impl Bench {
     }
 
     /// Does what the pass does, in plain Rust, and compares.
-    pub(super) fn check(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass, rows: &[SortProblem], twins: &mut [Twin]) {
-        let push = push_of(pass);
-        let (tile, index) = (self.tile(), push.pass & 0xff);
+    pub(super) fn check(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass, rows: &[RadixProblem], twins: &mut [Twin]) {
+        let packed = packed_pass(pass, &self.sorts.format());
+        let (tile, index, chunk_of_most) = (self.tile(), packed.index(), member(pass, "chunk").unwrap_or(1) as usize);
         let prepared = is_prepared(plan);
         let counts_tiles = self.sorts.info.strategy == Strategy::ReduceThenScan;
         let name = pass.kernel.name().trim_end_matches("_emulated");
@@ -82,18 +82,18 @@ impl Bench {
             };
             // Of one problem alone, which is counted on the device, as many chunks as of the most items.
             let chunk = match problem.device_count.filter(|_| !prepared) {
-                Some(_) => tiles.div_ceil(problem.size.div_ceil(tile).div_ceil(push.chunk as usize).max(1)).max(1),
-                None => push.chunk as usize,
+                Some(_) => tiles.div_ceil(problem.size.div_ceil(tile).div_ceil(chunk_of_most).max(1)).max(1),
+                None => chunk_of_most,
             };
-            let to = self.move_of(twin, &push);
+            let to = self.move_of(twin, packed);
             match name {
                 "radix_prepare" => {
                     let counted = !counts_tiles && twin.format.lies_in_line();
-                    let cleared = counted || push.flags & FLAG_SHARED_DIGITS != 0;
+                    let cleared = counted || packed.has(FLAG_SHARED_DIGITS);
                     let histograms = self.part(memory, row.histogram, digits * bins + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
-                "radix_histogram" => self.check_histogram(memory, prepared, &push, row, twin),
+                "radix_histogram" => self.check_histogram(memory, prepared, chunk_of_most, row, twin),
                 "split_clear_look_back" => self.check_begun(memory, row, input, twin),
                 "radix_count" => {
                     if to.is_some() {
@@ -115,7 +115,7 @@ impl Bench {
                     let Some(to) = to else { continue };
                     let looks_back = name.starts_with("radix_onesweep");
                     if looks_back {
-                        self.check_look_back(memory, &push, row, twin, to);
+                        self.check_look_back(memory, packed, row, twin, to);
                     }
                     if looks_back && !twin.format.lies_in_line() && twin.len() != 0 {
                         let counts = self.part(memory, row.histogram, bins);
@@ -141,7 +141,7 @@ impl Bench {
                 }
                 "sort_choose_prefix_path" => {
                     let found = self.part(memory, row.histogram, digits * bins + 1)[digits * bins];
-                    let shared = if push.flags & FLAG_SHARED_DIGITS != 0 { twin.shared } else { 0 };
+                    let shared = if packed.has(FLAG_SHARED_DIGITS) { twin.shared } else { 0 };
                     let prefixes = PASSED_OVER_PREFIXES | below_prefix(&twin.format);
                     assert_eq!(found, if self.chosen(twin) { prefixes } else { shared }, "what is not sorted by");
                 }
@@ -162,10 +162,10 @@ impl Bench {
                     compare_items(twin, to.expect("it moves all"));
                 }
                 "merge_sort_run" | "merge_partition" | "merge_join" if self.merging().is_some() => {
-                    let (level, levels) = (push.pass & 0xff, push.pass >> 8 & 0xff);
+                    let [level, levels] = ["level", "levels"].map(|name| member(pass, name).unwrap());
                     let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
                     match (name, self.merging()) {
-                        ("merge_partition", _) => self.check_windows(memory, &push, row, twin),
+                        ("merge_partition", _) => self.check_windows(memory, member(pass, "run_items").unwrap(), row, twin),
                         (_, Some(merging)) => {
                             twin.sort_runs(merging.run_items(level) as usize);
                             compare_items(twin, to);
@@ -185,7 +185,7 @@ impl Bench {
                     let [_, values] = twin.output();
                     // Behind both planes of places.
                     let aside = address(row.alternate_values) + u64::from(row.max_count.next_multiple_of(4)) * 8;
-                    let target = if push.digit == PERMUTE_TO_SCRATCH { aside } else { address(row.to_values) };
+                    let target = if member(pass, "step") == Some(PERMUTE_TO_SCRATCH) { aside } else { address(row.to_values) };
                     assert_eq!(self.bytes(memory, target, values.len()), values, "{name}");
                 }
                 "split_label" => {
@@ -224,11 +224,11 @@ impl Bench {
             // Every tile has told that it has looked back, those that move nothing too.
             let tiles = twins.iter().map(|twin| twin.len().div_ceil(tile)).sum();
             let expected = Ring::counted(0..tiles);
-            let found = self.part(memory, push.tickets, Ring::counters(&push) + expected.len());
-            assert_eq!(found[Ring::counters(&push)..], expected, "tiles that have looked back");
+            let found = self.part(memory, member(pass, "tickets").unwrap(), Ring::counters(packed) + expected.len());
+            assert_eq!(found[Ring::counters(packed)..], expected, "tiles that have looked back");
         }
         if name == "radix_prepare" {
-            self.check_line(memory, plan, &push);
+            self.check_line(memory, plan, pass);
         }
     }
 
@@ -276,10 +276,10 @@ impl Bench {
         (rows, begins.windows(2).map(|window| window[1] - window[0]).max().unwrap_or(0))
     }
 
-    pub(super) fn check_windows(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin) {
+    pub(super) fn check_windows(&self, memory: &[u8], run: u32, row: &RadixProblem, twin: &Twin) {
         let Merging { sized, fan, .. } = self.merging().unwrap();
-        let of_group = (push.digit * fan).div_ceil(sized.step(fan) * sized.spacing(fan)) as usize;
-        let (run, fan) = (push.digit as usize, fan as usize);
+        let of_group = (run * fan).div_ceil(sized.step(fan) * sized.spacing(fan)) as usize;
+        let (run, fan) = (run as usize, fan as usize);
         for (group, first) in (0..twin.len()).step_by(run * fan).enumerate() {
             let (rows, largest) = self.windows(twin, first, run);
             assert!(largest <= sized.window.tile() as usize, "a window of {largest} items");
@@ -290,14 +290,14 @@ impl Bench {
     }
 
     /// Counts of all digits, the digits that all keys share, and look-back words cleared.
-    pub(super) fn check_histogram(&self, memory: &[u8], prepared: bool, push: &SortPush, row: &SortProblem, twin: &Twin) {
+    pub(super) fn check_histogram(&self, memory: &[u8], prepared: bool, chunk: usize, row: &RadixProblem, twin: &Twin) {
         let tile = self.tile();
         if prepared {
             let expected = [twin.histograms().concat(), vec![twin.shared]].concat();
             assert_eq!(self.part(memory, row.histogram, expected.len()), expected, "histograms and shared digits");
         } else {
             // A row for each group.
-            let chunk = push.chunk as usize * tile;
+            let chunk = chunk * tile;
             let rows = (row.max_count as usize).div_ceil(chunk);
             let expected = (0..rows).flat_map(|g| twin.part(g * chunk..(g + 1) * chunk).histograms().concat());
             let expected: Vec<u32> = expected.collect();
@@ -308,7 +308,7 @@ impl Bench {
         }
     }
 
-    fn check_cleared(&self, memory: &[u8], row: &SortProblem, twin: &Twin) {
+    fn check_cleared(&self, memory: &[u8], row: &RadixProblem, twin: &Twin) {
         let words = match twin.len() {
             // Without a tile there is no group to clear them.
             0 => 0,
@@ -320,7 +320,7 @@ impl Bench {
 
     /// Look-back words cleared, and where buckets begin, if they are told so, behind the counts to come. `input`: the twin with all items that
     /// there may be.
-    fn check_begun(&self, memory: &[u8], row: &SortProblem, input: &Twin, twin: &Twin) {
+    fn check_begun(&self, memory: &[u8], row: &RadixProblem, input: &Twin, twin: &Twin) {
         self.check_cleared(memory, row, twin);
         if twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
             let found = self.part(memory, row.histogram, 2 * twin.bins()).split_off(twin.bins());
@@ -329,8 +329,8 @@ impl Bench {
     }
 
     /// What the tiles of a pass have published, when all have gone. In the ring, what is there of this pass.
-    pub(super) fn check_look_back(&self, memory: &[u8], push: &SortPush, row: &SortProblem, twin: &Twin, to: Move) {
-        let prefixes = twin.prefixes(self.tile(), push.pass & 0xff);
+    pub(super) fn check_look_back(&self, memory: &[u8], pass: PackedPass, row: &RadixProblem, twin: &Twin, to: Move) {
+        let prefixes = twin.prefixes(self.tile(), pass.index());
         if !self.in_ring() {
             let expected: Vec<u32> = prefixes.iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix)).collect();
             let words = self.part(memory, row.tile_words, prefixes.len() / twin.bins() * twin.look_back_row());
@@ -340,25 +340,25 @@ impl Bench {
         }
         // The tiles of a batch share the ring, and which of them the twin is is not told: one alone is.
         if self.problems.len() == 1 {
-            let ring = Ring::of(push, prefixes.len() / twin.bins(), twin.bins());
+            let ring = Ring::of(pass, prefixes.len() / twin.bins(), twin.bins());
             let words = self.part(memory, row.tile_words, RING_ENTRIES as usize * 2 * twin.bins());
             ring.check(&words, &prefixes, 0..prefixes.len() / twin.bins(), 0..0);
         }
     }
 
     /// States, indirect arguments, after `prepare`.
-    pub(super) fn check_line(&self, memory: &[u8], plan: &Plan<'_>, push: &SortPush) {
-        let mut expected = Vec::new();
+    pub(super) fn check_line(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) {
+        let mut expected = vec![self.problems.len() as u32];
         let mut tiles = 0;
         for problem in &self.problems {
             expected.extend([problem.count() as u32, tiles, 0]);
             tiles += problem.count().div_ceil(self.tile()) as u32;
         }
         expected.extend([0, tiles, 0]);
-        assert_eq!(self.part(memory, push.states, expected.len()), expected, "states");
+        assert_eq!(self.part(memory, member(pass, "states").unwrap(), expected.len()), expected, "states");
         if let Some(arguments) = plan.resources.iter().find(|resource| resource.name == "arguments") {
             let fold = |groups| <[u32; 2]>::from(crate::core::record::fold(groups, 7));
-            let ([x, y], [chunks_x, chunks_y]) = (fold(tiles), fold(tiles.div_ceil(push.chunk)));
+            let ([x, y], [chunks_x, chunks_y]) = (fold(tiles), fold(tiles.div_ceil(member(pass, "chunk").unwrap())));
             let expected = [x, y, 1, chunks_x, chunks_y, 1];
             assert_eq!(self.words(memory, arguments.range.address, 6), expected, "indirect arguments");
         }
@@ -407,6 +407,14 @@ pub(super) fn is_prepared(plan: &Plan<'_>) -> bool {
     plan.passes.iter().any(|pass| pass.kernel == Kernel::RadixPrepare)
 }
 
-pub(super) fn push_of(pass: &Pass) -> SortPush {
-    bytemuck::pod_read_unaligned(&pass.push.bytes()[..size_of::<SortPush>()])
+/// A word of the push constants by its name, if the kernel has it.
+pub(super) fn member(pass: &Pass, name: &str) -> Option<u32> {
+    let (glsl, _, offset) = pass.kernel.push().fields.iter().find(|(_, field, _)| *field == name)?;
+    assert_eq!(*glsl, "uint", "{name} is a word");
+    Some(bytemuck::pod_read_unaligned(&pass.push.bytes()[*offset..][..4]))
+}
+
+/// The pass that a kernel belongs to. Kernels that are not told do the first one.
+pub(super) fn packed_pass(pass: &Pass, format: &Format) -> PackedPass {
+    member(pass, "pass").map_or(PackedPass::new(0, format.digits(), 0, 0), bytemuck::cast)
 }

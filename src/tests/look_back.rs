@@ -1,7 +1,7 @@
 //! What tiles publish for those after them: words of look-back, and where the ring keeps them.
 
 use super::contexts::RING_ENTRIES;
-use crate::shared::{RING_GROUPS, RING_TAG_SHIFT, SortPush};
+use crate::shared::{PackedPass, RING_GROUPS, RING_TAG_SHIFT};
 use std::ops::Range;
 
 // States of look-back words: see glsl/core/lookback.glsl.
@@ -25,8 +25,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn of(push: &SortPush, tiles: usize, bins: usize) -> Self {
-        Self { bins, laps_before: (push.pass & 0xff) * (tiles as u32).div_ceil(RING_ENTRIES) }
+    pub(super) fn of(pass: PackedPass, tiles: usize, bins: usize) -> Self {
+        Self { bins, laps_before: pass.index() * (tiles as u32).div_ceil(RING_ENTRIES) }
     }
 
     pub(super) fn tag(&self, tile: usize) -> u32 {
@@ -50,8 +50,8 @@ impl Ring {
     }
 
     /// Where the counters of a pass begin, behind tickets and tails; and what they are once so many tiles have counted themselves.
-    pub(super) fn counters(push: &SortPush) -> usize {
-        2 * (push.pass >> 8 & 0xff) as usize + (push.pass & 0xff) as usize * RING_GROUPS as usize
+    pub(super) fn counters(pass: PackedPass) -> usize {
+        2 * pass.digits() as usize + pass.index() as usize * RING_GROUPS as usize
     }
 
     pub(super) fn counted(tiles: Range<usize>) -> [u32; RING_ENTRIES as usize / 2] {

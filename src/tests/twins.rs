@@ -7,7 +7,7 @@ use crate::radix::cpu::{self, Plane};
 use crate::radix::{Digit, Format, Items, KeyType, SplitBy};
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, SortProblem,
+    LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, RadixProblem,
 };
 use crate::{BucketFunction, SorterInfo, SplitterInfo, ValueType};
 
@@ -209,7 +209,7 @@ impl Twin {
     }
 
     /// Where a split leaves its items that has moved them, where each bucket begins said by `starts`: those of one bucket, or of all.
-    pub(super) fn placed(&self, row: &SortProblem, to: Move, starts: &[u32]) -> Vec<(u64, Vec<u8>)> {
+    pub(super) fn placed(&self, row: &RadixProblem, to: Move, starts: &[u32]) -> Vec<(u64, Vec<u8>)> {
         let split = self.format.split.map_or(0, |split| split.output);
         let (mut parts, mut first) = (Vec::new(), 0);
         for (bucket, count) in self.bucket_counts().into_iter().enumerate() {
@@ -397,7 +397,7 @@ impl Twin {
     }
 
     /// Where a pass that moves items so leaves them, and what there.
-    pub(super) fn written(&self, row: &SortProblem, to: Move) -> Vec<(u64, Vec<u8>)> {
+    pub(super) fn written(&self, row: &RadixProblem, to: Move) -> Vec<(u64, Vec<u8>)> {
         let format = &self.format;
         let mut written = Vec::new();
         let [keys, values] = self.output();
@@ -445,7 +445,7 @@ impl Twin {
     }
 
     /// Planes of keys (0) or values (1) between passes: the alternate ones, or those that lie where the result will, if they may.
-    pub(super) fn area(&self, row: &SortProblem, which: usize, alternate: bool) -> u64 {
+    pub(super) fn area(&self, row: &RadixProblem, which: usize, alternate: bool) -> u64 {
         let format = &self.format;
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (apart, words) = [(LAYOUT_KEYS_APART, format.key_words + together), (LAYOUT_VALUES_APART, format.value_words)][which];
@@ -466,7 +466,7 @@ pub(super) struct Input {
     pub(super) value_stride: u32,
 }
 
-/// What a pass does with a problem: see glsl/radix/pass_io.glsl.
+/// What a pass does with a problem: see glsl/radix/ping_pong.glsl.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     /// Passes before it that move.

@@ -16,8 +16,8 @@ macro_rules! sources {
 
 sources! {
     "radix/bins.glsl" "core/extensions.glsl" "radix/keys.glsl" "core/memory.glsl" "core/shared.glsl" "core/subgroup.glsl"
-    "radix/segment_offsets.glsl" "radix/pass_io.glsl" "radix/planes.glsl" "radix/problem.glsl"
-    "split/functions.glsl" "split/user.glsl"
+    "radix/counts.glsl" "radix/input.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/segment_offsets.glsl" "radix/share.glsl"
+    "radix/tile_map.glsl" "split/functions.glsl" "split/user.glsl"
 }
 
 const KERNEL: &str = include_str!("../../../glsl/split/label.comp");

@@ -6,7 +6,7 @@ use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::PlanSource;
 use crate::kernels::Kernel;
-use crate::shared::SortPush;
+use crate::shared::PreparePush;
 use proptest::prelude::*;
 use std::rc::Rc;
 
@@ -56,7 +56,13 @@ impl PlanSource for Request {
             let commands = Groups::Indirect { offset: offset(COMMANDS), resource: places[COMMANDS] };
             let groups = if drawn.is_indirect { commands } else { Groups::Fixed(1) };
             let variant = Variant::new(Kernel::RadixPrepare, |_| 0);
-            plan.add_pass(&variant, groups, Push::new(&SortPush::default()), set(drawn.reads), set(drawn.writes));
+            plan.add_pass(
+                &variant,
+                groups,
+                Push::new(variant.kernel, &PreparePush::default()),
+                set(drawn.reads),
+                set(drawn.writes),
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Look-back where tiles never come, in any state of its words; and where counts take two of them.
 
 use crate::radix::cpu;
-use crate::shared::SortPush;
+use crate::shared::PackedPass;
 use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::checks::push_of;
+use crate::tests::checks::{member, packed_pass};
 use crate::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};
 use crate::tests::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word, ticket_words};
 use crate::tests::twins::{Move, Twin, noise};
@@ -11,8 +11,8 @@ use crate::tuning::{Profile, Ranking};
 use crate::{KeyType, Order, SorterInfo, Strategy};
 
 /// Look-back words of tiles that nobody has finished, in any state that the protocol knows.
-fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost: usize, round: u64, words: &mut [u32]) {
-    let index = push.pass & 0xff;
+fn unfinished_words(bench: &Bench, pass: PackedPass, twin: &Twin, to: Move, lost: usize, round: u64, words: &mut [u32]) {
+    let index = pass.index();
     let (bins, prefixes) = (twin.bins(), twin.prefixes(bench.tile(), index));
     let own = cpu::count(&twin.keys, bench.tile(), twin.digit(index), bins);
     let tiles = prefixes.len() / bins;
@@ -22,7 +22,7 @@ fn unfinished_words(bench: &Bench, push: &SortPush, twin: &Twin, to: Move, lost:
     for (t, digit) in (first..lost).flat_map(|t| (0..bins).map(move |digit| (t, digit))) {
         let (count, prefix, drawn) = (own[digit * tiles + t], prefixes[t * bins + digit], drawn[t * bins + digit]);
         if bench.in_ring() {
-            let ring = Ring::of(push, tiles, bins);
+            let ring = Ring::of(pass, tiles, bins);
             let tag = ring.tag(t);
             // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever it says.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
@@ -80,17 +80,18 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
         let (mut twin, row) = (bench.twins().remove(0), &rows[0]);
         let (digits, bins) = (twin.format.digits() as usize, twin.bins());
         for pass in &plan.passes {
-            let push = push_of(pass);
-            let index = push.pass & 0xff;
+            let packed = packed_pass(pass, &twin.format);
+            let index = packed.index();
             let before = memory.clone();
             memory = bench.run(&before, plan, pass);
-            let to = bench.move_of(&twin, &push).filter(|_| pass.kernel.name().starts_with("radix_onesweep"));
+            let to = bench.move_of(&twin, packed).filter(|_| pass.kernel.name().starts_with("radix_onesweep"));
             let Some(to) = to else { continue };
             let source = twin.clone();
             let places = twin.reorder(tile, index);
             let mut taken = vec![false; twin.len()];
             places[lost * tile..].iter().for_each(|place| taken[*place] = true);
-            let (tickets, words) = (push.tickets, if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins);
+            let (tickets, words) =
+                (member(pass, "tickets").unwrap(), if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins);
             for round in 0..8 {
                 // What the lost tiles have published, if anything, and how many of them have told that they have looked back: in a ring to
                 // the counters of their groups, which nobody has looked at in some rounds.
@@ -102,13 +103,13 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                 let mut line = bench.part(&before, tickets, ticket_words(digits));
                 line[index as usize] = lost as u32;
                 let told = [0, lost, lost - 2, 5][round as usize % 4];
-                let counters = Ring::counters(&push);
+                let counters = Ring::counters(packed);
                 line[counters..].iter_mut().zip(Ring::counted(0..told)).for_each(|(word, counted)| *word = counted);
                 let in_order = bench.sorts.info.strategy == Strategy::RingInOrder;
                 line[digits + index as usize] = if in_order { told } else { [0, told & !1][round as usize / 4] } as u32;
                 set(tickets, &line);
                 let mut published = bench.part(&before, row.tile_words, words);
-                unfinished_words(&bench, &push, &source, to, lost, round, &mut published);
+                unfinished_words(&bench, packed, &source, to, lost, round, &mut published);
                 set(row.tile_words, &published);
                 let after = bench.run(&state, plan, pass);
 
@@ -131,7 +132,7 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                 let published = bench.part(&after, row.tile_words, words);
                 if bench.in_ring() {
                     let sure = if in_order { told } else { told & !1 } + (RING_ENTRIES - RING_REACH) as usize;
-                    Ring::of(&push, tiles, bins).check(&published, &prefixes, lost..tiles, lost..sure.min(tiles));
+                    Ring::of(packed, tiles, bins).check(&published, &prefixes, lost..tiles, lost..sure.min(tiles));
                 } else {
                     let expected = prefixes[lost * bins..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
                     assert_eq!(published[lost * bins..], expected.collect::<Vec<_>>(), "prefixes are right all the same");

@@ -1,0 +1,97 @@
+// The caller's input, and the layout of items.
+//
+// The includer defines three functions of a problem:
+//   problem_keys(): the caller's array of keys;
+//   problem_labels(): the array of labels, which replace the keys of a split by labels (LABELS);
+//   problem_key_stride(): the distance of neighboring keys, in words, or in bytes if keys are narrower.
+
+layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
+layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
+layout(constant_id = SPEC_WIDE) const uint WIDE = 0;
+
+const uint ITEM_WORDS = KEY_WORDS + VALUE_WORDS;
+const bool LABELS = (LAYOUT & LAYOUT_LABELS) != 0;
+const bool INTERLEAVED = (LAYOUT & LAYOUT_INTERLEAVED) != 0;
+const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
+const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
+const bool KEYS_APART = (LAYOUT & LAYOUT_KEYS_APART) != 0;
+const bool VALUES_APART = (LAYOUT & LAYOUT_VALUES_APART) != 0;
+const bool STRIDED = (LAYOUT & LAYOUT_STRIDED) != 0;
+const bool STRIDES_KEYS = STRIDED && !LABELS;
+const bool NARROW = KEY_BITS < 32;
+
+// Behind a label, words of the array of keys, then of values.
+const uint LEAD_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
+const uint TRAIL = KEY_WORDS + LEAD_WORDS;
+const uint TRAIL_WORDS = ITEM_WORDS - TRAIL;
+
+// Whether each word of an item has a dense array of its own in the input and the output, too. Addresses then need no
+// strides.
+const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDES_KEYS && !NARROW;
+const bool LEAD_IS_PLANE = LEAD_WORDS == 1 && !STRIDED;
+const bool VALUES_ARE_PLANES = TRAIL_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
+
+bool is_lead(uint w) { return w >= KEY_WORDS && w < TRAIL; }
+bool is_index(uint w) { return VALUES_ARE_INDICES && w >= TRAIL; }
+bool is_plane(uint w) { return w < KEY_WORDS ? KEYS_ARE_PLANES : is_lead(w) ? LEAD_IS_PLANE : VALUES_ARE_PLANES; }
+
+// One word of each item.
+struct Plane {
+    uvec2 base;
+    uint stride;  // words from one item to the next; bytes where keys are narrower than a word
+};
+
+// Where a problem's items lie in an array: a segment's from its first item on.
+uvec2 part_of(uvec2 array, uint item_bytes) {
+    if (!SEGMENTS) return array;
+    return advance(array, bytes_of(segment_first, item_bytes));
+}
+
+// Bytes from one key of the input to the next.
+uint key_step(uint p) { return problem_key_stride(p) * (NARROW ? 1 : 4); }
+
+// (Labels of segments are words: as wide as the planes that they have to end in.)
+uvec2 labels_of(uint p) { return part_of(problem_labels(p), 4); }
+uvec2 keys_of(uint p) { return LABELS ? labels_of(p) : part_of(problem_keys(p), key_step(p)); }
+
+// Word w of the input's keys.
+uvec2 key_base(uint p, uint w) { return advance(keys_of(p), uvec2(NARROW ? 0 : memory_word(w) * 4, 0)); }
+
+Plane key_plane(uint p, uint w) {
+    Plane plane;
+    plane.stride = 1;
+    plane.base = key_base(p, w);
+    if (!KEYS_ARE_PLANES) plane.stride = LABELS ? KEY_BITS / 8 : problem_key_stride(p);
+    return plane;
+}
+
+// A key narrower than a word: `index` keys of `stride` bytes behind the base.
+uint load_narrow(uvec2 base, uint stride, uint index) {
+    uvec2 address = advance(base, bytes_of(index, stride));
+    uint shift = (address.x & 3) * 8;
+    return Words(uvec2(address.x & ~3u, address.y)).v[0] >> shift & KEY_MASK;
+}
+
+uint load_strided(Plane plane, uint index) {
+    return Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0];
+}
+
+// A word of the item `index`, wherever it lies; key words as they lie there.
+uint load_word(uint w, Plane plane, bool from_input, uint index) {
+    if (from_input && NARROW && w < KEY_WORDS) return load_narrow(plane.base, plane.stride, index);
+    if (from_input && is_index(w)) return SEGMENTS ? segment_first + index : index;
+    return load_strided(plane, index);
+}
+
+// Keys are told apart from their bits in the caller's memory.
+const bool ENCODES = KEYS_ARE_SIGNED || KEYS_DESCEND;
+
+// A key word of the input, encoded.
+uint load_encoded(uint p, uint w, uint index) {
+    uint word = load_word(w, key_plane(p, w), true, index);
+    if (!ENCODES) return word;
+    if (w == TOP_WORD) return encode_top(word);
+    bool negative = false;
+    if (SIGN_TURNS_LOW_WORDS) negative = is_negative(load_word(TOP_WORD, key_plane(p, TOP_WORD), true, index));
+    return turn_low(word, negative);
+}

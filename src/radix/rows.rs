@@ -1,0 +1,111 @@
+//! Rows and push constants of each kernel, out of one value with everything that a plan knows.
+
+use crate::shared::{
+    Address, CountedProblem, HistogramPush, MergePush, OnesweepPush, PackPush, PackedPass, PathPush, PermutePush, PreparePush,
+    RadixProblem, RankPush, ReorderPush, SegmentList, SegmentedProblem, SegmentsPush, SmallPush, SpinePush,
+};
+
+/// Everything that a plan knows of one pass. Members are those of the push constants: see src/shared.rs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PassFacts {
+    pub(crate) problem: RadixProblem,
+    pub(crate) scratch: u64,
+    pub(crate) problems: u32,
+    pub(crate) states: u32,
+    pub(crate) problem_count: u32,
+    pub(crate) windows: u32,
+    pub(crate) commands: u32,
+    pub(crate) tickets: u32,
+    pub(crate) segments: SegmentList,
+    pub(crate) chunk: u32,
+    pub(crate) groups: u32,
+    pub(crate) tile_items: u32,
+    pub(crate) pass: PassIndex,
+    pub(crate) digit: u32,
+    pub(crate) step: u32,
+    pub(crate) level: u32,
+    pub(crate) levels: u32,
+    pub(crate) run_items: u32,
+}
+
+/// The members of a [`PackedPass`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PassIndex {
+    pub(crate) index: u32,
+    pub(crate) digits: u32,
+    pub(crate) rows: u32,
+    pub(crate) flags: u32,
+}
+
+impl PassIndex {
+    pub(crate) fn has(self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+impl From<PassIndex> for PackedPass {
+    fn from(PassIndex { index, digits, rows, flags }: PassIndex) -> Self {
+        Self::new(index, digits, rows, flags)
+    }
+}
+
+/// Implements the conversion of facts to push constants. In the second form, the facts come with a row of their own type.
+macro_rules! push_constants {
+    ($($push:ident { $($member:ident),* })*) => {$(
+        impl From<&PassFacts> for $push {
+            fn from(facts: &PassFacts) -> Self {
+                Self { $($member: facts.$member.into()),* }
+            }
+        }
+    )*};
+    ($($push:ident of $row:ident { $($member:ident),* })*) => {$(
+        impl From<(&PassFacts, $row)> for $push {
+            fn from((facts, problem): (&PassFacts, $row)) -> Self {
+                Self { problem, $($member: facts.$member.into()),* }
+            }
+        }
+    )*};
+}
+
+pub(crate) use push_constants;
+
+push_constants! {
+    PreparePush { problem, scratch, problems, states, problem_count, windows, commands, tickets, chunk, pass }
+    HistogramPush { problem, scratch, problems, states, problem_count, tickets, chunk, pass }
+    OnesweepPush { problem, scratch, problems, states, problem_count, tickets, pass, digit }
+    ReorderPush { problem, scratch, problems, states, problem_count, chunk, pass, digit }
+    SpinePush { problem, scratch, problems, states, problem_count, chunk, tile_items, pass }
+    PathPush { problem, scratch, problems, states, problem_count, pass }
+    SegmentsPush { problem, scratch, segments, windows, problem_count, pass }
+    PackPush { problem, scratch, problems, states, problem_count, windows, pass }
+    PermutePush { problem, scratch, problems, states, problem_count, windows, pass, step }
+    SmallPush { problem, scratch, problems, problem_count }
+    RankPush { problem, pass }
+    MergePush { problem, scratch, problems, problem_count, groups, level, levels, run_items }
+}
+
+impl From<RadixProblem> for CountedProblem {
+    fn from(RadixProblem { count, status, max_count, histogram, .. }: RadixProblem) -> Self {
+        Self { count, status, max_count, histogram }
+    }
+}
+
+impl From<RadixProblem> for SegmentedProblem {
+    fn from(problem: RadixProblem) -> Self {
+        let RadixProblem { keys, values, to_keys, to_values, alternate_keys, alternate_values, .. } = problem;
+        let RadixProblem { status, max_count, strides, histogram, .. } = problem;
+        Self { keys, values, to_keys, to_values, alternate_keys, alternate_values, status, max_count, strides, histogram }
+    }
+}
+
+impl RadixProblem {
+    /// Stride of the input's keys, in words, or in bytes if they are narrower.
+    pub(crate) fn key_stride(&self) -> u32 {
+        self.strides & 0xffff
+    }
+}
+
+/// The address `bytes` after this one.
+pub(crate) fn behind(address: Address, bytes: u64) -> Address {
+    u64::from(address).wrapping_add(bytes).into()
+}
