@@ -1,4 +1,4 @@
-// What every module needs, and nothing that the feature floor does not promise.
+// The extensions of all kernels. Every device that the library supports has them.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_scalar_block_layout : require

@@ -42,16 +42,16 @@ layout(constant_id = SPEC_WINDOW) const uint LOOK_BACK_WINDOW = 4;
 
 // Position of a tile in the look-back state.
 struct LookBackSlot {
-    uint tile;  // within its problem
-    uint line;  // within the line of all problems' tiles
-    uint state_parity;  // 0 or 1 << 31: what turns the state bits of words that are not cleared between passes
-    uint lap;   // laps of the ring before this pass
+    uint tile;          // index in its problem
+    uint line;          // index among the tiles of all problems (global tile index)
+    uint state_parity;  // 0 or 1 << 31: exclusive or with the state bits, see above
+    uint lap;           // laps of the ring before this pass
 };
 
 // The words of a descriptor, as loaded.
 struct Descriptor {
     uint word;
-    uint rest;
+    uint rest;  // ring only: the upper half of an inclusive prefix
 };
 
 struct Decoded {
@@ -77,7 +77,9 @@ Decoded decode_descriptor(Descriptor seen, LookBackSlot slot, uint back) {
         known.count = seen.word & LOOK_BACK_MASK;
         return known;
     }
-    known.state = ((seen.word ^ ring_tag(slot.lap, slot.line - back)) >> RING_TAG_SHIFT) == 0 ? seen.word >> 16 & 3 : LOOK_BACK_INVALID;
+    known.state = ((seen.word ^ ring_tag(slot.lap, slot.line - back)) >> RING_TAG_SHIFT) == 0
+        ? seen.word >> 16 & 3
+        : LOOK_BACK_INVALID;
     known.count = seen.word & 0xffff;
     if (known.state == LOOK_BACK_PREFIX) {
         known.count |= seen.rest << 16;
@@ -90,11 +92,14 @@ void publish_digit(Words words, LookBackSlot slot, uint digit, uint count, uint 
     if (IN_RING) {
         uint head = ring_tag(slot.lap, slot.line) | state << 16;
         uint word = ring_word(slot.line, digit);
-        // Who reads the one is likely to find the other. (A tile's own count has no upper half; what is there then nobody asks for.)
+        // The upper half goes first, so that a reader of the first word most likely finds it. (An aggregate has no
+        // upper half. The second word is then not read.)
         store_relaxed(words, word + 1, head | count >> 16);
         store_relaxed(words, word, head | count & 0xffff);
     } else {
-        store_relaxed(words, slot.tile * LOOK_BACK_ROW + digit, (state << 30 ^ slot.state_parity) | (count & LOOK_BACK_MASK));
+        store_relaxed(
+            words, slot.tile * LOOK_BACK_ROW + digit, (state << 30 ^ slot.state_parity) | (count & LOOK_BACK_MASK)
+        );
     }
 }
 
@@ -107,14 +112,16 @@ void publish(Words words, LookBackSlot slot, uint counts[MAX_DIGITS], uint state
 // Computes the exclusive prefix of one digit. Returns false after SPIN_LIMIT polls.
 bool look_back_digit(Words words, LookBackSlot slot, uint digit, out uint exclusive) {
     exclusive = 0;
-    uint back = 1;  // the next to be read
+    uint back = 1;  // distance of the next tile to add
     uint most = IN_RING ? min(slot.tile, RING_REACH) : slot.tile;
     for (uint poll = 0; poll < SPIN_LIMIT; ++poll) {
         Descriptor window[LOOK_BACK_WINDOW];
-        [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) window[i] = load_descriptor(words, slot, min(back + i, most), digit);
+        [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
+            window[i] = load_descriptor(words, slot, min(back + i, most), digit);
+        }
         bool waiting = false;
         [[unroll]] for (uint i = 0; i < LOOK_BACK_WINDOW; ++i) {
-            // Until something is missing, this is the tile `back` before.
+            // While no descriptor was invalid, window[i] is the one of the tile at distance `back`.
             Decoded known = decode_descriptor(window[i], slot, back);
             bool furthest = IN_RING && back >= most;
             waiting = waiting || known.state == LOOK_BACK_INVALID || furthest && known.state != LOOK_BACK_PREFIX;
@@ -137,16 +144,17 @@ const uint LANES_PER_LOOK_BACK = SCAN != SCAN_LOOK_BACK || BINS > 4 ? 1 : BINS >
 const bool COOPERATIVE_LOOK_BACK = LANES_PER_LOOK_BACK > 1;
 
 uint lanes_per_look_back() { return min(LANES_PER_LOOK_BACK, lane_count()); }
-// That this lane looks back for, with its neighbours: no fewer than there are bins in all.
+// Returns the bin for which this lane looks back, together with its neighbors. It may be BINS or more: none.
 uint look_back_bin() { return thread_id() / lanes_per_look_back(); }
 
 #ifndef EMULATED
-// The ballot of the lanes that look back for the same bin; bit 0 is the first lane.
+// Returns the ballot of the lanes that look back for the same bin. Bit 0 is the first of them.
 uint look_back_ballot(uvec4 lanes) {
     uint first = lane_id() / lanes_per_look_back() * lanes_per_look_back();
     return lanes[first / 32] >> first % 32 & 0xffffffffu >> (32 - lanes_per_look_back());
 }
 
+// Returns the sum over the lanes that look back for the same bin.
 uint look_back_sum(uint value) {
     uint sums = inclusive_add(value);
     uint first = lane_id() / lanes_per_look_back() * lanes_per_look_back();
@@ -158,20 +166,20 @@ uint lowest_bit(uint bits) { return bits == 0 ? 32 : findLSB(bits); }
 
 // As look_back_digit, by all lanes of a subgroup, for one bin or for none. Uniform for all lanes of the same bin.
 bool look_back_cooperatively(Words words, LookBackSlot slot, uint bin, out uint exclusive) {
-    uint mine = lane_id() % lanes_per_look_back();
+    uint own = lane_id() % lanes_per_look_back();
     bool found = bin >= BINS;
     exclusive = 0;
-    uint back = 1;  // what the first of them looks at
+    uint back = 1;  // distance of the tile that the first of these lanes reads
     for (uint poll = 0; poll < SPIN_LIMIT; ++poll) {
-        uint at = min(back + mine, slot.tile);
-        Decoded known = decode_descriptor(load_descriptor(words, slot, at, min(bin, BINS - 1)), slot, at);
-        // Takes tiles up to the first inclusive prefix, unless an earlier one is invalid.
+        uint distance = min(back + own, slot.tile);
+        Decoded known = decode_descriptor(load_descriptor(words, slot, distance, min(bin, BINS - 1)), slot, distance);
+        // Adds the tiles up to the first inclusive prefix, or up to the first invalid one.
         uint prefix = lowest_bit(look_back_ballot(ballot(known.state == LOOK_BACK_PREFIX)));
-        uint there = min(lowest_bit(look_back_ballot(ballot(known.state == LOOK_BACK_INVALID))), lanes_per_look_back());
-        uint taken = found ? 0 : min(prefix + 1, there);
-        exclusive += look_back_sum(mine < taken ? known.count : 0);
+        uint valid = min(lowest_bit(look_back_ballot(ballot(known.state == LOOK_BACK_INVALID))), lanes_per_look_back());
+        uint taken = found ? 0 : min(prefix + 1, valid);
+        exclusive += look_back_sum(own < taken ? known.count : 0);
         back += taken;
-        found = found || prefix < there;
+        found = found || prefix < valid;
         if (all_lanes(found)) break;
     }
     return found;
@@ -193,9 +201,13 @@ uint move_tail(Words words, Tail tail, uint seen) {
     uint looked_back[RING_AHEAD];
     uint first = seen / RING_GROUP;
     const uint groups = RING_ENTRIES / RING_GROUP;
-    [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) looked_back[i] = load_relaxed(words, tail.groups + (first + i) % groups);
     [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) {
-        if (seen == (first + i) * RING_GROUP && looked_back[i] >= ((first + i) / groups + 1) * RING_GROUP) seen += RING_GROUP;
+        looked_back[i] = load_relaxed(words, tail.groups + (first + i) % groups);
+    }
+    [[unroll]] for (uint i = 0; i < RING_AHEAD; ++i) {
+        if (seen == (first + i) * RING_GROUP && looked_back[i] >= ((first + i) / groups + 1) * RING_GROUP) {
+            seen += RING_GROUP;
+        }
     }
     if (seen > now) atomicMax(words.v[tail.word], seen, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
     return max(seen, now);

@@ -28,7 +28,8 @@ void scan_digits(inout uint values[MAX_DIGITS]) {
         uint digit = digit_of_thread(j);
         uint before = 0;
         if (digit < BINS) {
-            // Reads all partial sums, and adds 0 for the later ones: independent loads cost less than a loop that ends early.
+            // Reads all partial sums, and adds 0 for the later ones: independent loads cost less than a loop that ends
+            // early.
             for (uint s = 0; s < (BINS + lanes - 1) / lanes; ++s) before += s < digit / lanes ? sh_partial_sums[s] : 0;
         }
         values[j] = before + inclusive[j] - values[j];

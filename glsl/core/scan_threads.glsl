@@ -1,4 +1,4 @@
-// Exclusive sum of a value a thread over the workgroup.
+// Exclusive scan of one value for each thread of the workgroup. Also returns the sum of all values.
 shared uint sh_subgroup_sums[THREADS / 4];
 
 uint scan_threads(uint value, out uint total) {
@@ -7,7 +7,7 @@ uint scan_threads(uint value, out uint total) {
     uint subgroups = THREADS / lanes;
     if (lane_id() == lanes - 1) sh_subgroup_sums[subgroup_id()] = inclusive;
     barrier();
-    // Each subgroup scans the sums of all of them, a sum a lane, and picks the prefix that ends before its own.
+    // Every subgroup scans the sums of all subgroups, one for each lane, and selects its own exclusive prefix.
     uint before = 0;
     total = 0;
     for (uint first = 0; first < subgroups; first += lanes) {

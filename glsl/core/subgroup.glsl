@@ -1,9 +1,9 @@
-// The lanes that run together. A module sees them only through these functions, so that one kernel serves hardware subgroups
-// of 4 to 128 lanes and, with EMULATED defined, subgroups of LANES lanes made of shared memory and barriers (then every call
-// must be reached by the whole workgroup).
+// Subgroup functions. Kernels use subgroups only through these, so one kernel serves hardware subgroups of 4 to 128
+// lanes. With EMULATED, subgroups have LANES lanes and consist of shared memory and barriers. Then the whole workgroup
+// must reach every call.
 //
-// LANES: the subgroup size where the pipeline fixes it, 0 where the device chooses.
-// Invocations are numbered by (subgroup, lane), never by gl_LocalInvocationID: Vulkan does not promise that the two agree.
+// LANES: the subgroup size if the pipeline fixes it, or 0 if the device chooses.
+// Threads are numbered by (subgroup, lane), never by gl_LocalInvocationID: Vulkan does not promise that the two agree.
 
 layout(local_size_x_id = SPEC_THREADS) in;
 layout(constant_id = SPEC_THREADS) const uint THREADS = 64;
@@ -71,14 +71,15 @@ uvec4 lanes_below() { return gl_SubgroupLtMask; }
 uvec4 ballot(bool set) { return subgroupBallot(set); }
 uint inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
 uint shuffle(uint value, uint lane) { return subgroupShuffle(value, lane); }
-// No reductions, such as subgroupAdd: behind a loop that a workgroup may leave early, NVIDIA's driver 580.159 predicates their instruction by a
-// register that is not set yet (docs/portability.md).
-// Not for emulated subgroups, which have no use for it.
+// There is no subgroupAdd or other reduction. After a loop that a workgroup may leave early, NVIDIA's driver 580.159
+// predicates the instruction of a reduction by a register that is not set yet (docs/portability.md).
+//
+// Not available with emulated subgroups, which do not need it.
 bool all_lanes(bool value) { return subgroupAll(value); }
 
 #endif
 
-// Sizes are compared with LANES, not lane_count(): where the size is fixed the branch is gone before the driver sees a register.
+// Compares LANES instead of lane_count(): if the size is fixed, the branches vanish before register allocation.
 uint count_bits(uvec4 mask) {
     uint n = bitCount(mask.x);
     if (LANES == 0 || LANES > 32) n += bitCount(mask.y);

@@ -1,4 +1,5 @@
-// Exclusive sum over the workgroup, without subgroups: so kernels with nothing else to ask of them need no emulated form.
+// Exclusive scan of one value for each thread of the workgroup, without subgroups. Kernels that need no other subgroup
+// function use it, and so need no variant for emulated subgroups.
 
 shared uint sh_sums[THREADS];
 

@@ -1,21 +1,22 @@
-// Items as they are merged.
+// An item as merge kernels hold it: the compared words of the key, then at most one carried word.
 //
-// An item is the words of its key that are compared, and one that it may carry: its value, or the place it came from, by which all that is
-// missing follows at the end.
+// The carried word is the value, if the item has no further word. Otherwise the carried word is the source index of the
+// item. The last step then loads the missing words by source index.
 
 #include "merge/compare.glsl"
 
-const bool MERGES_KEYS = COMPARED_WORDS == KEY_WORDS;
-const bool CARRIES_WORD = VALUE_WORDS != 0 || !MERGES_KEYS;
-const bool CARRIES_VALUE = MERGES_KEYS && VALUE_WORDS == 1;
+// Whether the compared words are all words of the key.
+const bool COMPARES_WHOLE_KEYS = COMPARED_WORDS == KEY_WORDS;
+const bool CARRIES_WORD = VALUE_WORDS != 0 || !COMPARES_WHOLE_KEYS;
+const bool CARRIES_VALUE = COMPARES_WHOLE_KEYS && VALUE_WORDS == 1;
 const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
 
-// Whether b, which comes after a, belongs before it.
+// Whether the key of `a` is greater than the key of `b`: then `a` belongs after `b`. Carried words are not compared.
 bool comes_after(uint a[MERGED_WORDS], uint b[MERGED_WORDS]) {
     bool greater = false;
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        uint x = a[w] & sorted_bits(w);
-        uint y = b[w] & sorted_bits(w);
+        uint x = a[w] & compared_bits(w);
+        uint y = b[w] & compared_bits(w);
         greater = x > y || x == y && greater;
     }
     return greater;

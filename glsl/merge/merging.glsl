@@ -1,69 +1,77 @@
-// Items of one workgroup, ordered by merging. (Green, McColl, Bader, "GPU merge path: a GPU merging algorithm", 2012.)
+// Merge sort of one workgroup's items in shared memory. (Green, McColl and Bader, "GPU merge path: a GPU merging
+// algorithm", 2012.)
 //
-// Each thread orders its own few items in registers. Then runs are merged two by two, through shared memory: every thread finds by binary
-// search what the merged run has before its own places, and merges from there as many items as it has. Of two keys that compare equal the
-// one from the run before goes first, so the order is stable. Threads behind the last item have nothing to do.
+// Each thread holds ITEMS consecutive positions (blocked arrangement) and sorts these items in registers. Then runs are
+// merged pairwise through shared memory. A thread finds by binary search where the diagonal of its first position
+// crosses the merge path. From there, it merges ITEMS items. Of equal keys, the one of the earlier run comes first, so
+// the sort is stable. Threads past the last item are idle. A barrier separates the reads of a merge from the writes of
+// its result, and another one these writes from the next merge.
 //
-// Before it: where not everything is one run in the end, MERGES_SEGMENTS with
-//   heads_from(place), a bit for each place from there on at which a segment begins,
-//   straddling(begin, middle, end), what of the runs [begin, middle) and [middle, end) belongs to the segment that both have a part of,
-//   longest_segment(), which no segment exceeds.
+// With MERGES_SEGMENTS, the items belong to several segments, and no item leaves its segment. The includer defines:
+//   heads_from(position), a mask of the positions from there on at which a segment begins;
+//   straddling_segment(begin, middle, end), the positions of the segment that has items in both runs [begin, middle)
+//     and [middle, end), or an empty range;
+//   longest_segment(), the number of items of the longest segment.
 
 #include "merge/merged.glsl"
 
 const uint ITEMS_WORDS = ITEMS * MERGED_WORDS;
 
-// Threads lie their items apart: a word more in every 32 sends them to different banks.
-const uint ROOM = TILE + TILE / 32 + 1;
+// Items in shared memory: a row for each word. A gap after every 32 positions puts the positions of neighboring threads
+// in different banks.
+const uint ROW_WORDS = TILE + TILE / 32 + 1;
+shared uint sh_words[MERGED_WORDS * ROW_WORDS];
 
-shared uint sh_words[MERGED_WORDS * ROOM];
-
-uint slot(uint position) { return position + position / 32; }
+uint padded(uint position) { return position + position / 32; }
 
 void load_item(uint position, out uint item[MERGED_WORDS]) {
-    [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) item[w] = sh_words[w * ROOM + slot(position)];
+    [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) item[w] = sh_words[w * ROW_WORDS + padded(position)];
 }
 
-// Neighbouring places, and the thread's items among them.
-struct Places {
+// The positions [first, end).
+struct Positions {
     uint first;
     uint end;
 };
 
-Places own_places(uint count) {
-    Places own;
+// Returns the positions of this thread.
+Positions own_positions(uint count) {
+    Positions own;
     own.first = min(thread_id() * ITEMS, count);
     own.end = min(own.first + ITEMS, count);
     return own;
 }
 
-// Those of this thread's items that belong to `places`.
-void store_items(uint items[ITEMS_WORDS], Places positions) {
+// Stores those of this thread's items that are in `positions`.
+void store_items(uint items[ITEMS_WORDS], Positions positions) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint position = thread_id() * ITEMS + k;
         if (position < positions.first || position >= positions.end) continue;
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) sh_words[w * ROOM + slot(position)] = items[k * MERGED_WORDS + w];
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
+            sh_words[w * ROW_WORDS + padded(position)] = items[k * MERGED_WORDS + w];
+        }
     }
 }
 
-// How many items of the run [a, a + a_count) are among the first `places` of its merge with [b, b + b_count).
-uint co_rank(uint positions, uint a, uint a_count, uint b, uint b_count) {
-    uint low = positions > b_count ? positions - b_count : 0;
-    uint high = min(positions, a_count);
+// Returns how many of the first `diagonal` items of a merge come from run [a, a + a_count) (co-rank). The others come
+// from run [b, b + b_count).
+uint co_rank(uint diagonal, uint a, uint a_count, uint b, uint b_count) {
+    uint low = diagonal > b_count ? diagonal - b_count : 0;
+    uint high = min(diagonal, a_count);
     while (low < high) {
         uint middle = (low + high) / 2;
-        uint of_a[MERGED_WORDS];
-        uint of_b[MERGED_WORDS];
-        load_item(a + middle, of_a);
-        load_item(b + positions - 1 - middle, of_b);
-        if (comes_after(of_a, of_b)) high = middle;
+        uint item_a[MERGED_WORDS];
+        uint item_b[MERGED_WORDS];
+        load_item(a + middle, item_a);
+        load_item(b + diagonal - 1 - middle, item_b);
+        if (comes_after(item_a, item_b)) high = middle;
         else low = middle + 1;
     }
     return low;
 }
 
-// Orders this thread's items by exchanging neighbours, which do not leave their segment.
-void order_items(inout uint items[ITEMS_WORDS]) {
+// Sorts this thread's items in registers by odd-even transposition. Items of different segments are not exchanged.
+void sort_in_registers(inout uint items[ITEMS_WORDS]) {
 #ifdef MERGES_SEGMENTS
     uint heads = heads_from(thread_id() * ITEMS);
 #else
@@ -88,160 +96,176 @@ void order_items(inout uint items[ITEMS_WORDS]) {
 }
 
 #ifdef MERGES_SEGMENTS
-Places straddling(uint begin, uint middle, uint end);
+Positions straddling_segment(uint begin, uint middle, uint end);
 #endif
 
-// Behind the item that is taken from a or b the next is loaded: one load, whichever it is, so that lanes do not wait for one another.
-void advance_runs(
-    bool takes_b, inout uint a_next, inout uint b_next, uint last, inout uint of_a[MERGED_WORDS], inout uint of_b[MERGED_WORDS]
+// Advances the run whose item was taken and loads its next item. A single load, whichever the run is: lanes do not wait
+// for one another. `last`: the last position.
+void take_item(
+    bool takes_b, inout uint a_next, inout uint b_next, uint last, inout uint item_a[MERGED_WORDS],
+    inout uint item_b[MERGED_WORDS]
 ) {
     if (takes_b) b_next += 1;
     else a_next += 1;
     uint next[MERGED_WORDS];
     load_item(min(takes_b ? b_next : a_next, last), next);
     [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
-        of_a[w] = takes_b ? of_a[w] : next[w];
-        of_b[w] = takes_b ? next[w] : of_b[w];
+        item_a[w] = takes_b ? item_a[w] : next[w];
+        item_b[w] = takes_b ? next[w] : item_b[w];
     }
 }
 
-// Merges the runs [begin, middle) and [middle, end): the items of those of this thread's places that are told.
-Places merge_runs(uint begin, uint middle, uint end, uint count, inout uint items[ITEMS_WORDS]) {
+// Merges the runs [begin, middle) and [middle, end). Returns the positions of this thread that have new items.
+Positions merge_runs(uint begin, uint middle, uint end, uint count, inout uint items[ITEMS_WORDS]) {
 #ifdef MERGES_SEGMENTS
-    Places merged = straddling(begin, middle, end);
+    Positions merged = straddling_segment(begin, middle, end);
 #else
-    Places merged;
+    Positions merged;
     merged.first = begin;
     merged.end = end;
 #endif
-    Places own = own_places(count);
+    Positions own = own_positions(count);
     own.first = max(own.first, merged.first);
     own.end = min(own.end, merged.end);
     if (own.first >= own.end) return own;
-    uint before = own.first - merged.first;
-    uint from_a = co_rank(before, merged.first, middle - merged.first, middle, merged.end - middle);
+    uint diagonal = own.first - merged.first;
+    uint from_a = co_rank(diagonal, merged.first, middle - merged.first, middle, merged.end - middle);
     uint a_next = merged.first + from_a;
-    uint b_next = middle + (before - from_a);
-    uint of_a[MERGED_WORDS];
-    uint of_b[MERGED_WORDS];
-    load_item(min(a_next, count - 1), of_a);
-    load_item(min(b_next, count - 1), of_b);
+    uint b_next = middle + (diagonal - from_a);
+    uint item_a[MERGED_WORDS];
+    uint item_b[MERGED_WORDS];
+    load_item(min(a_next, count - 1), item_a);
+    load_item(min(b_next, count - 1), item_b);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint position = thread_id() * ITEMS + k;
         if (position < own.first || position >= own.end) continue;
-        bool takes_b = b_next < merged.end && (a_next >= middle || comes_after(of_a, of_b));
-        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) items[k * MERGED_WORDS + w] = takes_b ? of_b[w] : of_a[w];
-        advance_runs(takes_b, a_next, b_next, count - 1, of_a, of_b);
+        bool takes_b = b_next < merged.end && (a_next >= middle || comes_after(item_a, item_b));
+        [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
+            items[k * MERGED_WORDS + w] = takes_b ? item_b[w] : item_a[w];
+        }
+        take_item(takes_b, a_next, b_next, count - 1, item_a, item_b);
     }
     return own;
 }
 
-// So many loads are under way together: more would hold more registers.
+// Loads in flight for each thread: more would take more registers.
 const uint LOADS = ITEMS < 8 ? ITEMS : 8;
 
-// Items of the part to the places of shared memory that this thread has from its item `first` on. Behind the last place they are loaded for nothing.
-void stage_items(Part part, PassIo io, uint first, uint from[LOADS]) {
+// Copies items of the part to shared memory, to striped positions from the `first`-th of each thread on. `sources`:
+// indices of these items in the part. For positions past the last item, they are loaded but not stored.
+void stage_items(Part part, PassIo io, uint first, uint sources[LOADS]) {
     Plane values = source_plane(part.problem, KEY_WORDS, io, part.count);
     [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
         uint words[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            if (w < COMPARED_WORDS) words[k] = load_key_word(part, io, FIRST_WORD + w, from[k]);
-            else words[k] = CARRIES_VALUE ? load_word(KEY_WORDS, values, io.first, part.first + from[k]) : from[k];
+            if (w < COMPARED_WORDS) words[k] = load_key_word(part, io, FIRST_WORD + w, sources[k]);
+            else words[k] =
+                CARRIES_VALUE ? load_word(KEY_WORDS, values, io.first, part.first + sources[k]) : sources[k];
         }
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            if (striped(first + k) < part.items) sh_words[w * ROOM + slot(striped(first + k))] = words[k];
+            if (striped(first + k) < part.items) sh_words[w * ROW_WORDS + padded(striped(first + k))] = words[k];
         }
     }
 }
 
-// Neighbouring items by neighbouring threads, to where their threads find them. Pads stay in registers, behind every key.
+// Loads the part with coalesced accesses, and returns the items of this thread. Past the last item, these are pads,
+// which are greater than or equal to every key.
 void load_items(Part part, PassIo io, out uint items[ITEMS_WORDS]) {
     [[dont_unroll]] for (uint first = 0; first < ITEMS && first * THREADS < part.items; first += LOADS) {
-        uint from[LOADS];
-        [[unroll]] for (uint k = 0; k < LOADS; ++k) from[k] = min(striped(first + k), part.items - 1);
-        stage_items(part, io, first, from);
+        uint sources[LOADS];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) sources[k] = min(striped(first + k), part.items - 1);
+        stage_items(part, io, first, sources);
     }
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint position = thread_id() * ITEMS + k;
         [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
             uint word = PAD;
-            if (position < part.items) word = sh_words[w * ROOM + slot(position)];
+            if (position < part.items) word = sh_words[w * ROW_WORDS + padded(position)];
             items[k * MERGED_WORDS + w] = word;
         }
     }
 }
 
-// A word of the merged key at a place.
-uint merged_key(uint w, uint position, bool decodes) {
-    uint word = sh_words[w * ROOM + slot(position)];
+// Returns word `w` of the key at a position, decoded for the output if `decodes`.
+uint output_key_word(uint w, uint position, bool decodes) {
+    uint word = sh_words[w * ROW_WORDS + padded(position)];
     if (!ENCODES || !decodes) return word;
     if (w == TOP_WORD) return decode_top(word);
-    return turn_low(word, SIGN_TURNS_LOW_WORDS && is_negative(decode_top(sh_words[TOP_WORD * ROOM + slot(position)])));
+    return transcode_low(
+        word, SIGN_FLIPS_LOW_WORDS && is_negative(decode_top(sh_words[TOP_WORD * ROW_WORDS + padded(position)]))
+    );
 }
 
-// A merged word of every item to where it belongs, neighbouring items by neighbouring threads. (Unrolled, it holds registers that cost more.)
+// Stores word `w` of all keys with coalesced accesses. (Unrolled, the loop takes more registers than it is worth.)
 void store_keys(Part part, Plane target, uint w, bool decodes) {
     [[dont_unroll]] for (uint position = thread_id(); position < part.items; position += THREADS) {
-        store_word(target, part.first + position, merged_key(w, position, decodes));
+        store_word(target, part.first + position, output_key_word(w, position, decodes));
     }
 }
 
 void store_carried(Part part, Plane target) {
     [[dont_unroll]] for (uint position = thread_id(); position < part.items; position += THREADS) {
-        store_word(target, part.first + position, sh_words[(MERGED_WORDS - 1) * ROOM + slot(position)]);
+        store_word(target, part.first + position, sh_words[(MERGED_WORDS - 1) * ROW_WORDS + padded(position)]);
     }
 }
 
+// Stores the sorted items. If they carry source indices, the other words are loaded by these and stored in order.
 void store_merged(Part part, PassIo io) {
     bool drops = DROPS_KEYS && io.last;
-    bool decodes = io.last && !KEYS_APART;
-    if (MERGES_KEYS && !drops) {
-        for (uint w = 0; w < KEY_WORDS; ++w) store_keys(part, target_plane(part.problem, w, io, part.count), w, decodes);
+    bool decodes = io.last && !KEYS_IN_SCRATCH;
+    if (COMPARES_WHOLE_KEYS && !drops) {
+        for (uint w = 0; w < KEY_WORDS; ++w) {
+            store_keys(part, target_plane(part.problem, w, io, part.count), w, decodes);
+        }
     }
     if (CARRIES_VALUE) store_carried(part, target_plane(part.problem, KEY_WORDS, io, part.count));
     if (!CARRIES_WORD || CARRIES_VALUE) return;
-    uint from[ITEMS];
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) from[k] = sh_words[(MERGED_WORDS - 1) * ROOM + slot(striped(k))];
-    for (uint w = MERGES_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, io, w, from);
+    uint sources[ITEMS];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        sources[k] = sh_words[(MERGED_WORDS - 1) * ROW_WORDS + padded(striped(k))];
+    }
+    for (uint w = COMPARES_WHOLE_KEYS || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, io, w, sources);
 }
 
 #ifdef MERGES_SEGMENTS
-// No segment is longer than a run, so none is in more than two of them: what is left is merged at once, at both ends of each run.
-void merge_ends(uint run, uint count, inout uint items[ITEMS_WORDS]) {
+// The last step: merges all segments that straddle a boundary between runs of `run` items. No segment is longer than a
+// run, so each straddles one boundary at most, and all boundaries are merged at once. A thread merges at both ends of
+// its run.
+void merge_straddling_segments(uint run, uint count, inout uint items[ITEMS_WORDS]) {
     uint first = thread_id() * ITEMS / run * run;
     uint end = min(first + run, count);
-    Places none;
+    Positions none;
     none.first = 0;
     none.end = 0;
-    Places before = none;
-    Places behind = none;
-    if (first > 0 && first < count) before = merge_runs(first - run, first, end, count, items);
-    if (end < count) behind = merge_runs(first, end, min(end + run, count), count, items);
+    Positions at_start = none;
+    Positions at_end = none;
+    if (first > 0 && first < count) at_start = merge_runs(first - run, first, end, count, items);
+    if (end < count) at_end = merge_runs(first, end, min(end + run, count), count, items);
     barrier();
-    store_items(items, before);
-    store_items(items, behind);
+    store_items(items, at_start);
+    store_items(items, at_end);
     barrier();
 }
 #endif
 
-// Sorts a part, from where the move reads to where it writes.
+// Sorts a part, from the source to the target of `io`.
 void merge_part(Part part, PassIo io) {
     uint items[ITEMS_WORDS];
     load_items(part, io, items);
-    order_items(items);
-    store_items(items, own_places(part.items));
+    sort_in_registers(items);
+    store_items(items, own_positions(part.items));
     barrier();
     for (uint run = ITEMS; run < part.items; run *= 2) {
         uint begin = thread_id() * ITEMS / (2 * run) * (2 * run);
         uint middle = min(begin + run, part.items);
 #ifdef MERGES_SEGMENTS
         if (longest_segment() <= run) {
-            merge_ends(run, part.items, items);
+            merge_straddling_segments(run, part.items, items);
             break;
         }
 #endif
-        Places changed = merge_runs(begin, middle, min(middle + run, part.items), part.items, items);
+        Positions changed = merge_runs(begin, middle, min(middle + run, part.items), part.items, items);
         barrier();
         store_items(items, changed);
         barrier();

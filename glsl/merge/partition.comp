@@ -1,12 +1,16 @@
-// Sort by merging, step 1 of a level: where the windows of groups of runs begin.
+// Merge sort, step 1 of a level: finds the window boundaries of each group of runs.
 //
-// In:  runs, in planes.
-// Out: for each window, how many items of each run come before it.
-// Groups: as many for each problem; a group asks about as many samples as it has threads for their runs.
-// Progress: none needed.
+// In:  runs, sorted, in planes.
+// Out: boundaries[window][FAN]: for each window and run, the number of items of the run before the window. See
+//      merge/windows.glsl.
+// Workgroups: the same number for each problem. A workgroup handles THREADS / FAN samples. Each sample has one thread
+//             for each run of its group.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
+// Progress: never waits.
 //
-// A thread asks how many of the samples of one run come before the sample of another. The sum over the runs is the sample's place among all
-// samples, so none has to be sorted. Of those that begin a window, what lies between two samples is then searched too.
+// Samples are ranked without being sorted. Each thread searches one run for the number of its samples before the
+// thread's sample. The sum over the runs is the rank of the sample in its group. If the rank is a multiple of SPACING,
+// the sample begins a window. Then each thread also searches the items between two samples of its run.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -33,9 +37,10 @@ layout(constant_id = SPEC_TILE) const uint WINDOW = 2048;
 
 const uint SAMPLES = THREADS / FAN;
 
-shared uint sh_before[SAMPLES];
+// Rank of each sample of the workgroup among all samples of its group.
+shared uint sh_ranks[SAMPLES];
 
-// An item of the problem, as far as items are compared.
+// Loads the compared words of an item of the problem.
 void load_compared(uint p, uint count, uint index, out uint item[MERGED_WORDS]) {
     item[MERGED_WORDS - 1] = 0;
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
@@ -43,23 +48,23 @@ void load_compared(uint p, uint count, uint index, out uint item[MERGED_WORDS]) 
     }
 }
 
-// Every so many items of a run.
-struct Row {
+// Every `step`-th item of a run, from item `first` of the problem on.
+struct StridedRun {
     uint problem;
     uint count;  // items in the problem
     uint first;
     uint step;
-    bool earlier;  // than the run of whatever they are compared with
+    bool earlier;  // whether the run is before the run of the key that is searched
 };
 
-// How many of them come before the key: `low` at least, `high` at most.
-uint count_before(Row row, uint key[MERGED_WORDS], uint low, uint high) {
+// Returns the number of these items that precede `key` in the merge: between `low` and `high`.
+uint count_preceding(StridedRun run, uint key[MERGED_WORDS], uint low, uint high) {
     while (low < high) {
         uint middle = (low + high) / 2;
         uint item[MERGED_WORDS];
-        load_compared(row.problem, row.count, row.first + middle * row.step, item);
-        bool before = row.earlier ? !comes_after(item, key) : comes_after(key, item);
-        if (before) low = middle + 1;
+        load_compared(run.problem, run.count, run.first + middle * run.step, item);
+        bool precedes = run.earlier ? !comes_after(item, key) : comes_after(key, item);
+        if (precedes) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -72,31 +77,35 @@ void main() {
     uint first_sample = linear_group() % args.groups * SAMPLES;
     if (first_sample >= tiles_of(count, STEP)) return;
 
-    uint asked = thread_id() % SAMPLES;
+    uint own_sample = thread_id() % SAMPLES;
     uint r = thread_id() / SAMPLES;
-    uint position = (first_sample + asked) * STEP;
-    bool asks = position < count;
-    Group group = group_at(position / group_items(), count);
+    uint sample_index = (first_sample + own_sample) * STEP;
+    bool has_sample = sample_index < count;
+    Group group = group_at(sample_index / group_items(), count);
     uint items = items_of_run(group, r);
     uint first = group.first + r * run_items();
-    Row row = Row(p, count, first, STEP, first < position);
+    StridedRun run = StridedRun(p, count, first, STEP, first < sample_index);
     uint key[MERGED_WORDS];
-    if (asks) load_compared(p, count, position, key);
+    if (has_sample) load_compared(p, count, sample_index, key);
 
-    // 1. How many samples of the run come before this one.
-    if (thread_id() < SAMPLES) sh_before[thread_id()] = 0;
+    // 1. Rank the sample: count the samples of each run that precede it.
+    if (thread_id() < SAMPLES) sh_ranks[thread_id()] = 0;
     barrier();
-    bool own = position - first < items;
-    uint before = (position - first) / STEP;
-    if (!own) before = asks ? count_before(row, key, 0, tiles_of(items, STEP)) : 0;
-    atomicAdd(sh_before[asked], before);
+    bool is_own_run = sample_index - first < items;
+    uint samples_before = (sample_index - first) / STEP;
+    if (!is_own_run) samples_before = has_sample ? count_preceding(run, key, 0, tiles_of(items, STEP)) : 0;
+    atomicAdd(sh_ranks[own_sample], samples_before);
     barrier();
-    uint rank = sh_before[asked];
-    if (!asks || rank % SPACING != 0) return;
+    uint rank = sh_ranks[own_sample];
+    if (!has_sample || rank % SPACING != 0) return;
 
-    // 2. And how many items: the last of these samples and all before it, and some of those behind it.
-    uint taken = position - first;
-    row.step = 1;
-    if (!own) taken = before == 0 ? 0 : count_before(row, key, (before - 1) * STEP + 1, min(before * STEP, items));
-    tile_words_of(p).v[row_of(group, rank / SPACING) + r] = taken;
+    // 2. Count the items of the run before the window: the last preceding sample and some of the items up to the next.
+    uint items_before = sample_index - first;
+    run.step = 1;
+    if (!is_own_run) {
+        items_before = samples_before == 0
+            ? 0
+            : count_preceding(run, key, (samples_before - 1) * STEP + 1, min(samples_before * STEP, items));
+    }
+    tile_words_of(p).v[boundary_row(group, rank / SPACING) + r] = items_before;
 }

@@ -1,10 +1,12 @@
-// Sort of a problem that one workgroup holds, by merging: its time grows with the number of keys and not with their bits. Or of a run of
-// one, the first step of sorts by merging runs.
+// Merge sort of THREADS * ITEMS items in one workgroup. Sorts a small problem completely, or sorts the runs of a larger
+// problem: the first step of a merge sort by levels. The time depends on the number of keys, not on their bits.
 //
-// In:  keys (and values), the count where it lies on the device.
-// Out: keys (and values) sorted, or runs of them, in planes; the problem's status.
-// Groups: one a problem, or a run.
-// Progress: none needed.
+// In:  keys (and values), the count if it is in device memory.
+// Out: sorted keys (and values), or sorted runs in planes; the status of the problem.
+// Workgroups: one for each problem; or args.chunk for each problem, one for each run.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes. If the arrays are
+//               sorted in place, a barrier separates reads from writes.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"

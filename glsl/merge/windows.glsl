@@ -1,30 +1,37 @@
-// A level of a sort by merging: of every FAN neighbouring runs, a group, one is made, window by window.
+// One level of a merge sort: every FAN consecutive runs (a group) become one run. The output of a group is divided into
+// windows. One workgroup merges each window.
 //
-// Of the items of a run every STEP-th is a sample, the first one too. In the order of all samples of a group every SPACING-th begins a window.
-// Between two of those are SPACING samples, and of each run at most STEP items for each of its samples and STEP - 1 before the first: so no
-// window has more than SPACING * STEP + FAN * (STEP - 1) items, which is what a workgroup has room for, whatever the keys are.
+// Window boundaries come from samples. Every STEP-th item of a run is a sample, beginning with its first item. The
+// samples of a group are ranked together, and every SPACING-th sample begins a window.
 //
-// Items that compare equal keep their order: those of the runs before go first.
+// A window has at most SPACING * STEP + FAN * (STEP - 1) items, which is at most WINDOW:
+// - It contains SPACING samples.
+// - Each sample stands for at most STEP items of its run.
+// - Each run adds at most STEP - 1 items before its first sample in the window.
 //
-// Before it: WINDOW, what a workgroup has room for. Runs are as long as the push constants say, a multiple of STEP, but for the last of a
-// problem.
+// The merge is stable: of equal keys, those of earlier runs come first.
+//
+// The includer defines WINDOW, the items that a workgroup can hold. All runs of a problem but the last have the same
+// length, which is a multiple of STEP.
 
 layout(constant_id = SPEC_FAN) const uint FAN = 16;
 layout(constant_id = SPEC_STEP) const uint STEP = 32;
 
 const uint SPACING = (WINDOW - FAN * (STEP - 1)) / STEP;
 
+// A group of FAN consecutive runs.
 struct Group {
-    uint index;  // in its problem
-    uint first;  // item of the problem
+    uint index;  // in the problem
+    uint first;  // index of its first item in the problem
     uint items;
 };
 
+// Items of a full run and of a full group.
 uint run_items() { return args.run_items; }
 uint group_items() { return FAN * run_items(); }
 
-// Windows of so many items, and of every group but the last.
-uint windows_of(uint items) { return tiles_of(tiles_of(items, STEP), SPACING); }
+// Number of windows of a group with this many items.
+uint window_count(uint items) { return tiles_of(tiles_of(items, STEP), SPACING); }
 
 Group group_at(uint index, uint count) {
     Group group;
@@ -34,8 +41,8 @@ Group group_at(uint index, uint count) {
     return group;
 }
 
-// Items of run r, which may be none.
+// Items of run `r` of a group. In the last group of a problem, runs may be short or empty.
 uint items_of_run(Group group, uint r) { return min(run_items(), group.items - min(group.items, r * run_items())); }
 
-// Items of each run before the first of a window.
-uint row_of(Group group, uint window) { return (group.index * windows_of(group_items()) + window) * FAN; }
+// Index of a window's row of boundaries: for each run, the number of its items before the window.
+uint boundary_row(Group group, uint window) { return (group.index * window_count(group_items()) + window) * FAN; }

@@ -1,23 +1,33 @@
-// The bins that a pass takes items to, in their order: of a sort, the values of a digit, or, where there is but one and that has fewer bits,
-// as many as it can have; of a split, its buckets, and behind them one for what belongs to none.
+// Bins of a pass, and the functions that map a key to its bin.
+//
+// Sort: one bin for each value of a digit. If a sort has a single digit of fewer bits, it has fewer bins.
+// Split: one bin for each bucket. If items may have no bucket, one more bin after these.
 
 layout(constant_id = SPEC_BINS) const uint BINS = RADIX;
 layout(constant_id = SPEC_FUNCTION) const uint FUNCTION = FUNCTION_DIGIT;
 
-// Bits of a bin's number.
-const uint BIN_BITS =
-    BINS > 256 ? 9 : BINS > 128 ? 8 : BINS > 64 ? 7 : BINS > 32 ? 6 : BINS > 16 ? 5 : BINS > 8 ? 4 : BINS > 4 ? 3 : BINS > 2 ? 2 : 1;
+// Number of bits of a bin index.
+const uint BIN_BITS = BINS > 256 ? 9
+    : BINS > 128 ? 8
+    : BINS > 64 ? 7
+    : BINS > 32 ? 6
+    : BINS > 16 ? 5
+    : BINS > 8 ? 4
+    : BINS > 4 ? 3
+    : BINS > 2 ? 2
+    : 1;
 const uint BIN_MASK = (1u << BIN_BITS) - 1;
 
-// Look-back words of a tile: a line of memory at least, so that those who look at neighbouring tiles do not all ask the same part of it.
+// Look-back descriptors of a tile. Rows are at least a cache line long, so that workgroups that read the rows of
+// neighboring tiles do not all read the same part of memory.
 const uint LOOK_BACK_ROW = BINS < LEAST_LOOK_BACK_ROW ? LEAST_LOOK_BACK_ROW : BINS;
 
-// The ranges of the current problem. src/split/range.rs computes them.
+// The bins of FUNCTION_RANGE for the current problem. src/split/range.rs computes them; src/shared.rs explains the
+// members.
 KeyRange bin_range = KeyRange(0, 0, 0, 0);
 
-// The largest key, and with it every pad, belongs to the last bin that any key can belong to.
+// Returns the bin of a key. `shift`, `mask`: the digit or field. PAD is in the last bin that a key can be in.
 uint bin_of(uint key, uint shift, uint mask) {
-    // With two bins, the last key of the first one suffices.
     if (FUNCTION == FUNCTION_RANGE && BINS == 2) return key > bin_range.first ? 1 : 0;
     if (FUNCTION == FUNCTION_RANGE) {
         uint distance = clamp(key, bin_range.first, bin_range.last) - bin_range.first + (bin_range.shift >> 5);

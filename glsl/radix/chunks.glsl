@@ -1,12 +1,14 @@
-// Chunks of reduce-then-scan. A workgroup counts the tiles of a chunk one after the other, and stores for each tile the
-// counts of the preceding ones. The row of a chunk's first tile is therefore free for the counts of the whole chunk, as
-// far as it belongs to the same problem. The spine scans these rows.
+// Chunks of a reduce-then-scan pass. A chunk is a number of consecutive tiles that one workgroup counts, one after the
+// other. For each tile, the workgroup stores the counts of the preceding tiles of the chunk. For the first tile of a
+// chunk these are zero, so its row holds the counts of the whole chunk instead. The spine scans these rows.
+//
+// If a chunk contains tiles of several problems, each problem has such a row for its share of the chunk.
 
-// For a single problem with its count in device memory, chunks shrink with the actual count: the number of counting
-// workgroups stays the same.
+// Returns the number of tiles of a chunk. For a single problem with its count in device memory, chunks shrink with the
+// actual count: the number of counting workgroups stays the same.
 uint chunk_tiles() {
     uint tiles = args.chunk;
-    // (If flattened, every thread would do two divisions.)
+    // Not flattened: every thread would do two divisions.
     [[dont_flatten]] if (SINGLE && DIRECT && !is_null(problem_count(0))) {
         uint groups = tiles_of(tiles_of(problem_max_count(0), TILE), args.chunk);
         tiles = max(tiles_of(tiles_of(requested_count(0), TILE), max(groups, 1)), 1);
@@ -14,5 +16,8 @@ uint chunk_tiles() {
     return tiles;
 }
 
-// Returns the tile of the same problem whose row holds the counts of the chunk. `line`: global tile index.
-uint first_of_chunk(Tile tile, uint line) { return tile.index - min(line % chunk_tiles(), tile.index); }
+// Returns the index of the tile whose row holds the counts of the chunk: the first tile of the chunk that belongs to
+// the same problem. `global_tile`: index of `tile` among the tiles of all problems.
+uint first_of_chunk(Tile tile, uint global_tile) {
+    return tile.index - min(global_tile % chunk_tiles(), tile.index);
+}

@@ -14,34 +14,38 @@ const bool LABELS = (LAYOUT & LAYOUT_LABELS) != 0;
 const bool INTERLEAVED = (LAYOUT & LAYOUT_INTERLEAVED) != 0;
 const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
 const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
-const bool KEYS_APART = (LAYOUT & LAYOUT_KEYS_APART) != 0;
-const bool VALUES_APART = (LAYOUT & LAYOUT_VALUES_APART) != 0;
+// Whether the last pass leaves keys (encoded) or values in scratch. A further kernel writes them to the output, unless
+// the caller drops them.
+const bool KEYS_IN_SCRATCH = (LAYOUT & LAYOUT_KEYS_APART) != 0;
+const bool VALUES_IN_SCRATCH = (LAYOUT & LAYOUT_VALUES_APART) != 0;
 const bool STRIDED = (LAYOUT & LAYOUT_STRIDED) != 0;
-const bool STRIDES_KEYS = STRIDED && !LABELS;
+const bool KEYS_ARE_STRIDED = STRIDED && !LABELS;
 const bool NARROW = KEY_BITS < 32;
 
-// Behind a label, words of the array of keys, then of values.
-const uint LEAD_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
-const uint TRAIL = KEY_WORDS + LEAD_WORDS;
-const uint TRAIL_WORDS = ITEM_WORDS - TRAIL;
+// Splits by labels: after the label, words in the key array, then words in the value array.
+const uint KEY_ARRAY_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
+const uint VALUE_ARRAY_BEGIN = KEY_WORDS + KEY_ARRAY_WORDS;
+const uint VALUE_ARRAY_WORDS = ITEM_WORDS - VALUE_ARRAY_BEGIN;
 
-// Whether each word of an item has a dense array of its own in the input and the output, too. Addresses then need no
-// strides.
-const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !STRIDES_KEYS && !NARROW;
-const bool LEAD_IS_PLANE = LEAD_WORDS == 1 && !STRIDED;
-const bool VALUES_ARE_PLANES = TRAIL_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
+// Whether these words are in dense arrays of their own in the input and output too. Then their strides are constants of
+// the pipeline.
+const bool KEYS_ARE_PLANES = KEY_WORDS == 1 && !INTERLEAVED && !KEYS_ARE_STRIDED && !NARROW;
+const bool KEY_ARRAY_IS_PLANE = KEY_ARRAY_WORDS == 1 && !STRIDED;
+const bool VALUES_ARE_PLANES = VALUE_ARRAY_WORDS <= 1 && !INTERLEAVED && !STRIDED && !VALUES_ARE_INDICES;
 
-bool is_lead(uint w) { return w >= KEY_WORDS && w < TRAIL; }
-bool is_index(uint w) { return VALUES_ARE_INDICES && w >= TRAIL; }
-bool is_plane(uint w) { return w < KEY_WORDS ? KEYS_ARE_PLANES : is_lead(w) ? LEAD_IS_PLANE : VALUES_ARE_PLANES; }
+bool is_in_key_array(uint w) { return w >= KEY_WORDS && w < VALUE_ARRAY_BEGIN; }
+bool is_index(uint w) { return VALUES_ARE_INDICES && w >= VALUE_ARRAY_BEGIN; }
+bool is_plane(uint w) {
+    return w < KEY_WORDS ? KEYS_ARE_PLANES : is_in_key_array(w) ? KEY_ARRAY_IS_PLANE : VALUES_ARE_PLANES;
+}
 
 // One word of each item.
 struct Plane {
     uvec2 base;
-    uint stride;  // words from one item to the next; bytes where keys are narrower than a word
+    uint stride;  // distance of neighboring items in words; of keys narrower than a word, in bytes
 };
 
-// Where a problem's items lie in an array: a segment's from its first item on.
+// Returns where the items of the current segment begin in an array; without segments, the array.
 uvec2 part_of(uvec2 array, uint item_bytes) {
     if (!SEGMENTS) return array;
     return advance(array, bytes_of(segment_first, item_bytes));
@@ -50,7 +54,7 @@ uvec2 part_of(uvec2 array, uint item_bytes) {
 // Bytes from one key of the input to the next.
 uint key_step(uint p) { return problem_key_stride(p) * (NARROW ? 1 : 4); }
 
-// (Labels of segments are words: as wide as the planes that they have to end in.)
+// Labels of segments have 32 bits, as the planes that they end in.
 uvec2 labels_of(uint p) { return part_of(problem_labels(p), 4); }
 uvec2 keys_of(uint p) { return LABELS ? labels_of(p) : part_of(problem_keys(p), key_step(p)); }
 
@@ -65,7 +69,7 @@ Plane key_plane(uint p, uint w) {
     return plane;
 }
 
-// A key narrower than a word: `index` keys of `stride` bytes behind the base.
+// Loads a key narrower than a word. `stride` is in bytes.
 uint load_narrow(uvec2 base, uint stride, uint index) {
     uvec2 address = advance(base, bytes_of(index, stride));
     uint shift = (address.x & 3) * 8;
@@ -76,22 +80,23 @@ uint load_strided(Plane plane, uint index) {
     return Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0];
 }
 
-// A word of the item `index`, wherever it lies; key words as they lie there.
+// Loads word `w` of item `index`; key words are not decoded or encoded. `from_input`: whether the plane is in the
+// caller's input.
 uint load_word(uint w, Plane plane, bool from_input, uint index) {
     if (from_input && NARROW && w < KEY_WORDS) return load_narrow(plane.base, plane.stride, index);
     if (from_input && is_index(w)) return SEGMENTS ? segment_first + index : index;
     return load_strided(plane, index);
 }
 
-// Keys are told apart from their bits in the caller's memory.
+// Whether encoded keys differ from the caller's keys.
 const bool ENCODES = KEYS_ARE_SIGNED || KEYS_DESCEND;
 
-// A key word of the input, encoded.
+// Loads a key word of the input and encodes it.
 uint load_encoded(uint p, uint w, uint index) {
     uint word = load_word(w, key_plane(p, w), true, index);
     if (!ENCODES) return word;
     if (w == TOP_WORD) return encode_top(word);
     bool negative = false;
-    if (SIGN_TURNS_LOW_WORDS) negative = is_negative(load_word(TOP_WORD, key_plane(p, TOP_WORD), true, index));
-    return turn_low(word, negative);
+    if (SIGN_FLIPS_LOW_WORDS) negative = is_negative(load_word(TOP_WORD, key_plane(p, TOP_WORD), true, index));
+    return transcode_low(word, negative);
 }

@@ -1,10 +1,13 @@
-// Keys as unsigned numbers whose order is the order that is sorted by.
+// Encoding of keys as unsigned numbers, and digits of keys.
 //
-// A key is KEY_WORDS words, word 0 the least significant. Encoded, it compares as one unsigned number, least significant word first
-// sorted: a sign bit is turned, the bits of a negative float are turned too, and where the largest come first every bit is.
-// So floats are in total order: -NaN, -inf, ..., -0, +0, ..., +inf, NaN. (Herf, "Radix tricks", 2001.)
+// A key is KEY_WORDS words, word 0 the least significant. Encoded keys compare as unsigned numbers of KEY_WORDS * 32
+// bits:
+// - Signed integers: the sign bit is flipped.
+// - Floats: the sign bit is flipped; if the key is negative, all other bits are flipped too. This is the total order
+//   -NaN, -inf, ..., -0, +0, ..., +inf, NaN. (Herf, "Radix tricks", 2001.)
+// - Descending order: all bits are flipped in addition.
 //
-// Where keys are narrower than a word, their one word holds them in its low KEY_BITS bits.
+// A key narrower than a word is in the low KEY_BITS bits of its word.
 
 layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;
 layout(constant_id = SPEC_KEY_BITS) const uint KEY_BITS = 32;
@@ -17,12 +20,13 @@ const bool KEYS_ARE_SIGNED = (ENCODING & (ENCODING_SIGNED | ENCODING_FLOAT)) != 
 const bool KEYS_DESCEND = (ENCODING & ENCODING_DESCENDING) != 0;
 const uint TOP_WORD = KEY_WORDS - 1;
 
-// Lower words of a float turn with its sign, which only the top word tells.
-const bool SIGN_TURNS_LOW_WORDS = KEYS_ARE_FLOATS && KEY_WORDS > 1;
+// Whether the encoding of the lower words depends on the sign, which is in the top word.
+const bool SIGN_FLIPS_LOW_WORDS = KEYS_ARE_FLOATS && KEY_WORDS > 1;
 
-// What is sorted behind every key, encoded.
+// The encoded word of pads. No encoded key is greater, and pads follow all keys in the input: so they stay last.
 const uint PAD = 0xffffffffu;
 
+// `top`: the raw top word of a key.
 bool is_negative(uint top) { return KEYS_ARE_SIGNED && (top & KEY_SIGN) != 0; }
 
 uint encode_top(uint top) {
@@ -39,27 +43,28 @@ uint decode_top(uint top) {
     return top;
 }
 
-// A word below the top one, encoded or back: turning twice is turning not at all.
-uint turn_low(uint word, bool negative) {
-    if (SIGN_TURNS_LOW_WORDS && negative) word = ~word;
+// Encodes or decodes a word below the top one: this function is its own inverse. `negative`: whether the key is.
+uint transcode_low(uint word, bool negative) {
+    if (SIGN_FLIPS_LOW_WORDS && negative) word = ~word;
     if (KEYS_DESCEND) word = ~word;
     return word;
 }
 
-// Where word w of a key lies among its words in memory.
+// Returns the index of word `w` of a key among the words of a key in memory.
 uint memory_word(uint w) {
     if ((ENCODING & ENCODING_BIG_END_FIRST) != 0) return KEY_WORDS - 1 - w;
     return w;
 }
 
-// A digit: so many bits of one word, from its bit `shift` on. Digits begin at the first bit that is sorted by and never cross
-// words. Host and kernels number them alike.
+// A digit: `bits` bits of one word of the key, from bit `shift` on. Digit 0 begins at the first bit to sort by, and no
+// digit crosses words. Format::digit() in src/radix/format.rs numbers digits in the same way.
 struct Digit {
     uint word;
     uint shift;
     uint bits;
 };
 
+// Returns digit `index` of keys that are sorted by the bits [begin_bit, end_bit).
 Digit digit_at(uint index, uint begin_bit, uint end_bit) {
     uint word = begin_bit / 32;
     uint shift = begin_bit % 32 + index * RADIX_BITS;
@@ -75,7 +80,8 @@ Digit digit_at(uint index, uint begin_bit, uint end_bit) {
     return digit;
 }
 
-// The topmost digits of a key, as a number.
+// Returns the prefix of a key: its PREFIX_DIGITS most significant digits, as one number. `digits`: the number of all
+// digits.
 uint prefix_of(uint key[KEY_WORDS], uint digits, uint begin_bit, uint end_bit) {
     uint prefix = 0;
     [[unroll]] for (uint d = 1; d <= PREFIX_DIGITS; ++d) {
@@ -85,6 +91,7 @@ uint prefix_of(uint key[KEY_WORDS], uint digits, uint begin_bit, uint end_bit) {
     return prefix;
 }
 
+// Returns the number of digits in the bits [begin_bit, end_bit).
 uint digit_count(uint begin_bit, uint end_bit) {
     if (end_bit <= begin_bit) return 0;
     uint in_first = (min(32 - begin_bit % 32, end_bit - begin_bit) + RADIX_BITS - 1) / RADIX_BITS;

@@ -1,6 +1,6 @@
 // Loads words of a tile's items into registers, in striped order.
 
-// Loads a dense array. Constant offsets from a thread's first item: no address for each item.
+// Loads from a dense array. The offsets from a thread's first item are constant, so items need no address each.
 void load_dense(uvec2 base, uint valid, uint pad, out uint words[ITEMS]) {
     Words source = Words(advance(base, uvec2(striped(0) * 4, 0)));
     uint lanes = lane_count();
@@ -11,9 +11,9 @@ void load_dense(uvec2 base, uint valid, uint pad, out uint words[ITEMS]) {
     }
 }
 
-// Loads strided items, or keys narrower than a word. From a thread's first item, the next ones are a constant number of
-// whole words away, at the same byte offset within a word. (A subgroup has at least four lanes.)
-void load_apart(Plane plane, uint first, uint valid, bool narrow, uint pad, out uint words[ITEMS]) {
+// Loads from an array of strided items, or of keys narrower than a word. The items of a thread are a constant number of
+// whole words apart, at the same byte offset within a word: a subgroup has at least four lanes.
+void load_strided_items(Plane plane, uint first, uint valid, bool narrow, uint pad, out uint words[ITEMS]) {
     uint bytes = plane.stride * (narrow ? 1 : 4);
     uvec2 address = advance(plane.base, bytes_of(first + striped(0), bytes));
     Words source = Words(uvec2(address.x & ~3u, address.y));
@@ -23,11 +23,14 @@ void load_apart(Plane plane, uint first, uint valid, bool narrow, uint pad, out 
     if (valid >= TILE) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = source.v[k * step] >> shift & mask;
     } else {
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = striped(k) < valid ? source.v[k * step] >> shift & mask : pad;
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            words[k] = striped(k) < valid ? source.v[k * step] >> shift & mask : pad;
+        }
     }
 }
 
-void number(uint first, out uint words[ITEMS]) {
+// Fills `words` with the indices of the items.
+void fill_indices(uint first, out uint words[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) words[k] = (SEGMENTS ? segment_first : 0) + first + striped(k);
 }
 
@@ -37,8 +40,8 @@ void load_raw(Tile tile, uint w, PassIo io, uint pad, out uint words[ITEMS]) {
     uint valid = tile.count - first;
     Plane plane = source_plane(tile.problem, w, io, tile.count);
     if (is_plane(w) || !io.first) load_dense(advance(plane.base, bytes_of(first, 4)), valid, pad, words);
-    else if (is_index(w)) number(first, words);
-    else load_apart(plane, first, valid, w < KEY_WORDS && NARROW, pad, words);
+    else if (is_index(w)) fill_indices(first, words);
+    else load_strided_items(plane, first, valid, w < KEY_WORDS && NARROW, pad, words);
 }
 
 // Loads the word with the digit, encoded, and PAD past the last item.
@@ -53,16 +56,20 @@ void load_keys(Tile tile, uint w, PassIo io, out uint keys[ITEMS]) {
     uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (KEY_WORDS == 1) keys[k] = encode_top(keys[k]);
-        else if (striped(k) < tile.count - first) keys[k] = turn_word(tile.problem, w, io, true, tile.count, first + striped(k), keys[k]);
+        else if (striped(k) < tile.count - first) {
+            keys[k] = transcode_word(tile.problem, w, io, true, tile.count, first + striped(k), keys[k]);
+        }
     }
 }
 
-// Loads one of the words that follow the digit's.
+// Loads word `w` of the tile's items for the scatter, encoded as in the target. Not for the word with the digit.
 void load_moving(Tile tile, uint w, PassIo io, out uint words[ITEMS]) {
     load_raw(tile, w, io, PAD, words);
     if (!ENCODES || KEY_WORDS == 1 || w >= KEY_WORDS) return;
     uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (striped(k) < tile.count - first) words[k] = turn_moving(tile.problem, w, io, tile.count, first + striped(k), words[k]);
+        if (striped(k) < tile.count - first) {
+            words[k] = transcode_in_pass(tile.problem, w, io, tile.count, first + striped(k), words[k]);
+        }
     }
 }

@@ -1,16 +1,16 @@
-// Sorts a part by several digits within one workgroup: at most as many items as a tile.
+// Sorts a part by several digits within one workgroup. The part has at most as many items as a tile.
 //
-// Keys of one word go through the digits in registers and shared memory, together with a value of one word. Larger
-// items are sorted by source index: each key word is loaded when its digits come up, and all words are moved at the
-// end.
+// Keys of one word pass through registers and shared memory from digit to digit, together with one carried word. This
+// is the value, if it has one word and ranks are not verified. Otherwise it is the source index of the item. Each
+// further key word is then loaded when its digits come up, and all words are moved by source index at the end.
 //
-// With atomic ranking, the order is verified once, at the end: neighbors by the sorted bits, and equal ones by their
-// source index, which every item then carries. A part that fails is sorted again with ballots. (Keys without values
-// carry no index: with all bits sorted by, equal keys are identical.)
+// With atomic ranking, the order is verified once, at the end. Neighbors are compared by the sorted bits, and equal
+// keys by their source indices. A part that fails is sorted again with ballots. (Keys without values carry no index.
+// All their bits are sorted by, so equal keys are identical.)
 
 const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !VERIFIES_ORDER;
 
-// Sorts the tile by one digit: keys to their positions in sh_keys; positions are kept for the carried words.
+// Sorts keys by one digit into sh_keys. Returns the position of each key, for the carried words.
 void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint positions[POSITION_WORDS]) {
     uint mask = (1u << digit.bits) - 1;
     begin_digit(digit.shift);
@@ -40,8 +40,8 @@ void carry(uint positions[POSITION_WORDS], inout uint carried[ITEMS]) {
     barrier();
 }
 
-// Returns the preceding word of each item in the tile. The first item gets its own.
-void exchange_neighbours(uint words[ITEMS], out uint before[ITEMS]) {
+// Returns for each item the word of its predecessor. The first item gets its own word.
+void load_preceding_words(uint words[ITEMS], out uint before[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (HOLDS(k)) sh_keys[striped(k)] = words[k];
     }
@@ -57,13 +57,15 @@ bool is_in_order(uint keys[ITEMS], uint carried[ITEMS]) {
     uint sorted_by = ITEM_WORDS == 1 ? 0xffffffffu : 0xffffffffu >> (32 - (END_BIT - BEGIN_BIT)) << BEGIN_BIT;
     uint keys_before[ITEMS];
     uint carried_before[ITEMS];
-    exchange_neighbours(keys, keys_before);
-    if (ITEM_WORDS > 1) exchange_neighbours(carried, carried_before);
+    load_preceding_words(keys, keys_before);
+    if (ITEM_WORDS > 1) load_preceding_words(carried, carried_before);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (!HOLDS(k)) continue;
         uint before = keys_before[k] & sorted_by;
         uint key = keys[k] & sorted_by;
-        if (before > key || ITEM_WORDS > 1 && before == key && carried_before[k] > carried[k]) sh_out_of_order = 1;
+        if (before > key || ITEM_WORDS > 1 && before == key && carried_before[k] > carried[k]) {
+            sh_out_of_order = 1;
+        }
     }
     barrier();
     bool in_order = sh_out_of_order == 0;
@@ -72,10 +74,10 @@ bool is_in_order(uint keys[ITEMS], uint carried[ITEMS]) {
     return in_order;
 }
 
-// Loads word w of the keys with these source indices. Pads stay at the end.
-void load_key_words(Part part, PassIo io, uint w, uint positions[ITEMS], out uint keys[ITEMS]) {
+// Loads word `w` of the keys with these source indices, and PAD for indices past the last item.
+void load_key_words(Part part, PassIo io, uint w, uint sources[ITEMS], out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k)) keys[k] = positions[k] < part.items ? load_key_word(part, io, w, positions[k]) : PAD;
+        if (HOLDS(k)) keys[k] = sources[k] < part.items ? load_key_word(part, io, w, sources[k]) : PAD;
     }
 }
 
@@ -83,10 +85,13 @@ void load_key_words(Part part, PassIo io, uint w, uint positions[ITEMS], out uin
 void load_values(Part part, PassIo io, inout uint values[ITEMS]) {
     Plane plane = source_plane(part.problem, KEY_WORDS, io, part.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (HOLDS(k) && striped(k) < part.items) values[k] = load_word(KEY_WORDS, plane, io.first, part.first + striped(k));
+        if (HOLDS(k) && striped(k) < part.items) {
+            values[k] = load_word(KEY_WORDS, plane, io.first, part.first + striped(k));
+        }
     }
 }
 
+// Loads the lowest sorted key word of each item, and its carried word.
 void load_part(Part part, PassIo io, out uint keys[ITEMS], out uint carried[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
     load_key_words(part, io, BEGIN_BIT / 32, carried, keys);
@@ -94,7 +99,9 @@ void load_part(Part part, PassIo io, out uint keys[ITEMS], out uint carried[ITEM
 }
 
 // Sorts by all digits, through shared memory.
-void order_by_digits(Part part, PassIo io, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
+void order_by_digits(
+    Part part, PassIo io, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]
+) {
     uint word = BEGIN_BIT / 32;
     [[dont_unroll]] for (uint d = 0; d < digits; ++d) {
         Digit digit = digit_at(d, BEGIN_BIT, END_BIT);
@@ -117,7 +124,9 @@ void store_part(Part part, PassIo io, uint keys[ITEMS], uint carried[ITEMS], boo
     if (KEY_WORDS == 1 && !DROPS_KEYS) {
         Plane target = target_plane(part.problem, 0, io, part.count);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), KEYS_APART ? keys[k] : decode_top(keys[k]));
+            if (HOLDS(k) && striped(k) < part.items) {
+                store_word(target, part.first + striped(k), KEYS_IN_SCRATCH ? keys[k] : decode_top(keys[k]));
+            }
         }
     }
     if (carries_value) {
@@ -126,12 +135,14 @@ void store_part(Part part, PassIo io, uint keys[ITEMS], uint carried[ITEMS], boo
             if (HOLDS(k) && striped(k) < part.items) store_word(target, part.first + striped(k), carried[k]);
         }
     } else {
-        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) permute_word(part, io, w, carried);
+        for (uint w = KEY_WORDS == 1 || DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
+            permute_word(part, io, w, carried);
+        }
     }
 }
 
 // Sorts a part by its lowest `digits` digits, from source to target of `io`.
-void order_part(Part part, PassIo io, uint digits) {
+void sort_part(Part part, PassIo io, uint digits) {
     uint keys[ITEMS];
     uint carried[ITEMS];
     [[dont_unroll]] for (uint attempt = 0; attempt < 2; ++attempt) {

@@ -1,9 +1,13 @@
-// Sort of keys narrower than a word, the last step: sorted keys from a word each to the bytes or halves that they are.
+// Packs keys narrower than a word: the last pass of their sort. Decodes sorted keys of one word each and stores them as
+// 8-bit or 16-bit keys.
 //
-// In:  the sorted key plane, encoded.
-// Out: keys. One invocation a word of them: the words at both ends belong to others as well, so only bits of keys are touched there.
-// Groups: as many for each problem.
-// Progress: none needed.
+// In:  sorted keys, encoded, in a plane.
+// Out: keys. Each invocation writes words of the output, one after the other. The first and the last word may contain
+//      other data: of these words, only the bits of keys are written.
+// Workgroups: the same number for each problem.
+// Memory order: the plane comes from earlier dispatches. Workgroups that share a word of the output change different
+//               bits by atomics, so relaxed order suffices.
+// Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -26,22 +30,22 @@
 
 const uint KEY_BYTES = KEY_BITS / 8;
 
-// The word that begins `skipped` keys before key `first`; keys before 0 and past the count are not there.
+// Packs one word of the output. Counted from the start of word 0, the keys of the problem begin at key `skipped`.
 void pack_word(Words keys, Words target, uint index, uint skipped, uint count) {
-    uint in_word = 4 / KEY_BYTES;
+    uint keys_per_word = 4 / KEY_BYTES;
     uint word = 0;
     uint mask = 0;
-    for (uint i = 0; i < in_word; ++i) {
-        uint key = index * in_word + i;
+    for (uint i = 0; i < keys_per_word; ++i) {
+        uint key = index * keys_per_word + i;
         if (key < skipped || key - skipped >= count) continue;
-        // Segments that overlap leave words unwritten, whose other bits belong to neighbours.
+        // Overlapping segments leave keys of the plane unwritten: without the mask, these would change other keys.
         word |= (decode_top(keys.v[key - skipped]) & KEY_MASK) << i * KEY_BITS;
         mask |= KEY_MASK << i * KEY_BITS;
     }
     if (mask == 0xffffffffu) {
         target.v[index] = word;
     } else if (mask != 0) {
-        // Neighbours may be written at the same time, each its own bits.
+        // Other workgroups may write the other bits of the word at the same time.
         atomicAnd(target.v[index], ~mask, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         atomicOr(target.v[index], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
     }
@@ -58,5 +62,7 @@ void main() {
     Words keys = Words(middle_plane(p, 0, false, count));
     Words words = Words(uvec2(target.x & ~3u, target.y));
     uint end = (skipped + count - 1) / (4 / KEY_BYTES) + 1;
-    for (uint i = share.index * THREADS + thread_id(); i < end; i += share.shares * THREADS) pack_word(keys, words, i, skipped, count);
+    for (uint i = share.index * THREADS + thread_id(); i < end; i += share.shares * THREADS) {
+        pack_word(keys, words, i, skipped, count);
+    }
 }

@@ -4,8 +4,8 @@ struct PassIo {
     bool is_active;
     bool first;      // reads the input
     bool last;       // writes the output
-    bool to_output;  // or to the planes in its place; from the alternate planes then, unless it is the first
-    uint parity;       // sorting passes before this one, modulo 2
+    bool to_output;  // writes the output or its planes, and reads the alternate planes; otherwise the reverse
+    uint parity;     // number of active passes before this one, modulo 2
 };
 
 // A single pass, from the input to the output.

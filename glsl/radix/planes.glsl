@@ -1,17 +1,21 @@
-// Where the words of items lie, from the caller's input over the planes between passes to the caller's output.
+// Addresses of the words of items: in the caller's input, in the planes between passes, and in the caller's output.
 //
-// An item is KEY_WORDS key words and VALUE_WORDS value words. As it comes and as it leaves, it lies the way the caller wants it:
-// keys and values in arrays of their own or side by side, keys narrower than a word, values that are the places of the keys.
-// Between passes each word has a dense array of its own, a plane, and key words are encoded (radix/keys.glsl). So the passes in the
-// middle know nothing of layouts, and move u64 keys just as they move pairs.
+// An item is KEY_WORDS key words and VALUE_WORDS value words. The caller's arrays may be dense, strided or interleaved
+// (keys and values side by side). Keys may be narrower than a word. Values may be the indices of the items.
 //
-// Planes lie in turn where the result will (the output's memory is as long as its planes) and in the alternate arrays. Where runs are
-// merged both lie in scratch: any number of moves then ends where it should.
+// Between passes, each word of the items has a dense array of its own: a plane. Key words in planes are encoded
+// (radix/keys.glsl). So only the first read and the last write depend on layout and encoding.
 //
-// Of a split by labels (LABELS), the key is a label, which says where the item goes, and what follows it are the caller's key, unless nobody
-// wants it, and value: of those, LEAD_WORDS lie in the array of keys. Labels lie in scratch, at first as narrow as they can be; where there are
-// two moves, a plane of them lies behind, and after the last they are planes where they came from. There are no more than two moves. Labels of
-// segments are kept even of one move, behind where they came from.
+// Passes alternate between two sets of planes (ping-pong): the memory of the output, and the alternate arrays. In merge
+// sorts, both sets are in scratch: the number of passes then has no effect on where the result is.
+//
+// Splits by labels (LABELS): the label takes the place of the key, and determines the bin. The caller's key and value
+// follow as value words: first KEY_ARRAY_WORDS words of the key array, none if keys are dropped, then the words of the
+// value array. Labels are in scratch.
+// - The input has labels of 8, 16 or 32 bits.
+// - If there are two passes, a second plane follows the array of labels.
+// - After the last pass, labels that are kept are in one of the two planes. Segments keep theirs after a single pass
+//   too, in the second plane.
 
 PROBLEM_MEMBER(uvec2, keys)
 PROBLEM_MEMBER(uvec2, values)
@@ -30,16 +34,18 @@ uint problem_key_stride(uint p) { return problem_strides(p) & 0xffff; }
 uint value_step(uint p) { return (problem_strides(p) >> 16) * 4; }
 const uint DENSE_KEY_BYTES = NARROW ? KEY_BITS / 8 : (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4;
 
-uvec2 lead_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
-uvec2 to_lead_of(uint p) { return part_of(problem_to_keys(p), LEAD_WORDS * 4); }
+uvec2 key_array_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
+uvec2 to_key_array_of(uint p) { return part_of(problem_to_keys(p), KEY_ARRAY_WORDS * 4); }
 
 uvec2 values_of(uint p) { return part_of(problem_values(p), value_step(p)); }
 uvec2 to_keys_of(uint p) { return part_of(problem_to_keys(p), DENSE_KEY_BYTES); }
-uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), TRAIL_WORDS * 4); }
-uvec2 alternate_keys_of(uint p) { return part_of(problem_alternate_keys(p), (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4); }
+uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), VALUE_ARRAY_WORDS * 4); }
+uvec2 alternate_keys_of(uint p) {
+    return part_of(problem_alternate_keys(p), (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4);
+}
 uvec2 alternate_values_of(uint p) { return part_of(problem_alternate_values(p), VALUE_WORDS * 4); }
 
-// The planes of an area lie one behind the other, as long as the problem.
+// Returns the address of a plane. The planes of an area are consecutive; each has `count` words.
 uvec2 plane_address(uvec2 area, uint index, uint count) {
     if (index == 0) return area;
     uvec2 bytes = bytes_of(count, 4);
@@ -47,35 +53,38 @@ uvec2 plane_address(uvec2 area, uint index, uint count) {
     return area;
 }
 
-// Behind the alternate planes, where planes lie in scratch alone.
+// Returns the address after the first `words` planes of an area: the second set of planes in scratch.
 uvec2 behind(uvec2 area, uint words, uint p) {
     return plane_address(area, words, (problem_max_count(p) + 3) & ~3u);
 }
 
-// Whether labels of segments, which are all kept, end behind where they were at first. (Kernels without passes do not
-// run on segments.)
+// Whether the sorted labels of segments end in the second plane. (Kernels without passes do not run on segments.)
 #ifdef HAS_PASS
-bool labels_end_behind() { return SEGMENTS && (pass_digits() & 1) != 0; }
+bool labels_end_in_second_plane() { return SEGMENTS && (pass_digits() & 1) != 0; }
 #else
-bool labels_end_behind() { return false; }
+bool labels_end_in_second_plane() { return false; }
 #endif
 
+// Returns the plane of word `w` between passes, of the alternate set or of the other one.
 uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
     if (LABELS) {
         if (w >= KEY_WORDS) return plane_address(alternate_values_of(p), w - KEY_WORDS, count);
-        return alternate != labels_end_behind() ? behind(labels_of(p), KEY_WORDS, p) : labels_of(p);
+        return alternate != labels_end_in_second_plane() ? behind(labels_of(p), KEY_WORDS, p) : labels_of(p);
     }
-    // Items as long as their planes have room for all of those in one array.
+    // An array of interleaved items is as large as all their planes.
     if (w < KEY_WORDS || INTERLEAVED) {
         uvec2 area = alternate_keys_of(p);
-        if (!alternate) area = KEYS_APART || MERGED ? behind(area, INTERLEAVED ? ITEM_WORDS : KEY_WORDS, p) : to_keys_of(p);
+        if (!alternate) {
+            area = KEYS_IN_SCRATCH || MERGED ? behind(area, INTERLEAVED ? ITEM_WORDS : KEY_WORDS, p) : to_keys_of(p);
+        }
         return plane_address(area, w, count);
     }
     uvec2 area = alternate_values_of(p);
-    if (!alternate) area = VALUES_APART || MERGED ? behind(area, VALUE_WORDS, p) : to_values_of(p);
+    if (!alternate) area = VALUES_IN_SCRATCH || MERGED ? behind(area, VALUE_WORDS, p) : to_values_of(p);
     return plane_address(area, w - KEY_WORDS, count);
 }
 
+// Returns where a pass reads word `w`.
 Plane source_plane(uint p, uint w, PassIo io, uint count) {
     Plane plane;
     plane.stride = 1;
@@ -87,21 +96,22 @@ Plane source_plane(uint p, uint w, PassIo io, uint count) {
     if (w < KEY_WORDS) {
         plane.base = key_base(p, w);
         if (!KEYS_ARE_PLANES) plane.stride = LABELS ? KEY_BITS / 8 : strides & 0xffff;
-    } else if (is_lead(w)) {
-        plane.base = advance(lead_of(p), uvec2((w - KEY_WORDS) * 4, 0));
-        if (!LEAD_IS_PLANE) plane.stride = strides & 0xffff;
+    } else if (is_in_key_array(w)) {
+        plane.base = advance(key_array_of(p), uvec2((w - KEY_WORDS) * 4, 0));
+        if (!KEY_ARRAY_IS_PLANE) plane.stride = strides & 0xffff;
     } else {
-        plane.base = advance(values_of(p), uvec2((w - TRAIL) * 4, 0));
+        plane.base = advance(values_of(p), uvec2((w - VALUE_ARRAY_BEGIN) * 4, 0));
         if (!VALUES_ARE_PLANES) plane.stride = strides >> 16;
     }
     return plane;
 }
 
+// Returns where a pass writes word `w`.
 Plane target_plane(uint p, uint w, PassIo io, uint count) {
     Plane plane;
     plane.stride = 1;
-    bool packs_later = w < KEY_WORDS ? KEYS_APART : VALUES_APART;
-    if (!io.last || packs_later) {
+    bool stays_in_scratch = w < KEY_WORDS ? KEYS_IN_SCRATCH : VALUES_IN_SCRATCH;
+    if (!io.last || stays_in_scratch) {
         plane.base = middle_plane(p, w, !io.to_output, count);
         return plane;
     }
@@ -111,34 +121,37 @@ Plane target_plane(uint p, uint w, PassIo io, uint count) {
     } else if (INTERLEAVED) {
         plane.base = advance(to_keys_of(p), uvec2(w * 4, 0));
         plane.stride = ITEM_WORDS;
-    } else if (is_lead(w)) {
-        plane.base = advance(to_lead_of(p), uvec2((w - KEY_WORDS) * 4, 0));
-        if (!LEAD_IS_PLANE) plane.stride = LEAD_WORDS;
+    } else if (is_in_key_array(w)) {
+        plane.base = advance(to_key_array_of(p), uvec2((w - KEY_WORDS) * 4, 0));
+        if (!KEY_ARRAY_IS_PLANE) plane.stride = KEY_ARRAY_WORDS;
     } else {
-        plane.base = advance(to_values_of(p), uvec2((w - TRAIL) * 4, 0));
-        if (!VALUES_ARE_PLANES) plane.stride = TRAIL_WORDS;
+        plane.base = advance(to_values_of(p), uvec2((w - VALUE_ARRAY_BEGIN) * 4, 0));
+        if (!VALUES_ARE_PLANES) plane.stride = VALUE_ARRAY_WORDS;
     }
     return plane;
 }
 
-// Word w of item i, from raw to encoded or back.
-uint turn_word(uint p, uint w, PassIo io, bool encode, uint count, uint i, uint word) {
+// Encodes or decodes word `w` of item `i`, which a pass has loaded as `word`. Low words of floats need the sign: then
+// this loads the top word too.
+uint transcode_word(uint p, uint w, PassIo io, bool encode, uint count, uint i, uint word) {
     if (w == TOP_WORD) return encode ? encode_top(word) : decode_top(word);
     bool negative = false;
-    if (SIGN_TURNS_LOW_WORDS) {
+    if (SIGN_FLIPS_LOW_WORDS) {
         uint top = load_word(TOP_WORD, source_plane(p, TOP_WORD, io, count), io.first, i);
         negative = is_negative(encode ? top : decode_top(top));
     }
-    return turn_low(word, negative);
+    return transcode_low(word, negative);
 }
 
-// A word on its way from where the move reads to where it writes.
-uint turn_moving(uint p, uint w, PassIo io, uint count, uint i, uint word) {
-    bool leaves = io.last && !KEYS_APART;
-    if (ENCODES && w < KEY_WORDS && io.first != leaves) return turn_word(p, w, io, io.first, count, i, word);
+// Converts a loaded word to the encoding of the target of the pass: encodes in the first pass, decodes in the last.
+uint transcode_in_pass(uint p, uint w, PassIo io, uint count, uint i, uint word) {
+    bool decodes = io.last && !KEYS_IN_SCRATCH;
+    if (ENCODES && w < KEY_WORDS && io.first != decodes) return transcode_word(p, w, io, io.first, count, i, word);
     return word;
 }
 
+// Stores a word of item `index`. Up to 2^30 dense words are indexed; others (WIDE, or strided) need an address each.
+// Stores a word of item `index`. Offsets of up to 2^30 words fit an index; WIDE problems need an address.
 void store_word(Plane plane, uint index, uint word) {
     if (WIDE == 0 && plane.stride == 1) Words(plane.base).v[index] = word;
     else Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0] = word;

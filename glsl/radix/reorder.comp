@@ -30,7 +30,7 @@
 #include "radix/planes.glsl"
 #include "radix/digit.glsl"
 // With fewer bins than shared memory is sized for, positions have gaps.
-#define SPREADS_PLACES (!VERIFIES_ORDER && BINS <= RADIX / 2)
+#define POSITIONS_ARE_PADDED (!VERIFIES_ORDER && BINS <= RADIX / 2)
 #include "radix/tile.glsl"
 #include "radix/load.glsl"
 #include "radix/verify.glsl"
@@ -50,7 +50,7 @@ void scatter_unordered(Tile tile, PassIo io, uint keys[ITEMS], uint positions[PO
         targets[k] = target_of(digit, position_of(positions, k));
         if (striped(k) < tile.count - first && is_wanted(digit, position_of(positions, k))) leaving |= 1u << k;
     }
-    bool decodes = ENCODES && io.last && !KEYS_APART;
+    bool decodes = ENCODES && io.last && !KEYS_IN_SCRATCH;
     for (uint w = DROPS_KEYS && io.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         Plane target = target_plane(tile.problem, w, io, tile.count);
         uint words[ITEMS];

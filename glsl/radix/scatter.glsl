@@ -26,8 +26,8 @@ const uint GROUP = DIGITS_A_WORD;
 
 // Index in sh_keys of the k-th position of a thread. The distance of neighbors is constant if gaps divide it.
 uint group_word(uint first, uint k) {
-    if (SPREADS_PLACES && THREADS % 128 != 0) return key_word(first + k * THREADS + thread_id());
-    return key_word(first + thread_id()) + k * key_word(THREADS);
+    if (POSITIONS_ARE_PADDED && THREADS % 128 != 0) return padded_position(first + k * THREADS + thread_id());
+    return padded_position(first + thread_id()) + k * padded_position(THREADS);
 }
 
 uint target_of(uint digit, uint position) { return sh_digit_scatter_base[digit] + position; }
@@ -42,7 +42,8 @@ bool is_wanted(uint bin, uint position) {
 // longer (1907 instead of 1881 us at 2^26 on an H200).
 const bool FULL_GROUPS = BINS < RADIX;
 
-// Scatters the word with the digit: all positions from `first` on, or those below `valid`.
+// Scatters the word with the digit for one group of positions from `first` on: for all of them, or for those below
+// `valid`.
 void scatter_keys_group(Plane target, bool stores, bool decodes, uint first, bool all, uint valid) {
     uint mask = digit_mask();
     bool is_top = digit_word() == TOP_WORD;
@@ -56,8 +57,10 @@ void scatter_keys_group(Plane target, bool stores, bool decodes, uint first, boo
         uint position = first + k * THREADS + thread_id();
         uint digit = digit_of(keys[k], digit_shift(), mask);
         uint key = keys[k];
-        if (ENCODES && decodes) key = is_top ? decode_top(key) : turn_low(key, false);
-        if ((all || position < valid) && stores && is_wanted(digit, position)) store_word(target, target_of(digit, position), key);
+        if (ENCODES && decodes) key = is_top ? decode_top(key) : transcode_low(key, false);
+        if ((all || position < valid) && stores && is_wanted(digit, position)) {
+            store_word(target, target_of(digit, position), key);
+        }
         digits |= digit << k * BIN_BITS;
     }
     if (ITEM_WORDS > 1) sh_counts[first / GROUP + thread_id()] = digits;
@@ -72,19 +75,24 @@ void scatter_keys(Plane target, bool stores, bool decodes, uint valid) {
     for (; first < valid; first += GROUP * THREADS) scatter_keys_group(target, stores, decodes, first, false, valid);
 }
 
+// Scatters the word in sh_keys for one group of positions from `first` on.
 void scatter_words_group(Plane target, uint first, bool all, uint valid) {
     uint digits = sh_counts[first / GROUP + thread_id()];
     [[unroll]] for (uint k = 0; k < GROUP; ++k) {
         uint position = first + k * THREADS + thread_id();
         uint digit = digits >> k * BIN_BITS & BIN_MASK;
-        if ((all || position < valid) && is_wanted(digit, position)) store_word(target, target_of(digit, position), sh_keys[group_word(first, k)]);
+        if ((all || position < valid) && is_wanted(digit, position)) {
+            store_word(target, target_of(digit, position), sh_keys[group_word(first, k)]);
+        }
     }
 }
 
 // Scatters a word in sh_keys, with the digits that scatter_keys has kept.
 void scatter_words(Plane target, uint valid) {
     uint first = 0;
-    for (; FULL_GROUPS && first + GROUP * THREADS <= valid; first += GROUP * THREADS) scatter_words_group(target, first, true, valid);
+    for (; FULL_GROUPS && first + GROUP * THREADS <= valid; first += GROUP * THREADS) {
+        scatter_words_group(target, first, true, valid);
+    }
     for (; first < valid; first += GROUP * THREADS) scatter_words_group(target, first, false, valid);
 }
 
@@ -96,15 +104,15 @@ const bool READS_AHEAD = BY_SOURCE_INDEX && KEY_WORDS == 1 && VALUE_WORDS != 0;
 void scatter(Tile tile, PassIo io, uint positions[POSITION_WORDS], inout uint words[ITEMS]) {
     uint valid = min(TILE, tile.count - tile.index * TILE);
     bool drops = DROPS_KEYS && io.last;
-    bool decodes = io.last && !KEYS_APART;
-    // Decoding the low word of a float needs another word. Then the word is moved like those that follow.
-    bool once_more = SIGN_TURNS_LOW_WORDS && decodes && digit_word() != TOP_WORD;
+    bool decodes = io.last && !KEYS_IN_SCRATCH;
+    // Decoding the low word of a float needs its top word. Then the word is scattered later, like those that follow.
+    bool scatters_again = SIGN_FLIPS_LOW_WORDS && decodes && digit_word() != TOP_WORD;
     Plane keys = target_plane(tile.problem, digit_word(), io, tile.count);
-    scatter_keys(keys, !drops && !once_more, decodes, valid);
+    scatter_keys(keys, !drops && !scatters_again, decodes, valid);
     if (ITEM_WORDS == 1) return;
 
     for (uint w = KEY_WORDS == 1 || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
-        if (KEY_WORDS > 1 && w == digit_word() && !once_more) continue;
+        if (KEY_WORDS > 1 && w == digit_word() && !scatters_again) continue;
         if (!READS_AHEAD || w != KEY_WORDS) load_moving(tile, w, io, words);
         barrier();
         store_at_positions(words, positions);
@@ -115,10 +123,12 @@ void scatter(Tile tile, PassIo io, uint positions[POSITION_WORDS], inout uint wo
 
 // Writes the rank of each item in its bin, at the index of the item in the input.
 void write_ranks(Tile tile, PassIo io, uint keys[ITEMS], uint positions[POSITION_WORDS]) {
-    Plane target = target_plane(tile.problem, TRAIL, io, tile.count);
+    Plane target = target_plane(tile.problem, VALUE_ARRAY_BEGIN, io, tile.count);
     uint first = tile.index * TILE;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint digit = digit_of(keys[k], digit_shift(), digit_mask());
-        if (striped(k) < tile.count - first) store_word(target, first + striped(k), target_of(digit, position_of(positions, k)));
+        if (striped(k) < tile.count - first) {
+            store_word(target, first + striped(k), target_of(digit, position_of(positions, k)));
+        }
     }
 }

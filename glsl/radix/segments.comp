@@ -189,8 +189,8 @@ uint heads_from(uint position) {
 #define MERGES_SEGMENTS
 #include "merge/merging.glsl"
 
-Places straddling(uint begin, uint middle, uint end) {
-    Places positions;
+Positions straddling_segment(uint begin, uint middle, uint end) {
+    Positions positions;
     positions.first = begin;
     positions.end = end;
     uint item = skipped + middle;

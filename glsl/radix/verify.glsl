@@ -1,8 +1,9 @@
-// Verification of tiles that were ranked by atomic counters, and the second ranking of tiles that fail.
+// Verifies the order of tiles that atomic counters have ranked. Tiles that are out of order are ranked again, by
+// ballots.
 //
 // By keys: the tile arrives sorted by all bits below the digit. After a stable ranking by the digit, it is sorted by
-//          those bits and the digit together. Keys without values that are sorted by all their bits show no order among
-//          equal keys.
+//          those bits and the digit together. Only for keys without values that are sorted by all their bits: equal
+//          keys are then identical, and their order does not matter.
 //
 // By source index, for all other items: each position holds the digit and the source index of its item in the tile.
 // These words increase from position to position if and only if the ranking is stable. Keys stay in registers until
@@ -15,15 +16,17 @@ const uint VERIFIED_POSITIONS = (TILE - 1) / VERIFYING_THREADS + 1 | 1;
 // Positions that a thread reads at a time.
 const uint VERIFIED_AT_ONCE = 8;
 
-// The bits by which the words of an ordered tile are sorted.
-uint sorted_bits() { return BY_SOURCE_INDEX ? 0xffffffffu : 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift()); }
+// Returns the bits by which the words in sh_keys must be sorted.
+uint verified_bits() {
+    return BY_SOURCE_INDEX ? 0xffffffffu : 0xffffffffu >> (32 - (args.digit >> 16) - digit_shift());
+}
 
 // Sets sh_out_of_order if the tile is not in order. Barrier before: keys are at their positions. Barrier after: before
 // sh_out_of_order is read.
 void verify_order(uint valid) {
     if (!VERIFIES_ORDER || thread_id() < THREADS - VERIFYING_THREADS) return;
     uint verifier = thread_id() - (THREADS - VERIFYING_THREADS);
-    uint bits = sorted_bits();
+    uint bits = verified_bits();
     uint first = verifier * VERIFIED_POSITIONS;
     uint before = sh_keys[clamp(first, 1, TILE) - 1] & bits;
     bool wrong = false;
@@ -36,15 +39,18 @@ void verify_order(uint valid) {
         }
     }
     // Pads equal the largest key. In the last tile they must stay behind all keys, which they follow in the input.
-    for (uint position = min(valid, TILE) + verifier; !BY_SOURCE_INDEX && position < TILE; position += VERIFYING_THREADS) wrong = wrong || sh_keys[position] != PAD;
+    for (uint position = min(valid, TILE) + verifier; !BY_SOURCE_INDEX && position < TILE;
+         position += VERIFYING_THREADS) {
+        wrong = wrong || sh_keys[position] != PAD;
+    }
     if (wrong) sh_out_of_order = 1;
 }
 
 // Ranks an out-of-order tile again, with ballots. After the first ranking, each counter is at the end of its positions,
 // so keys are ranked from the last to the first. Barrier before: verify_order.
 //
-// Hardly any tile needs this, but every pipeline contains the code. So the ballots are in a loop, and its operands pass
-// through shared memory, each in a word that no other thread accesses.
+// Hardly any tile needs this, but every pipeline contains the code. A loop that is not unrolled keeps it small. Its
+// operands pass through shared memory, each in a word that no other thread accesses.
 void rerank_with_ballots(Tile tile, PassIo io, uint keys[ITEMS], inout uint positions[POSITION_WORDS]) {
     if (!VERIFIES_ORDER || sh_out_of_order == 0) return;
     if (BY_SOURCE_INDEX) {

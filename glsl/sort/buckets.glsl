@@ -1,101 +1,110 @@
-// A part that one workgroup orders without looking at digits, where its keys are spread well enough: as many buckets as a tile has items share
-// the range of the keys evenly, so that few keys fall into each. (Address calculation sorting: Isaac and Singleton, 1956; Knuth, "The Art of
-// Computer Programming" 3, 5.2.1.) Where too many fall into one, but no more than a part of all, each bucket's range is shared out again,
-// among as many buckets as it has items: so keys may lie in a few places far apart, as floats of both signs do.
+// Bucket sort of a part by one workgroup, for keys that are spread evenly enough. (Address calculation sorting: Isaac
+// and Singleton, 1956; Knuth, "The Art of Computer Programming" 3, 5.2.1.)
 //
-// An item takes whichever place of its bucket is free and then counts those of its bucket that belong before it, equal ones by the places
-// they came from. So the order is stable, no matter who comes first. Keys are told apart by their topmost word in which they differ, and as
-// many bits of the word below as that leaves room for; where two are the same in that, the words below are looked up.
+// There are as many buckets as items in a tile. The buckets divide the range of the keys evenly, so few keys are in
+// each. If a bucket has too many keys, but not too large a share of all, every bucket is divided again, into as many
+// buckets as it has items. So keys may lie in a few narrow ranges, such as floats of both signs.
 //
-// Where a bucket has more items than MOST_IN_BUCKET after all, nothing is moved: then keys are sorted by digits, and the time until it shows,
-// about that of one digit for each attempt, is lost.
+// Each item takes any free position of its bucket by an atomic addition. Then it counts the items of its bucket that
+// precede it: those with smaller keys, and those with equal keys and smaller source indices. So the sort is stable,
+// whatever the order of the atomics.
+//
+// Keys are compared by one 32-bit word: the most significant key word that differs among the keys, shifted to drop its
+// constant top bits and filled with bits of the next word. If two keys are equal in this word, their lower words are
+// loaded.
+//
+// If a bucket still has more than MOST_IN_BUCKET items, the caller sorts by digits instead, and nothing has been moved.
+// The failed attempt costs about the time of one digit for each division.
 
-// Of a bucket. The work of a subgroup is that of its fullest bucket.
+// Maximum number of items of a bucket. The largest bucket determines the time of a subgroup.
 const uint MOST_IN_BUCKET = 16;
-// A bucket with a larger share of all keys than one in so many is not likely to come apart.
-const uint CROWD_SHARE = 4;
-const bool BRINGS_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1;
-// Equal keys of all bits and nothing else show no order.
-const bool SHOWS_ORDER = ITEM_WORDS > 1 || BEGIN_BIT != 0 || END_BIT != KEY_BITS;
+// Buckets are not divided again if one of them has more than 1 / LARGEST_SHARE of the keys.
+const uint LARGEST_SHARE = 4;
+const bool BUCKETS_CARRY_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1;
+// Whether items with equal keys may differ: not if the key is the whole item and all its bits are sorted by.
+const bool EQUAL_ITEMS_DIFFER = ITEM_WORDS > 1 || BEGIN_BIT != 0 || END_BIT != KEY_BITS;
 
+// The least and the greatest key word of the part.
 shared uint sh_least;
-shared uint sh_most;
-// Of the fullest bucket, its items, where they are too many.
-shared uint sh_crowd;
+shared uint sh_greatest;
+// Number of items of the largest bucket, if it has more than MOST_IN_BUCKET; otherwise 0.
+shared uint sh_largest;
 
-// Of neighbouring buckets that one thread adds up, each has a place in another row: lanes find them in different banks. (There are as many as
-// items: ITEMS a thread.)
+// Returns the index of a bucket's counter in sh_counts. A thread scans ITEMS consecutive buckets. Their counters are in
+// different rows of THREADS words, so the lanes of a subgroup access different banks.
 uint bucket_word(uint bucket) { return bucket % ITEMS * THREADS + bucket / ITEMS; }
 
-// For pads.
+// The counter that pads increment.
 const uint NO_BUCKET = TILE;
 
-// From the least key to the most.
-struct Range {
+// The range of the key words, and the parameters of its map onto [0, 2^32): a shift, then a multiplication.
+struct BucketRange {
     uint least;
     uint width;
-    uint shift;    // takes the range's topmost bit to bit 31
-    uint stretch;  // and what is beyond it: the share of itself, as a part of 2^32, that takes it up to 2^32 and no further
+    uint shift;  // left shift that brings the top bit of the width to bit 31
+    uint scale;  // (2^32 - shifted width) / shifted width, as a fraction of 2^32
 };
 
-Range range_of(uint least, uint most) {
-    Range range;
+BucketRange bucket_range(uint least, uint greatest) {
+    BucketRange range;
     range.least = least;
-    range.width = most - least;
+    range.width = greatest - least;
     range.shift = 31 - findMSB(range.width);
     uint shifted = range.width << range.shift;
-    // Less by a part in 2^20, which is more than what rounding adds.
-    range.stretch = uint(float(~shifted) / float(shifted) * 4294963200.0);
+    // Less than 2^32 by one part in 2^20, which exceeds all rounding errors: the mapped keys stay below 2^32.
+    range.scale = uint(float(~shifted) / float(shifted) * 4294963200.0);
     return range;
 }
 
-// Where in its range a key lies, as a part of 2^32. Whole numbers: it rises with the key, and tells all keys apart.
-uint part_of_range(uint key, Range range) {
+// Maps a key to its relative position in the range, as a fraction of 2^32. The map is strictly increasing.
+uint fraction_of_range(uint key, BucketRange range) {
     uint high, low;
-    uint part = key - range.least << range.shift;
-    umulExtended(part, range.stretch, high, low);
-    return part + high;
+    uint shifted = key - range.least << range.shift;
+    umulExtended(shifted, range.scale, high, low);
+    return shifted + high;
 }
 
-// Barrier before: sh_least and sh_most are beyond every key. Barrier after.
+// Computes the least and the greatest key. Barrier before: sh_least and sh_greatest are initialized. Barrier after.
 void find_range(Part part, uint keys[ITEMS], uint bits) {
     uint least = 0xffffffffu;
-    uint most = 0;
+    uint greatest = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
         least = min(least, keys[k] & bits);
-        most = max(most, keys[k] & bits);
+        greatest = max(greatest, keys[k] & bits);
     }
     atomicMin(sh_least, least);
-    atomicMax(sh_most, most);
+    atomicMax(sh_greatest, greatest);
 }
 
-// The topmost of the words that are compared in which keys differ, or the lowest of all, and that word of each key.
-uint load_telling_word(Part part, PassIo io, uint positions[ITEMS], out uint keys[ITEMS]) {
+// Loads the most significant compared word that differs among the keys, or the lowest word if all keys are equal.
+// Returns its number. `sources`: source indices of the keys.
+uint load_distinguishing_word(Part part, PassIo io, uint sources[ITEMS], out uint keys[ITEMS]) {
     uint w = COMPARED_WORDS;
     do {
         w -= 1;
         if (w + 1 < COMPARED_WORDS) barrier();
         if (thread_id() == 0) {
             sh_least = 0xffffffffu;
-            sh_most = 0;
+            sh_greatest = 0;
         }
-        load_key_words(part, io, FIRST_WORD + w, positions, keys);
+        load_key_words(part, io, FIRST_WORD + w, sources, keys);
         barrier();
-        find_range(part, keys, sorted_bits(w));
+        find_range(part, keys, compared_bits(w));
         barrier();
-    } while (w > 0 && sh_least == sh_most);
+    } while (w > 0 && sh_least == sh_greatest);
     return w;
 }
 
-// Barrier after.
+// Clears the counters of the buckets. Barrier after.
 void clear_buckets() {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_counts[k * THREADS + thread_id()] = 0;
-    if (thread_id() == 0) sh_crowd = 0;
+    if (thread_id() == 0) sh_largest = 0;
 }
 
-// From counts to where each bucket begins, below, and its count, above. Barriers before and after.
-void place_buckets() {
+// Replaces the count of each bucket by its bounds: its first position (low half) and its count (high half). Barriers
+// before and after.
+void scan_buckets() {
     uint counts[ITEMS];
     uint sum = 0;
     [[unroll]] for (uint i = 0; i < ITEMS; ++i) {
@@ -113,110 +122,121 @@ void place_buckets() {
 uint first_of(uint bounds) { return bounds & 0xffff; }
 uint count_of(uint bounds) { return bounds >> 16; }
 
-// In its bucket, the place of the `j`th item but the one that has `place`.
-uint mate_of(uint bounds, uint position, uint j) {
-    uint mate = first_of(bounds) + j;
-    return mate + uint(mate >= position);
+// Returns the position of the j-th other item in the bucket of the item at `position`.
+uint other_position(uint bounds, uint position, uint j) {
+    uint other = first_of(bounds) + j;
+    return other + uint(other >= position);
 }
 
-// Of two items whose keys are the same in word w and above, whether the one that came from `mate` belongs before the one from `own`.
-bool comes_before(Part part, PassIo io, uint w, uint mate, uint own) {
+// Compares two items whose keys are equal from word `w` on. Returns whether the one with source index `other` precedes
+// the one with source index `own`.
+bool precedes(Part part, PassIo io, uint w, uint other, uint own) {
     while (w-- > 0) {
-        uint mate_word = load_key_word(part, io, FIRST_WORD + w, mate) & sorted_bits(w);
-        uint own_word = load_key_word(part, io, FIRST_WORD + w, own) & sorted_bits(w);
-        if (mate_word != own_word) return mate_word < own_word;
+        uint other_word = load_key_word(part, io, FIRST_WORD + w, other) & compared_bits(w);
+        uint own_word = load_key_word(part, io, FIRST_WORD + w, own) & compared_bits(w);
+        if (other_word != own_word) return other_word < own_word;
     }
-    return mate < own;
+    return other < own;
 }
 
-// Below the bits in which word w differs, the topmost of the word below, as many as there is room for.
-void fill_up(Part part, PassIo io, uint w, inout Range range, uint positions[ITEMS], inout uint keys[ITEMS]) {
-    uint bits = sorted_bits(w);
+// Drops the constant top bits of word `w` from the keys and fills up with the top bits of the next lower word. Updates
+// the range accordingly.
+void append_lower_bits(
+    Part part, PassIo io, uint w, inout BucketRange range, uint sources[ITEMS], inout uint keys[ITEMS]
+) {
+    uint bits = compared_bits(w);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
-        uint below = load_key_word(part, io, FIRST_WORD + w - 1, positions[k]) & sorted_bits(w - 1);
-        keys[k] = (keys[k] & bits) - range.least << range.shift | below >> 32 - range.shift;
+        uint lower = load_key_word(part, io, FIRST_WORD + w - 1, sources[k]) & compared_bits(w - 1);
+        keys[k] = (keys[k] & bits) - range.least << range.shift | lower >> 32 - range.shift;
     }
-    range = range_of(0, range.width << range.shift | (1u << range.shift) - 1);
+    range = bucket_range(0, range.width << range.shift | (1u << range.shift) - 1);
 }
 
-// A bucket for each item: of its bucket so far, that part in which its key lies. And whichever place there is free. Barrier after: before
-// sh_crowd is read.
-void take_places(
-    Part part, Range range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS], out uint positions[ITEMS]
+// Finds the bucket of each item and takes a free position in it, relative to its first. `bounds`: in the first round,
+// the whole tile; when buckets are divided again (`again`), the bounds of the item's bucket so far. Barrier after:
+// before sh_largest is read.
+void take_positions(
+    Part part, BucketRange range, uint bits, bool again, uint keys[ITEMS], uint bounds[ITEMS], out uint buckets[ITEMS],
+    out uint positions[ITEMS]
 ) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint high, low;
-        uint part_of_bucket = part_of_range(keys[k] & bits, range) * (again ? TILE : 1);
-        umulExtended(part_of_bucket, count_of(bounds[k]), high, low);
+        // Within a bucket of the first round: the fraction of the range, modulo the width of a bucket.
+        uint fraction = fraction_of_range(keys[k] & bits, range) * (again ? TILE : 1);
+        umulExtended(fraction, count_of(bounds[k]), high, low);
         buckets[k] = striped(k) < part.items ? bucket_word(first_of(bounds[k]) + high) : NO_BUCKET;
         positions[k] = atomicAdd(sh_counts[buckets[k]], 1);
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (buckets[k] != NO_BUCKET && positions[k] >= MOST_IN_BUCKET) atomicMax(sh_crowd, positions[k] + 1);
+        if (buckets[k] != NO_BUCKET && positions[k] >= MOST_IN_BUCKET) atomicMax(sh_largest, positions[k] + 1);
     }
 }
 
-// Orders keys of which word w lies from `least` to `most`, and what they carry. False where it has done nothing.
-bool spread_keys(Part part, PassIo io, uint w, uint least, uint most, inout uint keys[ITEMS], inout uint carried[ITEMS]) {
-    // 1. A place in its bucket for each.
-    Range range = range_of(least, most);
-    uint bits = sorted_bits(w);
+// Sorts keys, whose word `w` ranges from `least` to `greatest`, and their carried words. Returns false if a bucket is
+// too large; then nothing has changed.
+bool sort_keys_by_buckets(
+    Part part, PassIo io, uint w, uint least, uint greatest, inout uint keys[ITEMS], inout uint carried[ITEMS]
+) {
+    // 1. Find each item's bucket and a position in it.
+    BucketRange range = bucket_range(least, greatest);
+    uint bits = compared_bits(w);
     if (w > 0 && range.shift != 0) {
-        fill_up(part, io, w, range, carried, keys);
+        append_lower_bits(part, io, w, range, carried, keys);
         bits = 0xffffffffu;
     }
     uint positions[ITEMS];
     uint buckets[ITEMS];
     uint bounds[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = TILE << 16;
-    [[dont_unroll]] for (uint turn = 0; turn < 2; ++turn) {
-        take_places(part, range, bits, turn != 0, keys, bounds, buckets, positions);
+    [[dont_unroll]] for (uint round = 0; round < 2; ++round) {
+        take_positions(part, range, bits, round != 0, keys, bounds, buckets, positions);
         barrier();
-        uint crowd = sh_crowd;
-        if (crowd != 0 && (turn != 0 || crowd > part.items / CROWD_SHARE)) return false;
-        place_buckets();
+        uint largest = sh_largest;
+        if (largest != 0 && (round != 0 || largest > part.items / LARGEST_SHARE)) return false;
+        scan_buckets();
         barrier();
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = buckets[k] != NO_BUCKET ? sh_counts[buckets[k]] : 0;
-        if (crowd == 0) break;
+        if (largest == 0) break;
         barrier();
         clear_buckets();
         barrier();
     }
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) positions[k] += first_of(bounds[k]);
-    if (SHOWS_ORDER) barrier();
+    if (EQUAL_ITEMS_DIFFER) barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
         sh_keys[positions[k]] = keys[k] & bits;
-        if (SHOWS_ORDER) sh_counts[positions[k]] = striped(k);
+        if (EQUAL_ITEMS_DIFFER) sh_counts[positions[k]] = striped(k);
     }
     barrier();
 
-    // 2. Its place among those: one of the others at a time, of all the thread's items together, all loads before any branch. Lanes that
-    // have seen all of theirs read one word, and none waits for another's bank.
+    // 2. Count the preceding items of its bucket. Each step compares all items of the thread with one other item of
+    // their buckets. All loads of a step precede any branch. Lanes that are done read word 0, without bank conflicts.
     uint before[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) before[k] = 0;
     bool more = true;
     for (uint j = 0; more; ++j) {
         uint others[ITEMS];
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            others[k] = sh_keys[j + 1 < count_of(bounds[k]) ? mate_of(bounds[k], positions[k], j) : 0];
+            others[k] = sh_keys[j + 1 < count_of(bounds[k]) ? other_position(bounds[k], positions[k], j) : 0];
         }
         more = false;
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint mate = mate_of(bounds[k], positions[k], j);
-            bool is_mate = j + 1 < count_of(bounds[k]);
-            bool comes = others[k] < (keys[k] & bits);
-            if (is_mate && others[k] == (keys[k] & bits)) {
-                comes = SHOWS_ORDER ? comes_before(part, io, w, sh_counts[mate], striped(k)) : mate < positions[k];
+            uint other = other_position(bounds[k], positions[k], j);
+            bool exists = j + 1 < count_of(bounds[k]);
+            bool is_less = others[k] < (keys[k] & bits);
+            if (exists && others[k] == (keys[k] & bits)) {
+                is_less =
+                    EQUAL_ITEMS_DIFFER ? precedes(part, io, w, sh_counts[other], striped(k)) : other < positions[k];
             }
-            before[k] += uint(is_mate && comes);
+            before[k] += uint(exists && is_less);
             more = more || j + 2 < count_of(bounds[k]);
         }
     }
     barrier();
 
-    // 3. There it goes.
+    // 3. Move each item to its position in the part.
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (striped(k) >= part.items) continue;
         uint position = first_of(bounds[k]) + before[k];
@@ -231,17 +251,17 @@ bool spread_keys(Part part, PassIo io, uint w, uint least, uint most, inout uint
     return true;
 }
 
-// False where it has done nothing.
-bool order_by_buckets(Part part, PassIo io) {
+// Sorts a part. Returns false if the keys are not spread evenly enough; then nothing has been stored.
+bool sort_by_buckets(Part part, PassIo io) {
     uint keys[ITEMS];
     uint carried[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) carried[k] = striped(k);
     clear_buckets();
-    uint w = load_telling_word(part, io, carried, keys);
-    if (BRINGS_VALUE) load_values(part, io, carried);
+    uint w = load_distinguishing_word(part, io, carried, keys);
+    if (BUCKETS_CARRY_VALUE) load_values(part, io, carried);
     uint least = sh_least;
-    uint most = sh_most;
-    if (least != most && !spread_keys(part, io, w, least, most, keys, carried)) return false;
-    store_part(part, io, keys, carried, BRINGS_VALUE);
+    uint greatest = sh_greatest;
+    if (least != greatest && !sort_keys_by_buckets(part, io, w, least, greatest, keys, carried)) return false;
+    store_part(part, io, keys, carried, BUCKETS_CARRY_VALUE);
     return true;
 }

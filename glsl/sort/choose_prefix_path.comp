@@ -1,15 +1,17 @@
-// Choose: decides between passes over all digits and passes over the prefix only. Runs between the histogram and the
-//         passes.
+// Chooses the prefix path of a sort: passes over the most significant digits only, before equal prefixes are sorted.
+// The alternative is passes over all digits. Runs between the histogram and the passes.
 //
-// In:  the histograms: constant digits, and the number of keys with a prefix in each bin.
-// Out: the skipped digits, after the rows of the histogram: all below the prefix; or the constant digits, if these are
-//      skipped; or none.
+// In:  the word of skipped digits, with the constant digits marked; after it, bins[PREFIX_BINS], which count the keys
+//      by a hash of their prefix.
+// Out: the word of skipped digits. Prefix path: all digits below the prefix, and the mark of the path. Otherwise: the
+//      constant digits, if the sort skips these, or none.
 // Workgroups: one for each problem.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
-// Sorting equal prefixes takes each key as many steps as there are keys with its prefix: in total, the sum of the
-// squares of the prefix counts. Apart from chance, this is the sum of the squared deviations of the bins from their
-// mean. (Alon, Matias and Szegedy, "The space complexity of approximating the frequency moments", 1996.)
+// Sorting equal prefixes takes as many steps for a key as there are keys with its prefix. In total, this is the sum
+// over all prefixes of the squared number of their keys. The sum of the squared deviations of the bins from their mean
+// estimates it. (Alon, Matias and Szegedy, "The space complexity of approximating the frequency moments", 1996.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -25,23 +27,23 @@
 #include "radix/histograms.glsl"
 #include "radix/tile_map.glsl"
 
-// Unit of the sum of steps: small enough that no thread's sum overflows.
-const float FRACTIONS = 4096;
-const float MOST_OF_A_THREAD = 1048576;
+// Steps are counted in units of 1 / UNITS_PER_STEP. A thread adds at most MOST_UNITS, so the sum does not overflow.
+const float UNITS_PER_STEP = 4096;
+const float MOST_UNITS = 1048576;
 
 shared uint sh_steps;
 
-// Steps for each key, in these units.
-uint steps_of(Words bins, uint count) {
+// Estimates the average number of steps for each key, in these units.
+uint estimate_steps(Words bins, uint count) {
     if (thread_id() == 0) sh_steps = 0;
     barrier();
     float mean = float(count) / float(PREFIX_BINS);
     float squares = 0;
     for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) {
-        float distance = float(bins.v[1 + i]) - mean;
-        squares += distance * distance;
+        float deviation = float(bins.v[1 + i]) - mean;
+        squares += deviation * deviation;
     }
-    atomicAdd(sh_steps, uint(min(squares * (FRACTIONS / float(max(count, 1))), MOST_OF_A_THREAD)));
+    atomicAdd(sh_steps, uint(min(squares * (UNITS_PER_STEP / float(max(count, 1))), MOST_UNITS)));
     barrier();
     return sh_steps;
 }
@@ -49,9 +51,12 @@ uint steps_of(Words bins, uint count) {
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
-    Words chosen = skipped_digits_words(p);
-    uint steps = steps_of(chosen, resolved_count(p));
+    Words skipped_digits = skipped_digits_words(p);
+    uint steps = estimate_steps(skipped_digits, resolved_count(p));
     if (thread_id() != 0) return;
-    if (steps <= MOST_STEPS * uint(FRACTIONS)) chosen.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;
-    else if (!has_flag(FLAG_SHARED_DIGITS)) chosen.v[0] = 0;
+    if (steps <= MOST_STEPS * uint(UNITS_PER_STEP)) {
+        skipped_digits.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;
+    } else if (!has_flag(FLAG_SHARED_DIGITS)) {
+        skipped_digits.v[0] = 0;
+    }
 }

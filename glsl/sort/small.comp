@@ -1,9 +1,11 @@
-// Small sort: one workgroup sorts a whole problem in shared memory, digit by digit, with one read and one write. With
-//             BUCKETS: by buckets if the keys are spread evenly enough, otherwise digit by digit.
+// Small sort: one workgroup sorts a whole problem in shared memory, with one read and one write. It sorts digit by
+// digit. With BUCKETS, it sorts by buckets if the keys are spread evenly enough, and otherwise digit by digit.
 //
 // In:  keys (and values), the count if it is in device memory.
 // Out: sorted keys (and values); the status of the problem.
 // Workgroups: one for each problem.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes. If the arrays are
+//               sorted in place, a barrier separates reads from writes.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -43,7 +45,7 @@ void main() {
     Part part = whole_problem(p, count);
     PassIo io = input_to_output();
 #ifdef BUCKETS
-    if (order_by_buckets(part, io)) return;
+    if (sort_by_buckets(part, io)) return;
 #endif
-    order_part(part, io, digit_count(BEGIN_BIT, END_BIT));
+    sort_part(part, io, digit_count(BEGIN_BIT, END_BIT));
 }

@@ -25,60 +25,62 @@
 
 PROBLEM_MEMBER(uvec2, labels)
 
-// Returns the index of the first label from `first` on that is not less than this one (lower bound).
-uint labels_below(Words labels, uint first, uint end, uint label) {
-    uint below = first;
-    uint above = end;
-    while (below < above) {
-        uint middle = below + (above - below) / 2;
-        if (labels.v[middle] < label) below = middle + 1;
-        else above = middle;
+// Returns the index of the first label in [first, end) that is not less than `label` (lower bound).
+uint lower_bound(Words labels, uint first, uint end, uint label) {
+    uint low = first;
+    uint high = end;
+    while (low < high) {
+        uint middle = low + (high - low) / 2;
+        if (labels.v[middle] < label) low = middle + 1;
+        else high = middle;
     }
-    return below;
+    return low;
 }
 
-void tell(uint p, uint segment, uint bucket, uint first, uint end) {
+// Finds the labels of a bucket among labels [first, end) and writes its information.
+void find_bucket(uint p, uint segment, uint bucket, uint first, uint end) {
     Words labels = Words(problem_labels(p));
-    uint start = labels_below(labels, first, end, bucket);
-    uint last = labels_below(labels, start, end, bucket + 1);
-    tell_bucket(p, segment, bucket, start, last - start);
-    if (bucket == BUCKETS - 1 && last != end) tell_strays(p);
+    uint start = lower_bound(labels, first, end, bucket);
+    uint last = lower_bound(labels, start, end, bucket + 1);
+    write_bucket(p, segment, bucket, start, last - start);
+    if (bucket == BUCKETS - 1 && last != end) set_no_bucket(p);
 }
 
-// Buckets of segments beyond the count are empty, after all others.
-void tell_segment(uint segment, uint segments, uint bucket) {
+// The same for a bucket of a segment. Buckets of segments beyond the number of segments are empty and begin after all
+// others.
+void find_bucket_of_segment(uint segment, uint segments, uint bucket) {
     uint first = begin_of(min(segment, segments));
     uint end = segment < segments ? begin_of(segment + 1) : first;
-    tell(0, segment, bucket, first, max(first, end));
+    find_bucket(0, segment, bucket, first, max(first, end));
 }
 
 // If nothing else is requested: items without a bucket are the last of their segment.
-void tell_strays_of(uint segment, uint segments) {
+void find_items_without_bucket(uint segment, uint segments) {
     uint end = segment < segments ? begin_of(segment + 1) : 0;
-    if (end > begin_of(segment) && Words(problem_labels(0)).v[end - 1] == BUCKETS) tell_strays(0);
+    if (end > begin_of(segment) && Words(problem_labels(0)).v[end - 1] == BUCKETS) set_no_bucket(0);
 }
 
 // The number of segments, and of all their buckets if information is requested, is less than 2^30: the host has
 // checked.
-void tell_segments() {
+void find_buckets_of_segments() {
     uint segments = told_segments();
-    bool tells = !is_null(problem_offsets(0)) || !is_null(problem_counts(0)) || !is_null(problem_commands(0));
-    uint all = tells ? args.segments.max_count * BUCKETS : args.segments.max_count;
+    bool writes = !is_null(problem_offsets(0)) || !is_null(problem_counts(0)) || !is_null(problem_commands(0));
+    uint all = writes ? args.segments.max_count * BUCKETS : args.segments.max_count;
     uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
     for (uint i = linear_group() * THREADS + thread_id(); i < all; i += step) {
-        if (tells) tell_segment(i / BUCKETS, segments, i % BUCKETS);
-        else tell_strays_of(i, segments);
+        if (writes) find_bucket_of_segment(i / BUCKETS, segments, i % BUCKETS);
+        else find_items_without_bucket(i, segments);
     }
 }
 
 void main() {
     if (SEGMENTS) {
-        tell_segments();
+        find_buckets_of_segments();
         return;
     }
     uint groups = BUCKETS / THREADS + (BUCKETS % THREADS != 0 ? 1 : 0);
     uint p = linear_group() / groups;
     if (p >= args.problem_count) return;
     uint bucket = linear_group() % groups * THREADS + thread_id();
-    if (bucket < BUCKETS) tell(p, 0, bucket, 0, resolved_count(p));
+    if (bucket < BUCKETS) find_bucket(p, 0, bucket, 0, resolved_count(p));
 }

@@ -50,12 +50,12 @@ layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 // A single workgroup; it builds its own histogram, as the scattering workgroups do.
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     enter_function(p);
-    Rest all;
+    OtherItems all;
     all.problem = p;
     all.count = requested_count(p);
-    all.first = 0;
-    all.items = 0;
-    clear_recount();
+    all.own_first = 0;
+    all.own_items = 0;
+    clear_redundant_histogram();
     [[dont_unroll]] for (uint from = 0; from < all.count; from += BATCH * THREADS) {
         uint keys[BATCH];
         load_batch(all, from, keys);
@@ -63,15 +63,17 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
         count_batch(all, from, keys);
     }
     barrier();
-    for (uint j = 0; j < DIGITS; ++j) counts[j] = digit_of_thread(j) < BINS ? recounted(1, digit_of_thread(j)) : 0;
+    for (uint j = 0; j < DIGITS; ++j) {
+        counts[j] = digit_of_thread(j) < BINS ? redundant_count(1, digit_of_thread(j)) : 0;
+    }
 }
 #else
 const uint MAX_ROWS = 16;
 #include "radix/totals.glsl"
 #include "radix/capacity.glsl"
 
-// Copies the given start of a bin for the scatter pass.
-void take_start(uint p, Words histogram, uint bin, uint count) {
+// Copies the given start of a bin for the scatter pass, and reports items that exceed the capacity.
+void copy_start(uint p, Words histogram, uint bin, uint count) {
     uint start = Words(problem_starts(p)).v[bin];
     uint items = problem_capacity(p);
     histogram.v[bin] = start;
@@ -86,7 +88,7 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint bin = digit_of_thread(j);
         counts[j] = counted && bin < BINS ? total_of(histogram, bin) : 0;
-        if (OUTPUT == OUTPUT_PLACED && bin < BINS && counted) take_start(p, histogram, bin, counts[j]);
+        if (OUTPUT == OUTPUT_PLACED && bin < BINS && counted) copy_start(p, histogram, bin, counts[j]);
     }
 }
 #endif
@@ -100,12 +102,12 @@ void main() {
     scan_digits(starts);
     for (uint j = 0; j < DIGITS; ++j) {
         uint bin = digit_of_thread(j);
-        bool strays = bin >= BUCKETS && bin < BINS && counts[j] != 0;
-        if (bin < BUCKETS) tell_bucket(p, 0, bin, starts[j], counts[j]);
+        bool has_no_bucket = bin >= BUCKETS && bin < BINS && counts[j] != 0;
+        if (bin < BUCKETS) write_bucket(p, 0, bin, starts[j], counts[j]);
 #ifdef RECOUNTS
-        if (bin == BINS - 1) write_status(p, strays ? STATUS_NO_BUCKET : 0);
+        if (bin == BINS - 1) write_status(p, has_no_bucket ? STATUS_NO_BUCKET : 0);
 #else
-        if (strays) tell_strays(p);
+        if (has_no_bucket) set_no_bucket(p);
 #endif
     }
 }

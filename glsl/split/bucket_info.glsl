@@ -5,9 +5,11 @@ layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;
 PROBLEM_MEMBER(uvec2, offsets)
 PROBLEM_MEMBER(uvec2, counts)
 PROBLEM_MEMBER(uvec2, commands)
+// Items for each workgroup of an indirect command.
 PROBLEM_MEMBER(uint, command_items)
 
-void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
+// Writes the requested information on one bucket: its first item and its number of items.
+void write_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
     uint first = segment * BUCKETS;
     if (!is_null(problem_offsets(p))) {
         Words offsets = Words(problem_offsets(p));
@@ -20,9 +22,11 @@ void tell_bucket(uint p, uint segment, uint bucket, uint start, uint count) {
     }
 }
 
+// Sets a bit in the status of a problem.
 void set_status(uint p, uint bit) {
     if (is_null(problem_status(p))) return;
     atomicOr(Words(problem_status(p)).v[0], bit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
-void tell_strays(uint p) { set_status(p, STATUS_NO_BUCKET); }
+// Reports that there are items without a bucket.
+void set_no_bucket(uint p) { set_status(p, STATUS_NO_BUCKET); }

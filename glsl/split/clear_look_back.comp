@@ -1,5 +1,4 @@
-// Begin: clears the look-back state of a split that skips the histogram, because its bins are not consecutive in the
-//        output.
+// Clears the look-back state of a split that skips the histogram, because its bins are not consecutive in the output.
 //
 // In:  starts[BINS] of each problem, if the caller gives bucket starts.
 // Out: cleared look-back descriptors of every tile, or of the whole ring. Given starts are copied to the second row of

@@ -1,10 +1,14 @@
-// Small split: scatters few items in a single dispatch. Each workgroup takes a tile and counts all other items itself.
+// Split of few items in a single dispatch. Each workgroup ranks and scatters one tile. The positions of the tile's
+// items depend on all other items, so each workgroup counts those itself (split/redundant_histogram.glsl).
 //
 // In:  keys (and values), or labels in place of keys; the count if it is in device memory.
 // Out: keys (and values), stably ordered by bucket. By OUTPUT: those of one bucket; or, in place of values, the rank of
 //      each item in its bucket.
-// Paper: Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016; here each subproblem computes its own prefix.
+// Paper: Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", 2016. There, a separate kernel scans the histograms of
+//        all subproblems; here, each workgroup computes its own prefix.
 // Workgroups: args.groups for each problem, one for each tile of the largest.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes. The output does not
+//               overlap the input.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -31,11 +35,11 @@
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 const uint OUTPUT_KIND = OUTPUT & 0xff;
 
-// Start of each bin.
-shared uint sh_bases[BINS];
+// Index of the first item of each bin in the output.
+shared uint sh_bin_starts[BINS];
 
-// Loads the word with the digit of this thread's items. Past the last item: the last bin, which does not affect the
-// others.
+// Loads the word with the digit of this thread's items. Past the last item: PAD, whose bin is the last, so it does not
+// affect others.
 void load_tile(Tile tile, out uint keys[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
@@ -43,56 +47,60 @@ void load_tile(Tile tile, out uint keys[ITEMS]) {
     }
 }
 
-// Ranks each item in its bin and row. The rows then hold the counts.
+// Ranks each item among those of its bin and row of counters. The rows then hold the counts. Subgroups with the same
+// row rank one after the other.
 void rank_tile(uint bins[ITEMS], out uint ranks[ITEMS]) {
-    uint turns = subgroups_per_row();
-    for (uint turn = 0; turn < turns; ++turn) {
-        if (turn == subgroup_id() % turns) {
+    uint subgroups = subgroups_per_row();
+    for (uint i = 0; i < subgroups; ++i) {
+        if (i == subgroup_id() % subgroups) {
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) ranks[k] = rank_key(bins[k]);
         }
-        if (turns != 1) barrier();
+        if (subgroups != 1) barrier();
     }
 }
 
-// Replaces the count of each row and bin by the exclusive sum over rows, and computes the starts of the bins.
-void place_bins() {
-    uint bases[MAX_DIGITS];
+// Replaces the count of each row and bin by its exclusive prefix: the items of the bin in preceding tiles and rows.
+// Then computes the starts of the bins.
+void scan_bins() {
+    uint bin_starts[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         uint bin = digit_of_thread(j);
         if (bin >= BINS) continue;
-        uint next = recounted(0, bin);
+        uint next = redundant_count(0, bin);
         uint counts[HISTOGRAMS];
         [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) counts[row] = sh_counts[row * BINS + bin];
         [[unroll]] for (uint row = 0; row < HISTOGRAMS; ++row) {
             sh_counts[row * BINS + bin] = next;
             next += counts[row];
         }
-        bases[j] = next + recounted(1, bin);
+        bin_starts[j] = next + redundant_count(1, bin);
     }
     if (OUTPUT_KIND != OUTPUT_BUCKETS) return;
-    scan_digits(bases);
+    scan_digits(bin_starts);
     for (uint j = 0; j < DIGITS; ++j) {
-        if (digit_of_thread(j) < BINS) sh_bases[digit_of_thread(j)] = bases[j];
+        if (digit_of_thread(j) < BINS) sh_bin_starts[digit_of_thread(j)] = bin_starts[j];
     }
 }
 
-// Loads a word of the tile's items, decoded; any value past the last item.
+// Loads word `w` of the tile's items, decoded. Past the last item, it is any value.
 void load_moving(Tile tile, PassIo io, uint w, out uint words[ITEMS]) {
     Plane source = source_plane(tile.problem, w, io, tile.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
-        if (i < tile.count) words[k] = turn_moving(tile.problem, w, io, tile.count, i, load_word(w, source, io.first, i));
+        if (i < tile.count) {
+            words[k] = transcode_in_pass(tile.problem, w, io, tile.count, i, load_word(w, source, io.first, i));
+        }
     }
 }
 
 void split_tile(Tile tile, PassIo io) {
-    // 1. Find each item's bin, rank the tile, count all other items. The first of those, and the words that follow the
-    // keys, are in flight together with the tile.
-    Rest rest;
-    rest.problem = tile.problem;
-    rest.count = tile.count;
-    rest.first = tile.index * TILE;
-    rest.items = TILE;
+    // 1. Rank the items of the tile, and count all other items. The loads of the tile, of the first other items and of
+    // the words that follow the keys are in flight together.
+    OtherItems others;
+    others.problem = tile.problem;
+    others.count = tile.count;
+    others.own_first = tile.index * TILE;
+    others.own_items = TILE;
     uint keys[ITEMS];
     uint bins[ITEMS];
     uint ranks[ITEMS];
@@ -100,36 +108,38 @@ void split_tile(Tile tile, PassIo io) {
     load_tile(tile, keys);
     if (VALUE_WORDS != 0) load_moving(tile, io, KEY_WORDS, followers);
     begin_digit(digit_shift());
-    clear_recount();
+    clear_redundant_histogram();
     [[dont_unroll]] for (uint from = 0; from < tile.count; from += BATCH * THREADS) {
-        uint others[BATCH];
-        load_batch(rest, from, others);
+        uint other_keys[BATCH];
+        load_batch(others, from, other_keys);
         if (from == 0) {
             barrier();
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) bins[k] = digit_of(keys[k], digit_shift(), digit_mask());
             rank_tile(bins, ranks);
         }
-        count_batch(rest, from, others);
+        count_batch(others, from, other_keys);
     }
     barrier();
 
-    // 2. Sum.
-    place_bins();
+    // 2. Compute the exclusive prefix of each row and bin, and the starts of the bins.
+    scan_bins();
     barrier();
 
     // 3. Scatter.
     uint targets[ITEMS];
-    uint leaving = 0;
+    uint wanted_items = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         targets[k] = sh_counts[own_counter(bins[k])] + ranks[k];
-        if (OUTPUT_KIND == OUTPUT_BUCKETS) targets[k] += sh_bases[bins[k]];
+        if (OUTPUT_KIND == OUTPUT_BUCKETS) targets[k] += sh_bin_starts[bins[k]];
         bool wanted = OUTPUT_KIND != OUTPUT_ONE || bins[k] == OUTPUT >> 8;
-        if (wanted && tile.index * TILE + striped(k) < tile.count) leaving |= 1u << k;
+        if (wanted && tile.index * TILE + striped(k) < tile.count) wanted_items |= 1u << k;
     }
     if (OUTPUT_KIND == OUTPUT_RANKS) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             uint i = tile.index * TILE + striped(k);
-            if (i < tile.count) store_word(target_plane(tile.problem, TRAIL, io, tile.count), i, targets[k]);
+            if (i < tile.count) {
+                store_word(target_plane(tile.problem, VALUE_ARRAY_BEGIN, io, tile.count), i, targets[k]);
+            }
         }
         return;
     }
@@ -137,9 +147,11 @@ void split_tile(Tile tile, PassIo io) {
         uint words[ITEMS];
         if ((KEY_WORDS > 1 || w != 0) && w != KEY_WORDS) load_moving(tile, io, w, words);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            if (KEY_WORDS == 1 && w == 0) words[k] = KEYS_APART ? keys[k] : decode_top(keys[k]);
+            if (KEY_WORDS == 1 && w == 0) words[k] = KEYS_IN_SCRATCH ? keys[k] : decode_top(keys[k]);
             if (w == KEY_WORDS) words[k] = followers[k];
-            if ((leaving >> k & 1) != 0) store_word(target_plane(tile.problem, w, io, tile.count), targets[k], words[k]);
+            if ((wanted_items >> k & 1) != 0) {
+                store_word(target_plane(tile.problem, w, io, tile.count), targets[k], words[k]);
+            }
         }
     }
 }

@@ -1,6 +1,11 @@
-// What a function of the caller is given, and its text: `uint trm_bucket(KEY key, uint index, TrmUserData data)`, which says the bucket of the item
-// `index`, or a number that is none. KEY is uint, int or float for keys of 32 bits, uvec2 for those of 64, low word first, and uvec2, uvec3 or uvec4
-// for several words, in their order.
+// Includes a user-defined bucket function:
+//
+//   uint trm_bucket(KEY key, uint index, TrmUserData data)
+//
+// It returns the bucket of the item `index`, or a number that is no bucket. KEY depends on the type of the keys:
+// - keys of 32 bits: uint, int or float;
+// - keys of 64 bits: uvec2, low word first;
+// - keys of several words: uvec2, uvec3 or uvec4, in the order of the words in memory.
 
 struct TrmUserData {
     uvec2 address;  // SplitInfo::user_address, for buffer references

@@ -351,7 +351,7 @@ impl<'a> ProblemTable<'a> {
         let format = &self.config.format;
         let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
         self.for_each_job(&mut |problem, Job { items, buckets }| {
-            // The final location of labels: see labels_end_behind() in glsl/radix/planes.glsl.
+            // The final location of labels: see labels_end_in_second_plane() in glsl/radix/planes.glsl.
             let labels = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
             visit(&R::from(InfoFacts { problem, buckets, capacity: output_items(format, items), labels }));
         });

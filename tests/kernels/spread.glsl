@@ -1,4 +1,5 @@
-// A function for tests, of keys of any type: what a table says of the key, and one more for every other item.
+// A bucket function for tests, for keys of any type: looks the key up in a table, and adds the lowest bits of the index
+// (words.w is their mask).
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table {
     uint buckets[];
