@@ -126,8 +126,8 @@ pub(crate) struct DeviceHandles {
     debug: Option<ash::ext::debug_utils::Device>,
 }
 
-// SAFETY: the only member that is not Send and Sync is the pointer in the allocation callbacks. Vulkan requires callbacks
-// to be callable from any thread that calls Vulkan.
+// SAFETY: the only member that is not Send and Sync is the pointer in the allocation callbacks. Vulkan requires
+// callbacks to be callable from any thread that calls Vulkan.
 unsafe impl Send for DeviceHandles {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceHandles {}

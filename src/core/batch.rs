@@ -1,4 +1,5 @@
-//! Many problems recorded together: problems of equal groups share dispatches, and groups of one company share barriers.
+//! Many problems recorded together: problems of equal groups share dispatches, and groups of one company share
+//! barriers.
 
 mod independence;
 
@@ -78,7 +79,8 @@ impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
         ((!P::Planner::shares(&self.group)).then_some(self.indices.start), self.group)
     }
 
-    /// Whether a request is one of the group for the same reasons as the first: those of other groups are not, others may be.
+    /// Whether a request is one of the group for the same reasons as the first: those of other groups are not, others
+    /// may be.
     pub(crate) fn has_alike(&self, primitive: &P, info: &P::Info) -> bool {
         ptr::eq(self.primitive, primitive) && self.max_count == info.max_count() && P::Planner::shares(&self.group)
     }
@@ -117,8 +119,8 @@ impl<R: Requests + ?Sized, P: Listed> Jobs<JobOf<P>, RoleOf<P>> for Members<'_, 
     }
 }
 
-/// Orders groups, so that a scan of the requests can tell groups that were recorded before from those that were not. Groups of one request,
-/// which share dispatches with no other, come last, in the order of the requests.
+/// Orders groups, so that a scan of the requests can tell groups that were recorded before from those that were not.
+/// Groups of one request, which share dispatches with no other, come last, in the order of the requests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupOrder {
     pub(crate) only: Option<usize>,
@@ -128,8 +130,8 @@ pub(crate) struct GroupOrder {
 /// Groups that are laid out together and, as far as a plan has room for them, recorded side by side.
 type Company<'a, R> = ArrayVec<AnyMembers<'a, R>, MAX_GROUPS>;
 
-/// Fills `company` with the first groups behind `before`, by [`GroupOrder`]; among themselves in order of first appearance. `visit` sees the
-/// requests on the way: all of them, if `before` is none.
+/// Fills `company` with the first groups behind `before`, by [`GroupOrder`]; among themselves in order of first
+/// appearance. `visit` sees the requests on the way: all of them, if `before` is none.
 fn fill<'a, R: Requests + ?Sized>(
     company: &mut Company<'a, R>,
     requests: &'a R,
@@ -170,8 +172,8 @@ fn fill<'a, R: Requests + ?Sized>(
     Ok(())
 }
 
-/// Lays out the groups of a batch one behind the other and hands each company to `visit`, with the bytes of scratch so far. Returns the
-/// bytes of all. `company` is the first at first, and the last at last.
+/// Lays out the groups of a batch one behind the other and hands each company to `visit`, with the bytes of scratch so
+/// far. Returns the bytes of all. `company` is the first at first, and the last at last.
 ///
 /// Groups share no scratch, and problems are independent, so no barrier is needed between one company and the next.
 fn for_each_company<'a, R: Requests + ?Sized>(
@@ -289,8 +291,8 @@ pub(crate) unsafe fn record_batch<R: Requests + ?Sized>(
     Ok(())
 }
 
-/// Checks the requests: each by itself, and that they are independent. Fills the first company. Returns whether no request names memory of
-/// `scratch`.
+/// Checks the requests: each by itself, and that they are independent. Fills the first company. Returns whether no
+/// request names memory of `scratch`.
 // A frame of its own: its stack is free again when groups are laid out.
 #[inline(never)]
 fn check<'a, R: Requests + ?Sized>(

@@ -1,5 +1,5 @@
-//! The part of a sorter, a splitter and the like that does not depend on the primitive: device, pipelines, sizes of scratch; and the
-//! recording of one request.
+//! The part of a sorter, a splitter and the like that does not depend on the primitive: device, pipelines, sizes of
+//! scratch; and the recording of one request.
 
 use super::memory::{Arguments, Range, Role, Scratch, Timestamps, check_alignment};
 use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
@@ -144,7 +144,8 @@ impl Handle {
         slot.pipeline.get().map(|pipeline| pipeline.handle())
     }
 
-    /// The largest size of scratch for counts in the ranges before that of `max_count`; none if some count there is refused.
+    /// The largest size of scratch for counts in the ranges before that of `max_count`; none if some count there is
+    /// refused.
     fn scratch_below(&self, max_count: u32) -> Option<u64> {
         self.created.sizes.iter().rev().find(|size| size.max_count < max_count).map_or(Some(0), |size| size.bytes)
     }

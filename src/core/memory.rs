@@ -4,7 +4,8 @@ use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
 
-/// A range of device memory, named by address. It is aligned to its elements: to 4 bytes, or to the size of narrower keys.
+/// A range of device memory, named by address. It is aligned to its elements: to 4 bytes, or to the size of narrower
+/// keys.
 ///
 /// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER`. Give large buffers dedicated allocations
 /// (`VkMemoryDedicatedAllocateInfo`): random access is up to six times as fast on some devices.
@@ -59,8 +60,8 @@ impl Range {
         self.address.saturating_add(self.size)
     }
 
-    /// Checks that the range is aligned and has `required` bytes, which `max_count` keys need, if that is given. Any range will do if
-    /// no bytes are required.
+    /// Checks that the range is aligned and has `required` bytes, which `max_count` keys need, if that is given. Any
+    /// range will do if no bytes are required.
     pub(crate) fn check(self, names: RangeNames, alignment: u64, required: u64, max_count: Option<u64>) -> Result<()> {
         if required == 0 {
             return Ok(());
@@ -240,8 +241,8 @@ impl From<u32> for Count {
     }
 }
 
-/// Temporary memory of a recorded call, in use from its first command to its last. The contents need no initialization and
-/// are undefined afterwards.
+/// Temporary memory of a recorded call, in use from its first command to its last. The contents need no initialization
+/// and are undefined afterwards.
 ///
 /// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

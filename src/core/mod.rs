@@ -1,5 +1,5 @@
-//! What every primitive is built on. Nothing here knows a primitive: requests become plans ([`primitive`]), plans become commands
-//! ([`record`]), many requests share them ([`batch`]), and kernels become pipelines ([`pipelines`]).
+//! What every primitive is built on. Nothing here knows a primitive: requests become plans ([`primitive`]), plans
+//! become commands ([`record`]), many requests share them ([`batch`]), and kernels become pipelines ([`pipelines`]).
 
 #[cfg(feature = "radix")]
 pub(crate) mod batch;

@@ -82,7 +82,8 @@ impl std::fmt::Debug for Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: callers of cmd_sort() and cmd_split() promise that no command buffer in flight outlives the sorter or splitter.
+        // SAFETY: callers of cmd_sort() and cmd_split() promise that no command buffer in flight outlives the sorter or
+        // splitter.
         unsafe { self.device.vk.destroy_pipeline(self.handle, self.device.callbacks()) };
     }
 }
@@ -300,7 +301,8 @@ impl Registry {
     }
 }
 
-/// Runs `work` on `threads` threads, the calling one among them. If the system makes no more threads, those that there are do all of the work.
+/// Runs `work` on `threads` threads, the calling one among them. If the system makes no more threads, those that there
+/// are do all of the work.
 pub(crate) fn on_threads(threads: usize, work: impl Fn() -> Result<()> + Sync) -> Result<()> {
     thread::scope(|scope| {
         let spawn = |_| thread::Builder::new().name("trommel".into()).spawn_scoped(scope, &work).ok();

@@ -47,7 +47,8 @@ impl Resources {
     }
 }
 
-/// Memory that passes read and write as a whole. Resources of one request do not overlap, nor do those of requests side by side.
+/// Memory that passes read and write as a whole. Resources of one request do not overlap, nor do those of requests side
+/// by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resource {
     pub(crate) name: &'static str,
@@ -128,7 +129,8 @@ pub(crate) struct Upload<'a> {
     pub(crate) resource: usize,
 }
 
-/// The dispatches of one request, of one group of requests, or of several of them, side by side or one behind the other.
+/// The dispatches of one request, of one group of requests, or of several of them, side by side or one behind the
+/// other.
 #[derive(Clone, Default)]
 pub(crate) struct Plan<'a> {
     pub(crate) name: &'static str,
@@ -175,7 +177,8 @@ impl<'a> Plan<'a> {
         if self.append(source) { Ok(()) } else { Err(Error::Internal("a plan has no room for a request".into())) }
     }
 
-    /// Appends the passes of `source` beside those that are there. Returns whether the plan has room; it stays as it was otherwise.
+    /// Appends the passes of `source` beside those that are there. Returns whether the plan has room; it stays as it
+    /// was otherwise.
     pub(crate) fn append(&mut self, source: &'a dyn PlanSource) -> bool {
         let (resources, variants, passes) = (self.resources.len(), self.variants.len(), self.passes.len());
         let uploads = self.uploads.len();
@@ -190,8 +193,8 @@ impl<'a> Plan<'a> {
         fits
     }
 
-    /// Appends the passes of `source` behind all others of the part that is being appended. Its scratch may be theirs: what it shares bytes
-    /// with is found by the ranges.
+    /// Appends the passes of `source` behind all others of the part that is being appended. Its scratch may be theirs:
+    /// what it shares bytes with is found by the ranges.
     #[cfg_attr(not(test), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn append_behind(&mut self, source: &'a dyn PlanSource) {
         let Part { resource, pass, level, earlier, .. } = self.part;

@@ -82,7 +82,8 @@ pub(crate) trait Planner {
     /// A job with as many passes and as much scratch as any with this maximum count.
     fn largest(&self, max_count: u32) -> Self::Job;
 
-    /// Maximum counts at which the group of a request that is recorded alone, or with others, changes: the last of each range.
+    /// Maximum counts at which the group of a request that is recorded alone, or with others, changes: the last of each
+    /// range.
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32>;
 }
 

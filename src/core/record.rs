@@ -56,7 +56,8 @@ impl Access {
 /// Earlier accesses: for each of [`STAGES`], the resources for which no barrier has ordered them before that stage.
 #[derive(Clone, Copy, Default)]
 struct Pending {
-    /// By shaders and as indirect commands: a barrier that waits for shaders also waits for the indirect stage, which precedes theirs.
+    /// By shaders and as indirect commands: a barrier that waits for shaders also waits for the indirect stage, which
+    /// precedes theirs.
     read: [Resources; STAGES.len()],
     /// By shaders, and by transfers.
     written: [[Resources; STAGES.len()]; 2],
@@ -76,7 +77,8 @@ impl Pending {
         written.intersects(self.read[stage]) || self.written.iter().any(|earlier| touched.intersects(earlier[stage]))
     }
 
-    /// A barrier orders all earlier accesses, not only those that need it, and those that earlier barriers have ordered before `source`.
+    /// A barrier orders all earlier accesses, not only those that need it, and those that earlier barriers have ordered
+    /// before `source`.
     fn after_barrier(mut self, source: vk::PipelineStageFlags2, target: vk::PipelineStageFlags2) -> Self {
         let of = |flags: vk::PipelineStageFlags2| (0..STAGES.len()).filter(move |stage| flags.contains(STAGES[*stage]));
         // Waiting for a stage is waiting for those before it.
@@ -216,8 +218,8 @@ impl Commands for Recorder<'_> {
         };
         let device = self.device.handles();
         self.label(pass.kernel.label());
-        // SAFETY: the command buffer is recording, outside a render pass; indirect arguments lie in scratch, which is a buffer
-        // with that usage.
+        // SAFETY: the command buffer is recording, outside a render pass; indirect arguments lie in scratch, which is a
+        // buffer with that usage.
         unsafe {
             if self.bound != Some(*pipeline) {
                 device.vk.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, *pipeline);
@@ -239,7 +241,8 @@ impl Commands for Recorder<'_> {
     }
 
     fn update(&mut self, _upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
-        // SAFETY: the command buffer is recording, outside a render pass; offset and size are multiples of 4 within scratch.
+        // SAFETY: the command buffer is recording, outside a render pass; offset and size are multiples of 4 within
+        // scratch.
         unsafe {
             self.device.handles().vk.cmd_update_buffer(
                 self.command_buffer,

@@ -53,8 +53,8 @@ pub struct TileShape {
     /// shared memory. Low-entropy keys are then as fast as others; all keys take slightly longer. Not available with
     /// verification by source indices.
     pub spread: bool,
-    /// Whether the driver specializes the modules that hold such a tile. Otherwise the library does: pipelines are created faster, but
-    /// drivers then allocate registers differently, and a few kernels run up to 5 % slower.
+    /// Whether the driver specializes the modules that hold such a tile. Otherwise the library does: pipelines are
+    /// created faster, but drivers then allocate registers differently, and a few kernels run up to 5 % slower.
     pub driver_specializes: bool,
     /// Persistent workgroups of a pass: each takes one tile after the other. More than the device runs at once have no
     /// work left. 0: one workgroup for each tile. Batches, segments, strategies other than

@@ -1,14 +1,16 @@
 //! Checks that the problems of a batch are independent: no problem writes bytes that another problem touches.
 //!
-//! The ranges of all problems go into a buffer of fixed size on the stack. A full buffer is sorted by address; neighbors are compared,
-//! and neighbors without a gap between them are joined. So most batches take one pass over the problems, whatever their order: batches
-//! of up to [`CAPACITY`] ranges, and larger ones whose arrays lie one behind the other.
+//! The ranges of all problems go into a buffer of fixed size on the stack. A full buffer is sorted by address;
+//! neighbors are compared, and neighbors without a gap between them are joined. So most batches take one pass over the
+//! problems, whatever their order: batches of up to [`CAPACITY`] ranges, and larger ones whose arrays lie one behind
+//! the other.
 //!
-//! Where ranges outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between them. A range that
-//! lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide. Each window has [`CAPACITY`] / 2 ranges
-//! or more, so n ranges take at most 2 n / [`CAPACITY`] + 2 passes: fewer than log n up to 13,000 ranges. More ranges take
-//! O(n^2 / [`CAPACITY`]). No algorithm in constant memory takes O(n log n) in every order: the requests cannot be permuted, and to compare
-//! n elements for distinctness in space S takes time n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for element distinctness).
+//! Where ranges outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between
+//! them. A range that lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide.
+//! Each window has [`CAPACITY`] / 2 ranges or more, so n ranges take at most 2 n / [`CAPACITY`] + 2 passes: fewer than
+//! log n up to 13,000 ranges. More ranges take O(n^2 / [`CAPACITY`]). No algorithm in constant memory takes O(n log n)
+//! in every order: the requests cannot be permuted, and to compare n elements for distinctness in space S takes time
+//! n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for element distinctness).
 
 use super::Argument;
 use crate::core::memory::NamedArguments;
@@ -19,10 +21,12 @@ use arrayvec::ArrayVec;
 pub(super) trait Problems: Fn(usize, &mut dyn FnMut(Argument)) {}
 impl<F: Fn(usize, &mut dyn FnMut(Argument))> Problems for F {}
 
-/// Ranges that the buffer holds: 36 KiB of stack, most of what a recording may take. It is free again when plans are built.
+/// Ranges that the buffer holds: 36 KiB of stack, most of what a recording may take. It is free again when plans are
+/// built.
 const CAPACITY: usize = 2304;
 
-/// The check of a batch: gets the ranges of all problems, in any order, and reads them again where it cannot decide at once.
+/// The check of a batch: gets the ranges of all problems, in any order, and reads them again where it cannot decide at
+/// once.
 pub(super) struct Independence<const CAPACITY: usize = { self::CAPACITY }> {
     sweep: Sweep<CAPACITY>,
     guess: Swept,
@@ -43,7 +47,8 @@ impl<const CAPACITY: usize> Independence<CAPACITY> {
         }
     }
 
-    /// Checks that no problem writes bytes that another one touches. The arguments of one problem do not conflict with each other.
+    /// Checks that no problem writes bytes that another one touches. The arguments of one problem do not conflict with
+    /// each other.
     ///
     /// # Errors
     /// [`Error::Overlap`] names the argument of the later problem, then that of the earlier one.
@@ -192,7 +197,8 @@ struct Sweep<const CAPACITY: usize> {
     /// The window: spans are left out that begin before `from`, or at `to` or behind.
     from: u64,
     to: u64,
-    /// Neighbors are joined whose gap is no longer. A gap that is shorter than every range takes none, so that joining loses nothing.
+    /// Neighbors are joined whose gap is no longer. A gap that is shorter than every range takes none, so that joining
+    /// loses nothing.
     gap: u64,
     /// A full buffer extends `gap`, so that one window does. Otherwise it cuts the window short.
     guesses: bool,

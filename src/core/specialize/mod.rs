@@ -1,11 +1,12 @@
 //! Specializes SPIR-V on the host: constants replace the specialization constants, and dead code goes.
 //!
-//! A kernel is one module for all formats, layouts and strategies; one pipeline needs a tenth of its instructions. Vulkan drivers parse
-//! and transform the whole module before they drop the rest. Lavapipe makes a pipeline of `radix_onesweep` in 455 ms from the whole
-//! module (421 KB), and in 100 ms from the specialized one (41 KB).
+//! A kernel is one module for all formats, layouts and strategies; one pipeline needs a tenth of its instructions.
+//! Vulkan drivers parse and transform the whole module before they drop the rest. Lavapipe makes a pipeline of
+//! `radix_onesweep` in 455 ms from the whole module (421 KB), and in 100 ms from the specialized one (41 KB).
 //!
-//! The pass is sparse conditional constant propagation (Wegman and Zadeck 1991), followed by dead-code elimination. It keeps the
-//! structure of the control flow: loops stay loops, and a switch stays a switch, because other blocks may break out of it.
+//! The pass is sparse conditional constant propagation (Wegman and Zadeck 1991), followed by dead-code elimination. It
+//! keeps the structure of the control flow: loops stay loops, and a switch stays a switch, because other blocks may
+//! break out of it.
 
 mod module;
 mod values;
@@ -19,14 +20,14 @@ use values::{Value, Values};
 pub(crate) enum Unroll {
     /// They stay: on GPUs, arrays then lie in registers.
     AsMarked,
-    /// Every loop asks not to be unrolled. CPU drivers then compile less code. SwiftShader unrolls all marked loops of known length, and
-    /// takes gigabytes for some modules.
+    /// Every loop asks not to be unrolled. CPU drivers then compile less code. SwiftShader unrolls all marked loops of
+    /// known length, and takes gigabytes for some modules.
     Never,
 }
 
 impl Module {
-    /// The module with the specialization constants fixed. `value` maps the id of a specialization constant to its 32 bits; `None`
-    /// leaves the default.
+    /// The module with the specialization constants fixed. `value` maps the id of a specialization constant to its 32
+    /// bits; `None` leaves the default.
     ///
     /// `None` if control reaches an instruction that this pass does not know: the driver can specialize any module.
     pub(crate) fn specialize<'b>(

@@ -28,8 +28,8 @@ pub(super) enum Kind {
     MemoryOperands,
 }
 
-/// The operand words of `op`: the first ones, and those that repeat to the end of the instruction. `T`: result type, `R`: result, `I`: id,
-/// `B`: label of a block, `L`: literal, `M`: memory operands. `None`: unknown instruction.
+/// The operand words of `op`: the first ones, and those that repeat to the end of the instruction. `T`: result type,
+/// `R`: result, `I`: id, `B`: label of a block, `L`: literal, `M`: memory operands. `None`: unknown instruction.
 fn layout(op: Op) -> Option<(&'static str, &'static str)> {
     use Op::*;
     Some(match op {
@@ -281,7 +281,8 @@ impl<'a> Instruction<'a> {
         self.words.get(range).unwrap_or_default().iter().step_by(step).copied()
     }
 
-    /// Whether the instruction does something besides computing its result. Stores have a question of their own: whether anybody loads.
+    /// Whether the instruction does something besides computing its result. Stores have a question of their own:
+    /// whether anybody loads.
     pub(super) fn has_effect(self) -> bool {
         use Op::*;
         match self.op {
@@ -334,7 +335,8 @@ impl Block {
     }
 }
 
-/// A module with a single function. Nothing is known of the operands of an instruction until [`Module::is_valid`] has checked them.
+/// A module with a single function. Nothing is known of the operands of an instruction until [`Module::is_valid`] has
+/// checked them.
 pub(crate) struct Module {
     code: Arc<[u32]>,
     spans: Vec<Span>,

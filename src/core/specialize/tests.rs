@@ -95,7 +95,8 @@ fn members_of_pairs_are_folded() {
         (Op::UMulExtended, 1 << 31, 6, [0, 3]),
     ] {
         for (member, expected) in (0..).zip(pair) {
-            // 1: void, 2: its function, 3: uint, 4: two of them, 5 and 6: a and b, 8: a variable, 11 and 12: the pair and its member.
+            // 1: void, 2: its function, 3: uint, 4: two of them, 5 and 6: a and b, 8: a variable, 11 and 12: the pair
+            // and its member.
             let code = [
                 vec![spirv::MAGIC_NUMBER, 0x0001_0600, 0, 13, 0],
                 words(Op::Capability, &[1]),
@@ -133,12 +134,14 @@ fn loops_are_not_unrolled_where_nobody_wants_it() {
     }
 }
 
-/// Control never reaches the continue target of a loop that is left in its first turn. The block stays, and with it an edge to the header.
+/// Control never reaches the continue target of a loop that is left in its first turn. The block stays, and with it an
+/// edge to the header.
 #[test]
 fn loops_that_never_turn_keep_their_back_edge() {
     let length = |operands: &[u32]| u32::try_from(operands.len() + 1).unwrap();
     let words = |op: Op, operands: &[u32]| [&[length(operands) << 16 | op as u32], operands].concat();
-    // 1: void, 2: its function, 3: uint, 4: bool, 5: zero, 6: one, 8: a variable; blocks from 10 on: 12 the header, 14 the continue target.
+    // 1: void, 2: its function, 3: uint, 4: bool, 5: zero, 6: one, 8: a variable; blocks from 10 on: 12 the header, 14
+    // the continue target.
     let code = [
         vec![spirv::MAGIC_NUMBER, 0x0001_0600, 0, 24, 0],
         words(Op::Capability, &[1]),

@@ -161,8 +161,9 @@ impl<'m> Values<'m> {
         }
     }
 
-    /// Evaluates a reached block and returns the index of the one to evaluate next. That is the following one, because definitions
-    /// come before uses (SPIR-V 1.6, section 2.4), except for those of phis: a block that changes a phi of an earlier one leads back.
+    /// Evaluates a reached block and returns the index of the one to evaluate next. That is the following one, because
+    /// definitions come before uses (SPIR-V 1.6, section 2.4), except for those of phis: a block that changes a phi of
+    /// an earlier one leads back.
     fn evaluate_block(&mut self, index: usize) -> Option<usize> {
         let module = self.module;
         let block = &module.blocks[index];
@@ -304,7 +305,8 @@ fn halves(product: u64) -> [u32; 2] {
     [product as u32, (product >> 32) as u32]
 }
 
-/// `None`: not an operation on words. SPIR-V leaves quotients by 0 and shifts by 32 or more undefined; they are 0 and modulo 32 here.
+/// `None`: not an operation on words. SPIR-V leaves quotients by 0 and shifts by 32 or more undefined; they are 0 and
+/// modulo 32 here.
 fn operation(op: Op, operands: &[u32]) -> Option<u32> {
     let signed = |a: &u32, b: &u32| (a.cast_signed(), b.cast_signed());
     Some(match (op, operands) {

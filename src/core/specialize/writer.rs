@@ -162,7 +162,8 @@ impl Flow {
         self.kept(from).include(module.terminator(&module.blocks[from]), to)
     }
 
-    /// Finds the phis that take one value from all their edges. `copies` maps the id of a phi to that of the value; 0: none.
+    /// Finds the phis that take one value from all their edges. `copies` maps the id of a phi to that of the value; 0:
+    /// none.
     fn find_copies(&self, module: &Module, copies: &mut [u32]) {
         let reached = module.blocks.iter().zip(&self.ends).filter(|(_, end)| end.is_some());
         let mut phis: Vec<_> = reached.flat_map(|(block, _)| module.phis(block).map(|phi| (block.label, phi))).collect();
@@ -229,7 +230,8 @@ impl<'m> Liveness<'m> {
         id < self.module.bound()
     }
 
-    /// The id that takes the place of `id`: that of the value that a phi copies, and that of a constant if the function computes one.
+    /// The id that takes the place of `id`: that of the value that a phi copies, and that of a constant if the function
+    /// computes one.
     fn resolve(&mut self, id: u32) -> u32 {
         let id = source(self.copies, id);
         match self.values.constant(id) {
