@@ -24,7 +24,8 @@ pub(crate) struct Args {
     /// How sorts and splits find where keys go.
     #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
     pub(crate) strategy: StrategyArg,
-    /// Tiles for every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with every option, `THREADSxITEMS/proven_by_places/spread*GROUPS`.
+    /// Tiles for every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with every option,
+    /// `THREADSxITEMS/proven_by_places/spread*GROUPS`.
     #[arg(long)]
     pub(crate) shape: Option<TileShape>,
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
@@ -57,7 +58,8 @@ pub(crate) struct Args {
     /// Times the host instead: it records batches with their arrays in several orders in memory. Nothing is executed.
     #[arg(long)]
     pub(crate) recording: bool,
-    /// Times the creation of sorters and splitters instead, with the driver's cache off and with a warm `VkPipelineCache`.
+    /// Times the creation of sorters and splitters instead, with the driver's cache off and with a warm
+    /// `VkPipelineCache`.
     #[arg(long)]
     pub(crate) creation: bool,
     /// Threads that create pipelines with `--creation`; 0: as many as there are cores.

@@ -6,8 +6,8 @@ use crate::workload::{Case, Sizes};
 /// CPU drivers prove that the program works: their times mean nothing.
 const MAX_ON_CPU: u32 = 1 << 20;
 
-/// The cases that `filter` chooses, at the sizes `n`. An empty filter chooses all; without `n`, families have their own sizes. A part
-/// of the filter that is a name chooses that family alone, another chooses all names that contain it.
+/// The cases that `filter` chooses, at the sizes `n`. An empty filter chooses all; without `n`, families have their own
+/// sizes. A part of the filter that is a name chooses that family alone, another chooses all names that contain it.
 pub(crate) fn select(filter: &[String], n: &[u32], is_cpu: bool) -> Vec<Case> {
     let families: Vec<_> = PRIMITIVES.iter().flat_map(|primitive| primitive.families()).collect();
     let is_name = |part: &str| families.iter().any(|family| family.name == part);

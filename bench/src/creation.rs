@@ -1,7 +1,7 @@
 //! Times the creation of handles: without any cache, and with a `VkPipelineCache` that an earlier creation has filled.
 //!
-//! The driver's own cache on disk makes every later run warm: `__GL_SHADER_DISK_CACHE=0` turns NVIDIA's off. A process measures each
-//! handle once, because drivers also keep caches in memory.
+//! The driver's own cache on disk makes every later run warm: `__GL_SHADER_DISK_CACHE=0` turns NVIDIA's off. A process
+//! measures each handle once, because drivers also keep caches in memory.
 
 use crate::args::Args;
 use crate::gpu::Gpu;

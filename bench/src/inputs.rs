@@ -21,12 +21,13 @@ pub(crate) enum Keys {
     LowBits(u32),
     /// `f32` or `f64` by the key's size, approximately normal: mean 0 and standard deviation 1.
     Normal,
-    /// The range of the key is cut into this many buckets of equal width. Keys are uniform within a bucket; `Fill` sizes the buckets.
+    /// The range of the key is cut into this many buckets of equal width. Keys are uniform within a bucket; `Fill`
+    /// sizes the buckets.
     Buckets(Fill, u32),
 }
 
-/// How many keys each bucket has. (Binomial as in Ashkiani, Davidson, Meyer and Owens, "GPU multisplit: an extended study of a
-/// parallel algorithm", 2017.)
+/// How many keys each bucket has. (Binomial as in Ashkiani, Davidson, Meyer and Owens, "GPU multisplit: an extended
+/// study of a parallel algorithm", 2017.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
     /// The middle bucket has all keys.
@@ -186,7 +187,8 @@ fn draw(i: u64, seed: u64) -> u64 {
     splitmix64(i ^ (seed << 40))
 }
 
-/// A sum of twelve draws of 16 bits, scaled to mean 0 and deviation 1. By the central limit theorem it is nearly normal.
+/// A sum of twelve draws of 16 bits, scaled to mean 0 and deviation 1. By the central limit theorem it is nearly
+/// normal.
 fn normal(i: u64) -> f64 {
     let sum: u64 = (0..12).map(|part| draw(i, KEYS + part / 4) >> (16 * (part % 4)) & 0xffff).sum();
     f64::from(low_word(sum)) / 65536.0 - 6.0

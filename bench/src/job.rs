@@ -53,7 +53,8 @@ impl Job {
                 self.barrier(commands);
             }
             let timestamps = timestamps.map(|all| Timestamps { first: all.first + first, ..all });
-            // SAFETY: the command buffer is recording; the memory is the job's own, and the context waits for the end of each run.
+            // SAFETY: the command buffer is recording; the memory is the job's own, and the context waits for the end
+            // of each run.
             unsafe { step.record(commands, timestamps)? };
             first += step.timestamp_count()?;
         }
@@ -78,7 +79,8 @@ impl Job {
         self.operation.steps(&self.memory).iter().map(|step| step.timestamp_count()).sum()
     }
 
-    /// The passes that write timestamps, by name. Each comes with the index of the timestamp before it; the next index is behind it.
+    /// The passes that write timestamps, by name. Each comes with the index of the timestamp before it; the next index
+    /// is behind it.
     pub(crate) fn passes(&self) -> trommel::Result<Vec<(String, u32)>> {
         let (mut passes, mut first) = (Vec::new(), 0);
         for step in self.operation.steps(&self.memory) {

@@ -14,8 +14,8 @@
 //! inputs     verify     key_order  args
 //! ```
 //!
-//! A primitive brings its cases, inputs and checks in a file or folder of `primitives`, and adds a line to the list there. Other modules
-//! know primitives by the traits of `workload`.
+//! A primitive brings its cases, inputs and checks in a file or folder of `primitives`, and adds a line to the list
+//! there. Other modules know primitives by the traits of `workload`.
 
 mod args;
 mod arrays;

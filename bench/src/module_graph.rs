@@ -24,7 +24,8 @@ fn read(folder: &Path, module: &str, sources: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Finds every path of `source` into this program, as paths from its root: those that begin with `crate`, `super` or a child module.
+/// Finds every path of `source` into this program, as paths from its root: those that begin with `crate`, `super` or a
+/// child module.
 fn paths(module: &str, source: &str) -> Vec<String> {
     let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let code: Vec<_> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();

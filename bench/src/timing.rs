@@ -15,11 +15,12 @@ const WARM_UPS: usize = 3;
 pub(crate) const RUNS: usize = 15;
 /// Around the work.
 const OWN_QUERIES: u32 = 2;
-/// Then the queries of its passes, one more than passes. Sixteen digits of three passes each, and a few more, are the maximum.
+/// Then the queries of its passes, one more than passes. Sixteen digits of three passes each, and a few more, are the
+/// maximum.
 const QUERIES: u32 = OWN_QUERIES + 62;
 
-/// The device computes for this long before the first measurement. An idle GPU lowers its clock, and raises it again after most of a
-/// second of work.
+/// The device computes for this long before the first measurement. An idle GPU lowers its clock, and raises it again
+/// after most of a second of work.
 const HEAT: Duration = Duration::from_secs(1);
 /// Runs of the heating work in a submission, so many that pauses between submissions do not matter.
 const HEATING_RUNS: usize = 16;
@@ -92,7 +93,8 @@ impl<'a> Timer<'a> {
         Ok(Samples::new(times))
     }
 
-    /// The time of each pass in each run. The queries between passes take time themselves: the sum is more than the whole.
+    /// The time of each pass in each run. The queries between passes take time themselves: the sum is more than the
+    /// whole.
     pub(crate) fn measure_passes(&mut self, job: &Job) -> trommel::Result<Vec<(String, Samples)>> {
         let passes = job.passes()?;
         let (value, limit) = (job.timestamp_count()?.into(), u64::from(QUERIES - OWN_QUERIES));

@@ -111,7 +111,8 @@ impl Comparison {
         in_parallel(checks).into_iter().collect()
     }
 
-    /// Checks pairs of an output index and the index of the input item that belongs there. Values that are indices count from `start`.
+    /// Checks pairs of an output index and the index of the input item that belongs there. Values that are indices
+    /// count from `start`.
     fn check_items(&self, start: u32, mut moves: impl Iterator<Item = (u32, u32)>) -> Result<(), String> {
         let wrong = |what, index, found, expected| Err(format!("{what} {index} is {found}, not {expected}"));
         let compare = |what, index: u32, found: &Column, source: u32, input: &Column| {

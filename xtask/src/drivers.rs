@@ -22,10 +22,11 @@ const CHROMIUM: &str = "/usr/lib/chromium";
 pub(crate) enum Validation {
     /// Core checks, on by default in every layer, synchronisation and best practices.
     CoreSyncBest,
-    /// The same without the check of SPIR-V, for drivers whose tests make the modules that `CoreSyncBest` checks elsewhere.
+    /// The same without the check of SPIR-V, for drivers whose tests make the modules that `CoreSyncBest` checks
+    /// elsewhere.
     CoreSyncBestOfCheckedModules,
-    /// Addresses are looked up before they are used. Core checks have a run of their own. The layer needs shaderInt64 for this, so
-    /// it is of no use on SwiftShader.
+    /// Addresses are looked up before they are used. Core checks have a run of their own. The layer needs shaderInt64
+    /// for this, so it is of no use on SwiftShader.
     GpuAssisted,
 }
 
@@ -49,13 +50,14 @@ impl Validation {
 
     /// For a current layer, which has a key a check and warns of the old `enables`.
     ///
-    /// Tried on lavapipe and SwiftShader with a copy after a fill without a barrier and with a buffer alone in a small allocation:
-    /// both are reported with the first two keys, and neither without. A store past the end of a buffer is reported on lavapipe
-    /// by the second set, and kept from happening in safe mode. The detector of races on shared memory takes a subgroup's barrier
-    /// for none. The layer tells of features that it enables for itself, which is no fault of the caller.
+    /// Tried on lavapipe and SwiftShader with a copy after a fill without a barrier and with a buffer alone in a small
+    /// allocation: both are reported with the first two keys, and neither without. A store past the end of a buffer is
+    /// reported on lavapipe by the second set, and kept from happening in safe mode. The detector of races on shared
+    /// memory takes a subgroup's barrier for none. The layer tells of features that it enables for itself, which is no
+    /// fault of the caller.
     ///
-    /// With `check_shaders` off, one test binary (tests/host.rs on lavapipe) took 57 s of CPU time instead of 78. The layer reports
-    /// this setting as a warning, which the filter drops.
+    /// With `check_shaders` off, one test binary (tests/host.rs on lavapipe) took 57 s of CPU time instead of 78. The
+    /// layer reports this setting as a warning, which the filter drops.
     fn settings(self) -> &'static str {
         match self {
             Self::CoreSyncBest => "khronos_validation.validate_sync = true\nkhronos_validation.validate_best_practices = true\n",
@@ -76,8 +78,8 @@ impl Validation {
         }
     }
 
-    /// For a layer as old as Debian 12's (1.3.239), where the same trials gave the same; it takes debug-utils itself for a bad practice.
-    /// It checks modules in every configuration.
+    /// For a layer as old as Debian 12's (1.3.239), where the same trials gave the same; it takes debug-utils itself
+    /// for a bad practice. It checks modules in every configuration.
     fn old_settings(self) -> &'static str {
         match self {
             Self::CoreSyncBest | Self::CoreSyncBestOfCheckedModules => {
@@ -185,7 +187,8 @@ pub(crate) fn loader_exists() -> bool {
     shared_library("libvulkan.so.1").is_some()
 }
 
-/// An allocator that suits CPU drivers: they make pipelines of many small pieces, and take a seventh less time with it than with glibc's.
+/// An allocator that suits CPU drivers: they make pipelines of many small pieces, and take a seventh less time with it
+/// than with glibc's.
 pub(crate) fn allocator() -> Option<PathBuf> {
     shared_library("libjemalloc.so.2")
 }

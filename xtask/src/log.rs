@@ -84,7 +84,8 @@ fn started(line: &str) -> Option<String> {
     (hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit())).then(|| name.to_owned())
 }
 
-/// Count and seconds of `test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+/// Count and seconds of `test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in
+/// 0.01s`.
 fn test_result(line: &str) -> Option<(Count, f64)> {
     let rest = line.trim_start().strip_prefix("test result: ")?;
     let (_, counts) = rest.split_once(". ")?;

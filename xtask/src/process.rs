@@ -26,7 +26,8 @@ pub(crate) enum End {
     TimedOut,
 }
 
-/// Whether someone wants this program to end. A group of its own does not get the terminal's Ctrl-C, so it is passed on.
+/// Whether someone wants this program to end. A group of its own does not get the terminal's Ctrl-C, so it is passed
+/// on.
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {

@@ -78,7 +78,8 @@ pub(crate) fn minutes_long(minutes: u64) -> Duration {
 /// How many steps run at a time. At the ends of test binaries, a single step leaves cores idle.
 const WORKERS: usize = 2;
 
-/// Test threads of each of these. Tests wait for threads of a CPU driver: as many as there are cores kept 1.4 of two busy.
+/// Test threads of each of these. Tests wait for threads of a CPU driver: as many as there are cores kept 1.4 of two
+/// busy.
 fn test_threads(workers: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     (2 * cores).div_ceil(workers)
@@ -95,7 +96,8 @@ struct Deadline {
 }
 
 impl Deadline {
-    /// The end of a step that starts now, and whether that is the deadline and not the step's own limit. `None`: too late to start.
+    /// The end of a step that starts now, and whether that is the deadline and not the step's own limit. `None`: too
+    /// late to start.
     fn end_of(self, now: Instant, limit: Duration) -> Option<(Instant, bool)> {
         let own = now + limit;
         let Some(end) = self.limit.map(|limit| self.start + limit) else { return Some((own, false)) };
@@ -221,7 +223,8 @@ impl Runner {
         Report { number, name: step.name, verdict, count, elapsed, cpu, binaries: binaries(&text) }
     }
 
-    /// Prints the table, why steps failed or were left out, and what took too long, which fails the run when `enforce`; returns the sum.
+    /// Prints the table, why steps failed or were left out, and what took too long, which fails the run when `enforce`;
+    /// returns the sum.
     pub(crate) fn finish(self, budgets: Option<&[Time]>, enforce: bool) -> Result<Count> {
         let mut reports = self.reports.into_inner().unwrap_or_else(PoisonError::into_inner);
         reports.sort_by_key(|report| report.number);

@@ -41,7 +41,8 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The names of the Rust examples: those folders of `examples` that have a program in them. A test of the same name runs each.
+/// The names of the Rust examples: those folders of `examples` that have a program in them. A test of the same name
+/// runs each.
 pub(crate) fn examples() -> Result<Vec<String>> {
     let folder = root().join("examples");
     let mut names = Vec::new();

@@ -26,7 +26,8 @@ const TILES: std::ops::RangeInclusive<u32> = 1 << 10..=12 << 10;
 /// Shapes that a list of a profile holds.
 const MAX_SHAPES: usize = 4;
 
-/// Returns `profile` with the best shapes for each kind of items on the device. `heating`: see [`crate::timing::Timer::new`].
+/// Returns `profile` with the best shapes for each kind of items on the device. `heating`: see
+/// [`crate::timing::Timer::new`].
 pub(crate) fn tune(
     gpu: &Gpu,
     profile: &Profile,
@@ -88,7 +89,8 @@ impl Shapes {
     }
 }
 
-/// The profile with shapes of one kind of items replaced. Shapes that would be taken instead of those under test are removed.
+/// The profile with shapes of one kind of items replaced. Shapes that would be taken instead of those under test are
+/// removed.
 fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut SortShapes)) -> Profile {
     let mut profile = profile.clone();
     let shapes = kind.shapes(&mut profile);
@@ -188,7 +190,8 @@ impl Times {
         (shapes, first.min(self.sizes.len() - 1))
     }
 
-    /// Tiles that are counted first. All but the last serve many bins, too; in place of the last, many bins take the last of `tiles`.
+    /// Tiles that are counted first. All but the last serve many bins, too; in place of the last, many bins take the
+    /// last of `tiles`.
     fn best_counted(&self, tiles: &[SizedTile]) -> Vec<SizedTile> {
         let many = |shape| self.counted_many.iter().find(|many| many.shape == shape).map(|many| &many.times[..]);
         // Without times of many bins, those of few bins decide.
@@ -313,7 +316,8 @@ mod tests {
 
     #[test]
     fn many_bins_have_the_last_of_all_tiles_behind_the_others() {
-        // Few bins would have one shape everywhere, but many have the last of `tiles` then, which is bad for all sizes but the last.
+        // Few bins would have one shape everywhere, but many have the last of `tiles` then, which is bad for all sizes
+        // but the last.
         let counted = candidates(&[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
         let counted_many = candidates(&[[1.0, 1.0, 9.0], [9.0, 9.0, 1.0]]);
         let shapes = chosen(&Times { counted, counted_many, ..times() });

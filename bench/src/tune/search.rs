@@ -1,4 +1,5 @@
-//! The search: every candidate is verified, then timed at every size. It knows neither primitives nor the members of a profile.
+//! The search: every candidate is verified, then timed at every size. It knows neither primitives nor the members of a
+//! profile.
 
 use crate::gpu::Gpu;
 use crate::handles::Handles;
@@ -18,7 +19,8 @@ use trommel::{Error, Profile, Strategy};
 /// On a CPU only the search itself can be tried: at counts and tiles up to this.
 pub(super) const MAX_ON_CPU: u32 = 1 << 11;
 
-/// The batch by which candidates are verified: numbers of problems and their keys. On a CPU the first, without the largest problems.
+/// The batch by which candidates are verified: numbers of problems and their keys. On a CPU the first, without the
+/// largest problems.
 const BATCHES: [&[(u32, u32)]; 2] = [&[(2, 65), (1, 257), (1, 700)], &[(2, 65), (1, 257), (1, 700), (1, 3000), (1, 9000)]];
 /// Candidates are verified by the first of these keys at every count, and by the others at the first count.
 const VERIFIED_KEYS: [Keys; 4] = [Keys::Random, Keys::LowEntropy, Keys::Constant, Keys::Reversed];
@@ -70,7 +72,8 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Keeps those of `sizes` at which every one of `works` fits the memory of the device. `heating`: see [`Timer::new`].
+    /// Keeps those of `sizes` at which every one of `works` fits the memory of the device. `heating`: see
+    /// [`Timer::new`].
     pub(super) fn new(
         gpu: &'a Gpu,
         sizes: impl Iterator<Item = u32>,
@@ -91,8 +94,8 @@ impl<'a> Search<'a> {
         Ok(Self { gpu, is_cpu, sizes, timer: Timer::new(gpu, heating)?, sources: Sources::default() })
     }
 
-    /// Times all shapes that the device can run and whose outputs are right, at the sizes that they serve. A time at another size is
-    /// infinite. `profile` returns the profile with a shape.
+    /// Times all shapes that the device can run and whose outputs are right, at the sizes that they serve. A time at
+    /// another size is infinite. `profile` returns the profile with a shape.
     pub(super) fn time_all<S: Searched>(
         &mut self,
         report: &mut Report,
@@ -116,8 +119,8 @@ impl<'a> Search<'a> {
         Ok(candidates)
     }
 
-    /// The handles of a group for all shapes that the device can run, created on all cores: a search spends most of its time on
-    /// pipelines.
+    /// The handles of a group for all shapes that the device can run, created on all cores: a search spends most of its
+    /// time on pipelines.
     fn prepare<S: Copy + Send + Sync>(
         &self,
         group: &Group,
@@ -221,7 +224,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The cases that verify a workload: random keys at all counts, other keys at the first, and a batch where the primitive has any.
+/// The cases that verify a workload: random keys at all counts, other keys at the first, and a batch where the
+/// primitive has any.
 fn cases_to_verify(work: &Arc<dyn Workload>, counts: &[u32], groups: &'static [(u32, u32)]) -> Vec<Case> {
     let all = VERIFIED_KEYS.iter().zip([counts.len(), 1, 1, 1]);
     let singles = all.flat_map(|(keys, most)| counts.iter().take(most).map(|n| case(&work.with_keys(*keys), *n)));

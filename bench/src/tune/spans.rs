@@ -10,8 +10,8 @@ pub(super) struct Span {
     pub(super) choice: usize,
 }
 
-/// Cuts the sizes into at most `most` spans with a choice each and minimizes the product of all times. Each span costs [`SPAN_COST`].
-/// Times are `times[choice][size]`; in the last span, `at_last` replaces them.
+/// Cuts the sizes into at most `most` spans with a choice each and minimizes the product of all times. Each span costs
+/// [`SPAN_COST`]. Times are `times[choice][size]`; in the last span, `at_last` replaces them.
 pub(super) fn spans(times: &[&[f64]], at_last: &[&[f64]], most: usize) -> Vec<Span> {
     let sizes = times.first().map_or(0, |times| times.len());
     // `plans[end]`: cost and spans of the best cut of the sizes before `end`, for one number of spans after another.

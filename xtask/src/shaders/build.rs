@@ -13,8 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-// Included as source and not used from the library: the library embeds the modules, so a new kernel could not be compiled
-// before the library was, nor the library before the kernel.
+// Included as source and not used from the library: the library embeds the modules, so a new kernel could not be
+// compiled before the library was, nor the library before the kernel.
 #[path = "../../../src/shared.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the library uses the rest")]
 mod shared;

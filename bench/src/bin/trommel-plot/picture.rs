@@ -51,7 +51,8 @@ const BITS: std::ops::RangeInclusive<u32> = 1..=8;
 // In pixels.
 const WIDTH: i32 = 960;
 const HEIGHT: i32 = 462;
-/// Height of the title and the legend, where the middles of their first lines are, and how far apart lines of the legend.
+/// Height of the title and the legend, where the middles of their first lines are, and how far apart lines of the
+/// legend.
 const HEAD: i32 = 90;
 const TITLE_MIDDLE: i32 = 20;
 const LEGEND_MIDDLE: i32 = 50;

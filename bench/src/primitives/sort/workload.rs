@@ -46,8 +46,8 @@ impl Sort {
     }
 }
 
-/// Bytes an item of a sort, which reads keys once for the histograms, then reads and writes all items once a digit. Long values are read
-/// and written once, at the end; their indices move instead.
+/// Bytes an item of a sort, which reads keys once for the histograms, then reads and writes all items once a digit.
+/// Long values are read and written once, at the end; their indices move instead.
 pub(crate) fn bytes(info: &SorterInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
     let end_bit = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };

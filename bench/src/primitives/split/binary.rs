@@ -1,4 +1,5 @@
-//! A split by several bits as binary splits, one a bit, least significant first. They overwrite their input and write no offsets.
+//! A split by several bits as binary splits, one a bit, least significant first. They overwrite their input and write
+//! no offsets.
 
 use super::check::check;
 use super::handle::SplitStep;

@@ -91,8 +91,8 @@ fn check_ranks(comparison: &Comparison, buckets: u32, bucket: impl Fn(u32) -> u3
     })
 }
 
-/// Checks that buckets are in order, and that input and output have the same items. Items of a bucket may have any order. Keys and
-/// values are words.
+/// Checks that buckets are in order, and that input and output have the same items. Items of a bucket may have any
+/// order. Keys and values are words.
 pub(super) fn check_unordered(info: &SplitterInfo, n: u32, contents: &Contents) -> Result<(), String> {
     let problem = 0..n;
     let comparison = items(info).compare(vec![problem.clone()], contents)?;

@@ -18,8 +18,8 @@ const APPROACHES: &[u32] = &[1 << 25];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
-/// A family for each power of two of buckets that one pass can split into. Buckets are the highest bits of the key. Their number ends
-/// the name.
+/// A family for each power of two of buckets that one pass can split into. Buckets are the highest bits of the key.
+/// Their number ends the name.
 fn powers_of_two<W: Workload + 'static>(
     name: &str,
     info: SplitterInfo,

@@ -1,5 +1,5 @@
-//! Randomized insertion: each item goes to a random free slot in the area of its bucket, and a compaction drops empty slots. Areas have
-//! more slots than items. Not stable.
+//! Randomized insertion: each item goes to a random free slot in the area of its bucket, and a compaction drops empty
+//! slots. Areas have more slots than items. Not stable.
 
 use super::check::check_unordered;
 use super::handle::SplitStep;
@@ -24,7 +24,8 @@ const SLOTS_PER_ITEM: u32 = 2;
 /// An area is made for at least this many items: smaller buckets often have twice the expected items.
 const MIN_EXPECTED: u32 = 32;
 
-/// Slots of each bucket's area. Bucket sizes are taken as known to be nearly equal: finding them would be a pass of its own.
+/// Slots of each bucket's area. Bucket sizes are taken as known to be nearly equal: finding them would be a pass of its
+/// own.
 fn area(info: &SplitterInfo, n: u32) -> u32 {
     n.div_ceil(info.buckets).max(MIN_EXPECTED).saturating_mul(SLOTS_PER_ITEM)
 }

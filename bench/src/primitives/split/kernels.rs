@@ -135,7 +135,8 @@ impl Kernel {
         let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: value.len() }];
         let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&value);
         let vk = context.vk();
-        // SAFETY: the device is alive and has every feature that the modules ask for, which are valid; objects are owned at once, or destroyed.
+        // SAFETY: the device is alive and has every feature that the modules ask for, which are valid; objects are
+        // owned at once, or destroyed.
         unsafe {
             let layout = vk.create_pipeline_layout(&layout_info, None)?;
             let mut created = Pipeline { context: context.clone(), info, layout, pipeline: vk::Pipeline::null() };

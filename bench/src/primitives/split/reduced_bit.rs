@@ -1,4 +1,5 @@
-//! A split as a reduced-bit sort: a kernel writes the bucket of each item, and a sort by that label moves keys, or packed pairs.
+//! A split as a reduced-bit sort: a kernel writes the bucket of each item, and a sort by that label moves keys, or
+//! packed pairs.
 
 use super::check::check;
 use super::info::items;

@@ -47,8 +47,9 @@ impl Split {
     }
 }
 
-/// Bytes an item of a split, which reads keys once to count them, then reads and writes all items once. More than 256 buckets take two
-/// passes. Ranks and placed buckets need no counting pass; of one bucket alone, 1/m of the items is written.
+/// Bytes an item of a split, which reads keys once to count them, then reads and writes all items once. More than 256
+/// buckets take two passes. Ranks and placed buckets need no counting pass; of one bucket alone, 1/m of the items is
+/// written.
 pub(super) fn bytes(info: &SplitterInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
     let unread = if info.value == ValueType::Index { INDEX } else { 0 };
