@@ -11,7 +11,8 @@ fn random_keys() -> Vec<u32> {
     (0..COUNT as u32).map(|i| i.wrapping_mul(0x9e37_79b9).rotate_left(i % 7)).collect()
 }
 
-/// Keys with their places as values, grouped by `bucket`, where those of no bucket have `u32::MAX`; and where each of `buckets` begins.
+/// Keys with their indices as values, grouped by `bucket`, and the start of each of `buckets`. A `bucket` of `u32::MAX`
+/// means none.
 fn grouped(keys: &[u32], buckets: u32, bucket: impl Fn(usize) -> u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
     let mut places: Vec<u32> = (0..keys.len() as u32).collect();
     places.sort_by_key(|i| bucket(*i as usize).min(buckets));

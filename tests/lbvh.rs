@@ -1,4 +1,4 @@
-//! The main job, run as a user runs it: the built example on small meshes, on real ones, and on files that it must refuse.
+//! Runs the built example as a user does: on small meshes, on real ones, and on files that it must reject.
 
 mod example;
 #[allow(dead_code, reason = "nothing is noted here")]
@@ -25,8 +25,8 @@ fn survey(file: &Path, counts: impl Fn(&[u8]) -> bool) -> ([u32; 2], Vec<u8>, f6
     ([info.width, info.height], pixels, share)
 }
 
-/// Runs the job on a mesh with codes of both widths, and returns the numbers of the narrow ones and how much of the picture
-/// the mesh covers. The trees differ, but what the rays meet does not, and wide codes tell apart what narrow ones do.
+/// Runs the job on a mesh with codes of both widths. Returns the numbers of the narrow codes and the share of the
+/// picture that the mesh covers. The trees differ, but the hits do not, and wide codes have fewer ties.
 fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
     let (narrow, narrow_pixels, covered) = build_with(30, mesh, folder);
     let (wide, wide_pixels, _) = build_with(63, mesh, folder);
@@ -40,7 +40,8 @@ fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
     (narrow, covered)
 }
 
-/// Runs the job once, checks its numbers and both pictures, and returns the numbers, the picture and how much of it the mesh covers.
+/// Runs the job once and checks its numbers and both pictures. Returns the numbers, the picture, and the share of it
+/// that the mesh covers.
 fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, f64) {
     let bits_text = bits.to_string();
     let mut arguments = vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json", "--morton", &bits_text];
@@ -78,8 +79,9 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
     (numbers, pixels, covered)
 }
 
-/// What is told of secondary rays, `rays_a_pixel` where a pixel shows the mesh. The example itself compares the split with one on the CPU and
-/// both traversals with each other, and rays with a walk on the CPU; it fails where anything differs.
+/// Checks the report on secondary rays: `rays_a_pixel` for each pixel that shows the mesh. The example itself compares
+/// the split with a CPU split, both traversals with each other, and rays with a CPU traversal. It fails on any
+/// difference.
 fn check_secondary(secondary: &Value, rays_a_pixel: u64, [width, height]: [u64; 2], printed: &str) {
     for heading in ["secondary rays", "hits", "split ms", "as they lie ms", "by octants ms", "change", "with split"] {
         assert!(printed.contains(heading), "{heading} is missing from the table:\n{printed}");
@@ -150,8 +152,9 @@ fn a_mesh_of_one_point_is_built() {
     assert_eq!((&numbers["valid"], &numbers["triangles"]), (&true.into(), &3.into()));
 }
 
-/// A centroid for each bit of a 63-bit code, all others zero, before one last and 2048 at the origin: each bit is a level
-/// of the tree, and the index adds eleven. The triangles are large, so that a ray leaves a child behind at every level.
+/// A centroid for each bit of a 63-bit code, all others zero, before one last and 2048 at the origin: each bit is a
+/// level of the tree, and the index adds eleven. The triangles are large, so that a ray leaves a child behind at every
+/// level.
 fn the_deepest_tree_is_built_and_seen() {
     const AT_ORIGIN: usize = 2048;
     let mut corners = String::new();
@@ -181,8 +184,8 @@ fn the_deepest_tree_is_built_and_seen() {
     assert!(differing * 100 <= narrow.len(), "{differing} of {} bytes differ", narrow.len());
 }
 
-/// What leaves a convex body does not meet it, and what leaves a wall goes to its side of it, whichever the axis; of the four octants
-/// there, none is left out.
+/// Rays that leave a convex body do not hit it. Rays that leave a wall stay on its side, for every axis, and reach all
+/// four octants there.
 fn bounced_rays_go_where_surfaces_face() {
     let wall = |axis: usize| {
         let corner = |[a, b]: [i32; 2]| {
@@ -221,8 +224,8 @@ fn bounced_rays_go_where_surfaces_face() {
     }
 }
 
-/// Two walls that face each other across an edge: about every fifth ray that leaves one meets the other. However wide the codes, they are
-/// the same rays.
+/// Two walls that face each other across an edge: about every fifth ray that leaves one hits the other. The rays are
+/// the same for both code widths.
 fn bounced_rays_meet_what_they_face() {
     let folder = folder_with(&[("corner.obj", "v 0 0 0\nv 0 1 0\nv 1 0 1\nv 1 1 1\nv -1 0 1\nv -1 1 1\nf 1 3 4 2\nf 1 2 6 5\n")]);
     let [narrow, wide] = ["30", "63"].map(|bits| {

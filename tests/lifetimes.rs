@@ -102,7 +102,8 @@ fn pipelines_made_late_stay_with_the_device() {
     assert_eq!(fake::created_and_live().1, before);
 }
 
-/// A deferred sorter creates nothing until threads compile, refuses to record until it is ready, and survives a failure.
+/// A deferred sorter creates no pipelines until threads compile, rejects recording until it is ready, and survives a
+/// failure.
 #[test]
 fn deferred_sorters_are_compiled_by_their_callers_threads() {
     let _alone = alone();

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use trommel::kernels::Kernel;
 use trommel::shared::{self, StructLayout};
 
-/// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and storage of
-/// narrow types.
+/// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and
+/// storage of narrow types.
 const FLOOR: &[Capability] = &[
     Capability::Shader,
     Capability::PhysicalStorageBufferAddresses,
@@ -152,8 +152,9 @@ fn modules_ask_for_no_more_than_the_floor() {
     }
 }
 
-/// A load that makes memory visible, or a store that makes it available, is a barrier of execution on lavapipe (Mesa 22.3): where
-/// it stands in branches that not all lanes take, kernels break. What other workgroups write is read by atomics.
+/// A load that makes memory visible, or a store that makes it available, is a barrier of execution on lavapipe (Mesa
+/// 22.3): where it stands in branches that not all lanes take, kernels break. What other workgroups write is read by
+/// atomics.
 #[test]
 fn no_access_makes_memory_visible_or_available() {
     let barriers = MemoryAccess::MAKE_POINTER_VISIBLE | MemoryAccess::MAKE_POINTER_AVAILABLE;
@@ -270,8 +271,8 @@ fn the_shared_text_is_generated() {
     assert_eq!(include_str!("../glsl/core/shared.glsl"), shared::glsl());
 }
 
-/// One driver predicates the instruction of a subgroup reduction by a register that it has not set yet, and sorts wrongly then. Scans are
-/// compiled right: see docs/portability.md.
+/// One driver predicates the instruction of a subgroup reduction by a register that it has not set yet, and sorts
+/// wrongly then. Scans are compiled right: see docs/portability.md.
 #[test]
 fn no_module_reduces_over_a_subgroup() {
     for kernel in Kernel::ALL {

@@ -49,7 +49,8 @@ const MAX: u32 = 30_000;
 /// Bytes of the longest item's value.
 const VALUE_SIZE: u64 = 16;
 
-/// One small and one large problem of each kind of count, in parts of the same buffers, which have room for the longest items.
+/// One small and one large problem for each kind of count, in parts of the same buffers. The buffers have room for the
+/// longest items.
 fn infos(keys: &Buffer, values: &Buffer, count: &Buffer) -> Vec<SortInfo> {
     let sizes = [(100, false), (100, true), (MAX, false), (MAX, true)];
     let parts = sizes.iter().zip(0u64..).map(|((max, on_device), index)| {
@@ -88,8 +89,8 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
     Ok(())
 }
 
-/// More ranges than the check of independence holds at a time, with gaps and out of order, and more kinds than are recorded side by side.
-/// Recorded only: so many sorts take long on a CPU.
+/// More ranges than the independence check holds at a time, with gaps and out of order, and more groups than one plan
+/// takes. Recorded only: so many sorts take long on a CPU.
 #[test]
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     const PROBLEMS: u64 = 30_000;

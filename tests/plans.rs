@@ -136,8 +136,8 @@ fn count(commands: &[String], what: &str) -> usize {
     commands.iter().filter(|command| command.starts_with(what)).count()
 }
 
-/// More kinds than are recorded side by side: as many dispatches as in batches of fewer kinds, however many problems share them. Each
-/// group has a part of scratch of its own.
+/// More groups than are recorded side by side. There are as many dispatches as in batches of fewer groups, however many
+/// problems share them. Each group has its own part of scratch.
 #[test]
 fn kinds_are_recorded_in_groups() {
     let sorters = sorters(&NVIDIA);
@@ -339,8 +339,8 @@ fn scratch_sizes() {
     assert_text("scratch_sizes", &lines);
 }
 
-/// Splits that are recorded alone: few items all at once, more by the device's own strategy, many counted first. So are those that are recorded
-/// together, but the fewest.
+/// Splits that are recorded alone, by count: a single dispatch, the strategy of the device, a counting pass first.
+/// Recorded together: the same, except for the smallest.
 #[test]
 fn splits_of_few_items() {
     let splitter = Splitter::new(&fake::device(&NVIDIA), &SplitterInfo::pairs(8, BucketFunction::default()).batches());

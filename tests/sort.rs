@@ -1,8 +1,8 @@
 //! Sorts on the device that the environment selects, against the standard library's.
 //!
-//! One suite for every format and strategy, and for subgroups as the device has them and emulated ones of 32, 64 and 128 lanes. Every
-//! test runs with every profile; what it sorts there rotates. `TROMMEL_TEST_FULL=1` runs the whole product,
-//! `TROMMEL_TEST_BRIEF=1` less of it, for drivers that take long to make pipelines.
+//! One suite for every format and strategy, with the subgroups of the device and with emulated ones of 32, 64 and 128
+//! lanes. Every test runs with every profile; its formats rotate. `TROMMEL_TEST_FULL=1` runs the whole product,
+//! `TROMMEL_TEST_BRIEF=1` runs less of it, for drivers with slow pipeline creation.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
@@ -98,8 +98,8 @@ const fn kind(key: KeyType, order: Order, value: ValueType, placement: Placement
     SorterInfo { key, order, value, placement, strategy, ..SorterInfo::keys() }
 }
 
-/// What is sorted. The first four are what most engines sort; the others meet every type of key, every size of value, every placement,
-/// layout and strategy, each with several of the others.
+/// The formats. The first four are the most common ones. The others cover every type of key, every size of value, every
+/// placement, layout and strategy, in combination.
 pub(crate) const KINDS: [SorterInfo; 32] = {
     use KeyType::*;
     use Order::{Ascending as Up, Descending as Down};
@@ -148,8 +148,9 @@ pub(crate) const KINDS: [SorterInfo; 32] = {
 
 const SETUPS: [Setup; 5] = [Setup::Native, Setup::Folded, Setup::Emulated(32), Setup::Emulated(64), Setup::Emulated(128)];
 
-/// The kinds that a test runs with a setup: one of the first four, and another. Each test meets each of the setups on one of the drivers that share
-/// them; wider subgroups change how keys are ranked, not what they are. (combinations.rs has every choice with every other.)
+/// The formats that a test runs with a setup: one of the first four, and another. Each test runs each setup on one of
+/// the drivers that share them: subgroup sizes change how keys are ranked, not the result. (combinations.rs combines
+/// every choice with every other.)
 fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
     let column = setup.min(EMULATED_FIRST);
     let is_here = match share {

@@ -1,5 +1,6 @@
-//! Shortest paths, run as a user runs them: the built example on small graphs, on real ones, and on files that it must refuse. The
-//! example itself compares every distance of every method with Dijkstra's, and fails where one differs.
+//! Runs the built example of shortest paths as a user does: on small graphs, on real ones, and on files that it must
+//! reject. The example itself compares every distance of every method with Dijkstra's algorithm, and fails on any
+//! difference.
 
 mod example;
 #[allow(dead_code, reason = "nothing is noted here")]
@@ -115,8 +116,8 @@ fn known_distances_are_found() {
     }
 }
 
-/// Along a chain the way to a hub gets shorter with every vertex, and with it the ways to all that the hub leads to, which lie far beyond
-/// the bucket: in one step they are appended anew in every round, more often than lists have room for.
+/// Along a chain, each vertex shortens the path to a hub, and so the paths to its leaves, far beyond the bucket. Each
+/// round appends the leaves again, more often than the lists have room for.
 fn rounds_end_where_the_pile_is_full() {
     const CHAIN: u32 = 60;
     const LEAVES: u32 = 500;

@@ -207,8 +207,8 @@ fn one_request_records_on_a_small_stack() {
     }
 }
 
-/// More groups than are recorded side by side, all of them different, with segments among them; and more arrays than are compared at a time,
-/// in no order.
+/// More groups than are recorded side by side, all different, with segments among them; and more arrays than one
+/// comparison holds, in no order.
 #[test]
 fn batches_record_on_small_stacks() {
     let device = device();

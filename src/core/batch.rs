@@ -1,5 +1,5 @@
-//! Many problems recorded together: problems of equal groups share dispatches, and groups of one company share
-//! barriers.
+//! Batches: problems of equal groups share dispatches, and groups of one company share barriers. A company is the
+//! groups that are recorded side by side.
 
 mod independence;
 
@@ -172,8 +172,8 @@ fn fill<'a, R: Requests + ?Sized>(
     Ok(())
 }
 
-/// Lays out the groups of a batch one behind the other and hands each company to `visit`, with the bytes of scratch so
-/// far. Returns the bytes of all. `company` is the first at first, and the last at last.
+/// Lays out the groups of a batch one after the other. Calls `visit` with each company and the bytes of scratch so far.
+/// Returns the total. `company` must be the first one, and is the last one afterwards.
 ///
 /// Groups share no scratch, and problems are independent, so no barrier is needed between one company and the next.
 fn for_each_company<'a, R: Requests + ?Sized>(

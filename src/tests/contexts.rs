@@ -8,7 +8,8 @@ static OPEN: Mutex<Vec<(usize, bool, Context)>> = Mutex::new(Vec::new());
 
 static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
 
-/// The number of a thread among those that run, each with contexts of its own: CPU drivers compile what a queue runs one after the other.
+/// The index of a thread among the running ones. Each thread has its own contexts: CPU drivers compile the work of one
+/// queue sequentially.
 struct Lane(usize);
 
 impl Lane {
@@ -100,7 +101,8 @@ pub(super) fn tile_of(emulated: bool) -> usize {
     context(emulated).device().profile().sort_keys.tiles[0].shape.tile() as usize
 }
 
-/// Whether every format goes by every strategy; otherwise each by some, in turn, since most of the time goes into pipelines.
+/// Whether every format runs with every strategy. Otherwise each format runs with some of them, in rotation: most of
+/// the time goes into pipelines.
 pub(super) fn in_full() -> bool {
     std::env::var_os("TROMMEL_TEST_FULL").is_some()
 }
@@ -115,8 +117,8 @@ pub(super) fn always(place: usize) -> bool {
     place == 0
 }
 
-/// Of all the others one place in three, others where subgroups are wider or narrower: the suite runs with three widths. Every place in full,
-/// none where that takes long.
+/// Whether the case at `place` runs. In full: every case. In brief: none. Otherwise every third case, a different third
+/// for each subgroup size: the suite runs with three sizes.
 pub(super) fn in_turn(place: usize) -> bool {
     let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
     in_full() || !in_brief() && (place + width).is_multiple_of(3)

@@ -1,5 +1,6 @@
-//! Passes on the device, against what each declares. Each runs twice: on memory as the passes before have left it, and with every byte
-//! altered that it does not declare to read. The first run may change only bytes that it declares to write, and both must write the same.
+//! Checks the passes on the device against their declared accesses. Each pass runs twice: on memory as the preceding
+//! passes have left it, and with all bytes altered that it does not declare to read. The first run may change only
+//! bytes that the pass declares to write. Both runs must write the same bytes.
 
 use super::bench::{AHEAD, Bench};
 use super::problems::argument_of;

@@ -1,5 +1,5 @@
-//! The barriers of recorded lists, proven from the declarations alone: every two accesses of which one writes have what orders
-//! them between, and no barrier is there for nothing.
+//! Checks the barriers of recorded lists by the declared accesses alone. Every two accesses of which one is a write
+//! must be ordered by a barrier between them, and every barrier must be necessary.
 
 mod random;
 
@@ -279,7 +279,7 @@ impl PlanSource for Chain<'_> {
     }
 }
 
-/// Keys that are split twice and then sorted, each time from where they have gone: as one plan, whose parts share scratch.
+/// Two splits and a sort as one plan. Each reads the output of the one before, and the parts share scratch.
 #[test]
 fn split_split_and_sort_compose() {
     let bits = |begin_bit| SplitterInfo::pairs(100, BucketFunction::Bits { begin_bit });
@@ -341,16 +341,17 @@ fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts
     sorts
 }
 
-/// Sizes of nothing, of one tile - or, on some of the devices, of ranks where it is alone -, of a sort by merging, of a direct one, of one by
-/// every digit and of one that passes digits over.
+/// Sizes for the algorithms: none, one tile (on some devices ranked if recorded alone), merge sort, direct sort, sort
+/// by all digits, sort with skipped digits.
 const SIZES: [u32; 6] = [0, 500, 50_000, 100_000, 1 << 20, 1 << 21];
 
 fn all_formats() -> Vec<(&'static str, SorterInfo)> {
     [formats(), segmented_formats()].concat()
 }
 
-/// Every kind of plan by itself: each strategy and format, one problem and several, counts and statuses or none. Strided input is left out:
-/// the bytes between items belong to others, of which a range of all of them says nothing; barriers are those of dense input.
+/// Every kind of plan alone: each strategy and format, one problem and several, with counts and statuses or without.
+/// Not strided input: a range of it covers bytes between the items, which are not declared. Its barriers are those of
+/// dense input.
 #[test]
 fn every_plan_has_the_barriers_it_needs_and_no_other() {
     let formats = all_formats();
@@ -374,7 +375,7 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
     }
 }
 
-/// The same of splits, whatever is asked of them, and of nothing; by themselves, and several kinds side by side with a sort.
+/// The same for splits, with all requested outputs and with none: alone, and several kinds side by side with a sort.
 #[test]
 fn splits_have_the_barriers_they_need_and_no_other() {
     for (d, (_, facts)) in devices().into_iter().enumerate() {
@@ -494,7 +495,8 @@ fn plans_that_share_no_kernel_share_their_barriers() {
     });
 }
 
-/// More groups than a plan takes, segmented ones among them: within plans no barrier is missing or too many, and between them there is none.
+/// More groups than fit a plan, with segmented ones among them. Within plans, no barrier is missing or superfluous;
+/// between plans there is none.
 #[test]
 fn groups_have_the_barriers_they_need_and_no_other() {
     for (d, (_, facts)) in devices().into_iter().enumerate() {
@@ -527,8 +529,8 @@ fn barriers(commands: &[Command]) -> usize {
     commands.iter().filter(|command| matches!(command, Command::Barrier { .. })).count()
 }
 
-/// The checker finds what is not declared: blind to one pass, the recorder leaves out a barrier; but for those of passes that go beside
-/// the one before them and end the plan.
+/// The checker finds undeclared accesses: if the recorder ignores one pass, it leaves out a barrier. Exceptions are
+/// passes that run beside the pass before them and end the plan.
 #[test]
 fn a_pass_that_is_not_declared_is_found() {
     for (name, info) in formats() {
@@ -586,7 +588,8 @@ fn pipelines_of_few_items_are_made() {
     }
 }
 
-/// Sums over all problems of a batch decide about passes; and segments that no workgroup holds need tiles. The largest counts are refused here.
+/// Sums over all problems of a batch select the passes, and long segments need tiles. The largest counts are rejected
+/// here.
 #[test]
 fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     let hooks = Hooks { ring_entries: 4, ring_reach: 1, ..Hooks::default() };
@@ -617,8 +620,8 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     }
 }
 
-/// Splits by one digit of as few items as the profile says go so, but for those where buckets begin that the caller places, and those of other
-/// methods.
+/// Splits by one digit use a single dispatch up to the count of the profile. Exceptions are splits with given bucket
+/// starts and splits by other methods.
 #[test]
 fn few_items_are_counted_again() {
     let profile = Profile::for_device(&NVIDIA);

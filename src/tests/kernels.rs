@@ -27,7 +27,7 @@ fn alone(emulated: bool, way: Way, info: SorterInfo) {
     }
 }
 
-/// Counts on the device below and above the maximum and none at all, statuses or none, and keys that share other digits each.
+/// Device counts below the maximum, above it, and none; with and without a status; keys that share different digits.
 fn together(emulated: bool, way: Way, info: SorterInfo) {
     let tile = tile_of(emulated);
     let batch = vec![
@@ -64,8 +64,8 @@ fn proven() -> Vec<SorterInfo> {
     all
 }
 
-/// The first formats in every way with subgroups of one width in three; the others, which differ in what they move and not in how, by one of
-/// the strategies.
+/// The first formats run in every way, for one subgroup size in three. The others differ in their words, not in the
+/// algorithm, and run with one of the strategies.
 fn kernels_of(strategy: Strategy, turn: usize) {
     for (i, info) in proven().into_iter().enumerate() {
         let info = info.strategy(strategy);
@@ -143,8 +143,8 @@ fn chained_and_orderly_kernels() {
     }
 }
 
-/// Prefixes that few keys have, and such that many have: of few values, of few varied digits, all the same. Tells which of
-/// them together have been sorted by prefixes.
+/// Prefixes that few keys share, and prefixes that many share: keys of few values, of few varied digits, all equal.
+/// Returns which of the problems together were sorted by prefixes.
 fn by_prefixes(emulated: bool, info: SorterInfo) -> Vec<bool> {
     let tile = tile_of(emulated);
     let problems = || {
@@ -199,13 +199,13 @@ fn prefix_kernels() {
     }
 }
 
-/// A prefix that many keys have, from tile to tile, beyond the margin where all is at hand; all others are rare. These keys lie between the
-/// others, at the very beginning of the array, or at its very end.
+/// A prefix that many keys share, across tiles and beyond the staged margin; all other prefixes are rare. In the
+/// output, these keys are between the others, at the start of the array, or at its end.
 #[test]
 fn a_prefix_that_many_keys_have() {
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let (tile, margin) = (context(true).device().profile().sort_finish.tile() as usize, FINISH_MARGIN as usize);
-    // How many keys, every how many of them share a prefix, and where the tile ends that these keys lie on both sides of.
+    // Number of keys, distance of the keys that share the prefix, and the end of the tile that these keys straddle.
     for (seed, prefix, keys, every, end_of_tile) in
         [(3, 0x38_51eb, 1000, 7, tile), (4, 0x38_51eb, 1000, 7, tile), (5, 0, 4800, 16, tile), (6, 0xff_ffff, 562, 5, 2 * tile)]
     {
@@ -263,8 +263,8 @@ fn merged(info: SorterInfo) {
     }
 }
 
-/// Keys of a group of runs whose second window is as full as one can be: at its begin, every run but its own is just behind a sample, and at
-/// its end before one.
+/// Keys of a group of runs whose second window is as full as possible: at its start, every run but one is just past a
+/// sample, and at its end just before one.
 fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u32> {
     // Whose item is next.
     let mut next: Vec<usize> = (0..fan).collect();
@@ -311,7 +311,7 @@ fn merging_kernels() {
     }
 }
 
-/// One problem by itself, as ranks are for: of one item, of few, of whole workgroups, counted by the device, of equal keys.
+/// One problem alone, as rank sort takes it: one item, few items, whole workgroups, a device count, equal keys.
 fn ranked(ranked: SizedRank, info: SorterInfo) {
     let tune = |mut profile: Profile| {
         profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.ranked = [ranked].into_iter().collect());
@@ -368,7 +368,8 @@ fn ranks_by_several_chunks() {
     }
 }
 
-/// Digits that all keys share, an even number of them, an odd one, all: the moves that are left begin and end where they should.
+/// Constant digits: an even number of them, an odd number, all. The remaining passes must begin and end in the right
+/// arrays.
 #[test]
 fn any_digits_are_passed_over() {
     let tile = tile_of(false);

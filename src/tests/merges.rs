@@ -45,7 +45,8 @@ fn what_has_no_room_goes_by_tiles() {
     assert!(merging(SorterInfo { segmented: true, ..keys }, 20_000).is_none(), "segments are not merged");
 }
 
-/// What is laid out for one count is enough for any smaller one; and there are fewer than twice as many windows as full ones would be.
+/// The layout for one count suffices for all smaller counts. There are fewer than twice as many windows as if all were
+/// full.
 #[test]
 fn windows_never_get_fewer() {
     let merging = merging(SorterInfo::keys(), 1 << 20).unwrap();

@@ -38,7 +38,7 @@ fn assert_text(name: &str, text: &str) {
     });
 }
 
-/// The built-in profile of each make of device, and the passes of a sort of a million pairs whose count the device knows.
+/// The built-in profile of each type of device, and the passes of a sort of a million pairs with a device count.
 #[test]
 fn devices_have_plans() {
     for (name, facts) in devices() {
@@ -103,7 +103,8 @@ fn formats_have_plans() {
     }
 }
 
-/// A few buckets and many, direct and prepared, by look-back and without; a batch of which some want to know of their buckets.
+/// Few and many buckets, direct and prepared, with look-back and without; a batch in which some problems request bucket
+/// information.
 #[test]
 fn splits_have_plans() {
     let problem = |size| Problem { size, count_on_device: true, status: true };
@@ -125,7 +126,8 @@ fn splits_have_plans() {
     }
 }
 
-/// What reads keys once, looking back: one bucket, buckets where the caller says that they begin, ranks; one alone and two, and of nothing.
+/// Splits that read keys once, with look-back: one bucket, buckets at given starts, ranks. One problem, two problems,
+/// and no items.
 #[test]
 fn other_outputs_by_look_back_have_plans() {
     let plans = |place: usize, strategy, sizes: &[u32]| {
@@ -179,7 +181,8 @@ fn prefixes_have_plans() {
     assert_text("prefixes", &format!("{alone}\n{}", tuned(&[batch], &NVIDIA, &profile)));
 }
 
-/// Each problem of a batch has a workgroup of its own, however many problems there are: more than the workgroups that a kernel aims at, too.
+/// Each problem of a batch has its own workgroup, even if there are more problems than the target number of workgroups
+/// of a kernel.
 #[test]
 fn every_problem_of_a_batch_has_a_workgroup() {
     // Tiles are counted by chunks, which may hold tiles of several problems.
@@ -214,7 +217,8 @@ fn every_problem_of_a_batch_has_a_workgroup() {
     assert_eq!(finishing, 2, "both batches of long keys may go by prefixes");
 }
 
-/// How often each kernel is specialized for a handle, without batches and with them, on a device with a measured profile.
+/// The number of specializations of each kernel in a handle, with and without batches, on a device with a measured
+/// profile.
 #[test]
 fn handles_have_the_pipelines_of_their_plans() {
     let profile = Profile::for_device(&NVIDIA);

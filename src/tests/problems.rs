@@ -210,8 +210,8 @@ impl Sorts {
     }
 }
 
-/// What the sort can be asked for, each kind of key, value, layout and placement at least once; an even number of digits and an odd one
-/// for each placement, which decides where a sort begins and whether a copy ends it.
+/// Formats of sorts: each type of key and value, each layout and placement at least once. Each placement has an even
+/// and an odd number of digits: this decides where a sort begins and whether it ends with a copy.
 pub(super) fn formats() -> Vec<(&'static str, SorterInfo)> {
     let (keys, pairs) = (SorterInfo::keys(), SorterInfo::pairs());
     let (preserved, twice) = (Placement::Preserve, Placement::DoubleBuffer);
@@ -337,7 +337,8 @@ impl Addresses {
         range
     }
 
-    /// What is asked of a split: with a status everything, with a count on the device offsets, of others counts, and of nothing nothing.
+    /// The requested outputs of a split. With a status: all. With a device count: offsets. With another count: counts.
+    /// Without items: none.
     fn buckets(&mut self, problem: Problem, format: &Format) -> Buckets {
         let buckets = format.split.map_or(0, |split| split.buckets);
         let Problem { size, count_on_device, status } = problem;

@@ -145,8 +145,8 @@ fn segments_counted_on_the_device() {
     }
 }
 
-/// Many items a thread, as measured devices have them: loaded in several steps, the last of them not full, and more words of heads than
-/// one word tells of.
+/// Many items for each thread, as in measured profiles: several loads, the last one partial, and more words of segment
+/// heads than one index word covers.
 #[test]
 fn segments_of_many_items_a_thread() {
     for (items, info) in [(32, SorterInfo::keys()), (11, SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() })] {

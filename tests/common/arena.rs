@@ -182,8 +182,8 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
     [Some(key_array), value_array, keys_out, values_out]
 }
 
-/// Seven times a narrow key, so that they fall on every place in a word; as many words more than a longer one that items fall on every place
-/// in a cache line.
+/// Distance of strided keys. Narrow keys: 7 keys, so that keys occur at every byte of a word. Others: 5 more words, so
+/// that items occur at every word of a cache line.
 fn key_stride(info: &SorterInfo) -> u32 {
     let size = info.key.size();
     if size < 4 { 7 * size } else { size + 20 }

@@ -10,7 +10,8 @@ use trommel::tuning::{Hooks, Profile, Ranking, Shape, SizedMerge, SizedRank, Siz
 pub(crate) enum Setup {
     /// The built-in profile of the device.
     Native,
-    /// Hardware subgroups whose size the device chooses, tiny tiles, two tile shapes with odd items, at most seven groups in x.
+    /// Hardware subgroups of a size that the device chooses, tiny tiles, two tile shapes with odd items, at most 7
+    /// workgroups in x.
     Folded,
     /// Subgroups of so many lanes made of shared memory.
     Emulated(u32),
@@ -90,7 +91,8 @@ impl Setup {
             Self::Folded | Self::Emulated(32) => Ranking::ProvenByPlaces,
             _ => Ranking::Ballots,
         };
-        // Few workgroups for many tiles. (Not where tiles are late: lavapipe counts the turns of all of an invocation's loops, and ends them.)
+        // Few workgroups for many tiles. Not if tiles are late: lavapipe counts the iterations of all loops of an
+        // invocation, and ends loops at a limit.
         let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
         let sized = |up_to, threads, items| SizedTile {
             up_to,
@@ -113,7 +115,8 @@ impl Setup {
                 strategy: Strategy::Lookback,
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
-                    // Two shapes are twice the pipelines. SwiftShader does without the first, so that its direct sorts are those of tests of kernels.
+                    // Two shapes double the number of pipelines. SwiftShader omits the first: its direct sorts run in
+                    // the tests of kernels.
                     profile(
                         0,
                         widest,
@@ -149,7 +152,8 @@ impl Setup {
     }
 }
 
-/// Which third of a product runs on this driver: those of 4, 8 and 16 lanes share it. None: all of it does, since devices have the time.
+/// The third of the product that runs on this driver: drivers with 4, 8 and 16 lanes share it. None: all of it, for
+/// devices, which are fast enough.
 pub(crate) fn share() -> Option<usize> {
     let lanes = context(Setup::Native).device().facts().max_lanes;
     (lanes <= 16 && !super::full()).then_some((lanes / 8) as usize)

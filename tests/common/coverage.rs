@@ -1,8 +1,10 @@
-//! Which kernels and which of their specialised branches the tests of a binary have run, held against the table of what they are there for.
+//! Which kernels and which of their specialised branches the tests of a binary have run, held against the table of what
+//! they are there for.
 //!
-//! A branch is a kernel, a specialisation constant that it declares, and a class of that constant's values. A table is a text file: a line
-//! has a kernel, a constant and its classes; `class@4+16` is run where subgroups have 4 or 16 lanes, a class without `@` everywhere. With
-//! `TROMMEL_UPDATE_COVERAGE` set, a whole run writes what it has run to the table, for the lanes that it has run with.
+//! A branch is a kernel, a specialisation constant that it declares, and a class of that constant's values. A table is
+//! a text file: a line has a kernel, a constant and its classes; `class@4+16` is run where subgroups have 4 or 16
+//! lanes, a class without `@` everywhere. With `TROMMEL_UPDATE_COVERAGE` set, a whole run writes what it has run to the
+//! table, for the lanes that it has run with.
 
 use super::contexts::{Setup, context};
 use ash::vk::Handle as _;

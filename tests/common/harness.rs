@@ -1,7 +1,8 @@
-//! A test binary that lists its tests when it starts: what does not apply to this driver is no test, and is not counted.
+//! A test binary that determines its tests when it starts. Tests that do not apply to the driver are not listed and not
+//! counted.
 //!
-//! Filters, `--skip`, `--exact`, `--list`, `--test-threads` and `RUST_TEST_THREADS` work as in cargo's own harness. Output is not captured:
-//! tests note what they do, and the notes of a test that fails are printed.
+//! Filters, `--skip`, `--exact`, `--list`, `--test-threads` and `RUST_TEST_THREADS` work as in cargo's own harness.
+//! Output is not captured: tests write notes, and the notes of a failed test are printed.
 
 use libtest_mimic::{Arguments, Trial};
 use std::cell::RefCell;
@@ -41,8 +42,8 @@ macro_rules! tests {
 #[allow(unused_imports, reason = "as above")]
 pub(crate) use tests;
 
-/// Runs the tests that the arguments select. Where these are all, and none fails, `prove` checks what they have run: the binary fails with
-/// what it returns.
+/// Runs the tests that the arguments select. If these are all tests and none fails, `prove` checks their coverage: if
+/// it returns an error, the binary fails with it.
 pub(crate) fn run(tests: Vec<Trial>, prove: impl FnOnce() -> Result<(), String>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     let threads = || std::env::var("RUST_TEST_THREADS").ok()?.parse().ok();

@@ -280,7 +280,8 @@ impl Job<'_> {
         bucket.min(info.buckets.into()) as usize
     }
 
-    /// Where buckets begin that a splitter is told to place, and items of none: the last ones first, as far behind as all have room.
+    /// Bucket starts for a splitter with given starts, and of the bin without a bucket: the last buckets come first, as
+    /// far apart as the capacity allows.
     pub(super) fn starts(&self) -> Vec<u32> {
         let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
         if splitter.info().output != SplitOutput::Placed {
@@ -331,7 +332,8 @@ impl Job<'_> {
         self.sorted().into_iter().map(of).collect()
     }
 
-    /// What is told of the buckets: offsets, counts, commands; none where it is not wanted. Of segments that there are not, that they are empty.
+    /// The expected bucket information: offsets, counts, commands; empty if not requested. Segments beyond the number
+    /// of segments are empty.
     pub(super) fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
         let Mover::Splitter(_) = self.mover else { return Default::default() };
         let mut all: [Vec<u32>; 3] = Default::default();

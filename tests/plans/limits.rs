@@ -51,7 +51,7 @@ fn look_back_words_of_a_sort_take_up_to_4_gib() {
     assert!(refused.starts_with("count.max 268435457 > ") && refused.ends_with(", the bytes that one index of a kernel reaches"));
 }
 
-/// Tags of the ring's entries have 14 bits. Sorts that would need them all pass over no digit, so that no tag comes round.
+/// Tags of ring entries have 14 bits. Sorts that would need more laps skip no digits, so that no tag is used twice.
 #[test]
 fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
     let sorter = sorter(SorterInfo::keys().strategy(Strategy::Ring));

@@ -1,4 +1,5 @@
-//! Whatever sorters differ in, any two choices meet in one that sorts: on all drivers together. On each of them every choice is met.
+//! Any two choices of sorter parameters occur together in a format that is sorted on one of the drivers. Each driver
+//! covers every single choice.
 
 use crate::Case;
 use crate::common::arena::{Counted, Job, Poison, Together, sort};

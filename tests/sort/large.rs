@@ -6,7 +6,8 @@ use crate::common::contexts::{Setup, assert_silence};
 use crate::common::keys::Keys;
 use trommel::{SorterInfo, Strategy};
 
-/// By one digit, in the smallest tiles there are: one workgroup each. (It takes a minute: it runs with `TROMMEL_TEST_FULL=1`.)
+/// A sort by one digit with the smallest possible tiles, one for each workgroup. (It takes a minute, so it runs with
+/// `TROMMEL_TEST_FULL=1`.)
 pub(crate) fn more_workgroups_than_one_dimension_has() {
     let info = SorterInfo { end_bit: 8, ..SorterInfo::keys().strategy(Strategy::Lookback) };
     let case = Case::of(Setup::Narrow, &info);

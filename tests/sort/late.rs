@@ -1,6 +1,6 @@
-//! Look-back where tiles are late on purpose: the others give up and count for themselves.
+//! Look-back with tiles that are delayed on purpose: other tiles stop waiting and count by themselves.
 //!
-//! Nothing is late for long where workgroups run one after the other; the kernels' own tests leave tiles out altogether.
+//! No tile is late for long if workgroups run one after the other. The tests of kernels leave out tiles altogether.
 
 use crate::common::arena::{Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence};
@@ -9,8 +9,8 @@ use crate::common::{brief, full};
 use crate::{Case, KINDS};
 use trommel::Strategy;
 
-/// Whether tiles of a kind wait; of those that do, one for each way of waiting is enough, where that is for two turns; otherwise keys and pairs by
-/// look-back, or keys alone where pipelines take long.
+/// Whether a format runs: its tiles must wait. With a limit of two polls, one format for each way of waiting suffices.
+/// Otherwise keys and pairs by look-back, or keys only if pipeline creation is slow.
 fn waits(kind: usize, spin_limit: u32) -> bool {
     let strategy = KINDS[kind].strategy;
     let first = KINDS.iter().position(|info| info.strategy == strategy) == Some(kind);

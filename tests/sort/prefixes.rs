@@ -1,4 +1,4 @@
-//! Long keys by their topmost digits, and then what has the same prefix: end to end, where the device chooses so and where it does not.
+//! Sorts of long keys by prefixes, end to end: with keys for which the device chooses prefixes, and with others.
 
 use crate::Case;
 use crate::common::arena::{Counted, Job, Poison, Together, sort};
@@ -8,8 +8,8 @@ use crate::common::keys::{Bits, Keys, Random};
 use crate::common::{brief, full};
 use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
-/// Sorts that may go by prefixes: of two words and more, every placement and layout, part of a key, keys that are dropped; each strategy that
-/// waits.
+/// Formats that may be sorted by prefixes: two words and more, every placement and layout, part of a key, dropped keys;
+/// each strategy that waits.
 const KINDS: [SorterInfo; 6] = {
     use KeyType::{F64, I64, U32x3, U32x4, U64};
     use Placement::{DoubleBuffer, Preserve};
@@ -35,8 +35,8 @@ enum Shared {
     Last,
 }
 
-/// Random keys, of which `many` have one prefix: their topmost word is the same, but for its lowest byte. Every third of these is the same as the
-/// one before it.
+/// Random keys, of which `many` share a prefix: their top words differ in the lowest byte only. Every third of these
+/// equals its predecessor.
 fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, seed: u64) -> Vec<Bits> {
     let mut random = Random::new(seed);
     // As the order has it, from the first key on.
@@ -66,8 +66,8 @@ fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, 
     keys
 }
 
-/// Keys that share no prefix or few do, keys that many share at either end, and those for which passes by every digit are chosen; counted by
-/// the host and the device, alone and in a batch.
+/// Keys of which none or few share a prefix, many share the first or the last one, and keys for which passes over all
+/// digits are chosen. With host and device counts, alone and in a batch.
 fn by_prefixes(case: &Case) {
     let (profile, info) = (case.profile(), *case.sorter.info());
     let (up_to, tile) = (profile.prefixes_up_to as usize, profile.sort_finish.tile() as usize);

@@ -13,7 +13,8 @@ fn is_ranked(sorter: &Sorter, size: usize) -> bool {
     sorter.describe(&info).expect("the count is small").contains("sort_rank")
 }
 
-/// Sizes around the ends, all distributions, counts on the device; beside others in a batch, one workgroup sorts the same.
+/// Sizes around the limits, all distributions, device counts. Beside other problems in a batch, one workgroup sorts the
+/// same.
 fn check(info: &SorterInfo) {
     let context = context(Setup::Narrow);
     let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");

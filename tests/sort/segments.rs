@@ -55,7 +55,7 @@ impl Case {
     }
 }
 
-/// Each length around which something changes, its neighbours, and none, in an order in which every window meets others.
+/// Lengths around every limit, their neighbors and 0, in an order that gives each window different segments.
 fn mixed_lengths(case: &Case) -> Vec<u32> {
     let whole = case.whole();
     let around = [1, 2, 32, whole / 4, whole * 3 / 4 / 32 * 32, whole, case.long(1), case.long(3)];
@@ -75,7 +75,8 @@ fn of_all_sizes(case: &Case) {
 
 fn of_one_size(case: &Case) {
     let whole = case.whole();
-    // Tiny ones, more of them in a window than a digit tells apart, or than fit one of its words; whole workgroups; tiles.
+    // Tiny segments: more of them in a window than one digit counts, or than fit one word of heads; whole workgroups;
+    // tiles.
     let lengths = [1, 2, 3, 31, 32, 33, whole / 2, whole / 2 + 1, whole];
     let jobs: Vec<_> =
         lengths.into_iter().map(|length| case.job(3, vec![length; (3 * whole / length + 2) as usize], length.into())).collect();
@@ -129,8 +130,8 @@ fn in_a_batch(case: &Case) {
     case.sort(&jobs, Together::Batch, 6);
 }
 
-/// A third of the kinds with one of the tests and one of the setups, other kinds where subgroups are wider or narrower: several widths
-/// are tested.
+/// Runs a third of the formats, each with one of the tests and one of the setups. Which third depends on the subgroup
+/// size: several sizes are tested.
 fn run(test: usize, body: fn(&Case)) {
     const SETUPS: [Setup; 3] = [Setup::Native, Setup::Folded, Setup::Emulated(32)];
     let width = context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;

@@ -281,8 +281,7 @@ impl<'a> Instruction<'a> {
         self.words.get(range).unwrap_or_default().iter().step_by(step).copied()
     }
 
-    /// Whether the instruction does something besides computing its result. Stores have a question of their own:
-    /// whether anybody loads.
+    /// Whether the instruction has an effect besides its result. Not for stores: they matter if the variable is loaded.
     pub(super) fn has_effect(self) -> bool {
         use Op::*;
         match self.op {

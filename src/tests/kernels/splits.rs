@@ -34,7 +34,8 @@ fn split_kernels() {
     }
 }
 
-/// Every workgroup counts all: of several problems, of one whose count the device tells, and of one that a workgroup holds.
+/// Splits in a single dispatch, whose workgroups each count all items: several problems, one with a device count, and
+/// one that fits a workgroup.
 fn split_recounted(emulated: bool, sorts: &Sorts) {
     let threads = context(emulated).device().profile().plain_threads as usize;
     let batch = vec![

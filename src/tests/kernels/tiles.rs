@@ -7,14 +7,14 @@ use crate::tests::contexts::{assert_silence, context, in_brief, tile_of};
 use crate::tuning::{Profile, Ranking, Shape, SmallShape, TileShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 
-/// Items may be ranked in the order in which shared memory serves the lanes, which is proven, or, here, disproven: by keys alone where
-/// these are sorted by all of their bits, and by the places that items came from.
+/// Ranking by atomic counters, with a wrong order that verification must find: by keys, if keys without values are
+/// sorted by all their bits, and otherwise by source index.
 #[test]
 fn kernels_that_prove_their_ranks() {
     let most = context(true).device().facts().max_invocations;
     let long = SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };
     let infos = [SorterInfo::keys(), SorterInfo { begin_bit: 5, end_bit: 18, ..SorterInfo::keys() }, SorterInfo::pairs(), long];
-    // Every digit with all bits, and digits that all keys share, which are hot. With more threads than digits, those that have none prove.
+    // Full digits, and constant digits, which are hot. With more threads than digits, threads without a digit verify.
     let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
     let ways =
         [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
@@ -32,7 +32,7 @@ fn kernels_that_prove_their_ranks() {
             };
             let problem = problems[(way / 2 + i) % 2].clone();
             let bench = Bench::tuned(true, Way::EveryDigit, tune, info.strategy(strategy), vec![problem]);
-            // Which of two keys with the same sorted bits comes first no run says of the next: hence no altered memory there.
+            // Wrong ranks may order equal keys differently in each run: so no memory is altered here.
             if bench.proves_by_keys() {
                 bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
             } else {
@@ -107,7 +107,8 @@ fn is_persistent(pass: &Pass) -> bool {
     [Kernel::RadixOnesweepPersistent, Kernel::RadixOnesweepPersistentEmulated].contains(&pass.kernel)
 }
 
-/// A workgroup with more subgroups than rows of counters, as few as that takes: each row serves some in turns, or, where they are narrow, one all.
+/// A workgroup with more subgroups than rows of counters. Each row serves several subgroups one after the other; if
+/// subgroups are narrow, one row serves all.
 #[test]
 fn rows_of_counters_are_shared() {
     let context = context(false);
@@ -135,7 +136,8 @@ fn rows_of_counters_are_shared() {
     }
 }
 
-/// Segments that overlap leave words of scratch unwritten. Whatever these hold, packed keys change no byte outside of their array.
+/// Overlapping segments leave words of scratch unwritten. Whatever these contain, packed keys change no byte outside of
+/// their array.
 #[test]
 fn packed_keys_leave_their_neighbors_alone() {
     for (key, sizes) in [(KeyType::U8, 1..10), (KeyType::I16, 1..6)] {
