@@ -161,7 +161,7 @@ fn versions_and_texts() -> Result<()> {
     assert_eq!(parts.map(|part| part.to_string()).join("."), env!("CARGO_PKG_VERSION"));
 
     let mut texts = std::collections::BTreeSet::new();
-    for (name, value) in layout::VALUES.iter().filter(|(name, _)| name.starts_with("TRM_ERROR") || *name == "TRM_SUCCESS") {
+    for (name, value) in layout::values().filter(|(name, _)| name.starts_with("TRM_ERROR") || *name == "TRM_SUCCESS") {
         let text = api.result_string(i32::try_from(*value)?);
         assert_ne!(text, "unknown result", "{name}");
         assert!(texts.insert(text), "{name} has the text of another");

@@ -6,15 +6,28 @@
 #![allow(non_camel_case_types, non_snake_case, reason = "names are those of the header")]
 #![allow(clippy::missing_safety_doc, reason = "the header states it once for all functions")]
 
+/// Passes the primitives to a macro: feature, module, and the info of a request, which batches accept.
+macro_rules! primitives {
+    ($to:ident) => {
+        $to! {
+            "sort": sort, TrmSortInfo;
+            "split": split, TrmSplitInfo;
+        }
+    };
+}
+
 mod border;
 #[cfg(feature = "radix")]
 mod convert;
 mod info;
 pub mod layout;
-mod types;
 
 // The modules are in the order of the header. Blank lines between them keep rustfmt from sorting them.
 mod version;
+
+mod types;
+
+mod radix;
 
 mod result;
 
@@ -28,8 +41,31 @@ mod batch;
 
 pub use batch::*;
 pub use device::*;
+pub use radix::*;
 pub use result::*;
 pub use sort::*;
 pub use split::*;
 pub use types::*;
+// By name, because other files have a `raw` of their own.
+pub use types::raw;
 pub use version::*;
+
+/// The type of an info struct.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmStructureType {
+    /// TrmDeviceRequirementsInfo
+    DeviceRequirementsInfo = 1,
+    /// TrmDeviceCreateInfo
+    DeviceCreateInfo = 2,
+    /// TrmBatchInfo
+    BatchInfo = 3,
+    /// TrmSorterCreateInfo
+    SorterCreateInfo = 1000,
+    /// TrmSortInfo
+    SortInfo = 1001,
+    /// TrmSplitterCreateInfo
+    SplitterCreateInfo = 2000,
+    /// TrmSplitInfo
+    SplitInfo = 2001,
+}
