@@ -74,7 +74,7 @@ pub(super) trait ProblemInfo: Info {
 }
 
 macro_rules! problem_infos {
-    ($($feature:literal: $primitive:ident, $info:ident;)*) => {
+    ($($feature:literal: $primitive:ident, $request:ident($handle:ident, $rust:ident), $info:ident;)*) => {
         /// The features of the primitives.
         #[cfg(not(feature = "radix"))]
         const FEATURES: &[&str] = &[$($feature),*];

@@ -6,16 +6,6 @@
 #![allow(non_camel_case_types, non_snake_case, reason = "names are those of the header")]
 #![allow(clippy::missing_safety_doc, reason = "the header states it once for all functions")]
 
-/// Passes the primitives to a macro: feature, module, and the info of a request, which batches accept.
-macro_rules! primitives {
-    ($to:ident) => {
-        $to! {
-            "sort": sort, TrmSortInfo;
-            "split": split, TrmSplitInfo;
-        }
-    };
-}
-
 mod border;
 #[cfg(feature = "radix")]
 mod convert;
