@@ -1,16 +1,13 @@
 //! Kinds: a profile and handles on it; and the cases of a kind.
 
+use crate::PRIMITIVES;
 use crate::arena::{Image, Poison};
 use crate::machine::Machine;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive};
 use crate::profiles::{self, Forced, Profiles};
 use crate::random::Random;
-use crate::{sort::Sorts, split::Splits};
 use std::sync::Arc;
 use trommel::{Device, DeviceFacts, Error, Profile, Request, batch_scratch_size};
-
-/// Every primitive. A new one implements [`Primitive`] and is named here.
-pub const PRIMITIVES: &[&dyn Primitive] = &[&Sorts, &Splits];
 
 /// Which profiles are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,3 +14,6 @@ pub mod sort;
 pub mod split;
 pub mod tally;
 pub mod tester;
+
+/// Every primitive. A new one adds its module above, and a line here.
+pub const PRIMITIVES: &[&dyn primitive::Primitive] = &[&sort::Sorts, &split::Splits];
