@@ -42,8 +42,9 @@ pub struct Scope {
 
 impl Scope {
     fn primitives(&self) -> Vec<&'static dyn Primitive> {
-        let named: Vec<_> = PRIMITIVES.iter().copied().filter(|primitive| self.only.as_deref() == Some(primitive.name())).collect();
-        if named.is_empty() { PRIMITIVES.to_vec() } else { named }
+        let all: Vec<&'static dyn Primitive> = PRIMITIVES.iter().map(|primitive| *primitive as _).collect();
+        let named: Vec<_> = all.iter().copied().filter(|primitive| self.only.as_deref() == Some(primitive.name())).collect();
+        if named.is_empty() { all } else { named }
     }
 
     fn batches_only(&self) -> bool {

@@ -2,6 +2,7 @@
 //! that shares no code with the library. A seed, a kind and a case name the same test on every machine with the same device.
 
 pub mod arena;
+pub mod calls;
 pub mod items;
 pub mod keys;
 pub mod kind;
@@ -15,5 +16,9 @@ pub mod split;
 pub mod tally;
 pub mod tester;
 
+/// A primitive, for requests that are executed and for calls of the C ABI.
+trait Primitive: primitive::Primitive + calls::Primitive {}
+impl<P: primitive::Primitive + calls::Primitive> Primitive for P {}
+
 /// Every primitive. A new one adds its module above, and a line here.
-pub const PRIMITIVES: &[&dyn primitive::Primitive] = &[&sort::Sorts, &split::Splits];
+const PRIMITIVES: &[&dyn Primitive] = &[&sort::Sorts, &split::Splits];

@@ -36,14 +36,6 @@ const PENDING: &[&str] = &[
     "src/tuning/checks.rs",
     "src/tuning/mod.rs",
     "src/tuning/shapes.rs",
-    // The random calls of the C ABI.
-    "fuzz/src/bin/trommel-fuzz-calls/case.rs",
-    "fuzz/src/bin/trommel-fuzz-calls/good.rs",
-    "fuzz/src/bin/trommel-fuzz-calls/info.rs",
-    "fuzz/src/bin/trommel-fuzz-calls/main.rs",
-    "fuzz/src/bin/trommel-fuzz-calls/model.rs",
-    "fuzz/src/bin/trommel-fuzz-calls/run.rs",
-    "fuzz/src/bin/trommel-fuzz-calls/session.rs",
     // Kernels of the radix passes, in the sort's folder and by its name; what they share with the host.
     "glsl/VARIANTS",
     "glsl/lib/shared.glsl",

@@ -1,6 +1,7 @@
 //! Splits.
 
 mod buckets;
+mod calls;
 mod handle;
 mod results;
 

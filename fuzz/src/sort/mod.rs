@@ -1,5 +1,7 @@
 //! Sorts.
 
+mod calls;
+
 use crate::arena::{Array, Places};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
