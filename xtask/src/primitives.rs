@@ -47,6 +47,8 @@ const PENDING: &[&str] = &[
     "src/kernels.rs",
     "src/shared.rs",
     "src/split/kernel/compiler.rs",
+    // The C++ classes, one file for all.
+    "include/trommel.hpp",
     // Plans of both primitives.
     "src/radix/config.rs",
     "src/radix/format.rs",
@@ -66,8 +68,18 @@ const PENDING: &[&str] = &[
 
 /// What is the same for all primitives: folders and files in which only [`LISTS`] may name one. Tests and examples use
 /// primitives and may name any.
-const SHARED: &[&str] =
-    &["Cargo.toml", "build.rs", "src", "glsl", "bench/src", "fuzz/src", "ffi-tests/src", "tests/common", "xtask/src"];
+const SHARED: &[&str] = &[
+    "Cargo.toml",
+    "build.rs",
+    "include/trommel.hpp",
+    "src",
+    "glsl",
+    "bench/src",
+    "fuzz/src",
+    "ffi-tests/src",
+    "tests/common",
+    "xtask/src",
+];
 
 /// Tests below [`SHARED`].
 const TESTS: &[&str] = &["src/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
@@ -255,7 +267,7 @@ fn declaration(line: &str) -> Option<&str> {
 
 /// A line without its comment.
 fn without_comment<'a>(line: &'a str, file: &str) -> &'a str {
-    let mark = if [".rs", ".glsl", ".comp"].iter().any(|ending| file.ends_with(ending)) { "//" } else { "#" };
+    let mark = if [".rs", ".glsl", ".comp", ".hpp"].iter().any(|ending| file.ends_with(ending)) { "//" } else { "#" };
     let is_code = |(at, _): &(usize, &str)| line[..*at].matches('"').count().is_multiple_of(2);
     line.match_indices(mark).find(is_code).map_or(line, |(at, _)| &line[..at])
 }

@@ -90,6 +90,7 @@ fn batch(random: &mut Random, session: &Session, case: &mut Case) -> Option<()> 
     let one = (0..PRIMITIVES.len()).map(|number| session.pick(random, number, 0)).collect::<Option<Vec<_>>>()?;
     let few = random.once_in(2);
     for _ in 0..len {
+        // From the last on, so that seeds keep their calls.
         let primitive = PRIMITIVES.len() - 1 - random.index(PRIMITIVES.len());
         let place = if few { one[primitive] } else { session.pick(random, primitive, 0)? };
         let mut image = session.model(place.0, place.1)?.handle.draw(random, most, &mut space);

@@ -29,7 +29,7 @@ pub(crate) struct Outcome {
 /// What an output holds before the call.
 pub(super) const POISON: u64 = 0x5a5a_5a5a_5a5a_5a5a;
 
-/// The device that calls with a wrong number of infos, and so on, are made on.
+/// A call, and what has come of it so far.
 pub(super) struct Call<'a> {
     pub(super) case: &'a Case,
     pub(super) blocks: &'a Blocks,
