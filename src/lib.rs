@@ -12,7 +12,8 @@
 
 #![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
-/// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, and the info in C.
+/// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, and the info in
+/// C.
 macro_rules! primitives {
     ($to:ident) => {
         $to! {

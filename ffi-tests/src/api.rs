@@ -56,7 +56,8 @@ functions! {
 
 macro_rules! api {
     ($($primitive:ident)*) => {
-        /// Every function that the library exports: those without a primitive by name, the others behind their primitive.
+        /// Every function that the library exports: those without a primitive by name, the others behind their
+        /// primitive.
         #[derive(Debug)]
         pub struct Api {
             functions: Functions,

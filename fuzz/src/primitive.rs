@@ -299,7 +299,8 @@ pub(crate) fn draw_strategy(random: &mut Random) -> Strategy {
     if random.chance(1, 2) { Strategy::Auto } else { random.pick(&Strategy::ALL) }
 }
 
-/// The largest count of a handle: mostly the library's, now and then the least that will do or one that takes 64-bit addresses.
+/// The largest count of a handle: mostly the library's, now and then the least that will do or one that takes 64-bit
+/// addresses.
 pub(crate) fn draw_max_count(limits: &Limits, random: &mut Random) -> u32 {
     match random.below(12) {
         0 => random.pick(&[(1 << 30) + 1, u32::MAX, 1 << 31]),

@@ -23,8 +23,8 @@ pub(crate) fn sizes() {
     }
 }
 
-/// One bucket with all items (the first, the last, one between), round robin, few large and many small buckets, and all kinds of
-/// keys.
+/// One bucket with all items (the first, the last, one between), round robin, few large and many small buckets, and all
+/// kinds of keys.
 pub(crate) fn distributions() {
     for case in cases(1) {
         let (n, buckets) = (case.tiles(4), Bits::from(case.splitter.info().buckets));
@@ -85,8 +85,8 @@ pub(crate) fn few_items_and_many() {
     }
 }
 
-/// Device counts below, at and above the maximum, and zero. Clamped counts and items without a bucket are flagged, nothing past the
-/// count is written, and a count of zero still writes the bucket information.
+/// Device counts below, at and above the maximum, and zero. Clamped counts and items without a bucket are flagged,
+/// nothing past the count is written, and a count of zero still writes the bucket information.
 pub(crate) fn counts_on_the_device() {
     for case in cases(3) {
         let mut jobs = Vec::new();
@@ -106,7 +106,8 @@ pub(crate) fn counts_on_the_device() {
     }
 }
 
-/// Keys without a bucket are placed after the last bucket, in their order. The status flags them, and no other output counts them.
+/// Keys without a bucket are placed after the last bucket, in their order. The status flags them, and no other output
+/// counts them.
 pub(crate) fn keys_of_no_bucket() {
     for (i, setup) in setups().into_iter().enumerate().filter(|(i, _)| full() || brief() == (*i == 0)) {
         let strategy = [Strategy::ReduceThenScan, Strategy::Lookback][i % 2];

@@ -30,8 +30,8 @@ const ITEMS: [SplitterInfo; 12] = {
     ]
 };
 
-/// Every number of buckets with each strategy, by bits or by ranges. Items and setups rotate, so that each occurs with several
-/// strategies.
+/// Every number of buckets with each strategy, by bits or by ranges. Items and setups rotate, so that each occurs with
+/// several strategies.
 pub(crate) fn every_number_of_buckets() {
     let setups = setups();
     for (place, buckets) in BUCKETS.into_iter().enumerate() {
@@ -71,7 +71,8 @@ fn by_field_or_range(setup: Setup, buckets: u32, ranges: bool, items: SplitterIn
         let width = [all.min(u32::MAX.into()), 1, 7, 1 << 20][at % 4];
         return by(BucketFunction::Range).ranges([0, 9, 1 << 30, u64::from(u32::MAX - 5)][at / 4 % 4], width);
     }
-    // The lowest bits, the highest of a word, some between; of long keys, in the upper word too. (A field is one bit at least.)
+    // The lowest bits, the highest of a word, some between; of long keys, in the upper word too. (A field is one bit at
+    // least.)
     let free = items.key.bits().min(32) - buckets.next_power_of_two().ilog2().max(1);
     let upper = if items.key.bits() > 32 && at.is_multiple_of(2) { 32 } else { 0 };
     by(BucketFunction::Bits { begin_bit: upper + [0, free, free / 2][at % 3] })
@@ -155,7 +156,8 @@ pub(crate) fn ranges_at_their_borders() {
     }
 }
 
-/// Doubles that differ from the splitters in their lower word only. The encoding inverts that word if the key is negative.
+/// Doubles that differ from the splitters in their lower word only. The encoding inverts that word if the key is
+/// negative.
 pub(crate) fn doubles_between_splitters_of_one_upper_word() {
     let info = SplitterInfo { key: KeyType::F64, ..SplitterInfo::keys(4, BucketFunction::Splitters) };
     let case = Case::new(Setup::Native, &info);

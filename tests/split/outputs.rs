@@ -44,7 +44,8 @@ const OUTPUTS: [(SplitterInfo, SplitOutput); 20] = {
     ]
 };
 
-/// The device's strategy, and one strategy with waiting tiles (all of these with `TROMMEL_TEST_FULL`). Counts have none: no tile waits.
+/// The device's strategy, and one strategy with waiting tiles (all of these with `TROMMEL_TEST_FULL`). Counts have
+/// none: no tile waits.
 fn strategies_of(output: SplitOutput, place: usize) -> impl Iterator<Item = Strategy> {
     let waits = |strategy: &Strategy| *strategy != Strategy::ReduceThenScan;
     let waiting = Strategy::ALL.into_iter().filter(waits).enumerate();
@@ -76,7 +77,8 @@ pub(crate) fn other_outputs() {
     }
 }
 
-/// Placed buckets that begin too late, or so late that the index wraps at 2^32. Items past the end are not written, all others are.
+/// Placed buckets that begin too late, or so late that the index wraps at 2^32. Items past the end are not written, all
+/// others are.
 pub(crate) fn buckets_placed_beyond_the_output() {
     let setups = setups();
     let placed = |info: SplitterInfo| info.output(SplitOutput::Placed);
@@ -111,7 +113,8 @@ pub(crate) fn buckets_placed_beyond_the_output() {
     }
 }
 
-/// Ranking by subgroups, with and without reordering: few and many buckets, ids, splitters, each output, two scatter passes.
+/// Ranking by subgroups, with and without reordering: few and many buckets, ids, splitters, each output, two scatter
+/// passes.
 pub(crate) fn other_methods() {
     use KeyType::{F64, I16, U32x3, U64};
     let setups = setups();

@@ -46,8 +46,8 @@ pub(crate) fn poisoned_scratch_and_twenty_runs() {
     }
 }
 
-/// Two splits in one command buffer with another pipeline, layout and push constants between them; and a secondary command buffer
-/// that is executed twice.
+/// Two splits in one command buffer with another pipeline, layout and push constants between them; and a secondary
+/// command buffer that is executed twice.
 pub(crate) fn strangers_and_secondary_command_buffers() {
     let case = cases(6).remove(0);
     let jobs = [case.tiles(3), case.tiles(2)].map(|n| case.draw(Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));

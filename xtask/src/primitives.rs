@@ -65,7 +65,8 @@ const SHARED: &[&str] = &[
 /// Tests below [`SHARED`].
 const TESTS: &[&str] = &["src/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
 
-/// Programs of one primitive, below [`SHARED`]: the compiler of bucket functions, and a drawing of the approaches to a split.
+/// Programs of one primitive, below [`SHARED`]: the compiler of bucket functions, and a drawing of the approaches to a
+/// split.
 const PROGRAMS: &[&str] = &["src/bin/trommel-kernel.rs", "bench/src/bin/trommel-plot"];
 
 /// Folders in which the files of a primitive may use others: to compare with them, or to draw the same members.

@@ -88,7 +88,8 @@ impl Call<'_> {
             Pointer::Misaligned => (&raw mut size).cast::<u8>().wrapping_add(1).cast(),
         };
         let mut extensions = 7u32;
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to find out.
+        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
+        // find out.
         self.outcome.result = unsafe {
             let extensions = &raw mut extensions;
             trmGetDeviceRequirements(info, &raw mut v12, &raw mut v13, extensions, null_mut(), size_at, text.cast())

@@ -1,4 +1,5 @@
-//! The contract of the C ABI, as include/trommel.h states it: which calls are errors, and of which kind. It shares no code with the library.
+//! The contract of the C ABI, as include/trommel.h states it: which calls are errors, and of which kind. It shares no
+//! code with the library.
 
 use crate::calls::info::{Image, Info};
 use trommel::capi::*;

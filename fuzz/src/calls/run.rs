@@ -152,7 +152,8 @@ impl Call<'_> {
         }
         let handle = address(model.as_ref());
         let info = primitive.place(&self.blocks.info, &case.image, &[(HANDLE, handle_pointer(session, code))]);
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to find out.
+        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
+        // find out.
         self.record(session, limits, |commands| unsafe { primitive.record(commands, handle, info) });
     }
 
@@ -198,7 +199,8 @@ impl Call<'_> {
             limits = Limits { buffer: info.scratch.buffer.as_raw(), offset: info.scratch.offset, size: required, ..limits };
         }
         let info = self.place_batch(session, &image);
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to find out.
+        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
+        // find out.
         self.record(session, limits, |commands| unsafe { trmCmdBatch(commands, info) });
     }
 
@@ -307,8 +309,8 @@ impl Call<'_> {
             code: text.cast_const().cast(),
             code_size: usize::try_from(case.number).unwrap_or(0),
         };
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to find out. The fake compiles no
-        // module.
+        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
+        // find out. The fake compiles no module.
         unsafe {
             self.outcome.result = primitive.create(creation, &arguments, out.cast());
             side.fake.fail_after.store(-1, Ordering::Relaxed);

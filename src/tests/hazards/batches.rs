@@ -100,8 +100,8 @@ fn plans_that_share_no_kernel_share_their_barriers() {
     });
 }
 
-/// More groups than one plan takes, with segmented ones among them. Each plan has the barriers that it needs; between plans
-/// there are none.
+/// More groups than one plan takes, with segmented ones among them. Each plan has the barriers that it needs; between
+/// plans there are none.
 #[test]
 fn groups_have_the_barriers_they_need_and_no_other() {
     for (d, (_, facts)) in devices().into_iter().enumerate() {

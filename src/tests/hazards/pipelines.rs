@@ -55,7 +55,8 @@ fn pipelines_of_few_items_are_made() {
     }
 }
 
-/// Pipelines that only sums over a batch need, or segments longer than a workgroup holds. The profile makes such cases small.
+/// Pipelines that only sums over a batch need, or segments longer than a workgroup holds. The profile makes such cases
+/// small.
 #[test]
 fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     let hooks = Hooks { ring_entries: 4, ring_reach: 1, ..Hooks::default() };
@@ -86,8 +87,8 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     }
 }
 
-/// Splits by one digit go by a single dispatch up to the size in the profile, except placed outputs and methods other than
-/// the default.
+/// Splits by one digit go by a single dispatch up to the size in the profile, except placed outputs and methods other
+/// than the default.
 #[test]
 fn few_items_are_counted_again() {
     let profile = Profile::for_device(&NVIDIA);
