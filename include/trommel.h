@@ -27,6 +27,19 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
+/// The version of the header, to compare with trmGetVersion(). Before 1.0, a minor version may change the ABI.
+#define TRM_VERSION_MAJOR 0
+
+/// See TRM_VERSION_MAJOR.
+#define TRM_VERSION_MINOR 1
+
+/// See TRM_VERSION_MAJOR.
+#define TRM_VERSION_PATCH 0
+
+/// Status bit: the count on the device exceeded its maximum, and the maximum was used; or segment offsets pointed past
+/// the end of the arrays and were clamped.
+#define TRM_STATUS_COUNT_CLAMPED 1
+
 /// Flag in TrmSorterCreateInfo::flags: the sorted keys are not needed. The last pass does not write them, and the
 /// contents of the key array are undefined afterwards. With TRM_PLACEMENT_PRESERVE keysOut is ignored. Not available
 /// with TRM_VALUE_TYPE_NONE, since nothing would be written.
@@ -60,25 +73,12 @@
 /// create them.
 #define TRM_SPLITTER_CREATE_DEFERRED_BIT 8
 
-/// Status bit: the count on the device exceeded its maximum, and the maximum was used; or segment offsets pointed past
-/// the end of the arrays and were clamped.
-#define TRM_STATUS_COUNT_CLAMPED 1
-
 /// Status bit of a split: some items have no bucket; they were placed after the last bucket.
 #define TRM_STATUS_NO_BUCKET 2
 
 /// Status bit of a split with TRM_SPLIT_OUTPUT_PLACED: some items belong past the end of keysOut or valuesOut, by
 /// TrmSplitInfo::starts. These items were not written.
 #define TRM_STATUS_OUTPUT_CLAMPED 4
-
-/// The version of the header, to compare with trmGetVersion(). Before 1.0, a minor version may change the ABI.
-#define TRM_VERSION_MAJOR 0
-
-/// See TRM_VERSION_MAJOR.
-#define TRM_VERSION_MINOR 1
-
-/// See TRM_VERSION_MAJOR.
-#define TRM_VERSION_PATCH 0
 
 /// Success, an error of the library, or any VkResult unchanged. Errors are negative. The library's codes are between
 /// -1900000999 and -1900000001, far from Vulkan's. The meaning of a code never changes.

@@ -1,8 +1,6 @@
 //! The engine's Vulkan device: handles, limits, and the pipelines created on it.
 
-#[cfg(feature = "split")]
-use crate::core::pipelines::Module;
-use crate::core::pipelines::{Pipeline, Registry, Variant, Workspace};
+use crate::core::pipelines::{Module, Pipeline, Registry, Variant, Workspace};
 use crate::loader::{check_device, check_instance};
 use crate::requirements::Requirements;
 use crate::tuning::Profile;
@@ -261,7 +259,7 @@ impl Device {
         Err(Error::Internal(format!("no pipeline of {variant:?}")))
     }
 
-    #[cfg(feature = "split")]
+    #[allow(dead_code, reason = "some builds have no primitive that takes modules of the caller")]
     pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> Arc<Module> {
         self.0.registry.add_module(code)
     }

@@ -12,6 +12,17 @@
 
 #![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
+/// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, and the info in
+/// C.
+macro_rules! primitives {
+    ($to:ident) => {
+        $to! {
+            "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo;
+            "split": split, Split(Splitter, SplitInfo), TrmSplitInfo;
+        }
+    };
+}
+
 #[doc(hidden)]
 pub mod capi;
 mod core;

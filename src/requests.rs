@@ -1,4 +1,4 @@
-//! The primitives that batches accept. A new primitive adds a line.
+//! The requests that batches accept.
 
 use crate::core::batch::{self, Argument, GroupOrder, Listed, Members, Requests, requests};
 use crate::core::handle::check_apart;
@@ -8,17 +8,6 @@ use crate::core::plan::Plan;
 use crate::core::primitive::{GroupOf, PlanSource, Planner, Primitive};
 use crate::core::scratch::Layout;
 use crate::{Device, Result};
-#[cfg(feature = "sort")]
-use crate::{SortInfo, Sorter};
-#[cfg(feature = "split")]
-use crate::{SplitInfo, Splitter};
 use ash::vk;
 
-requests! {
-    /// A sort.
-    #[cfg(feature = "sort")]
-    Sort(Sorter, SortInfo),
-    /// A split.
-    #[cfg(feature = "split")]
-    Split(Splitter, SplitInfo),
-}
+primitives!(requests);

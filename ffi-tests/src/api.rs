@@ -3,43 +3,39 @@
 use anyhow::{Context, Result};
 use libloading::Library;
 use std::ffi::{CStr, c_char};
+use std::ops::Deref;
 use std::path::Path;
 use trommel::capi::*;
 
-macro_rules! api {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// Every function that the library exports.
+/// Declares `Functions`: functions of the library by name.
+macro_rules! functions {
+    ($($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        /// Functions that the library exports.
         #[allow(non_snake_case, reason = "names are those of the header")]
         #[derive(Debug)]
-        pub struct Api {
+        pub struct Functions {
             $(
                 #[doc = concat!("`", stringify!($name), "`")]
                 pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
             )*
-            _library: Library,
         }
 
-        impl Api {
+        impl Functions {
             /// Their names.
-            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+            pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-            /// Loads a library.
-            ///
-            /// # Errors
-            /// It cannot be loaded, or lacks a function.
-            pub fn load(path: &Path) -> Result<Self> {
-                // SAFETY: the library is trommel's, which runs nothing when it is loaded; the header's test compares the
-                // signatures.
-                unsafe {
-                    let library = Library::new(path).with_context(|| path.display().to_string())?;
-                    Ok(Self { $($name: *library.get(concat!(stringify!($name), "\0").as_bytes())?,)* _library: library })
-                }
+            /// # Safety
+            /// The library is trommel's, and outlives the functions.
+            pub(crate) unsafe fn load(library: &libloading::Library) -> anyhow::Result<Self> {
+                // SAFETY: the header's test compares the signatures.
+                unsafe { Ok(Self { $($name: *library.get(concat!(stringify!($name), "\0").as_bytes())?,)* }) }
             }
         }
     };
 }
+pub(crate) use functions;
 
-api! {
+functions! {
     trmGetVersion: fn() -> u32;
     trmResultString: fn(raw::TrmResult) -> *const c_char;
     trmGetLastError: fn() -> *const c_char;
@@ -54,36 +50,56 @@ api! {
     ) -> raw::TrmResult;
     trmCreateDevice: fn(*const TrmDeviceCreateInfo, *mut TrmDevice) -> raw::TrmResult;
     trmDestroyDevice: fn(TrmDevice);
-    trmCreateSorter: fn(TrmDevice, *const TrmSorterCreateInfo, *mut TrmSorter) -> raw::TrmResult;
-    trmDestroySorter: fn(TrmSorter);
-    trmGetSorterScratch: fn(TrmSorter, u32, *mut VkDeviceSize) -> raw::TrmResult;
-    trmGetSorterTimestampCount: fn(TrmSorter, u32, *mut u32) -> raw::TrmResult;
-    trmGetSorterResultSide: fn(TrmSorter, *mut u32) -> raw::TrmResult;
-    trmCompileSorter: fn(TrmSorter) -> raw::TrmResult;
-    trmGetSorterReady: fn(TrmSorter, *mut VkBool32) -> raw::TrmResult;
-    trmCmdSort: fn(VkCommandBuffer, TrmSorter, *const TrmSortInfo) -> raw::TrmResult;
-    trmCreateSplitter: fn(TrmDevice, *const TrmSplitterCreateInfo, *mut TrmSplitter) -> raw::TrmResult;
-    trmCreateSplitterFromGlsl: fn(
-        TrmDevice,
-        *const TrmSplitterCreateInfo,
-        *const c_char,
-        *mut TrmSplitter
-    ) -> raw::TrmResult;
-    trmCreateSplitterFromSpirv: fn(
-        TrmDevice,
-        *const TrmSplitterCreateInfo,
-        *const u32,
-        usize,
-        *mut TrmSplitter
-    ) -> raw::TrmResult;
-    trmDestroySplitter: fn(TrmSplitter);
-    trmGetSplitterScratch: fn(TrmSplitter, u32, *mut VkDeviceSize) -> raw::TrmResult;
-    trmGetSplitterTimestampCount: fn(TrmSplitter, u32, *mut u32) -> raw::TrmResult;
-    trmCompileSplitter: fn(TrmSplitter) -> raw::TrmResult;
-    trmGetSplitterReady: fn(TrmSplitter, *mut VkBool32) -> raw::TrmResult;
-    trmCmdSplit: fn(VkCommandBuffer, TrmSplitter, *const TrmSplitInfo) -> raw::TrmResult;
     trmGetBatchScratch: fn(*const TrmBatchInfo, *mut VkDeviceSize) -> raw::TrmResult;
     trmCmdBatch: fn(VkCommandBuffer, *const TrmBatchInfo) -> raw::TrmResult;
+}
+
+macro_rules! api {
+    ($($primitive:ident)*) => {
+        /// Every function that the library exports: those without a primitive by name, the others behind their
+        /// primitive.
+        #[derive(Debug)]
+        pub struct Api {
+            functions: Functions,
+            $(
+                #[doc = concat!("The functions of ", stringify!($primitive), ".")]
+                pub $primitive: crate::$primitive::Functions,
+            )*
+            _library: Library,
+        }
+
+        impl Api {
+            /// Returns the names of all functions.
+            pub fn names() -> impl Iterator<Item = &'static str> {
+                [Functions::NAMES, $(crate::$primitive::Functions::NAMES),*].into_iter().flatten().copied()
+            }
+
+            /// Loads a library.
+            ///
+            /// # Errors
+            /// It cannot be loaded, or lacks a function.
+            pub fn load(path: &Path) -> Result<Self> {
+                // SAFETY: the library is trommel's, which runs nothing when it is loaded.
+                unsafe {
+                    let library = Library::new(path).with_context(|| path.display().to_string())?;
+                    Ok(Self {
+                        functions: Functions::load(&library)?,
+                        $($primitive: crate::$primitive::Functions::load(&library)?,)*
+                        _library: library,
+                    })
+                }
+            }
+        }
+    };
+}
+primitives!(api);
+
+impl Deref for Api {
+    type Target = Functions;
+
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
 }
 
 impl Api {

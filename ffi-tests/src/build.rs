@@ -95,16 +95,7 @@ pub fn library_without_primitives() -> Result<&'static Path> {
     once(&LIBRARY, "none", &["--no-default-features"])
 }
 
-/// The shared library with sorts alone.
-///
-/// # Errors
-/// Cargo's.
-pub fn library_of_sorts() -> Result<&'static Path> {
-    static LIBRARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    once(&LIBRARY, "sort", &["--no-default-features", "--features", "sort"])
-}
-
-fn once(built: &'static OnceLock<Result<PathBuf, String>>, name: &str, arguments: &[&str]) -> Result<&'static Path> {
+pub(crate) fn once(built: &'static OnceLock<Result<PathBuf, String>>, name: &str, arguments: &[&str]) -> Result<&'static Path> {
     let path = built.get_or_init(|| build(name, arguments).map_err(|error| format!("{error:#}")));
     path.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }

@@ -83,67 +83,6 @@ impl Engine {
         }
     }
 
-    /// A sorter of `u32` keys with or without values.
-    ///
-    /// # Errors
-    /// The library's.
-    pub fn sorter(&self, value_type: TrmValueType) -> Result<TrmSorter> {
-        self.sorter_of(&TrmSorterCreateInfo { value_type: value_type as i32, ..sorter_info() })
-    }
-
-    /// A sorter of any kind.
-    ///
-    /// # Errors
-    /// The library's.
-    pub fn sorter_of(&self, info: &TrmSorterCreateInfo) -> Result<TrmSorter> {
-        let mut sorter = ptr::null_mut();
-        // Some tests record batches.
-        let info = TrmSorterCreateInfo { flags: info.flags | TRM_SORTER_CREATE_BATCHES_BIT, ..*info };
-        // SAFETY: the info is valid.
-        let result = unsafe { (self.api.trmCreateSorter)(self.device, &info, &mut sorter) };
-        ensure!(result == 0 && !sorter.is_null(), "sorter: {}", self.api.last_error());
-        Ok(sorter)
-    }
-
-    /// Scratch for as many keys.
-    ///
-    /// # Errors
-    /// The library's.
-    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "a test knows which sorters are alive")]
-    pub fn scratch(&self, sorter: TrmSorter, max_count: u32) -> Result<Buffer> {
-        let mut size = 0;
-        // SAFETY: the sorter is one.
-        let result = unsafe { (self.api.trmGetSorterScratch)(sorter, max_count, &mut size) };
-        ensure!(result == 0, "scratch: {}", self.api.last_error());
-        Ok(self.context.buffer(size)?)
-    }
-
-    /// A splitter of any kind.
-    ///
-    /// # Errors
-    /// The library's.
-    pub fn splitter_of(&self, info: &TrmSplitterCreateInfo) -> Result<TrmSplitter> {
-        let mut splitter = ptr::null_mut();
-        let info = TrmSplitterCreateInfo { flags: info.flags | TRM_SPLITTER_CREATE_BATCHES_BIT, ..*info };
-        // SAFETY: the info is valid.
-        let result = unsafe { (self.api.trmCreateSplitter)(self.device, &info, &mut splitter) };
-        ensure!(result == 0 && !splitter.is_null(), "splitter: {}", self.api.last_error());
-        Ok(splitter)
-    }
-
-    /// Scratch for as many items.
-    ///
-    /// # Errors
-    /// The library's.
-    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "a test knows which splitters are alive")]
-    pub fn split_scratch(&self, splitter: TrmSplitter, max_count: u32) -> Result<Buffer> {
-        let mut size = 0;
-        // SAFETY: the splitter is one.
-        let result = unsafe { (self.api.trmGetSplitterScratch)(splitter, max_count, &mut size) };
-        ensure!(result == 0, "scratch: {}", self.api.last_error());
-        Ok(self.context.buffer(size)?)
-    }
-
     /// Ends the library on the device; whether the validation layer has been content.
     ///
     /// # Errors
@@ -161,7 +100,7 @@ impl Engine {
 ///
 /// # Safety
 /// Any bytes make a `T`, which begins with a header.
-unsafe fn begun<T>(s_type: TrmStructureType) -> T {
+pub(crate) unsafe fn begun<T>(s_type: TrmStructureType) -> T {
     let mut info = MaybeUninit::<T>::zeroed();
     let header =
         TrmInfoHeader { s_type: s_type as i32, struct_size: u32::try_from(size_of::<T>()).unwrap_or(0), p_next: ptr::null() };
@@ -170,30 +109,6 @@ unsafe fn begun<T>(s_type: TrmStructureType) -> T {
         info.as_mut_ptr().cast::<TrmInfoHeader>().write(header);
         info.assume_init()
     }
-}
-
-/// Keys alone, strategy by the device.
-pub fn sorter_info() -> TrmSorterCreateInfo {
-    // SAFETY: numbers and pointers.
-    unsafe { begun(TrmStructureType::SorterCreateInfo) }
-}
-
-/// An empty sort.
-pub fn sort_info() -> TrmSortInfo {
-    // SAFETY: numbers and pointers.
-    unsafe { begun(TrmStructureType::SortInfo) }
-}
-
-/// Keys alone by one bit, strategy by the device.
-pub fn splitter_info() -> TrmSplitterCreateInfo {
-    // SAFETY: numbers and pointers.
-    TrmSplitterCreateInfo { bucket_count: 2, ..unsafe { begun(TrmStructureType::SplitterCreateInfo) } }
-}
-
-/// An empty split.
-pub fn split_info() -> TrmSplitInfo {
-    // SAFETY: numbers and pointers.
-    unsafe { begun(TrmStructureType::SplitInfo) }
 }
 
 /// A batch of these.

@@ -106,24 +106,24 @@ fn what_is_left_out_says_so() -> Result<()> {
     // SAFETY: no pointer is followed.
     unsafe {
         let commands = VkCommandBuffer::default();
-        refusals.expect("create", (api.trmCreateSorter)(engine.device, &sorter_info(), &mut sorter), NOT_BUILT, reason);
-        refusals.expect("scratch", (api.trmGetSorterScratch)(sorter, 1, &mut size), NOT_BUILT, reason);
-        refusals.expect("timestamps", (api.trmGetSorterTimestampCount)(sorter, 1, &mut count), NOT_BUILT, reason);
-        refusals.expect("side", (api.trmGetSorterResultSide)(sorter, &mut count), NOT_BUILT, reason);
-        refusals.expect("compile", (api.trmCompileSorter)(sorter), NOT_BUILT, reason);
-        refusals.expect("ready", (api.trmGetSorterReady)(sorter, &mut count), NOT_BUILT, reason);
-        refusals.expect("sort", (api.trmCmdSort)(commands, sorter, &sort_info()), NOT_BUILT, reason);
+        refusals.expect("create", (api.sort.trmCreateSorter)(engine.device, &sorter_info(), &mut sorter), NOT_BUILT, reason);
+        refusals.expect("scratch", (api.sort.trmGetSorterScratch)(sorter, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("timestamps", (api.sort.trmGetSorterTimestampCount)(sorter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("side", (api.sort.trmGetSorterResultSide)(sorter, &mut count), NOT_BUILT, reason);
+        refusals.expect("compile", (api.sort.trmCompileSorter)(sorter), NOT_BUILT, reason);
+        refusals.expect("ready", (api.sort.trmGetSorterReady)(sorter, &mut count), NOT_BUILT, reason);
+        refusals.expect("sort", (api.sort.trmCmdSort)(commands, sorter, &sort_info()), NOT_BUILT, reason);
         refusals.expect("batch scratch", (api.trmGetBatchScratch)(&batch_info(&[]), &mut size), NOT_BUILT, reason);
         refusals.expect("batch", (api.trmCmdBatch)(commands, &batch_info(&[])), NOT_BUILT, reason);
-        (api.trmDestroySorter)(ptr::null_mut());
+        (api.sort.trmDestroySorter)(ptr::null_mut());
         let reason = "built without the feature \"split\"";
-        refusals.expect("create", (api.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter), NOT_BUILT, reason);
-        refusals.expect("scratch", (api.trmGetSplitterScratch)(splitter, 1, &mut size), NOT_BUILT, reason);
-        refusals.expect("timestamps", (api.trmGetSplitterTimestampCount)(splitter, 1, &mut count), NOT_BUILT, reason);
-        refusals.expect("compile", (api.trmCompileSplitter)(splitter), NOT_BUILT, reason);
-        refusals.expect("ready", (api.trmGetSplitterReady)(splitter, &mut count), NOT_BUILT, reason);
-        refusals.expect("split", (api.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
-        (api.trmDestroySplitter)(ptr::null_mut());
+        refusals.expect("create", (api.split.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter), NOT_BUILT, reason);
+        refusals.expect("scratch", (api.split.trmGetSplitterScratch)(splitter, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("timestamps", (api.split.trmGetSplitterTimestampCount)(splitter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("compile", (api.split.trmCompileSplitter)(splitter), NOT_BUILT, reason);
+        refusals.expect("ready", (api.split.trmGetSplitterReady)(splitter, &mut count), NOT_BUILT, reason);
+        refusals.expect("split", (api.split.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
+        (api.split.trmDestroySplitter)(ptr::null_mut());
     }
     assert!(sorter.is_null() && splitter.is_null());
     assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
@@ -145,7 +145,7 @@ fn batches_without_splits_say_so() -> Result<()> {
         refusals.expect("a split", result, NOT_BUILT, "built without the feature \"split\"");
         assert_eq!(size, UNTOUCHED, "outputs are written on success only");
         assert_eq!((engine.api.trmGetBatchScratch)(&batch_info(&infos[..1]), &mut size), 0, "{}", engine.api.last_error());
-        (engine.api.trmDestroySorter)(sorter);
+        (engine.api.sort.trmDestroySorter)(sorter);
     }
     refusals.finish()?;
     engine.finish()
@@ -161,7 +161,7 @@ fn versions_and_texts() -> Result<()> {
     assert_eq!(parts.map(|part| part.to_string()).join("."), env!("CARGO_PKG_VERSION"));
 
     let mut texts = std::collections::BTreeSet::new();
-    for (name, value) in layout::VALUES.iter().filter(|(name, _)| name.starts_with("TRM_ERROR") || *name == "TRM_SUCCESS") {
+    for (name, value) in layout::values().filter(|(name, _)| name.starts_with("TRM_ERROR") || *name == "TRM_SUCCESS") {
         let text = api.result_string(i32::try_from(*value)?);
         assert_ne!(text, "unknown result", "{name}");
         assert!(texts.insert(text), "{name} has the text of another");

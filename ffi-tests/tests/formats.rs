@@ -355,7 +355,7 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
 fn result_side(api: &Api, sorter: TrmSorter) -> Result<u32> {
     let mut side = u32::MAX;
     // SAFETY: the sorter is one.
-    ensure!(unsafe { (api.trmGetSorterResultSide)(sorter, &mut side) } == 0, api.last_error());
+    ensure!(unsafe { (api.sort.trmGetSorterResultSide)(sorter, &mut side) } == 0, api.last_error());
     Ok(side)
 }
 
@@ -368,13 +368,13 @@ fn scratch_of_the_ring() -> Result<()> {
     let beside = |count: u32| -> Result<u64> {
         let mut size = 0;
         // SAFETY: the sorter is one.
-        ensure!(unsafe { (engine.api.trmGetSorterScratch)(sorter, count, &mut size) } == 0, engine.api.last_error());
+        ensure!(unsafe { (engine.api.sort.trmGetSorterScratch)(sorter, count, &mut size) } == 0, engine.api.last_error());
         Ok(size - u64::from(count) * 8)
     };
     let (small, large) = (beside(1 << 20)?, beside(1 << 30)?);
     ensure!(small < (2 << 20) + (64 << 10) && large < small + 512, "{small} bytes beside 2^20 pairs, {large} beside 2^30");
     // SAFETY: nobody uses it any more.
-    unsafe { (engine.api.trmDestroySorter)(sorter) };
+    unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }
 
@@ -395,7 +395,7 @@ fn every_format() -> Result<()> {
             let info = TrmSortInfo { scratch: scratch(&work), ..case.info };
             context.run(|commands| {
                 // SAFETY: everything is valid and lives until it has run.
-                assert_eq!(unsafe { (api.trmCmdSort)(commands, *sorter, &info) }, 0, "{}: {}", case.name, api.last_error());
+                assert_eq!(unsafe { (api.sort.trmCmdSort)(commands, *sorter, &info) }, 0, "{}: {}", case.name, api.last_error());
                 Ok(())
             })?;
             check("alone", case, *sorter)?;
@@ -418,7 +418,7 @@ fn every_format() -> Result<()> {
         cases.iter().zip(&sorters).try_for_each(|(case, sorter)| check("in a batch", case, *sorter))?;
     }
     // SAFETY: nobody uses them any more.
-    sorters.iter().for_each(|sorter| unsafe { (api.trmDestroySorter)(*sorter) });
+    sorters.iter().for_each(|sorter| unsafe { (api.sort.trmDestroySorter)(*sorter) });
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     engine.finish()
 }

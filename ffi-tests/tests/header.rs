@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use trommel::capi::layout::{STRUCTS, VALUES};
+use trommel::capi::layout;
 
 const DIALECTS: &[(&str, &str)] = &[("cc", "c99"), ("cc", "c11"), ("c++", "c++11"), ("c++", "c++17")];
 
@@ -27,7 +27,7 @@ fn assertions() -> Result<String> {
         // C99 and C++11 have no assertion in common but this one.
         writeln!(text, "typedef char assertion_{number}[({condition}) ? 1 : -1];")
     };
-    for s in STRUCTS {
+    for s in layout::structs() {
         assert(format!("sizeof({}) == {}", s.name, s.size))?;
         for member in s.members {
             let name = camel_case(member.name);
@@ -35,7 +35,7 @@ fn assertions() -> Result<String> {
             assert(format!("sizeof((({} *)0)->{name}) == {}", s.name, member.size))?;
         }
     }
-    for (name, value) in VALUES {
+    for (name, value) in layout::values() {
         assert(format!("{name} == {value}"))?;
     }
     text += "\nint main(void)\n{\n    return 0;\n}\n";
@@ -120,7 +120,7 @@ fn parameters() -> Result<BTreeSet<String>> {
 
 #[test]
 fn errors_name_members_and_parameters_of_the_header() -> Result<()> {
-    let members: BTreeSet<String> = STRUCTS.iter().flat_map(|s| s.members).map(|member| camel_case(member.name)).collect();
+    let members: BTreeSet<String> = layout::structs().flat_map(|s| s.members).map(|member| camel_case(member.name)).collect();
     let parameters = parameters()?;
     let is_known = |name: &str| {
         let mut parts = name.split('.');
@@ -186,18 +186,18 @@ fn nothing_of_the_header_is_left_unchecked() -> Result<()> {
     let code: String =
         header.lines().filter(|line| !line.trim_start().starts_with(['/', '*'])).fold(String::new(), |s, l| s + l + "\n");
     let values: BTreeSet<_> = words(&code).filter(|word| word.starts_with("TRM_")).collect();
-    let known: BTreeSet<_> = VALUES.iter().map(|(name, _)| *name).collect();
-    ensure!(values == known, "header and layout.rs differ in {:?}", values.symmetric_difference(&known));
+    let known: BTreeSet<_> = layout::values().map(|(name, _)| *name).collect();
+    ensure!(values == known, "header and layouts differ in {:?}", values.symmetric_difference(&known));
 
     let structs = code.lines().filter_map(|line| line.strip_prefix("typedef struct ")?.strip_suffix(" {"));
     let structs: BTreeSet<_> = structs.collect();
-    let known: BTreeSet<_> = STRUCTS.iter().map(|s| s.name).collect();
-    ensure!(structs == known, "header and layout.rs differ in {:?}", structs.symmetric_difference(&known));
+    let known: BTreeSet<_> = layout::structs().map(|s| s.name).collect();
+    ensure!(structs == known, "header and layouts differ in {:?}", structs.symmetric_difference(&known));
 
-    for s in STRUCTS {
+    for s in layout::structs() {
         let start = code.find(&format!("typedef struct {} {{", s.name)).unwrap();
         let body = &code[start..start + code[start..].find('}').unwrap()];
-        ensure!(body.matches(';').count() == s.members.len(), "a member of {} is not in layout.rs", s.name);
+        ensure!(body.matches(';').count() == s.members.len(), "a member of {} has no layout", s.name);
     }
     Ok(())
 }
@@ -209,7 +209,7 @@ fn the_library_exports_the_functions_of_the_header_and_nothing_else() -> Result<
         words(&header).filter(|word| word.starts_with("trm") && header.contains(&format!("{word}("))).collect();
     // Comments speak of families of functions, and of those that callers write.
     let declared: BTreeSet<_> = declared.into_iter().filter(|name| *name != "trmCmd" && !name.contains('_')).collect();
-    let called: BTreeSet<_> = Api::NAMES.iter().copied().collect();
+    let called: BTreeSet<_> = Api::names().collect();
     ensure!(declared == called, "header and tests differ in {:?}", declared.symmetric_difference(&called));
 
     for library in [library()?, ffi_tests::library_without_primitives()?] {

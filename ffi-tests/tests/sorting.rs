@@ -72,7 +72,7 @@ impl Problem {
 
 fn record(engine: &Engine, commands: vk::CommandBuffer, sorter: TrmSorter, info: &TrmSortInfo) {
     // SAFETY: everything is valid and lives until it has run.
-    let result = unsafe { (engine.api.trmCmdSort)(commands, sorter, info) };
+    let result = unsafe { (engine.api.sort.trmCmdSort)(commands, sorter, info) };
     assert_eq!(result, 0, "{}", engine.api.last_error());
 }
 
@@ -103,7 +103,7 @@ fn counts_from_host_and_device() -> Result<()> {
         problem.check(&engine)?;
     }
     // SAFETY: nobody uses it any more.
-    unsafe { (engine.api.trmDestroySorter)(sorter) };
+    unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }
 
@@ -132,7 +132,7 @@ fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
             ..sorter_info()
         };
         // SAFETY: the info is valid.
-        let result = unsafe { (engine.api.trmCreateSorter)(engine.device, &info, &mut sorter) };
+        let result = unsafe { (engine.api.sort.trmCreateSorter)(engine.device, &info, &mut sorter) };
         assert_eq!(result, 0, "{}", engine.api.last_error());
         let keys = engine.context.upload(&data)?;
         let work = engine.scratch(sorter, 20_000)?;
@@ -153,7 +153,7 @@ fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
         })?;
         ensure!(engine.context.download::<u32>(&keys, 20_000)?.is_sorted(), "{strategy:?}");
         // SAFETY: nobody uses it any more.
-        unsafe { (engine.api.trmDestroySorter)(sorter) };
+        unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     }
     engine.finish()
 }
@@ -182,7 +182,7 @@ fn batches_of_all_sizes() -> Result<()> {
     })?;
     problems.iter().try_for_each(|problem| problem.check(&engine))?;
     // SAFETY: nobody uses it any more.
-    unsafe { (engine.api.trmDestroySorter)(sorter) };
+    unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     drop((problems, work));
     engine.finish()
 }
@@ -228,7 +228,7 @@ fn batches_of_many_segmented_sorts() -> Result<()> {
     }
     ensure!(context.download::<u32>(&keys, expected.len())? == expected, "each segment is sorted");
     // SAFETY: nobody uses it any more.
-    unsafe { (api.trmDestroySorter)(sorter) };
+    unsafe { (api.sort.trmDestroySorter)(sorter) };
     drop((keys, offsets, work));
     engine.finish()
 }
@@ -300,7 +300,7 @@ fn two_threads_record_secondary_command_buffers() -> Result<()> {
         Secondary::record(context, |commands| {
             let info = TrmSortInfo { scratch: scratch(work), ..problem.info() };
             // SAFETY: everything is valid and lives until it has run.
-            assert_eq!(unsafe { (api.trmCmdSort)(commands, sorter.get(), &info) }, 0, "{}", api.last_error());
+            assert_eq!(unsafe { (api.sort.trmCmdSort)(commands, sorter.get(), &info) }, 0, "{}", api.last_error());
         })
     };
     let recorded = std::thread::scope(|scope| {
@@ -323,7 +323,7 @@ fn two_threads_record_secondary_command_buffers() -> Result<()> {
     problems.iter().try_for_each(|problem| problem.check(&engine))?;
     drop(recorded);
     // SAFETY: nobody uses it any more.
-    unsafe { (api.trmDestroySorter)(sorter.get()) };
+    unsafe { (api.sort.trmDestroySorter)(sorter.get()) };
     drop((problems, work));
     engine.finish()
 }
@@ -341,7 +341,7 @@ fn a_sorter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         let work = engine.scratch(sorter, max)?;
         let mut count = 0;
         // SAFETY: the sorter is one.
-        let result = unsafe { (engine.api.trmGetSorterTimestampCount)(sorter, max, &mut count) };
+        let result = unsafe { (engine.api.sort.trmGetSorterTimestampCount)(sorter, max, &mut count) };
         ensure!(result == 0 && count >= 2, engine.api.last_error());
         let vk = engine.context.vk();
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count + 1);
@@ -364,6 +364,6 @@ fn a_sorter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         ensure!(times.is_sorted() && times[0] != 0, "{times:?}");
     }
     // SAFETY: nobody uses it any more.
-    unsafe { (engine.api.trmDestroySorter)(sorter) };
+    unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }

@@ -164,7 +164,7 @@ impl Problem {
 
 fn record(engine: &Engine, commands: vk::CommandBuffer, splitter: TrmSplitter, info: &TrmSplitInfo) {
     // SAFETY: everything is valid and lives until it has run.
-    let result = unsafe { (engine.api.trmCmdSplit)(commands, splitter, info) };
+    let result = unsafe { (engine.api.split.trmCmdSplit)(commands, splitter, info) };
     assert_eq!(result, 0, "{}", engine.api.last_error());
 }
 
@@ -217,7 +217,7 @@ fn functions_values_and_counts_from_host_and_device() -> Result<()> {
                 problem.check(&engine, value_type != TrmValueType::None)?;
             }
             // SAFETY: nobody uses it any more.
-            unsafe { (engine.api.trmDestroySplitter)(splitter) };
+            unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
         }
     }
     engine.finish()
@@ -279,7 +279,7 @@ fn other_outputs() -> Result<()> {
         let told = engine.context.download::<u32>(&problem.told[1], 10)?;
         ensure!(told == counts[..10], "counts of {output:?}");
         // SAFETY: nobody uses it any more.
-        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+        unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
     engine.finish()
 }
@@ -328,7 +328,7 @@ fn segments() -> Result<()> {
     ensure!(engine.context.download::<u32>(&told_offsets, 33)? == offsets, "offsets");
     ensure!(engine.context.download::<u32>(&told_counts, 30)? == counts, "counts");
     // SAFETY: nobody uses it any more.
-    unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     engine.finish()
 }
 
@@ -373,7 +373,7 @@ fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
         })?;
         problem.check(&engine, false)?;
         // SAFETY: nobody uses it any more.
-        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+        unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
     engine.finish()
 }
@@ -415,8 +415,8 @@ fn batches_of_splits_and_sorts() -> Result<()> {
     ensure!(engine.context.download::<u32>(&keys, sorted.len())? == sorted, "the sort");
     // SAFETY: nobody uses them any more.
     unsafe {
-        splitters.into_iter().for_each(|splitter| (engine.api.trmDestroySplitter)(splitter));
-        (engine.api.trmDestroySorter)(sorter);
+        splitters.into_iter().for_each(|splitter| (engine.api.split.trmDestroySplitter)(splitter));
+        (engine.api.sort.trmDestroySorter)(sorter);
     }
     drop((problems, keys, work));
     engine.finish()
@@ -436,7 +436,7 @@ fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         let work = engine.split_scratch(splitter, max)?;
         let mut count = 0;
         // SAFETY: the splitter is one.
-        let result = unsafe { (engine.api.trmGetSplitterTimestampCount)(splitter, max, &mut count) };
+        let result = unsafe { (engine.api.split.trmGetSplitterTimestampCount)(splitter, max, &mut count) };
         ensure!(result == 0 && count >= 2, engine.api.last_error());
         let vk = engine.context.vk();
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count + 1);
@@ -459,7 +459,7 @@ fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         ensure!(times.is_sorted() && times[0] != 0, "{times:?}");
     }
     // SAFETY: nobody uses it any more.
-    unsafe { (engine.api.trmDestroySplitter)(splitter) };
+    unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     engine.finish()
 }
 
@@ -525,7 +525,7 @@ fn layouts_and_indices() -> Result<()> {
         ensure!(context.download::<u32>(&keys_out, untouched.len())? == expected_keys, "{name}: keys");
         ensure!(context.download::<u32>(&values_out, untouched.len())? == expected_values, "{name}: values");
         // SAFETY: nobody uses it any more.
-        unsafe { (engine.api.trmDestroySplitter)(splitter) };
+        unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
     engine.finish()
 }

@@ -155,7 +155,7 @@ fn errors_of_vulkan_pass_through() -> Result<()> {
     // SAFETY: the infos are valid.
     unsafe {
         ensure!((engine.api.trmCreateDevice)(&info, &mut device) == 0, engine.api.last_error());
-        let result = (engine.api.trmCreateSorter)(device, &sorter_info(), &mut sorter);
+        let result = (engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter);
         assert_eq!(result, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.as_raw());
         assert!(sorter.is_null(), "there is a handle");
         assert_eq!(GIVEN_CACHE.load(Ordering::Relaxed), cache.as_raw(), "the engine's cache is used");
@@ -297,8 +297,8 @@ fn names_and_labels_need_their_extension() -> Result<()> {
         let mut sorter = ptr::null_mut();
         // SAFETY: the infos are valid, and nobody uses the handles any more.
         unsafe {
-            ensure!((engine.api.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0, engine.api.last_error());
-            (engine.api.trmDestroySorter)(sorter);
+            ensure!((engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0, engine.api.last_error());
+            (engine.api.sort.trmDestroySorter)(sorter);
             (engine.api.trmDestroyDevice)(device);
         }
     } else {
@@ -366,8 +366,8 @@ fn host_memory_is_the_engines() -> Result<()> {
     // SAFETY: the infos are valid, and nobody uses the handles at the end.
     unsafe {
         ensure!((engine.api.trmCreateDevice)(&info, &mut device) == 0, engine.api.last_error());
-        ensure!((engine.api.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0, engine.api.last_error());
-        (engine.api.trmDestroySorter)(sorter);
+        ensure!((engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0, engine.api.last_error());
+        (engine.api.sort.trmDestroySorter)(sorter);
         (engine.api.trmDestroyDevice)(device);
     }
     ensure!(MADE.load(Ordering::Relaxed) > 0, "the callbacks have not been used");

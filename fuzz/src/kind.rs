@@ -1,16 +1,13 @@
 //! Kinds: a profile and handles on it; and the cases of a kind.
 
+use crate::PRIMITIVES;
 use crate::arena::{Image, Poison};
 use crate::machine::Machine;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive};
 use crate::profiles::{self, Forced, Profiles};
 use crate::random::Random;
-use crate::{sort::Sorts, split::Splits};
 use std::sync::Arc;
 use trommel::{Device, DeviceFacts, Error, Profile, Request, batch_scratch_size};
-
-/// Every primitive. A new one implements [`Primitive`] and is named here.
-pub const PRIMITIVES: &[&dyn Primitive] = &[&Sorts, &Splits];
 
 /// Which profiles are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,8 +42,9 @@ pub struct Scope {
 
 impl Scope {
     fn primitives(&self) -> Vec<&'static dyn Primitive> {
-        let named: Vec<_> = PRIMITIVES.iter().copied().filter(|primitive| self.only.as_deref() == Some(primitive.name())).collect();
-        if named.is_empty() { PRIMITIVES.to_vec() } else { named }
+        let all: Vec<&'static dyn Primitive> = PRIMITIVES.iter().map(|primitive| *primitive as _).collect();
+        let named: Vec<_> = all.iter().copied().filter(|primitive| self.only.as_deref() == Some(primitive.name())).collect();
+        if named.is_empty() { all } else { named }
     }
 
     fn batches_only(&self) -> bool {

@@ -2,6 +2,7 @@
 //! that shares no code with the library. A seed, a kind and a case name the same test on every machine with the same device.
 
 pub mod arena;
+pub mod calls;
 pub mod items;
 pub mod keys;
 pub mod kind;
@@ -14,3 +15,10 @@ pub mod sort;
 pub mod split;
 pub mod tally;
 pub mod tester;
+
+/// A primitive, for requests that are executed and for calls of the C ABI.
+trait Primitive: primitive::Primitive + calls::Primitive {}
+impl<P: primitive::Primitive + calls::Primitive> Primitive for P {}
+
+/// Every primitive. A new one adds its module above, and a line here.
+const PRIMITIVES: &[&dyn Primitive] = &[&sort::Sorts, &split::Splits];

@@ -4,7 +4,7 @@ use crate::arena::{Array, Places};
 use crate::keys::Data;
 use crate::random::Random;
 use std::fmt;
-use trommel::{Device, DeviceFacts, Profile, Request, Scratch};
+use trommel::{Device, DeviceFacts, Profile, Request, Scratch, Strategy};
 
 /// What may be drawn on a device with a profile.
 #[derive(Clone, Debug)]
@@ -291,6 +291,23 @@ impl Ask {
         all.extend([Data::Zeros, Data::Sorted, Data::Random].map(|data| Self { data, ..*self }));
         all.retain(|ask| ask != self);
         all
+    }
+}
+
+/// A strategy; half of the draws leave it to the library.
+pub(crate) fn draw_strategy(random: &mut Random) -> Strategy {
+    if random.chance(1, 2) { Strategy::Auto } else { random.pick(&Strategy::ALL) }
+}
+
+/// The largest count of a handle: mostly the library's, now and then the least that will do or one that takes 64-bit
+/// addresses.
+pub(crate) fn draw_max_count(limits: &Limits, random: &mut Random) -> u32 {
+    match random.below(12) {
+        0 => random.pick(&[(1 << 30) + 1, u32::MAX, 1 << 31]),
+        1 => limits.max_items,
+        2 => random.log_between(1, limits.max_items),
+        3 => 1 << 30,
+        _ => 0,
     }
 }
 

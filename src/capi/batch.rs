@@ -19,7 +19,9 @@ use {
 pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointers are null or valid.
-        unsafe { write("size", size, || if_built!("radix" named "sort", (info), scratch_size(&Infos::of(&read("info", info)?)?))) }
+        unsafe {
+            write("size", size, || if_built!("radix" named FEATURES[0], (info), scratch_size(&Infos::of(&read("info", info)?)?)))
+        }
     })
 }
 
@@ -47,7 +49,7 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
     border(|| {
-        if_built!("radix" named "sort", (command_buffer, info), {
+        if_built!("radix" named FEATURES[0], (command_buffer, info), {
             // SAFETY: the caller's pointers and handles are null or valid.
             unsafe {
                 let info = read("info", info)?;
@@ -71,9 +73,12 @@ pub(super) trait ProblemInfo: Info {
     unsafe fn request<'a>(&self) -> Request<'a>;
 }
 
-/// The infos that batches accept. A new primitive adds a line.
 macro_rules! problem_infos {
-    ($($feature:literal: $info:ident,)*) => {
+    ($($feature:literal: $primitive:ident, $request:ident($handle:ident, $rust:ident), $info:ident;)*) => {
+        /// The features of the primitives.
+        #[cfg(not(feature = "radix"))]
+        const FEATURES: &[&str] = &[$($feature),*];
+
         /// Checks an info and its handle.
         ///
         /// # Safety
@@ -83,12 +88,12 @@ macro_rules! problem_infos {
             // SAFETY: the caller's promise.
             let s_type = unsafe { (*checked("infos", info)?).s_type };
             $(
-                if s_type == <$info as Info>::TYPE as i32 {
+                if s_type == <super::$info as Info>::TYPE as i32 {
                     return if_built!($feature, (info), {
                         // SAFETY: the caller's promise.
                         unsafe {
-                            check::<$info>("infos", info)?;
-                            read_checked::<$info>(info).check_handle()
+                            check::<super::$info>("infos", info)?;
+                            read_checked::<super::$info>(info).check_handle()
                         }
                     });
                 }
@@ -105,7 +110,7 @@ macro_rules! problem_infos {
                 match (*info).s_type {
                     $(
                         #[cfg(feature = $feature)]
-                        s_type if s_type == <$info as Info>::TYPE as i32 => read_checked::<$info>(info).request(),
+                        s_type if s_type == <super::$info as Info>::TYPE as i32 => read_checked::<super::$info>(info).request(),
                     )*
                     _ => unreachable!("check_problem() refuses other types"),
                 }
@@ -114,10 +119,7 @@ macro_rules! problem_infos {
     };
 }
 
-problem_infos! {
-    "sort": TrmSortInfo,
-    "split": TrmSplitInfo,
-}
+primitives!(problem_infos);
 
 /// Checked infos. Each one is converted on access, so that a batch of any size needs no heap memory.
 #[cfg(feature = "radix")]

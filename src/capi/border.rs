@@ -39,7 +39,7 @@ macro_rules! if_built {
     ($feature:literal, ($($unused:expr),*), $body:expr) => {
         $crate::capi::border::if_built!($feature named $feature, ($($unused),*), $body)
     };
-    ($feature:literal named $named:literal, ($($unused:expr),*), $body:expr) => {{
+    ($feature:literal named $named:expr, ($($unused:expr),*), $body:expr) => {{
         #[cfg(feature = $feature)]
         let result = $body;
         #[cfg(not(feature = $feature))]

@@ -1,5 +1,6 @@
 //! Info structs of other versions: size checks and reading.
 
+use super::TrmStructureType;
 use super::border::checked;
 use super::layout::Layout;
 use super::types::*;
@@ -29,26 +30,6 @@ unsafe impl Info for TrmDeviceRequirementsInfo {
 // SAFETY: the definition satisfies the trait.
 unsafe impl Info for TrmDeviceCreateInfo {
     const TYPE: TrmStructureType = TrmStructureType::DeviceCreateInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSorterCreateInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SorterCreateInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSortInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SortInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSplitterCreateInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SplitterCreateInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSplitInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SplitInfo;
 }
 
 // SAFETY: the definition satisfies the trait.

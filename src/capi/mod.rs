@@ -11,10 +11,13 @@ mod border;
 mod convert;
 mod info;
 pub mod layout;
-mod types;
 
 // The modules are in the order of the header. Blank lines between them keep rustfmt from sorting them.
 mod version;
+
+mod types;
+
+mod radix;
 
 mod result;
 
@@ -28,8 +31,31 @@ mod batch;
 
 pub use batch::*;
 pub use device::*;
+pub use radix::*;
 pub use result::*;
 pub use sort::*;
 pub use split::*;
 pub use types::*;
+// By name, because other files have a `raw` of their own.
+pub use types::raw;
 pub use version::*;
+
+/// The type of an info struct.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmStructureType {
+    /// TrmDeviceRequirementsInfo
+    DeviceRequirementsInfo = 1,
+    /// TrmDeviceCreateInfo
+    DeviceCreateInfo = 2,
+    /// TrmBatchInfo
+    BatchInfo = 3,
+    /// TrmSorterCreateInfo
+    SorterCreateInfo = 1000,
+    /// TrmSortInfo
+    SortInfo = 1001,
+    /// TrmSplitterCreateInfo
+    SplitterCreateInfo = 2000,
+    /// TrmSplitInfo
+    SplitInfo = 2001,
+}

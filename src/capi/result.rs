@@ -1,6 +1,7 @@
 //! Result codes, their texts, and the detail of a thread's last error.
 
 use super::border::{last_detail, shielded};
+use super::layout::declarations;
 use super::types::raw;
 use crate::Error;
 use ash::vk;
@@ -127,4 +128,23 @@ fn vulkan_text(result: vk::Result) -> &'static CStr {
 #[unsafe(no_mangle)]
 pub extern "C" fn trmGetLastError() -> *const c_char {
     shielded(c"".as_ptr(), last_detail)
+}
+
+declarations! {
+    structs {}
+    values {
+        "TRM_SUCCESS" = TrmResult::TrmSuccess,
+        "TRM_ERROR_NULL" = TrmResult::TrmErrorNull,
+        "TRM_ERROR_MALFORMED" = TrmResult::TrmErrorMalformed,
+        "TRM_ERROR_UNKNOWN_VALUE" = TrmResult::TrmErrorUnknownValue,
+        "TRM_ERROR_TOO_LARGE" = TrmResult::TrmErrorTooLarge,
+        "TRM_ERROR_TOO_SMALL" = TrmResult::TrmErrorTooSmall,
+        "TRM_ERROR_MISALIGNED" = TrmResult::TrmErrorMisaligned,
+        "TRM_ERROR_OVERLAP" = TrmResult::TrmErrorOverlap,
+        "TRM_ERROR_MISSING_FEATURE" = TrmResult::TrmErrorMissingFeature,
+        "TRM_ERROR_FOREIGN_DEVICE" = TrmResult::TrmErrorForeignDevice,
+        "TRM_ERROR_NOT_BUILT" = TrmResult::TrmErrorNotBuilt,
+        "TRM_ERROR_INTERNAL" = TrmResult::TrmErrorInternal,
+        "TRM_ERROR_NOT_READY" = TrmResult::TrmErrorNotReady,
+    }
 }

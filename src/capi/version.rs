@@ -1,5 +1,6 @@
 //! The library's version.
 
+use super::layout::declarations;
 use ash::vk;
 
 /// The version of the header, to compare with trmGetVersion(). Before 1.0, a minor version may change the ABI.
@@ -24,4 +25,13 @@ const _: () = assert!(
 #[unsafe(no_mangle)]
 pub extern "C" fn trmGetVersion() -> u32 {
     vk::make_api_version(0, TRM_VERSION_MAJOR, TRM_VERSION_MINOR, TRM_VERSION_PATCH)
+}
+
+declarations! {
+    structs {}
+    values {
+        "TRM_VERSION_MAJOR" = TRM_VERSION_MAJOR,
+        "TRM_VERSION_MINOR" = TRM_VERSION_MINOR,
+        "TRM_VERSION_PATCH" = TRM_VERSION_PATCH,
+    }
 }

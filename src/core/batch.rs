@@ -382,42 +382,58 @@ pub(crate) fn arguments_of<P: Primitive>(primitive: &P, info: &P::Info) -> Argum
 
 /// Declares [`Request`] and what batches keep of each primitive's requests, a line a primitive.
 macro_rules! requests {
-    ($($(#[doc = $doc:literal])* #[cfg($($cfg:tt)*)] $name:ident($primitive:ty, $info:ty),)*) => {
+    ($($feature:literal: $module:ident, $name:ident($handle:ident, $info:ident), $c:ident;)*) => {
         /// One problem of a batch. Its own scratch and timestamps are not used: the batch has scratch for all.
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         pub enum Request<'a> {
-            $($(#[doc = $doc])* #[cfg($($cfg)*)] $name(&'a $primitive, $info),)*
+            $(
+                #[doc = concat!("A request to a [`", stringify!($handle), "`](crate::", stringify!($handle), ").")]
+                #[cfg(feature = $feature)]
+                $name(&'a crate::$handle, crate::$info),
+            )*
         }
 
         impl<'a> Request<'a> {
             pub(crate) fn device(&self) -> &'a Device {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, _) => handle.planner().handle().device(),)* }
+                match self {
+                    $(#[cfg(feature = $feature)]
+                    Self::$name(handle, _) => handle.planner().handle().device(),)*
+                }
             }
 
             pub(crate) fn check_kind(&self, device: &Device, several: bool) -> Result<()> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => batch::check_kind(*handle, info, device, several),)* }
+                match self {
+                    $(#[cfg(feature = $feature)]
+                    Self::$name(handle, info) => batch::check_kind(*handle, info, device, several),)*
+                }
             }
 
             pub(crate) fn check(&self, visit: &mut impl FnMut(Argument)) -> Result<()> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => batch::check_one(*handle, info, visit),)* }
+                match self {
+                    $(#[cfg(feature = $feature)]
+                    Self::$name(handle, info) => batch::check_one(*handle, info, visit),)*
+                }
             }
 
             pub(crate) fn check_apart(&self, scratch: Range) -> Result<()> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(handle, info) => check_apart(&batch::arguments_of(*handle, info), scratch),)* }
+                match self {
+                    $(#[cfg(feature = $feature)]
+                    Self::$name(handle, info) => check_apart(&batch::arguments_of(*handle, info), scratch),)*
+                }
             }
 
             pub(crate) fn for_each_argument(&self, visit: &mut dyn FnMut(Argument)) {
                 match self {
-                    $(#[cfg($($cfg)*)] Self::$name(handle, info) => {
+                    $(#[cfg(feature = $feature)] Self::$name(handle, info) => {
                         batch::arguments_of(*handle, info).iter().for_each(|argument| visit(argument.named()));
                     })*
                 }
             }
         }
 
-        $(#[cfg($($cfg)*)]
-        impl Listed for $primitive {
+        $(#[cfg(feature = $feature)]
+        impl Listed for crate::$handle {
             fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info)> {
                 #[allow(irrefutable_let_patterns, reason = "a build may have one primitive")]
                 if let Request::$name(handle, info) = request { Some((*handle, info)) } else { None }
@@ -427,24 +443,25 @@ macro_rules! requests {
         /// The key of a group.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum AnyGroup {
-            $(#[cfg($($cfg)*)] $name(GroupOf<$primitive>),)*
+            $(#[cfg(feature = $feature)] $name(GroupOf<crate::$handle>),)*
         }
 
         /// The requests of a group.
         pub(crate) enum AnyMembers<'a, R: ?Sized> {
-            $(#[cfg($($cfg)*)] $name(Members<'a, R, $primitive>),)*
+            $(#[cfg(feature = $feature)] $name(Members<'a, R, crate::$handle>),)*
         }
 
         impl<'a, R: Requests + ?Sized> AnyMembers<'a, R> {
             pub(crate) fn of(requests: &'a R, index: usize, request: &Request<'a>) -> Self {
                 match request {
-                    $(#[cfg($($cfg)*)] Request::$name(handle, info) => Self::$name(Members::of(requests, index, handle, info)),)*
+                    $(#[cfg(feature = $feature)]
+                    Request::$name(handle, info) => Self::$name(Members::of(requests, index, handle, info)),)*
                 }
             }
 
             pub(crate) fn order(&self) -> GroupOrder {
                 match self {
-                    $(#[cfg($($cfg)*)] Self::$name(members) => {
+                    $(#[cfg(feature = $feature)] Self::$name(members) => {
                         let (only, group) = members.order();
                         GroupOrder { only, group: AnyGroup::$name(group) }
                     })*
@@ -453,33 +470,37 @@ macro_rules! requests {
 
             pub(crate) fn has_alike(&self, request: &Request<'_>) -> bool {
                 match (self, request) {
-                    $(#[cfg($($cfg)*)] (Self::$name(members), Request::$name(handle, info)) => members.has_alike(handle, info),)*
+                    $(#[cfg(feature = $feature)]
+                    (Self::$name(members), Request::$name(handle, info)) => members.has_alike(handle, info),)*
                     #[allow(unreachable_patterns, reason = "a build may have one primitive")]
                     _ => false,
                 }
             }
 
             pub(crate) fn add(&mut self, index: usize) {
-                match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.add(index),)* }
+                match self { $(#[cfg(feature = $feature)] Self::$name(members) => members.add(index),)* }
             }
 
             pub(crate) fn lay_out(&self, scratch: u64, layout: &mut Layout) -> Result<AnyTable<'_>> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.lay_out(scratch, layout).map(AnyTable::$name),)* }
+                match self {
+                    $(#[cfg(feature = $feature)]
+                    Self::$name(members) => members.lay_out(scratch, layout).map(AnyTable::$name),)*
+                }
             }
 
             pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
-                match self { $(#[cfg($($cfg)*)] Self::$name(members) => members.pipeline(variant),)* }
+                match self { $(#[cfg(feature = $feature)] Self::$name(members) => members.pipeline(variant),)* }
             }
         }
 
         /// A group laid out in scratch.
         pub(crate) enum AnyTable<'a> {
-            $(#[cfg($($cfg)*)] $name(<<$primitive as Primitive>::Planner as Planner>::Table<'a>),)*
+            $(#[cfg(feature = $feature)] $name(<<crate::$handle as Primitive>::Planner as Planner>::Table<'a>),)*
         }
 
         impl PlanSource for AnyTable<'_> {
             fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
-                match self { $(#[cfg($($cfg)*)] Self::$name(table) => table.add_to(plan),)* }
+                match self { $(#[cfg(feature = $feature)] Self::$name(table) => table.add_to(plan),)* }
             }
         }
     };

@@ -111,7 +111,6 @@ impl Shader {
 
 /// SPIR-V of the caller.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
 pub(crate) struct Module {
     /// Not 0. No two modules of a device have had the same number.
     number: u64,
@@ -119,7 +118,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    #[cfg(feature = "split")]
+    #[allow(dead_code, reason = "some builds have no primitive that takes modules of the caller")]
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -128,14 +127,12 @@ impl Module {
 /// Modules in use. Entries of modules that are no longer in use are removed with the next addition.
 #[derive(Default)]
 struct Modules {
-    #[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits have modules of the caller"))]
     last_number: u64,
     modules: Vec<Weak<Module>>,
 }
 
 impl Modules {
     /// The module with this code: a new one, or the one in use.
-    #[cfg(feature = "split")]
     fn add(&mut self, code: &Arc<[u32]>) -> Arc<Module> {
         if let Some(known) = self.modules.iter().filter_map(Weak::upgrade).find(|module| module.shader.code == *code) {
             return known;
@@ -216,7 +213,6 @@ impl Registry {
     }
 
     /// The module of the caller that is made of `code`, the same for the same code.
-    #[cfg(feature = "split")]
     pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> Arc<Module> {
         lock(&self.modules).add(code)
     }
@@ -354,7 +350,6 @@ fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: 
 mod tests {
     use super::*;
 
-    #[cfg(feature = "split")]
     #[test]
     fn modules_of_the_caller_live_as_long_as_they_are_used() {
         let mut modules = Modules::default();

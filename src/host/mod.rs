@@ -12,25 +12,27 @@
 mod buffer;
 mod context;
 mod select;
-#[cfg(feature = "sort")]
-mod sort;
-#[cfg(feature = "split")]
-mod split;
 mod validation;
 
 pub use buffer::Buffer;
 pub use context::{Context, ContextInfo};
-#[cfg(feature = "sort")]
-pub use sort::{sort, sort_pairs};
-#[cfg(feature = "split")]
-pub use split::{Buckets, split, split_pairs};
 pub use validation::Validation;
 
 use crate::{Error, Result};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+macro_rules! functions_of_all {
+    ($($feature:literal: $primitive:ident, $request:ident($handle:ident, $info:ident), $c:ident;)*) => {
+        $(
+            #[cfg(feature = $feature)]
+            pub use crate::$primitive::host::*;
+        )*
+    };
+}
+primitives!(functions_of_all);
+
 /// Returns the context of the functions without a context parameter. The first call opens it; it is never closed.
-fn shared() -> Result<Context> {
+pub(crate) fn shared() -> Result<Context> {
     static CONTEXT: OnceLock<Context> = OnceLock::new();
     static OPENING: Mutex<()> = Mutex::new(());
     if let Some(context) = CONTEXT.get() {
@@ -46,8 +48,7 @@ fn shared() -> Result<Context> {
 }
 
 /// Converts the number of keys to a count.
-#[cfg(feature = "radix")]
-fn count_of(keys: &[u32]) -> Result<u32> {
+pub(crate) fn count_of(keys: &[u32]) -> Result<u32> {
     let limit = u64::from(u32::MAX);
     let too_many = |_| Error::TooLarge { argument: "keys", value: keys.len() as u64, limit, why: "a 32-bit count" };
     u32::try_from(keys.len()).map_err(too_many)

@@ -6,6 +6,8 @@
 //! one or two dispatches of several workgroups. A larger sort has one to three dispatches for each digit of eight bits,
 //! for any count. Large sorts skip constant digits.
 
+#[cfg(feature = "host")]
+pub(crate) mod host;
 mod info;
 
 pub use info::SorterInfo;

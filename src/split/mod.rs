@@ -5,6 +5,8 @@
 //! key to its bucket. Up to 256 buckets need one scatter pass, up to 65,536 need two. (Ashkiani, Davidson, Meyer and
 //! Owens, "GPU multisplit", 2016.)
 
+#[cfg(feature = "host")]
+pub(crate) mod host;
 mod info;
 mod kernel;
 mod range;

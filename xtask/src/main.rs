@@ -9,6 +9,7 @@ mod header;
 mod log;
 mod modules;
 mod package;
+mod primitives;
 mod process;
 mod progress;
 mod report;
@@ -78,6 +79,11 @@ enum Task {
         #[arg(long)]
         prefix: Option<PathBuf>,
     },
+    /// Print the lines outside a primitive's own folders that name it
+    Primitive {
+        /// Its name, such as `split`
+        name: String,
+    },
     /// Install what the tests need
     Install,
 }
@@ -100,6 +106,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Demo { arguments } => demo::run(&arguments)?,
         Task::Fuzz { arguments } => return fuzz::run(&arguments),
         Task::Package { prefix } => package::run(prefix)?,
+        Task::Primitive { name } => primitives::run(&name)?,
         Task::Install => apt::install(&apt::for_tests())?,
     }
     Ok(ExitCode::SUCCESS)

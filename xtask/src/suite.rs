@@ -3,13 +3,13 @@
 use crate::{
     apt, budgets,
     drivers::{self, Env, Validation},
-    modules,
+    modules, primitives,
     runner::{Runner, Step, minutes_long},
     workspace,
 };
 use anyhow::{Context, Result};
 use std::{
-    env,
+    env, fs,
     path::Path,
     process::{Command, ExitCode},
     time::Duration,
@@ -74,12 +74,7 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     let mut steps = vec![
         format_check(),
         lints(),
-        Step::new(
-            "clippy, fewer features",
-            10,
-            [&[][..], &["--features", "sort"], &["--features", "split"]]
-                .map(|features| clippy(&[&["--package", "trommel", "--no-default-features"], features].concat())),
-        ),
+        Step::new("clippy, fewer features", 10, fewer_features()?),
         docs(),
         header_check(this),
         // The second, because the first builds examples without the tests in their files.
@@ -101,6 +96,14 @@ fn format_check() -> Step {
 
 fn lints() -> Step {
     Step::new("clippy", 15, [clippy(&["--workspace", "--all-targets"])])
+}
+
+/// Lints of the library without primitives, and with each by itself.
+fn fewer_features() -> Result<Vec<Command>> {
+    const NONE: [&str; 3] = ["--package", "trommel", "--no-default-features"];
+    let names = primitives::names()?;
+    let each = names.iter().map(|name| clippy(&[&NONE[..], &["--features", name]].concat()));
+    Ok(std::iter::once(clippy(&NONE)).chain(each).collect())
 }
 
 fn docs() -> Step {
@@ -216,23 +219,16 @@ const ON_DEVICES: [&str; 4] = ["tests::kernels::", "tests::segments::", "session
 /// In place of the manifest of a driver: tests that need a device fail.
 const NO_DRIVER: &str = "/dev/null";
 
-/// Ten tests from end to end, and the test binaries that have them. Of sorts: random formats, a count on the device, easy data with
-/// folded dispatches, batches, segments. Of splits: every size, keys without a bucket, batches with sorts. One call, and no heap.
-const TELLING: [(&str, &[&str]); 4] = [
-    (
-        "sort",
-        &[
-            "native::random_sorts",
-            "native::counts_on_the_device",
-            "folded::distributions",
-            "native::random_batches",
-            "segments::segments_in_a_batch",
-        ],
-    ),
-    ("split", &["few_items_and_many", "keys_of_no_bucket", "batches_of_splits_and_sorts"]),
-    ("host", &["one_call_sorts_and_splits"]),
-    ("no_alloc", &["recording_takes_no_heap"]),
-];
+/// Ten tests from end to end, each with the test binary that has it.
+fn telling() -> Result<Vec<(String, String)>> {
+    let path = workspace::root().join("tests/quick.txt");
+    let text = fs::read_to_string(&path).with_context(|| workspace::shown(&path))?;
+    let tests = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let (binary, test) = line.split_once(' ').with_context(|| format!("{line}: a binary and a test"))?;
+        Ok((binary.to_owned(), test.to_owned()))
+    });
+    tests.collect()
+}
 
 /// Lints, what needs no device, and ten tests that do.
 fn quick_steps(this: &Path) -> Result<Vec<Step>> {
@@ -243,10 +239,12 @@ fn quick_steps(this: &Path) -> Result<Vec<Step>> {
         .envs(drivers::select(Path::new(NO_DRIVER)));
 
     // One by one: test binaries with a harness of their own take a single name.
-    let named: Vec<_> = TELLING.iter().flat_map(|(binary, tests)| tests.iter().map(|test| (*binary, *test))).collect();
-    let command = |(binary, test)| validated(&[&tests_of_workspace(&[binary])[..], &["--", "--exact", test]].concat(), false);
-    let telling = named.iter().copied().map(command).collect::<Result<Vec<_>>>()?;
-    let tests: Vec<_> = named.iter().map(|(_, test)| *test).collect();
+    let named = telling()?;
+    let command = |(binary, test): &(String, String)| {
+        validated(&[&tests_of_workspace(&[binary])[..], &["--", "--exact", test]].concat(), false)
+    };
+    let telling = named.iter().map(command).collect::<Result<Vec<_>>>()?;
+    let tests: Vec<_> = named.iter().map(|(_, test)| test.as_str()).collect();
     Ok(vec![
         format_check(),
         lints(),
@@ -410,14 +408,14 @@ fn clippy(arguments: &[&str]) -> Command {
 fn spirv_val() -> Result<Vec<Command>> {
     let mut commands = Vec::new();
     let plain = workspace::target().join("spirv");
-    std::fs::create_dir_all(&plain)?;
+    fs::create_dir_all(&plain)?;
     let programs = workspace::programs()?;
     for folder in std::iter::once(workspace::root().to_owned()).chain(programs) {
         for mut module in modules::of_folder(&folder.join("spirv"))? {
             if modules::is_compressed(&module) {
                 let bytes = modules::read(&module)?;
                 module = plain.join(module.file_stem().context("a module without a name")?);
-                std::fs::write(&module, bytes)?;
+                fs::write(&module, bytes)?;
             }
             let mut command = Command::new("spirv-val");
             command.args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(module);
@@ -447,7 +445,7 @@ fn licences() -> Step {
 
 #[cfg(test)]
 mod tests {
-    use super::{NO_DRIVER, SWIFTSHADER, TELLING, quick_steps, steps};
+    use super::{NO_DRIVER, SWIFTSHADER, quick_steps, steps, telling};
     use crate::{budgets, workspace};
     use std::{collections::BTreeSet, ffi::OsStr, path::Path, process::Command};
 
@@ -520,6 +518,6 @@ mod tests {
 
     #[test]
     fn there_are_ten_telling_tests() {
-        assert_eq!(TELLING.iter().map(|(_, tests)| tests.len()).sum::<usize>(), 10);
+        assert_eq!(telling().unwrap().len(), 10);
     }
 }

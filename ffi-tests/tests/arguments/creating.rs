@@ -180,7 +180,7 @@ fn sorters() -> Result<()> {
     let mut bad = |what: &str, device, info: *const TrmSorterCreateInfo, code, reason: &str| {
         let mut sorter = ptr::dangling_mut();
         // SAFETY: pointers are valid, or such that the library finds out.
-        let result = unsafe { (api.trmCreateSorter)(device, info, &mut sorter) };
+        let result = unsafe { (api.sort.trmCreateSorter)(device, info, &mut sorter) };
         refusals.expect(what, result, code, reason);
         assert!(sorter.is_null(), "{what}: there is a handle");
     };
@@ -277,29 +277,29 @@ fn sorters() -> Result<()> {
     let (mut size, mut count, mut side) = (UNTOUCHED, 7, 7);
     // SAFETY: pointers are valid, or such that the library finds out.
     unsafe {
-        refusals.expect("no output", (api.trmCreateSorter)(engine.device, &good, ptr::null_mut()), NULL, "sorter is null");
+        refusals.expect("no output", (api.sort.trmCreateSorter)(engine.device, &good, ptr::null_mut()), NULL, "sorter is null");
         let above = (1 << 30) + 1;
         let limit = "count.max 1073741825 > 1073741824, the sorter's maxCount";
-        refusals.expect("no sorter", (api.trmGetSorterScratch)(ptr::null_mut(), 1, &mut size), NULL, "sorter is null");
-        refusals.expect("no size", (api.trmGetSorterScratch)(sorter, 1, ptr::null_mut()), NULL, "size is null");
-        refusals.expect("too many", (api.trmGetSorterScratch)(sorter, above, &mut size), TOO_LARGE, limit);
-        refusals.expect("no sorter", (api.trmGetSorterTimestampCount)(ptr::null_mut(), 1, &mut count), NULL, "sorter is null");
-        refusals.expect("no count", (api.trmGetSorterTimestampCount)(sorter, 1, ptr::null_mut()), NULL, "count is null");
-        refusals.expect("too many", (api.trmGetSorterTimestampCount)(sorter, above, &mut count), TOO_LARGE, limit);
+        refusals.expect("no sorter", (api.sort.trmGetSorterScratch)(ptr::null_mut(), 1, &mut size), NULL, "sorter is null");
+        refusals.expect("no size", (api.sort.trmGetSorterScratch)(sorter, 1, ptr::null_mut()), NULL, "size is null");
+        refusals.expect("too many", (api.sort.trmGetSorterScratch)(sorter, above, &mut size), TOO_LARGE, limit);
+        refusals.expect("no sorter", (api.sort.trmGetSorterTimestampCount)(ptr::null_mut(), 1, &mut count), NULL, "sorter is null");
+        refusals.expect("no count", (api.sort.trmGetSorterTimestampCount)(sorter, 1, ptr::null_mut()), NULL, "count is null");
+        refusals.expect("too many", (api.sort.trmGetSorterTimestampCount)(sorter, above, &mut count), TOO_LARGE, limit);
         let limit = "count.max 1001 > 1000, the sorter's maxCount";
-        refusals.expect("more than said", (api.trmGetSorterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
-        refusals.expect("more than said", (api.trmGetSorterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
-        refusals.expect("no sorter", (api.trmGetSorterResultSide)(ptr::null_mut(), &mut side), NULL, "sorter is null");
-        refusals.expect("no side", (api.trmGetSorterResultSide)(sorter, ptr::null_mut()), NULL, "side is null");
+        refusals.expect("more than said", (api.sort.trmGetSorterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
+        refusals.expect("more than said", (api.sort.trmGetSorterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
+        refusals.expect("no sorter", (api.sort.trmGetSorterResultSide)(ptr::null_mut(), &mut side), NULL, "sorter is null");
+        refusals.expect("no side", (api.sort.trmGetSorterResultSide)(sorter, ptr::null_mut()), NULL, "side is null");
         let odd = ptr::without_provenance_mut(6);
-        refusals.expect("odd side", (api.trmGetSorterResultSide)(sorter, odd), MISALIGNED, "side 0x6 is not a multiple of 4");
+        refusals.expect("odd side", (api.sort.trmGetSorterResultSide)(sorter, odd), MISALIGNED, "side 0x6 is not a multiple of 4");
         assert_eq!((size, count, side), (UNTOUCHED, 7, 7), "outputs are written on success only");
-        assert_eq!(((api.trmGetSorterResultSide)(sorter, &mut side), side), (0, 0), "in place");
-        (api.trmDestroySorter)(few);
-        assert_eq!((api.trmGetSorterScratch)(sorter, 1 << 30, &mut size), 0);
+        assert_eq!(((api.sort.trmGetSorterResultSide)(sorter, &mut side), side), (0, 0), "in place");
+        (api.sort.trmDestroySorter)(few);
+        assert_eq!((api.sort.trmGetSorterScratch)(sorter, 1 << 30, &mut size), 0);
         assert!(size > 4 << 30, "the alternate array alone takes 4 GiB");
-        (api.trmDestroySorter)(sorter);
-        (api.trmDestroySorter)(ptr::null_mut());
+        (api.sort.trmDestroySorter)(sorter);
+        (api.sort.trmDestroySorter)(ptr::null_mut());
     }
     refusals.finish()?;
     engine.finish()

@@ -32,7 +32,7 @@ fn sorts() -> Result<()> {
     context.run(|commands| {
         let mut bad = |what: &str, info: *const TrmSortInfo, code, reason: &str| {
             // SAFETY: pointers are valid, or such that the library finds out.
-            let result = unsafe { (api.trmCmdSort)(commands, sorter, info) };
+            let result = unsafe { (api.sort.trmCmdSort)(commands, sorter, info) };
             refusals.expect(what, result, code, reason);
         };
         bad("no info", ptr::null(), NULL, "info is null");
@@ -84,10 +84,10 @@ fn sorts() -> Result<()> {
         // SAFETY: pointers are valid, or such that the library finds out.
         unsafe {
             let null = VkCommandBuffer::default();
-            refusals.expect("no command buffer", (api.trmCmdSort)(null, sorter, &good), NULL, "commandBuffer is null");
-            refusals.expect("no sorter", (api.trmCmdSort)(commands, ptr::null_mut(), &good), NULL, "sorter is null");
+            refusals.expect("no command buffer", (api.sort.trmCmdSort)(null, sorter, &good), NULL, "commandBuffer is null");
+            refusals.expect("no sorter", (api.sort.trmCmdSort)(commands, ptr::null_mut(), &good), NULL, "sorter is null");
             let odd = sorter.wrapping_byte_add(4);
-            refusals.expect("odd sorter", (api.trmCmdSort)(commands, odd, &good), MISALIGNED, "sorter");
+            refusals.expect("odd sorter", (api.sort.trmCmdSort)(commands, odd, &good), MISALIGNED, "sorter");
         }
         Ok(())
     })?;
@@ -96,8 +96,8 @@ fn sorts() -> Result<()> {
     assert_eq!(context.download::<u32>(&values, COUNT as usize)?, data, "nothing has been recorded");
     // SAFETY: nobody uses them.
     unsafe {
-        (api.trmDestroySorter)(other);
-        (api.trmDestroySorter)(sorter);
+        (api.sort.trmDestroySorter)(other);
+        (api.sort.trmDestroySorter)(sorter);
     }
     drop((keys, values, work, small));
     engine.finish()
@@ -129,7 +129,7 @@ fn second_arrays_and_strides() -> Result<()> {
             for (what, info, code, reason) in bad {
                 let info = TrmSortInfo { scratch: scratch(&work), ..*info };
                 // SAFETY: pointers are valid, or such that the library finds out.
-                refusals.expect(what, unsafe { (api.trmCmdSort)(commands, sorter, &info) }, *code, reason);
+                refusals.expect(what, unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, *code, reason);
             }
             Ok(())
         })?;
@@ -138,13 +138,13 @@ fn second_arrays_and_strides() -> Result<()> {
             for info in fine {
                 let info = TrmSortInfo { scratch: scratch(&work), ..*info };
                 // SAFETY: everything is valid and lives until it has run.
-                assert_eq!(unsafe { (api.trmCmdSort)(commands, sorter, &info) }, 0, "{}", api.last_error());
+                assert_eq!(unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, 0, "{}", api.last_error());
             }
             Ok(())
         })?;
         context.write(&memory, &[UNTOUCHED; 1000])?;
         // SAFETY: nobody uses it any more.
-        unsafe { (api.trmDestroySorter)(sorter) };
+        unsafe { (api.sort.trmDestroySorter)(sorter) };
         Ok(())
     };
 
@@ -251,8 +251,8 @@ fn batches() -> Result<()> {
     // SAFETY: the infos are valid.
     unsafe {
         assert_eq!((api.trmCreateDevice)(&engine.device_info(), &mut second_device), 0);
-        assert_eq!((api.trmCreateSorter)(second_device, &with_batches, &mut foreign), 0);
-        assert_eq!((api.trmCreateSorter)(engine.device, &sorter_info(), &mut without_batches), 0);
+        assert_eq!((api.sort.trmCreateSorter)(second_device, &with_batches, &mut foreign), 0);
+        assert_eq!((api.sort.trmCreateSorter)(engine.device, &sorter_info(), &mut without_batches), 0);
     }
     let deferred = engine.sorter_of(&TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DEFERRED_BIT, ..sorter_info() })?;
     let data: Vec<u32> = (0..2 * COUNT).rev().collect();
@@ -330,11 +330,11 @@ fn batches() -> Result<()> {
             refusals.expect("too many", result, TOO_LARGE, "count.max 2147483648");
             assert_eq!(out, UNTOUCHED, "outputs are written on success only");
             let alone = TrmSortInfo { sorter: deferred, scratch: scratch(&work), ..front };
-            refusals.expect("not ready", (api.trmCmdSort)(commands, deferred, &alone), NOT_READY, "sorter is not ready");
-            refusals.expect("nothing to compile", (api.trmCompileSorter)(ptr::null_mut()), NULL, "sorter is null");
+            refusals.expect("not ready", (api.sort.trmCmdSort)(commands, deferred, &alone), NOT_READY, "sorter is not ready");
+            refusals.expect("nothing to compile", (api.sort.trmCompileSorter)(ptr::null_mut()), NULL, "sorter is null");
             let mut ready = 7;
-            refusals.expect("no answer", (api.trmGetSorterReady)(deferred, ptr::null_mut()), NULL, "ready is null");
-            assert_eq!(((api.trmGetSorterReady)(deferred, &mut ready), ready), (0, 0));
+            refusals.expect("no answer", (api.sort.trmGetSorterReady)(deferred, ptr::null_mut()), NULL, "ready is null");
+            assert_eq!(((api.sort.trmGetSorterReady)(deferred, &mut ready), ready), (0, 0));
         }
         Ok(())
     })?;
@@ -345,7 +345,7 @@ fn batches() -> Result<()> {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             // SAFETY: the sorter is alive.
-            scope.spawn(|| assert_eq!(unsafe { (api.trmCompileSorter)(ptr::with_exposed_provenance_mut(handle)) }, 0));
+            scope.spawn(|| assert_eq!(unsafe { (api.sort.trmCompileSorter)(ptr::with_exposed_provenance_mut(handle)) }, 0));
         }
     });
     context.run(|commands| {
@@ -353,8 +353,8 @@ fn batches() -> Result<()> {
         let alone = TrmSortInfo { sorter: deferred, scratch: scratch(&work), ..front };
         // SAFETY: everything is valid and lives until it has run.
         unsafe {
-            assert_eq!(((api.trmGetSorterReady)(deferred, &mut ready), ready), (0, 1));
-            assert_eq!((api.trmCmdSort)(commands, deferred, &alone), 0, "{}", api.last_error());
+            assert_eq!(((api.sort.trmGetSorterReady)(deferred, &mut ready), ready), (0, 1));
+            assert_eq!((api.sort.trmCmdSort)(commands, deferred, &alone), 0, "{}", api.last_error());
         }
         Ok(())
     })?;
@@ -363,11 +363,11 @@ fn batches() -> Result<()> {
     assert_eq!(context.download::<u32>(&keys, data.len())?, sorted, "a deferred sorter sorts once it is ready");
     // SAFETY: nobody uses them.
     unsafe {
-        (api.trmDestroySorter)(foreign);
-        (api.trmDestroySorter)(without_batches);
-        (api.trmDestroySorter)(deferred);
+        (api.sort.trmDestroySorter)(foreign);
+        (api.sort.trmDestroySorter)(without_batches);
+        (api.sort.trmDestroySorter)(deferred);
         (api.trmDestroyDevice)(second_device);
-        (api.trmDestroySorter)(sorter);
+        (api.sort.trmDestroySorter)(sorter);
     }
     drop((keys, work));
     engine.finish()

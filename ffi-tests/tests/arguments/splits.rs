@@ -22,7 +22,7 @@ fn splitters() -> Result<()> {
     let mut bad = |what: &str, device, info: *const TrmSplitterCreateInfo, code, reason: &str| {
         let mut splitter = ptr::dangling_mut();
         // SAFETY: pointers are valid, or such that the library finds out.
-        let result = unsafe { (api.trmCreateSplitter)(device, info, &mut splitter) };
+        let result = unsafe { (api.split.trmCreateSplitter)(device, info, &mut splitter) };
         refusals.expect(what, result, code, reason);
         assert!(splitter.is_null(), "{what}: there is a handle");
     };
@@ -152,11 +152,11 @@ fn splitters() -> Result<()> {
     for (what, info, code, size, error, reason) in cases {
         let mut splitter = ptr::dangling_mut();
         // SAFETY: pointers are valid, or such that the library finds out.
-        let result = unsafe { (api.trmCreateSplitterFromSpirv)(engine.device, info, code, size, &mut splitter) };
+        let result = unsafe { (api.split.trmCreateSplitterFromSpirv)(engine.device, info, code, size, &mut splitter) };
         refusals.expect(what, result, error, reason);
         assert!(splitter.is_null(), "{what}: there is a handle");
         // SAFETY: as above.
-        let result = unsafe { (api.trmCreateSplitterFromGlsl)(engine.device, info, ptr::null(), &mut splitter) };
+        let result = unsafe { (api.split.trmCreateSplitterFromGlsl)(engine.device, info, ptr::null(), &mut splitter) };
         refusals.expect(what, result, TrmResult::TrmErrorNotBuilt as i32, "runtime-shaders");
     }
 
@@ -165,17 +165,22 @@ fn splitters() -> Result<()> {
     // SAFETY: pointers are valid, or such that the library finds out.
     unsafe {
         let limit = "count.max 1001 > 1000, the splitter's maxCount";
-        refusals.expect("no output", (api.trmCreateSplitter)(engine.device, &good, ptr::null_mut()), NULL, "splitter is null");
-        refusals.expect("no splitter", (api.trmGetSplitterScratch)(ptr::null_mut(), 1, &mut size), NULL, "splitter is null");
-        refusals.expect("no size", (api.trmGetSplitterScratch)(few, 1, ptr::null_mut()), NULL, "size is null");
-        refusals.expect("too many", (api.trmGetSplitterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
+        refusals.expect(
+            "no output",
+            (api.split.trmCreateSplitter)(engine.device, &good, ptr::null_mut()),
+            NULL,
+            "splitter is null",
+        );
+        refusals.expect("no splitter", (api.split.trmGetSplitterScratch)(ptr::null_mut(), 1, &mut size), NULL, "splitter is null");
+        refusals.expect("no size", (api.split.trmGetSplitterScratch)(few, 1, ptr::null_mut()), NULL, "size is null");
+        refusals.expect("too many", (api.split.trmGetSplitterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
         let null = ptr::null_mut();
-        refusals.expect("no splitter", (api.trmGetSplitterTimestampCount)(null, 1, &mut count), NULL, "splitter is null");
-        refusals.expect("no count", (api.trmGetSplitterTimestampCount)(few, 1, ptr::null_mut()), NULL, "count is null");
-        refusals.expect("too many", (api.trmGetSplitterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
+        refusals.expect("no splitter", (api.split.trmGetSplitterTimestampCount)(null, 1, &mut count), NULL, "splitter is null");
+        refusals.expect("no count", (api.split.trmGetSplitterTimestampCount)(few, 1, ptr::null_mut()), NULL, "count is null");
+        refusals.expect("too many", (api.split.trmGetSplitterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
         assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
-        (api.trmDestroySplitter)(few);
-        (api.trmDestroySplitter)(ptr::null_mut());
+        (api.split.trmDestroySplitter)(few);
+        (api.split.trmDestroySplitter)(ptr::null_mut());
     }
     refusals.finish()?;
     engine.finish()
@@ -199,7 +204,7 @@ fn splits() -> Result<()> {
     unsafe {
         assert_eq!((api.trmCreateDevice)(&engine.device_info(), &mut second_device), 0);
         assert_eq!(
-            (api.trmCreateSplitter)(
+            (api.split.trmCreateSplitter)(
                 second_device,
                 &TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_BATCHES_BIT, ..pairs },
                 &mut foreign
@@ -230,7 +235,7 @@ fn splits() -> Result<()> {
     context.run(|commands| {
         let mut bad = |what: &str, info: *const TrmSplitInfo, code, reason: &str| {
             // SAFETY: pointers are valid, or such that the library finds out.
-            let result = unsafe { (api.trmCmdSplit)(commands, splitter, info) };
+            let result = unsafe { (api.split.trmCmdSplit)(commands, splitter, info) };
             refusals.expect(what, result, code, reason);
         };
         bad("no info", ptr::null(), NULL, "info is null");
@@ -308,12 +313,12 @@ fn splits() -> Result<()> {
         // SAFETY: pointers are valid, or such that the library finds out.
         unsafe {
             let null = VkCommandBuffer::default();
-            refusals.expect("no command buffer", (api.trmCmdSplit)(null, splitter, &good), NULL, "commandBuffer is null");
-            refusals.expect("no splitter", (api.trmCmdSplit)(commands, ptr::null_mut(), &good), NULL, "splitter is null");
+            refusals.expect("no command buffer", (api.split.trmCmdSplit)(null, splitter, &good), NULL, "commandBuffer is null");
+            refusals.expect("no splitter", (api.split.trmCmdSplit)(commands, ptr::null_mut(), &good), NULL, "splitter is null");
             let odd = splitter.wrapping_byte_add(4);
-            refusals.expect("odd splitter", (api.trmCmdSplit)(commands, odd, &good), MISALIGNED, "splitter");
+            refusals.expect("odd splitter", (api.split.trmCmdSplit)(commands, odd, &good), MISALIGNED, "splitter");
             let no_width = TrmSplitInfo { splitter: by_range, ..good };
-            let result = (api.trmCmdSplit)(commands, by_range, &no_width);
+            let result = (api.split.trmCmdSplit)(commands, by_range, &no_width);
             refusals.expect("no width", result, MALFORMED, "width is malformed: a bucket has at least one key");
         }
         Ok(())
@@ -324,7 +329,7 @@ fn splits() -> Result<()> {
     let unwanted = TrmSplitInfo { offsets: none, counts: none, commands: none, command_items: 0, ..good };
     context.run(|commands| {
         // SAFETY: everything is valid and lives until it has run.
-        assert_eq!(unsafe { (api.trmCmdSplit)(commands, splitter, &unwanted) }, 0, "{}", api.last_error());
+        assert_eq!(unsafe { (api.split.trmCmdSplit)(commands, splitter, &unwanted) }, 0, "{}", api.last_error());
         Ok(())
     })?;
 
@@ -369,11 +374,11 @@ fn splits() -> Result<()> {
     refusals.finish()?;
     // SAFETY: nobody uses them.
     unsafe {
-        (api.trmDestroySorter)(sorter);
-        (api.trmDestroySplitter)(foreign);
+        (api.sort.trmDestroySorter)(sorter);
+        (api.split.trmDestroySplitter)(foreign);
         (api.trmDestroyDevice)(second_device);
-        (api.trmDestroySplitter)(by_range);
-        (api.trmDestroySplitter)(splitter);
+        (api.split.trmDestroySplitter)(by_range);
+        (api.split.trmDestroySplitter)(splitter);
     }
     drop((memory, work, batch_work));
     engine.finish()

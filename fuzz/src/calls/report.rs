@@ -1,12 +1,12 @@
 //! What every answer is compared with, and the words that a message has to use.
 
-use crate::model::{INTERNAL, NOT_BUILT, SUCCESS, Verdict};
+use crate::calls::model::{INTERNAL, NOT_BUILT, SUCCESS, Verdict};
 use std::collections::HashSet;
 use std::ffi::CStr;
 use std::sync::LazyLock;
 use trommel::capi::trmResultString;
 
-const HEADER: &str = include_str!("../../../../include/trommel.h");
+const HEADER: &str = include_str!("../../../include/trommel.h");
 
 /// Names of members and parameters in the header. Those of its structs begin with `Trm`.
 static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| names(HEADER));
@@ -76,7 +76,7 @@ pub(crate) fn judge_result(verdict: &Verdict, result: i32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::*;
+    use crate::calls::model::*;
 
     #[test]
     fn names_are_those_of_the_header() {

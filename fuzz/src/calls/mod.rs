@@ -3,20 +3,29 @@
 //! Every call is compared with a model of the header: errors record nothing and write no output, good calls record valid commands and
 //! the same ones again. Info structs, lists, texts and outputs end at a page that nobody may touch.
 
-mod case;
+pub(crate) mod breakage;
+pub(crate) mod case;
+mod device;
+mod draw;
 mod fake;
-mod good;
-mod guard;
-mod info;
-mod model;
-mod random;
+pub(crate) mod good;
+pub(crate) mod guard;
+pub(crate) mod info;
+mod judge;
+pub(crate) mod model;
+pub(crate) mod primitive;
+pub(crate) mod random;
 mod report;
 mod run;
-mod session;
+pub(crate) mod session;
 
-use case::{Breakage, Case, Function, breakages, good_case};
+pub(crate) use primitive::Primitive;
+
+use breakage::breakages;
+use case::{Breakage, Case, Function, Item};
 use clap::Parser;
-use info::Image;
+use draw::good_case;
+use primitive::primitive;
 use random::Random;
 use run::{Outcome, run};
 use session::{Blocks, Session};
@@ -116,27 +125,22 @@ fn without_numbers(text: &str) -> String {
 }
 
 fn describe(case: &Case) -> String {
-    let of = |image: &Image| match case.function {
-        Function::Sort => image.describe::<TrmSortInfo>(),
-        Function::Split => image.describe::<TrmSplitInfo>(),
+    let image = &case.image;
+    let mut text = match case.function {
+        Function::Record(number) => primitive(number).describe_request(image),
         Function::Batch | Function::BatchScratch => image.describe::<TrmBatchInfo>(),
-        Function::CreateSorter => image.describe::<TrmSorterCreateInfo>(),
-        Function::CreateSplitter | Function::CreateFromGlsl | Function::CreateFromSpirv => {
-            image.describe::<TrmSplitterCreateInfo>()
-        }
+        Function::Create(number, _) => primitive(number).describe_creation(image),
         Function::CreateDevice => image.describe::<TrmDeviceCreateInfo>(),
         Function::Requirements => image.describe::<TrmDeviceRequirementsInfo>(),
-        _ => format!("maxCount {}, handle {:?}", case.number, case.handle),
+        Function::Query(..) | Function::Plain => format!("maxCount {}, handle {:?}", case.number, case.handle),
     };
-    let mut text = of(&case.image);
-    for (index, item) in case.items.iter().enumerate() {
-        let info = if item.splits { item.image.describe::<TrmSplitInfo>() } else { item.image.describe::<TrmSortInfo>() };
-        text.push_str(&format!("\n    info {index}: {info}"));
+    for (index, Item { primitive: number, image }) in case.items.iter().enumerate() {
+        text.push_str(&format!("\n    info {index}: {}", primitive(*number).describe_request(image)));
     }
     text
 }
 
-/// The handle's model, for a reader of a failure.
+/// The handle and its contract, for a reader of a failure.
 fn describe_handle(case: &Case, session: &Session) -> String {
     let model = case.handle.and_then(|(side, index)| session.model(side, index));
     model.map_or_else(|| "no handle".into(), |model| format!("{model:?}"))
@@ -222,7 +226,11 @@ fn make_session(seed: u64, number: u64, only: Option<u64>, until: Option<Instant
     }
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+/// The program.
+///
+/// # Errors
+/// Where memory with guard pages cannot be mapped, or a thread panics.
+pub fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     guard::install_handler();
     // A panic in the library becomes TRM_ERROR_INTERNAL, which is a failure by itself.

@@ -1,5 +1,7 @@
 //! Info structs as bytes: what a random tester may break in them, and how the library has to read them.
 
+use ash::vk::Handle as _;
+use std::ops::Range;
 use trommel::capi::layout::{Layout, Member};
 use trommel::capi::*;
 
@@ -10,24 +12,38 @@ pub(crate) const HEADER: usize = 16;
 /// The largest structSize that the library reads.
 const MOST_SIZE: usize = 4096;
 
+/// Padding of members, by name: a copy of the struct has any bytes there.
+const PADDING: [(&str, Range<usize>); 3] = [("count", 4..8), ("timestamps", 12..16), ("segments", 20..24)];
+
 /// An info struct of the C ABI.
 pub(crate) trait Info: Layout + Copy {
     /// Its sType.
     const TYPE: TrmStructureType;
+    /// Whether its first member is a handle.
+    const IS_REQUEST: bool = false;
 }
 
+/// Implements [`Info`]; `requests`: for infos that begin with a handle.
 macro_rules! infos {
-    ($($info:ident: $type:ident,)*) => { $(impl Info for $info { const TYPE: TrmStructureType = TrmStructureType::$type; })* };
+    (infos { $($info:ident: $type:ident,)* } requests { $($request:ident: $request_type:ident,)* }) => {
+        $(impl $crate::calls::info::Info for $info {
+            const TYPE: TrmStructureType = TrmStructureType::$type;
+        })*
+        $(impl $crate::calls::info::Info for $request {
+            const TYPE: TrmStructureType = TrmStructureType::$request_type;
+            const IS_REQUEST: bool = true;
+        })*
+    };
 }
+pub(crate) use infos;
 
 infos! {
-    TrmDeviceRequirementsInfo: DeviceRequirementsInfo,
-    TrmDeviceCreateInfo: DeviceCreateInfo,
-    TrmBatchInfo: BatchInfo,
-    TrmSorterCreateInfo: SorterCreateInfo,
-    TrmSortInfo: SortInfo,
-    TrmSplitterCreateInfo: SplitterCreateInfo,
-    TrmSplitInfo: SplitInfo,
+    infos {
+        TrmDeviceRequirementsInfo: DeviceRequirementsInfo,
+        TrmDeviceCreateInfo: DeviceCreateInfo,
+        TrmBatchInfo: BatchInfo,
+    }
+    requests {}
 }
 
 /// A zeroed struct with sType and structSize.
@@ -53,8 +69,13 @@ impl Image {
     pub(crate) fn of<T: Info>(info: &T) -> Self {
         const { assert!(size_of::<T>() <= MOST_BYTES, "an image has room") };
         let mut bytes = [0; MOST_BYTES];
-        // SAFETY: both hold so many bytes. Info structs are numbers and pointers without padding that matters.
+        // SAFETY: both hold so many bytes. Info structs are numbers and pointers.
         unsafe { std::ptr::from_ref(info).cast::<u8>().copy_to_nonoverlapping(bytes.as_mut_ptr(), size_of::<T>()) };
+        for member in T::STRUCT.members {
+            if let Some((_, padding)) = PADDING.iter().find(|(name, _)| *name == member.name) {
+                bytes[member.offset..][padding.clone()].fill(0);
+            }
+        }
         Self { bytes, tail: None, null: false, misaligned: false }
     }
 
@@ -84,6 +105,22 @@ impl Image {
         let mut known = self.clone();
         known.bytes[self.size().clamp(HEADER, MOST_BYTES)..].fill(0);
         known.read()
+    }
+
+    /// A number of the struct as the library has to take it.
+    pub(crate) fn effective_number(&self, offset: usize, width: usize) -> u64 {
+        // Only the header is sure to be there.
+        let known = self.size().clamp(HEADER, MOST_BYTES);
+        let mut number = [0; 8];
+        let end = (offset + width).min(known).max(offset);
+        number[..end - offset].copy_from_slice(&self.bytes[offset..end]);
+        u64::from_le_bytes(number)
+    }
+
+    /// Overwrites a `TrmScratch`.
+    pub(crate) fn set_scratch(&mut self, offset: usize, scratch: &TrmScratch) {
+        let words = [scratch.buffer.as_raw(), scratch.offset, scratch.size];
+        words.into_iter().enumerate().for_each(|(index, word)| self.set(offset + 8 * index, 8, word));
     }
 
     /// The bytes that a caller with this structSize has.

@@ -1,16 +1,21 @@
 //! The C functions of splitters.
 
-use super::border::{border, create, destroy, if_built, write};
-use super::types::*;
+mod types;
+
+pub use types::*;
+
+use crate::capi::border::{border, create, destroy, if_built, write};
+use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
 #[cfg(feature = "runtime-shaders")]
 use std::ffi::CStr;
 use std::ffi::c_char;
 #[cfg(feature = "split")]
 use {
-    super::batch::ProblemInfo,
-    super::border::{checked, object},
-    super::convert::{count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
-    super::info::{check_bits, read},
+    crate::capi::batch::ProblemInfo,
+    crate::capi::border::{checked, object},
+    crate::capi::convert::{count, range, scratch, timestamps, value_of},
+    crate::capi::info::{check_bits, read},
+    crate::capi::radix::{key_type, layout, segments, strategy, value_type},
     crate::core::memory::check_multiple,
     crate::{
         BucketFunction, BucketKernel, Error, IdType, Request, Result, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo,

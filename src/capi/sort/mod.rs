@@ -1,13 +1,18 @@
 //! The C functions of sorters.
 
-use super::border::{border, create, destroy, if_built, write};
-use super::types::*;
+mod types;
+
+pub use types::*;
+
+use crate::capi::border::{border, create, destroy, if_built, write};
+use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
 #[cfg(feature = "sort")]
 use {
-    super::batch::ProblemInfo,
-    super::border::object,
-    super::convert::{count, key_type, layout, range, scratch, segments, strategy, timestamps, value_of, value_type},
-    super::info::{check_bits, read},
+    crate::capi::batch::ProblemInfo,
+    crate::capi::border::object,
+    crate::capi::convert::{count, range, scratch, timestamps, value_of},
+    crate::capi::info::{check_bits, read},
+    crate::capi::radix::{TrmOrder, TrmPlacement, key_type, layout, segments, strategy, value_type},
     crate::{Error, Order, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
 };
 

@@ -1,6 +1,6 @@
 //! Sorts in one call.
 
-use super::{Context, count_of, shared};
+use crate::host::{Context, count_of, shared};
 use crate::{Count, Range, Result, SortInfo, Sorter, SorterInfo};
 
 impl Context {

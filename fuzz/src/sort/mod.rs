@@ -1,36 +1,22 @@
 //! Sorts.
 
+mod calls;
+
 use crate::arena::{Array, Places};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
-use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive};
+use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
 use crate::random::Random;
 use ash::vk;
 use std::ops::Range;
 use trommel::{
     Count, Device, KeyType, Layout, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments, SortInfo, Sorter,
-    SorterInfo, Strategy, ValueType,
+    SorterInfo, ValueType,
 };
 
 /// The sort.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorts;
-
-/// A strategy; half of the draws leave it to the library.
-pub(crate) fn draw_strategy(random: &mut Random) -> Strategy {
-    if random.chance(1, 2) { Strategy::Auto } else { random.pick(&Strategy::ALL) }
-}
-
-/// The largest count of a handle: mostly the library's, now and then the least that will do or one that takes 64-bit addresses.
-pub(crate) fn draw_max_count(limits: &Limits, random: &mut Random) -> u32 {
-    match random.below(12) {
-        0 => random.pick(&[(1 << 30) + 1, u32::MAX, 1 << 31]),
-        1 => limits.max_items,
-        2 => random.log_between(1, limits.max_items),
-        3 => 1 << 30,
-        _ => 0,
-    }
-}
 
 fn draw_info(limits: &Limits, random: &mut Random) -> SorterInfo {
     let key = random.pick(&KeyType::ALL);

@@ -1,6 +1,6 @@
 //! Splits in one call.
 
-use super::{Context, count_of, shared};
+use crate::host::{Context, count_of, shared};
 use crate::{BucketFunction, Count, IdType, Result, SplitInfo, Splitter, SplitterInfo};
 
 /// The bucket function of a split, with its parameters. It corresponds to [`BucketFunction`] without signs (the topmost

@@ -1,11 +1,12 @@
-//! Handles that many calls share: two devices, and sorters and splitters on them.
+//! Handles that many calls share: two devices, and handles of every primitive on them.
 
-use crate::fake::{ALL_FEATURES, BUFFERS, Fake, Recording, get_proc_addr, set_features};
-use crate::good;
-use crate::guard::Block;
-use crate::info::{HEADER, Image, Info};
-use crate::model::*;
-use crate::random::Random;
+use crate::calls::fake::{ALL_FEATURES, BUFFERS, Fake, Recording, get_proc_addr, set_features};
+use crate::calls::good;
+use crate::calls::guard::Block;
+use crate::calls::info::{HEADER, Image, Info};
+use crate::calls::model::SUCCESS;
+use crate::calls::primitive::{Model, primitive, primitives};
+use crate::calls::random::Random;
 use ash::vk;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
@@ -113,7 +114,7 @@ impl DeviceArguments {
 /// A TrmDeviceCreateInfo for a fake; nonzero pointers stand for what [`DeviceArguments`] has.
 pub(crate) fn device_info(random: &mut Random, fake: &Fake, profile: bool) -> TrmDeviceCreateInfo {
     let families = u32::try_from(fake.families.len()).unwrap_or(1);
-    let mut image = Image::of(&crate::info::empty::<TrmDeviceCreateInfo>());
+    let mut image = Image::of(&crate::calls::info::empty::<TrmDeviceCreateInfo>());
     for offset in [HEADER, HEADER + 8, HEADER + 16, HEADER + 24, HEADER + 32] {
         image.set(offset, 8, 1);
     }
@@ -124,29 +125,6 @@ pub(crate) fn device_info(random: &mut Random, fake: &Fake, profile: bool) -> Tr
         allocation_callbacks: callbacks,
         profile: if profile { std::ptr::without_provenance(1) } else { null() },
         ..image.effective()
-    }
-}
-
-/// A sorter or splitter of a session.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Model {
-    Sorter(TrmSorter, SorterModel),
-    Splitter(TrmSplitter, SplitterModel),
-}
-
-impl Model {
-    pub(crate) fn address(&self) -> u64 {
-        match self {
-            Self::Sorter(handle, _) => handle.expose_provenance() as u64,
-            Self::Splitter(handle, _) => handle.expose_provenance() as u64,
-        }
-    }
-
-    pub(crate) fn items(&self) -> Items {
-        match self {
-            Self::Sorter(_, model) => model.items,
-            Self::Splitter(_, model) => model.items,
-        }
     }
 }
 
@@ -164,7 +142,7 @@ pub(crate) struct Session {
     pub(crate) problems: Vec<String>,
 }
 
-/// Sorters, and as many splitters, of the first device.
+/// Handles of each primitive on the first device.
 const MODELS: usize = 5;
 
 pub(crate) fn last_error() -> String {
@@ -182,7 +160,7 @@ impl Session {
     /// The handle with a number; numbers go round.
     pub(crate) fn model(&self, side: usize, index: usize) -> Option<Model> {
         let models = &self.sides[side].models;
-        if models.is_empty() { None } else { Some(models[index % models.len()]) }
+        if models.is_empty() { None } else { Some(models[index % models.len()].clone()) }
     }
 
     /// Destroys everything; what has gone wrong since the beginning.
@@ -192,12 +170,7 @@ impl Session {
             // SAFETY: nobody uses the handles any more. The device may go before what was made on it.
             unsafe {
                 trmDestroyDevice(device);
-                for model in models {
-                    match model {
-                        Model::Sorter(handle, _) => trmDestroySorter(handle),
-                        Model::Splitter(handle, _) => trmDestroySplitter(handle),
-                    }
-                }
+                models.iter().for_each(|model| primitive(model.primitive).destroy(model.handle.address()));
             }
             problems.extend(fake.take_faults());
             if fake.live() != 0 {
@@ -225,39 +198,15 @@ impl Side {
         let mut side = Self { fake, device, models: Vec::new(), recording };
         if !device.is_null() {
             for index in 0..models {
-                side.add_sorter(random, problems);
-                side.add_splitter(random, index == 1, problems);
+                for (number, primitive) in primitives().enumerate() {
+                    match primitive.make(random, index, device) {
+                        Ok(handle) => side.models.push(Model { primitive: number, handle }),
+                        Err(error) => problems.push(format!("{error}, on {:?}: {}", side.fake.facts, last_error())),
+                    }
+                }
             }
         }
         side
-    }
-
-    fn add_sorter(&mut self, random: &mut Random, problems: &mut Vec<String>) {
-        let (info, mut handle) = (good::sorter(random), null_mut());
-        // SAFETY: the arguments are valid.
-        if unsafe { trmCreateSorter(self.device, &raw const info, &raw mut handle) } == SUCCESS {
-            self.models.push(Model::Sorter(handle, SorterModel::new(&info)));
-        } else {
-            problems.push(format!("trmCreateSorter on {:?}: {}: {info:?}", self.fake.facts, last_error()));
-        }
-    }
-
-    fn add_splitter(&mut self, random: &mut Random, user: bool, problems: &mut Vec<String>) {
-        let (info, mut handle) = (good::splitter(random, user), null_mut());
-        let code = good::module(info.key_type);
-        // SAFETY: the arguments are valid; the fake compiles no module.
-        let result = unsafe {
-            if user {
-                trmCreateSplitterFromSpirv(self.device, &raw const info, code.as_ptr(), code.len() * 4, &raw mut handle)
-            } else {
-                trmCreateSplitter(self.device, &raw const info, &raw mut handle)
-            }
-        };
-        if result == SUCCESS {
-            self.models.push(Model::Splitter(handle, SplitterModel::new(&info)));
-        } else {
-            problems.push(format!("trmCreateSplitter on {:?}: {}: {info:?}", self.fake.facts, last_error()));
-        }
     }
 }
 

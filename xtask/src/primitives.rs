@@ -1,0 +1,307 @@
+//! `cargo xtask primitive NAME`: the lines outside a primitive's own folders that name it.
+//!
+//! A primitive is a folder of `src/capi`. Its own files have its name, or are in a folder of its name. Other files are
+//! the same for every primitive, except for the lines of [`LISTS`].
+
+use crate::workspace;
+use anyhow::{Context, Result, ensure};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The shared lists that a new primitive extends. Docs and tests aside, no other file changes.
+const LISTS: [&str; 6] = [
+    // The feature.
+    "Cargo.toml",
+    // The module, its public names, and a line of `primitives!`.
+    "src/lib.rs",
+    // The module, its public names, and the values of `TrmStructureType`.
+    "src/capi/mod.rs",
+    // The cases of `trommel-bench`.
+    "bench/src/primitives/mod.rs",
+    // The random testers.
+    "fuzz/src/lib.rs",
+    // The functions that tests of the C ABI load.
+    "ffi-tests/src/lib.rs",
+];
+
+/// Shared files and folders that still name primitives. Whoever cleans one up removes its line here.
+const PENDING: &[&str] = &[
+    // The profile's tiles are named after the sort that they serve first.
+    "bench/src/shapes.rs",
+    "bench/src/tune/mod.rs",
+    "fuzz/src/profiles.rs",
+    "src/tuning",
+    // Kernels, and what they share with the host.
+    "glsl",
+    "src/kernels.rs",
+    "src/shared.rs",
+    // The C++ classes, one file for all.
+    "include/trommel.hpp",
+    // Plans of both primitives.
+    "src/radix",
+    // Requests of both primitives, for the tests of each.
+    "tests/common",
+];
+
+/// What is the same for all primitives: folders and files in which only [`LISTS`] may name one. Tests and examples use
+/// primitives and may name any.
+const SHARED: &[&str] = &[
+    "Cargo.toml",
+    "build.rs",
+    "include/trommel.hpp",
+    "src",
+    "glsl",
+    "bench/src",
+    "fuzz/src",
+    "ffi-tests/src",
+    "tests/common",
+    "xtask/src",
+];
+
+/// Tests below [`SHARED`].
+const TESTS: &[&str] = &["src/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
+
+/// Programs of one primitive, below [`SHARED`]: the compiler of bucket functions, and a drawing of the approaches to a
+/// split.
+const PROGRAMS: &[&str] = &["src/bin/trommel-kernel.rs", "bench/src/bin/trommel-plot"];
+
+/// Folders in which the files of a primitive may use others: to compare with them, or to draw the same members.
+const COMPARING: &[&str] = &["bench/src", "fuzz/src"];
+
+/// A primitive's name and the names that it declares.
+#[derive(Debug)]
+struct Primitive {
+    name: String,
+    /// The name and the handle's name, in lower case.
+    words: Vec<String>,
+    /// Public names in Rust and C.
+    declared: BTreeSet<String>,
+}
+
+/// A line that names a primitive.
+#[derive(Debug)]
+struct Mention {
+    file: String,
+    number: usize,
+    line: String,
+}
+
+pub(crate) fn run(name: &str) -> Result<()> {
+    let primitives = primitives()?;
+    let names: Vec<_> = primitives.iter().map(|primitive| primitive.name.as_str()).collect();
+    let primitive = primitives.iter().find(|primitive| primitive.name == name);
+    let primitive = primitive.with_context(|| format!("no primitive {name}: there are {}", names.join(", ")))?;
+    let mentions = primitive.mentions(&primitives)?;
+    let (listed, others): (Vec<_>, Vec<_>) = mentions.iter().partition(|mention| LISTS.contains(&mention.file.as_str()));
+    let (pending, unlisted): (Vec<_>, Vec<_>) = others.into_iter().partition(|mention| is_pending(&mention.file));
+    for (title, mentions) in [("lists", listed), ("to be cleaned up", pending), ("not listed", unlisted.clone())] {
+        println!("{title}:");
+        mentions.iter().for_each(|mention| println!("  {}:{}: {}", mention.file, mention.number, mention.line));
+    }
+    ensure!(unlisted.is_empty(), "{} lines of other files name {name}", unlisted.len());
+    Ok(())
+}
+
+fn is_pending(file: &str) -> bool {
+    PENDING.iter().any(|path| Path::new(file).starts_with(path))
+}
+
+/// The names of the primitives.
+pub(crate) fn names() -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(workspace::root().join("src/capi"))? {
+        let entry = entry?;
+        if entry.path().is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn primitives() -> Result<Vec<Primitive>> {
+    let library = read("src/lib.rs")?;
+    names()?.into_iter().map(|name| Primitive::read(name, &library)).collect()
+}
+
+fn read(file: &str) -> Result<String> {
+    fs::read_to_string(workspace::root().join(file)).with_context(|| format!("cannot read {file}"))
+}
+
+impl Primitive {
+    /// `library`: the source of src/lib.rs.
+    fn read(name: String, library: &str) -> Result<Self> {
+        // "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo;
+        let entry = library.lines().find(|line| line.trim_start().starts_with(&format!("\"{name}\": ")));
+        let handle = entry.and_then(|line| line.split_once('(')?.1.split_once(',')).map(|(handle, _)| handle.to_lowercase());
+        let handle = handle.with_context(|| format!("primitives! of src/lib.rs has no {name}"))?;
+        let mut declared: BTreeSet<String> = BTreeSet::new();
+        let exports = library.lines().filter_map(|line| line.strip_prefix(&format!("pub use {name}::{{")));
+        declared.extend(exports.flat_map(identifiers).map(|(_, identifier)| identifier.to_owned()));
+        for path in files(&workspace::root().join("src/capi").join(&name))? {
+            let source = fs::read_to_string(&path)?;
+            declared.extend(source.lines().filter_map(declaration).map(str::to_owned));
+        }
+        Ok(Self { words: vec![name.clone(), handle], name, declared })
+    }
+
+    /// Whether a file is of this primitive.
+    fn owns(&self, file: &str) -> bool {
+        Path::new(file).iter().any(|part| Path::new(part).file_stem().is_some_and(|stem| stem == self.name.as_str()))
+    }
+
+    /// Whether code names this primitive. Methods of the standard library, such as `.split_at()`, are not its names.
+    fn is_named_in(&self, code: &str) -> bool {
+        let is_own = |word: &str| self.words.iter().any(|own| word == own || word.strip_suffix('s') == Some(own));
+        identifiers(code).any(|(before, identifier)| {
+            // A function of the name is a verb.
+            let is_verb = identifier == self.name && code[before.len() + identifier.len()..].starts_with('(');
+            let is_method = (before.ends_with('.') || before.ends_with("env::"))
+                && self.words.iter().any(|own| identifier.starts_with(own.as_str()));
+            !is_verb && !is_method && (self.declared.contains(identifier) || words(identifier).iter().any(|word| is_own(word)))
+        })
+    }
+
+    /// The lines of shared files, and of other primitives' files, that name this primitive.
+    fn mentions(&self, primitives: &[Self]) -> Result<Vec<Mention>> {
+        let mut mentions = Vec::new();
+        for path in shared_files()? {
+            let file = workspace::shown(&path);
+            let compares = COMPARING.iter().any(|folder| file.starts_with(folder));
+            if self.owns(&file) || compares && primitives.iter().any(|other| other.owns(&file)) {
+                continue;
+            }
+            let source = fs::read_to_string(&path).with_context(|| file.clone())?;
+            let code = source.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            for (index, line) in code.lines().enumerate() {
+                if self.is_named_in(without_comment(line, &file)) {
+                    mentions.push(Mention { file: file.clone(), number: index + 1, line: line.trim().to_owned() });
+                }
+            }
+        }
+        Ok(mentions)
+    }
+}
+
+/// The files of [`SHARED`], sorted.
+fn shared_files() -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in SHARED {
+        all.extend(files(&workspace::root().join(path))?);
+    }
+    all.retain(|path| !TESTS.iter().chain(PROGRAMS).any(|own| path.starts_with(workspace::root().join(own))));
+    Ok(all)
+}
+
+/// A file, or all files below a folder, sorted.
+fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut all = Vec::new();
+    for entry in fs::read_dir(path).with_context(|| format!("cannot list {}", path.display()))? {
+        all.extend(files(&entry?.path())?);
+    }
+    all.sort();
+    Ok(all)
+}
+
+/// The identifiers of a text, with what precedes each.
+fn identifiers(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(is_part)?;
+        let end = text[start..].find(|letter| !is_part(letter)).map_or(text.len(), |length| start + length);
+        at = end;
+        Some((&text[..start], &text[start..end]))
+    })
+}
+
+/// The words of an identifier in any style, in lower case.
+fn words(identifier: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut last = '_';
+    for letter in identifier.chars() {
+        if last == '_' || letter.is_ascii_uppercase() && !last.is_ascii_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter != '_') {
+            word.push(letter.to_ascii_lowercase());
+        }
+        last = letter;
+    }
+    words
+}
+
+/// The name that a line of Rust declares to other files.
+fn declaration(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub ")?.trim_start_matches("unsafe ").trim_start_matches("extern \"C\" ");
+    let (kind, rest) = rest.split_once(' ')?;
+    ["struct", "enum", "type", "const", "fn"].contains(&kind).then(|| identifiers(rest).next().map(|(_, name)| name))?
+}
+
+/// A line without its comment.
+fn without_comment<'a>(line: &'a str, file: &str) -> &'a str {
+    let mark = if [".rs", ".glsl", ".comp", ".hpp"].iter().any(|ending| file.ends_with(ending)) { "//" } else { "#" };
+    let is_code = |(at, _): &(usize, &str)| line[..*at].matches('"').count().is_multiple_of(2);
+    line.match_indices(mark).find(is_code).map_or(line, |(at, _)| &line[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_files_name_no_primitive_outside_their_lists() {
+        let primitives = primitives().unwrap();
+        assert!(primitives.len() >= 2, "{primitives:?}");
+        let mut named = BTreeSet::new();
+        let mut unlisted = Vec::new();
+        for primitive in &primitives {
+            for Mention { file, number, line } in primitive.mentions(&primitives).unwrap() {
+                if !LISTS.contains(&file.as_str()) && !is_pending(&file) {
+                    unlisted.push(format!("{file}:{number} names {}: {line}", primitive.name));
+                }
+                named.insert(file);
+            }
+        }
+        assert!(unlisted.is_empty(), "shared files are the same for every primitive:\n{}", unlisted.join("\n"));
+        for path in LISTS.iter().chain(PENDING) {
+            let is_named = named.iter().any(|file| Path::new(file).starts_with(path));
+            assert!(is_named, "{path} names no primitive: remove it from the list");
+        }
+    }
+
+    #[test]
+    fn each_list_has_each_primitive() {
+        let primitives = primitives().unwrap();
+        for primitive in &primitives {
+            let mentions = primitive.mentions(&primitives).unwrap();
+            for list in LISTS {
+                assert!(mentions.iter().any(|mention| mention.file == list), "{list} lacks {}", primitive.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_told_from_methods() {
+        let primitives = primitives().unwrap();
+        let split = primitives.iter().find(|primitive| primitive.name == "split").unwrap();
+        for code in
+            ["Splitter::new()", "mod split;", "split_small", "TRM_SPLITTER_X", "trmCmdSplit(", "BucketFunction", "by_splits"]
+        {
+            assert!(split.is_named_in(code), "{code} and {:?}", split.declared);
+        }
+        for code in ["line.split_once(':')", "splitmix64", "is_sorted", "Sorter", "text.split(' ')", "fn sort("] {
+            assert!(!split.is_named_in(code), "{code}");
+        }
+        assert!(split.owns("src/split/mod.rs") && split.owns("fuzz/src/split.rs") && !split.owns("src/core/plan.rs"));
+        assert_eq!(words("TrmSplitInfo"), ["trm", "split", "info"]);
+        assert_eq!(words("TRM_SPLIT_X"), ["trm", "split", "x"]);
+        assert_eq!(without_comment("let a = \"//\"; // Split", "a.rs"), "let a = \"//\"; ");
+    }
+}
