@@ -32,6 +32,8 @@ mod error;
 pub mod kernels;
 mod loader;
 #[cfg(feature = "radix")]
+mod merge;
+#[cfg(feature = "radix")]
 #[doc(hidden)]
 pub mod radix;
 #[cfg(feature = "radix")]

@@ -107,16 +107,9 @@ pub(crate) trait Table {
     fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8]));
 }
 
-/// The kinds of rows that a table has.
+/// The number of one of a table's lists of rows: what the rows are is known to the table alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rows {
-    /// Rows of the passes that move items.
-    Problems,
-    /// Rows of the pass that writes bucket information.
-    Results,
-    /// Rows of the pass that writes labels.
-    Labels,
-}
+pub(crate) struct Rows(pub(crate) u8);
 
 /// Rows of a table and their place in scratch.
 #[derive(Clone, Copy)]

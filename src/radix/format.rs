@@ -1,9 +1,9 @@
-//! Formats: the parameters of a sorter or splitter in the form that kernels and plans use.
+//! Formats: the parameters of items and of the passes over them, in the form that kernels and plans use.
 
 use super::items::{ItemsInfo, Layout, Order, Placement, ValueType};
 use crate::shared::{
-    ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS, OUTPUT_NONE,
+    ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED,
+    LAYOUT_KEYS_APART, LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS,
     OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
 };
 use crate::{Error, Result};
@@ -30,61 +30,29 @@ pub(crate) struct Format {
     pub(crate) begin_bit: u32,
     pub(crate) end_bit: u32,
     pub(crate) max_count: u32,
-    /// Parameters of a split; none for a sort.
-    pub(crate) split: Option<SplitBy>,
+    pub(crate) binning: Binning,
 }
 
-/// The parameters of a split: bucket function, bins, output.
+/// How passes map the words of items to bins, and what they write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct SplitBy {
+pub(crate) struct Binning {
     /// A `FUNCTION_` constant.
     pub(crate) function: u32,
-    pub(crate) buckets: u32,
-    /// The number of buckets, or one more, for keys without a bucket.
-    pub(crate) bins: u32,
-    /// An `OUTPUT_` constant in the low byte; above it, for `OUTPUT_ONE`, the bucket.
+    /// Number of bins of all passes together; none: as many as the digits have values.
+    pub(crate) bins: Option<u32>,
+    /// An `OUTPUT_` constant in the low byte; above it, for `OUTPUT_ONE`, the bin.
     pub(crate) output: u32,
+    /// Whether passes go by labels in scratch, and move the caller's keys and values along.
+    pub(crate) labels: bool,
     /// Whether subgroups rank items instead of workgroups, and whether items are scattered without reordering the tile.
     pub(crate) by_subgroups: bool,
     pub(crate) unordered: bool,
-    /// The source of the labels, if the split goes by labels.
-    pub(crate) labels: Option<LabelBy>,
 }
 
-/// The source of labels: keys or bucket ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct LabelBy {
-    /// A `FUNCTION_` constant.
-    pub(crate) function: u32,
-    /// The number of the user-defined module; 0: none.
-    pub(crate) module: u64,
-    /// Bucket ids or splitters of the caller.
-    pub(crate) given: Option<BucketSource>,
-    pub(crate) words: u32,
-    /// Bits of the most significant word.
-    pub(crate) bits: u32,
-    /// `ENCODING_` bits.
-    pub(crate) encoding: u32,
-    /// First bit of a field.
-    pub(crate) begin_bit: u32,
-    pub(crate) end_bit: u32,
-}
-
-/// An array of the caller that determines buckets, together with the keys or instead of them.
-#[cfg_attr(not(feature = "split"), allow(dead_code, reason = "only splits are told"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum BucketSource {
-    /// Bucket ids of this many bytes, one for each item.
-    Ids(u32),
-    /// Sorted splitters, one less than buckets.
-    Splitters,
-}
-
-impl LabelBy {
-    /// Whether keys are read.
-    pub(crate) const fn reads_keys(&self) -> bool {
-        !matches!(self.given, Some(BucketSource::Ids(_)))
-    }
+impl Binning {
+    /// Passes over every digit of the keys.
+    pub(crate) const DIGITS: Self =
+        Self { function: FUNCTION_DIGIT, bins: None, output: OUTPUT_BUCKETS, labels: false, by_subgroups: false, unordered: false };
 }
 
 impl Format {
@@ -158,7 +126,7 @@ impl Format {
             begin_bit: info.begin_bit,
             end_bit,
             max_count,
-            split: None,
+            binning: Binning::DIGITS,
         })
     }
 
@@ -171,21 +139,16 @@ impl Format {
         self.key_size < 4
     }
 
-    /// The source of the labels of a split.
-    pub(crate) fn labels(&self) -> Option<LabelBy> {
-        self.split.and_then(|split| split.labels)
-    }
-
     /// Whether labels are sorted together with the items. With several digits, and in segments, the bucket information
     /// comes from sorted labels.
     pub(crate) fn keeps_labels(&self) -> bool {
-        self.labels().is_some() && (self.digits() > 1 || self.segmented)
+        self.binning.labels && (self.digits() > 1 || self.segmented)
     }
 
     /// `LAYOUT_` bits for passes. In splits by labels, the labels are the keys, in scratch; the caller's keys and
     /// values move as values.
     pub(crate) fn moved_layout(&self) -> u32 {
-        if self.labels().is_none() {
+        if !self.binning.labels {
             return self.layout;
         }
         let lead = match (self.has(LAYOUT_INTERLEAVED), self.has(LAYOUT_DROP_KEYS)) {
@@ -195,22 +158,6 @@ impl Format {
         };
         let labels_go = if self.keeps_labels() { 0 } else { LAYOUT_DROP_KEYS };
         self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED) | labels_go | LAYOUT_KEYS_APART | LAYOUT_LABELS | lead << LAYOUT_LEAD_SHIFT
-    }
-
-    /// The format of the input of the kernel that writes labels.
-    pub(crate) fn of_labels(&self) -> Self {
-        let (Some(split), Some(labels)) = (self.split, self.labels()) else { return *self };
-        let layout = if labels.reads_keys() { self.layout & (LAYOUT_INTERLEAVED | LAYOUT_STRIDED) } else { 0 };
-        Self {
-            key_words: labels.words,
-            key_bits: labels.bits,
-            encoding: labels.encoding,
-            begin_bit: labels.begin_bit,
-            end_bit: labels.end_bit,
-            layout,
-            split: Some(SplitBy { function: labels.function, labels: None, ..split }),
-            ..*self
-        }
     }
 
     /// Distance of neighboring dense keys in bytes.
@@ -253,7 +200,7 @@ impl Format {
         };
         let bits = (self.end_bit - word * 32).min(32).saturating_sub(shift).min(RADIX_BITS);
         // The extra bin of a split takes one more bit of the last digit.
-        let one_more = self.labels().is_some() && !self.segmented && self.bins() > RADIX;
+        let one_more = self.binning.labels && !self.segmented && self.bins() > RADIX;
         let more = u32::from(one_more && index + 1 == self.digits());
         Digit { word, shift, bits: bits + more }
     }
@@ -283,44 +230,24 @@ impl Format {
     /// Number of bins of a pass. In segments, all digits have the same number, and their rows take as many parts of
     /// scratch as those of [`RADIX`] bins.
     pub(crate) fn bins(&self) -> u32 {
-        match self.split {
-            Some(_) if self.segmented && self.digits() == 1 => 1 << self.digit(0).bits,
-            _ if self.segmented => RADIX,
-            Some(SplitBy { labels: Some(_), bins, .. }) if bins > RADIX + 1 => RADIX + u32::from(bins > RADIX * RADIX),
-            Some(split) => split.bins,
-            None if self.digits() == 1 => 1 << self.digit(0).bits,
-            None => RADIX,
+        let one_digit = || if self.digits() == 1 { 1 << self.digit(0).bits } else { RADIX };
+        match self.binning.bins {
+            None if self.segmented => RADIX,
+            None => one_digit(),
+            Some(_) if self.segmented => one_digit(),
+            Some(bins) if self.binning.labels && bins > RADIX + 1 => RADIX + u32::from(bins > RADIX * RADIX),
+            Some(bins) => bins,
         }
-    }
-
-    /// Whether items may be without a bucket.
-    pub(crate) fn strays(&self) -> bool {
-        self.split.is_some_and(|split| split.bins > split.buckets)
     }
 
     /// An `OUTPUT_` constant: the output of the items.
     pub(crate) fn output(&self) -> u32 {
-        self.split.map_or(OUTPUT_BUCKETS, |split| split.output & 0xff)
+        self.binning.output & 0xff
     }
 
-    /// Whether buckets are placed one after the other. Then all items are counted before the first one is scattered.
-    pub(crate) fn lies_in_line(&self) -> bool {
+    /// Whether bins are placed one after the other. Then all items are counted before the first one is scattered.
+    pub(crate) fn places_bins_in_order(&self) -> bool {
         !matches!(self.output(), OUTPUT_ONE | OUTPUT_PLACED | OUTPUT_RANKS)
-    }
-
-    /// Whether [`Strategy::Auto`] is reduce-then-scan for a split: the count that precedes the first scatter also
-    /// serves the scan, for a single digit. Look-back in a ring, for more than 2^30 items, has not been measured
-    /// against it.
-    pub(crate) fn is_counted_first(&self) -> bool {
-        let Some(split) = self.split else { return false };
-        let once = self.digits() == 1 || self.segmented || self.output() == OUTPUT_NONE;
-        split.by_subgroups || self.wide() || self.lies_in_line() && once
-    }
-
-    /// Whether one stable pass scatters all items to all buckets, one bucket after the other.
-    pub(crate) fn goes_once_to_all_buckets(&self) -> bool {
-        let by_workgroups = self.split.is_some_and(|split| !split.by_subgroups);
-        by_workgroups && !self.segmented && !self.wide() && self.digits() == 1 && self.output() == OUTPUT_BUCKETS
     }
 
     /// Whether every digit has 8 bits.

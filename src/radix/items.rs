@@ -2,8 +2,7 @@
 //! them.
 
 use super::format::Format;
-use super::job::Role;
-use crate::core::memory::{Argument, Arguments, Timestamps};
+use crate::core::memory::{Argument, Arguments, Timestamps, roles};
 use crate::shared::{
     ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED, LAYOUT_VALUES_APART,
 };
@@ -252,15 +251,47 @@ pub(crate) struct Items {
     pub(crate) timestamps: Option<Timestamps>,
 }
 
+roles! {
+    /// The arguments that all requests with items have.
+    enum ItemRole {
+        Keys = "keys",
+        Values = "values",
+        KeysOut = "keysOut",
+        ValuesOut = "valuesOut",
+        Count = "count",
+        Status = "status",
+        SegmentOffsets = "segments.offsets",
+    }
+}
+
+#[cfg(feature = "split")]
+impl ItemRole {
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Keys, Self::Values, Self::KeysOut, Self::ValuesOut, Self::Count, Self::Status, Self::SegmentOffsets];
+}
+
 impl Items {
     /// The count that may be on the device: of keys, or of segments.
     pub(crate) fn counted(&self, format: &Format) -> Count {
         if format.segmented { self.segments.count } else { self.count }
     }
 
+    /// The caller's range of a role, its alignment, and whether its size depends on the count. None for single words
+    /// and the offsets of segments.
+    pub(crate) fn range_of(&self, format: &Format, role: ItemRole) -> Option<(Range, u64, bool)> {
+        let key_alignment = u64::from(format.key_size.min(4));
+        match role {
+            ItemRole::Keys => Some((self.keys, key_alignment, true)),
+            ItemRole::Values => Some((self.values, 4, true)),
+            ItemRole::KeysOut => Some((self.keys_out, key_alignment, true)),
+            ItemRole::ValuesOut => Some((self.values_out, 4, true)),
+            ItemRole::Count | ItemRole::Status | ItemRole::SegmentOffsets => None,
+        }
+    }
+
     /// The ranges that a request reads or writes, without scratch.
     #[inline]
-    pub(crate) fn arguments(&self, format: &Format) -> Arguments<Role> {
+    pub(crate) fn arguments(&self, format: &Format) -> Arguments<ItemRole> {
         let count = u64::from(self.count.max);
         // From the first byte of the first item to the last byte of the last.
         let extent = |address, size: u32, stride: u32| {
@@ -278,17 +309,17 @@ impl Items {
         let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
         let argument = |role, range, written| Argument { role, range, written };
         let all = [
-            argument(Role::Keys, extent(self.keys.address, key_size, self.key_stride), !preserved),
+            argument(ItemRole::Keys, extent(self.keys.address, key_size, self.key_stride), !preserved),
             argument(
-                Role::Values,
+                ItemRole::Values,
                 wanted(values && !(indices && preserved), extent(self.values.address, value_size, self.value_stride)),
                 !preserved,
             ),
-            argument(Role::KeysOut, wanted(keys_out, extent(self.keys_out.address, key_size, 0)), true),
-            argument(Role::ValuesOut, wanted(values && second, extent(self.values_out.address, value_size, 0)), true),
-            argument(Role::Count, word(self.counted(format).address), false),
-            argument(Role::Status, word(self.status), true),
-            argument(Role::SegmentOffsets, wanted(format.segmented, offsets), false),
+            argument(ItemRole::KeysOut, wanted(keys_out, extent(self.keys_out.address, key_size, 0)), true),
+            argument(ItemRole::ValuesOut, wanted(values && second, extent(self.values_out.address, value_size, 0)), true),
+            argument(ItemRole::Count, word(self.counted(format).address), false),
+            argument(ItemRole::Status, word(self.status), true),
+            argument(ItemRole::SegmentOffsets, wanted(format.segmented, offsets), false),
         ];
         let mut arguments = Arguments::new();
         all.into_iter().for_each(|argument| arguments.push(argument));

@@ -1,44 +1,39 @@
-//! Radix passes: stable distribution of items by digits of their keys. Sorts and splits consist of them: formats,
-//! algorithms, problem tables, plans.
+//! Radix passes: stable distribution of items by digits of their keys. Sorts and splits are built of them.
+//!
+//! A primitive implements [`Method`]: it selects an algorithm, gives its [`Outline`], lays out [`Problems`] in scratch and
+//! builds its plan of [`Passes`].
+
+#![cfg_attr(
+    not(all(feature = "sort", feature = "split")),
+    allow(dead_code, unused_imports, reason = "each primitive uses a part of it")
+)]
 
 mod config;
 #[doc(hidden)]
 pub mod cpu;
 mod format;
 mod items;
-mod job;
-mod merging;
 mod operation;
+mod outline;
+mod passes;
 mod pipelines;
-mod plan;
 mod problems;
 mod rows;
-// Plans of splits are still made here, in builds without the feature, too.
-#[path = "../split/rows.rs"]
-mod split_rows;
+mod values;
 
-#[cfg(test)]
-pub(crate) use config::{Algorithm, Config};
+pub(crate) use config::Config;
 #[cfg(test)]
 pub(crate) use format::Digit;
-pub(crate) use format::Format;
-pub(crate) use format::{BucketSource, LabelBy};
-#[cfg(feature = "split")]
-pub(crate) use format::{MAX_NARROW_COUNT, SplitBy};
+pub(crate) use format::{Binning, Format, MAX_NARROW_COUNT};
 #[cfg(feature = "split")]
 pub(crate) use items::PlainKey;
-pub(crate) use items::{Items, ItemsInfo};
+pub(crate) use items::{ItemRole, Items, ItemsInfo};
 pub use items::{KeyType, Layout, Order, Placement, Segments, ValueType};
-#[cfg(test)]
-pub(crate) use job::Role;
-pub(crate) use job::{Buckets, Job};
-#[cfg(test)]
-pub(crate) use merging::Merging;
-pub(crate) use operation::Operation;
+pub(crate) use operation::{Method, Operation};
+pub(crate) use outline::{Outline, Start};
+pub(crate) use passes::{Id, PROBLEMS, Passes, set};
 #[cfg(test)]
 pub(crate) use pipelines::variants;
-#[cfg(test)]
-pub(crate) use problems::ProblemTable;
-#[cfg(feature = "split")]
-pub(crate) use problems::{INDIRECT_COMMAND, MOST_GROUPS_Y};
+pub(crate) use problems::{INDIRECT_COMMAND, MOST_GROUPS_Y, Problems, output_items, plane_bytes};
 pub(crate) use rows::{PassFacts, behind, push_constants};
+pub(crate) use values::{PLAIN, Values};

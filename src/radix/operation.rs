@@ -1,56 +1,108 @@
 //! The state of a sorter or splitter: format, strategy, and the pipelines of all plans that it can record.
 
-use super::config::{Algorithm, Config};
-use super::format::{BucketSource, Format};
-use super::items::{Items, Segments};
-use super::job::{Buckets, Job, Role};
+use super::config::Config;
+use super::format::Format;
+use super::items::{ItemRole, Items, Segments};
+use super::outline::Outline;
 use super::pipelines::variants;
-use super::problems::ProblemTable;
 use crate::core::handle::{Handle, Options};
-use crate::core::memory::{Arguments, Role as _, check_alignment, check_multiple};
-use crate::core::primitive::{Jobs, Planner};
+use crate::core::memory::{Arguments, Role, check_alignment, check_multiple};
+use crate::core::primitive::{Jobs, PlanSource, Planner};
 use crate::core::scratch::Layout;
 use crate::shared::{LAYOUT_INDICES, LAYOUT_STRIDED};
 use crate::{Count, Device, Error, Range, Result, Strategy};
+use std::fmt::Debug;
 
 /// Maximum number of segments: kernels index the offsets by bytes in a `uint`.
 const MAX_SEGMENTS: u32 = (1 << 30) - 1;
 
+/// What makes a primitive of radix passes: its algorithms and its plans.
+pub(crate) trait Method: Copy + Debug + Ord {
+    /// The handle in messages, and its maximum count.
+    const HANDLE: [&'static str; 2];
+    /// One problem: its items, and what else the primitive needs.
+    type Job: Copy;
+    type Role: Role + From<ItemRole>;
+    /// Problems of the same algorithm share dispatches, unless [`Method::shares`] forbids it.
+    type Algorithm: Copy + Debug + Ord;
+    type Table<'a>: PlanSource;
+
+    fn items(job: &Self::Job) -> &Items;
+
+    /// The strategy of [`Strategy::Auto`], from that of the device; and the strategy of requests that are recorded alone
+    /// and have no prepare pass, if it differs.
+    fn strategies(&self, format: &Format, of_device: Strategy) -> (Strategy, Option<Strategy>);
+
+    /// Selects the algorithm for a maximum count.
+    fn algorithm(&self, config: &Config<'_>, max_count: u32) -> Self::Algorithm;
+
+    fn outline(&self, config: &Config<'_>, algorithm: Self::Algorithm) -> Outline;
+
+    /// Whether several problems may share the dispatches of the algorithm.
+    fn shares(algorithm: Self::Algorithm) -> bool;
+
+    /// Maximum counts at which shape or algorithm change: the largest count of each. Scratch may be smaller beyond one.
+    fn range_ends<'a>(&self, config: Config<'a>) -> impl Iterator<Item = u32> + use<'a, Self>;
+
+    /// The ranges that a job reads or writes, by role, without scratch.
+    fn arguments(&self, format: &Format, job: &Self::Job) -> Arguments<Self::Role>;
+
+    /// The caller's range of a role, its alignment, and whether its size depends on the count. None for single words and
+    /// the offsets of segments.
+    fn range_of(&self, format: &Format, job: &Self::Job, role: Self::Role) -> Option<(Range, u64, bool)>;
+
+    /// A job with these items that has the most passes and scratch.
+    fn largest(&self, items: Items) -> Self::Job;
+
+    fn lay_out<'a>(
+        &self,
+        config: Config<'a>,
+        algorithm: Self::Algorithm,
+        jobs: &'a dyn Jobs<Self::Job, Self::Role>,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<Self::Table<'a>>;
+
+    /// The configuration with the strategy `of_few`, if there is one and the problem then has no prepare pass.
+    fn with_few<'a>(&self, config: Config<'a>, of_few: Option<Strategy>, max_count: u32) -> Config<'a> {
+        let few = of_few.map(|strategy| Config { strategy, ..config });
+        few.filter(|few| self.outline(few, self.algorithm(few, max_count)).is_direct()).unwrap_or(config)
+    }
+}
+
 /// Sorts or splits of one format on one device. Immutable: record from many threads.
 #[derive(Clone, Debug)]
-pub(crate) struct Operation {
+pub(crate) struct Operation<M> {
     handle: Handle,
     pub(crate) format: Format,
+    method: M,
     strategy: Strategy,
     batches: bool,
-    /// The strategy of requests that are recorded alone and have no prepare pass, if it differs: see
-    /// [`Operation::config_of`].
+    /// See [`Method::strategies`].
     of_few: Option<Strategy>,
 }
 
 /// The key of a group: requests with equal keys share dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Group {
+pub(crate) struct Group<M, A> {
     format: Format,
+    method: M,
     strategy: Strategy,
     alone: bool,
-    algorithm: Algorithm,
+    algorithm: A,
 }
 
-impl Operation {
+impl<M: Method> Operation<M> {
     /// Creates every pipeline that the requests may need, or names them for [`Handle::compile`].
-    pub(crate) fn new(device: &Device, format: Format, strategy: Strategy, options: Options) -> Result<Self> {
+    pub(crate) fn new(device: &Device, format: Format, method: M, strategy: Strategy, options: Options) -> Result<Self> {
         let Options { batches, deferred } = options;
-        let of_device = device.profile().strategy;
         let (strategy, of_few) = match strategy {
-            Strategy::Auto if format.is_counted_first() => {
-                (Strategy::ReduceThenScan, Some(of_device).filter(|_| format.goes_once_to_all_buckets()))
-            }
-            Strategy::Auto => (of_device, None),
+            Strategy::Auto => method.strategies(&format, device.profile().strategy),
             other => (other, None),
         };
-        let mut operation = Self { handle: Handle::new(device), format, strategy, batches, of_few };
-        operation.handle = Handle::complete(&operation, variants(operation.config(true), of_few, batches)?, deferred)?;
+        let mut operation = Self { handle: Handle::new(device), format, method, strategy, batches, of_few };
+        let variants = variants(&method, operation.config(true), of_few, batches)?;
+        operation.handle = Handle::complete(&operation, variants, deferred)?;
         Ok(operation)
     }
 
@@ -65,18 +117,12 @@ impl Operation {
         Config { facts: device.facts(), profile: device.profile(), strategy: self.strategy, format: self.format, alone }
     }
 
-    /// The configuration of a request that is recorded alone, by its maximum count. A split without a prepare pass
-    /// takes one pass less by the device's own strategy than by reduce-then-scan.
-    fn config_of(&self, max_count: u32) -> Config<'_> {
-        self.config(true).with_few(self.of_few, max_count)
-    }
-
     fn check_segments(&self, items: &Items) -> Result<()> {
         let Segments { offsets, count } = items.segments;
         if !self.format.segmented {
             if items.segments != Segments::default() {
-                let what = if self.format.split.is_some() { "splitter" } else { "sorter" };
-                return Err(Error::Malformed { argument: "segments", why: format!("the {what} is not segmented") });
+                let [handle, _] = M::HANDLE;
+                return Err(Error::Malformed { argument: "segments", why: format!("the {handle} is not segmented") });
             }
             return Ok(());
         }
@@ -96,7 +142,7 @@ impl Operation {
                 why: "the most segments of one sort or split",
             });
         }
-        offsets.check(*Role::SegmentOffsets.names(), 4, (u64::from(count.max) + 1) * 4, None)
+        offsets.check(*ItemRole::SegmentOffsets.names(), 4, (u64::from(count.max) + 1) * 4, None)
     }
 
     fn check_strides(&self, items: &Items) -> Result<()> {
@@ -127,11 +173,14 @@ impl Operation {
     }
 }
 
-impl Planner for Operation {
-    type Job = Job;
-    type Role = Role;
-    type Group = Group;
-    type Table<'a> = ProblemTable<'a>;
+impl<M: Method> Planner for Operation<M> {
+    type Job = M::Job;
+    type Role = M::Role;
+    type Group = Group<M, M::Algorithm>;
+    type Table<'a>
+        = M::Table<'a>
+    where
+        M: 'a;
 
     fn handle(&self) -> &Handle {
         &self.handle
@@ -144,85 +193,69 @@ impl Planner for Operation {
     fn check_count(&self, max_count: u32) -> Result<()> {
         if max_count > self.format.max_count {
             let (value, limit) = (max_count.into(), self.format.max_count.into());
-            let why = if self.format.split.is_some() { "the splitter's maxCount" } else { "the sorter's maxCount" };
+            let [_, why] = M::HANDLE;
             return Err(Error::TooLarge { argument: "count.max", value, limit, why });
         }
         Ok(())
     }
 
-    fn arguments(&self, job: &Job) -> Arguments<Role> {
-        job.arguments(&self.format)
+    fn arguments(&self, job: &M::Job) -> Arguments<M::Role> {
+        self.method.arguments(&self.format, job)
     }
 
-    fn check(&self, job: &Job, arguments: &Arguments<Role>) -> Result<()> {
-        let Job { items, buckets } = job;
+    fn check(&self, job: &M::Job, arguments: &Arguments<M::Role>) -> Result<()> {
+        let items = M::items(job);
         check_alignment("count.address", items.count.address)?;
         check_alignment("status", items.status)?;
         self.check_strides(items)?;
         self.check_segments(items)?;
-        let key_alignment = u64::from(self.format.key_size.min(4));
-        let id_alignment = match self.format.labels().and_then(|labels| labels.given) {
-            Some(BucketSource::Ids(size)) => size.into(),
-            _ => 4,
-        };
-        let max_count = Some(u64::from(items.count.max));
         for argument in arguments {
-            let (range, alignment, max_count) = match argument.role {
-                Role::Keys => (items.keys, key_alignment, max_count),
-                Role::Values => (items.values, 4, max_count),
-                Role::KeysOut => (items.keys_out, key_alignment, max_count),
-                Role::ValuesOut => (items.values_out, 4, max_count),
-                Role::BucketIds => (buckets.given, id_alignment, max_count),
-                Role::Splitters => (buckets.given, 4, None),
-                Role::Starts => (buckets.starts, 4, None),
-                Role::Offsets => (buckets.offsets, 4, None),
-                Role::Counts => (buckets.counts, 4, None),
-                Role::Commands => (buckets.commands, 4, None),
-                // Single words were checked above, offsets by check_segments().
-                Role::Count | Role::Status | Role::SegmentOffsets => continue,
-            };
-            range.check(*argument.role.names(), alignment, argument.range.size, max_count)?;
+            if let Some((range, alignment, by_count)) = self.method.range_of(&self.format, job, argument.role) {
+                let max_count = by_count.then(|| items.count.max.into());
+                range.check(*argument.role.names(), alignment, argument.range.size, max_count)?;
+            }
         }
         Ok(())
     }
 
-    fn group(&self, max_count: u32, alone: bool) -> Group {
-        let config = if alone { self.config_of(max_count) } else { self.config(false) };
-        Group { format: config.format, strategy: config.strategy, alone, algorithm: config.algorithm(max_count) }
+    fn group(&self, max_count: u32, alone: bool) -> Self::Group {
+        let config = self.config(alone);
+        let config = if alone { self.method.with_few(config, self.of_few, max_count) } else { config };
+        let algorithm = self.method.algorithm(&config, max_count);
+        Group { format: config.format, method: self.method, strategy: config.strategy, alone, algorithm }
     }
 
-    fn shares(group: &Group) -> bool {
-        group.algorithm.shares()
+    fn shares(group: &Self::Group) -> bool {
+        M::shares(group.algorithm)
     }
 
     fn lay_out<'a>(
         &'a self,
-        group: Group,
-        jobs: &'a dyn Jobs<Job, Role>,
+        group: Self::Group,
+        jobs: &'a dyn Jobs<M::Job, M::Role>,
         scratch: u64,
         layout: &mut Layout,
-    ) -> Result<ProblemTable<'a>> {
+    ) -> Result<M::Table<'a>> {
         let config = Config { strategy: group.strategy, ..self.config(group.alone) };
-        ProblemTable::new(config, group.algorithm, jobs, scratch, layout)
+        self.method.lay_out(config, group.algorithm, jobs, scratch, layout)
     }
 
-    fn largest(&self, max_count: u32) -> Job {
-        Job::largest(&self.format, max_count)
+    fn largest(&self, max_count: u32) -> M::Job {
+        self.method.largest(Items::largest(max_count))
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {
         let config = self.config(alone);
         let of_few = self.of_few.filter(|_| alone).map(|strategy| Config { strategy, ..config });
-        config.range_ends().chain(of_few.into_iter().flat_map(|config| config.range_ends()))
+        let of_few = of_few.into_iter().flat_map(|config| self.method.range_ends(config));
+        self.method.range_ends(config).chain(of_few)
     }
 }
 
-impl Job {
-    /// A job with the most passes and scratch of all jobs with this format and maximum count.
-    pub(super) fn largest(format: &Format, max_count: u32) -> Self {
+impl Items {
+    /// Items with the most passes and scratch of all with this maximum count.
+    pub(super) fn largest(max_count: u32) -> Self {
         let segments = Segments { count: Count::device(4, 0), offsets: Range::NONE };
-        let items = Items { count: Count::device(4, max_count), segments, status: 4, ..Items::default() };
-        let buckets = Buckets { offsets: Range::new(4, 4), ..Buckets::default() };
-        Self { items, buckets: if format.split.is_some() { buckets } else { Buckets::default() } }
+        Self { count: Count::device(4, max_count), segments, status: 4, ..Self::default() }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::config::Config;
 use super::format::Format;
-use super::job::{Job, Role};
-use super::problems::ProblemTable;
+use super::items::Items;
+use super::operation::Method;
 use crate::core::memory::BoundingRanges;
 use crate::core::pipelines::Variant;
 use crate::core::plan::Plan;
@@ -29,45 +29,46 @@ const RECORDINGS: [Recording; 3] = [
 ];
 
 /// The jobs of a group.
-struct Group<'a> {
-    jobs: &'a [Job],
+struct Group<'a, M: Method> {
+    method: &'a M,
+    jobs: &'a [M::Job],
     format: &'a Format,
 }
 
-impl Jobs<Job, Role> for Group<'_> {
-    fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
+impl<M: Method> Jobs<M::Job, M::Role> for Group<'_, M> {
+    fn for_each(&self, visit: &mut dyn FnMut(&M::Job)) {
         self.jobs.iter().for_each(visit);
     }
 
-    fn bounding_ranges(&self) -> BoundingRanges<Role> {
+    fn bounding_ranges(&self) -> BoundingRanges<M::Role> {
         self.jobs.iter().fold(BoundingRanges::default(), |mut bounds, job| {
-            bounds.grow(&job.arguments(self.format));
+            bounds.grow(&self.method.arguments(self.format, job));
             bounds
         })
     }
 }
 
-/// Returns every variant that some plan uses. `of_few`: the strategy of [`Config::with_few`]. `batches`: whether
+/// Returns every variant that some plan uses. `of_few`: the strategy of [`Method::with_few`]. `batches`: whether
 /// requests are also recorded together.
 ///
-/// Plans change only at the range ends of [`Config::range_ends`]. So the first and the last count of each range use all
+/// Plans change only at the range ends of [`Method::range_ends`]. So the first and the last count of each range use all
 /// its variants.
-pub(crate) fn variants(config: Config<'_>, of_few: Option<Strategy>, batches: bool) -> Result<Vec<Variant>> {
+pub(crate) fn variants<M: Method>(method: &M, config: Config<'_>, of_few: Option<Strategy>, batches: bool) -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
     for recording in RECORDINGS.into_iter().filter(|recording| recording.alone || batches) {
         let config = Config { alone: recording.alone, ..config };
         let few = of_few.map(|strategy| Config { strategy, ..config });
-        let ends = config.range_ends().chain(few.into_iter().flat_map(|few| few.range_ends()));
+        let ends = method.range_ends(config).chain(few.into_iter().flat_map(|few| method.range_ends(few)));
         let ends = ends.chain([0, config.profile.all_digits_up_to, u32::MAX]);
         let mut counts: Vec<u32> =
             ends.flat_map(|end| [end, end.saturating_add(1)]).map(|count| count.min(config.format.max_count)).collect();
         counts.sort_unstable();
         counts.dedup();
         for count in counts {
-            let config = if recording.alone { config.with_few(of_few, count) } else { config };
-            let jobs = [count, 0].map(|count| Job::largest(&config.format, count));
-            let jobs = Group { jobs: &jobs[..1 + usize::from(recording.another)], format: &config.format };
-            match ProblemTable::new(config, config.algorithm(count), &jobs, 0, &mut Layout::default()) {
+            let config = if recording.alone { method.with_few(config, of_few, count) } else { config };
+            let jobs = [count, 0].map(|count| method.largest(Items::largest(count)));
+            let jobs = Group { method, jobs: &jobs[..1 + usize::from(recording.another)], format: &config.format };
+            match method.lay_out(config, method.algorithm(&config, count), &jobs, 0, &mut Layout::default()) {
                 Ok(table) => {
                     for variant in Plan::of(&table)?.variants {
                         if !variants.contains(&variant) {

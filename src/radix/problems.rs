@@ -1,19 +1,15 @@
-//! The problem table of a plan and its scratch layout. Pure arithmetic: no address is dereferenced.
+//! The problems of a plan and their layout in scratch. Pure arithmetic: no address is dereferenced.
 
-use super::config::{Algorithm, Config};
+use super::config::Config;
 use super::format::Format;
-use super::items::{Items, Placement};
-use super::job::{Job, Role};
-use super::merging::Merging;
-use super::split_rows::{InfoFacts, label_row};
+use super::items::{ItemRole, Items, Placement};
+use super::outline::Outline;
 use crate::core::memory::{BoundingRanges, Range};
-use crate::core::plan::{Rows, Table};
-use crate::core::primitive::Jobs;
 use crate::core::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
+use crate::merge::Merging;
 use crate::shared::{
-    ARGUMENTS, Address, BucketInfoProblem, CountingInfoProblem, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART,
-    LAYOUT_VALUES_APART, LabelProblem, MODE_DIRECT, PREFIX_BINS, ProblemState, RADIX, RING_GROUPS, RING_TAG_SHIFT, RadixProblem,
-    Segment,
+    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
+    PREFIX_BINS, ProblemState, RADIX, RING_GROUPS, RING_TAG_SHIFT, RadixProblem, Segment,
 };
 use crate::{Error, Result};
 
@@ -70,12 +66,12 @@ struct Parts {
 }
 
 /// Distance of neighboring planes in bytes: see behind() in glsl/radix/planes.glsl.
-fn plane_bytes(max_count: u32) -> u64 {
+pub(crate) fn plane_bytes(max_count: u32) -> u64 {
     u64::from(max_count).next_multiple_of(4) * WORD
 }
 
 /// Capacity of the output in items: the smaller one of keys and values.
-fn output_items(format: &Format, info: &Items) -> u32 {
+pub(crate) fn output_items(format: &Format, info: &Items) -> u32 {
     let keys = (!format.has(LAYOUT_DROP_KEYS)).then(|| info.keys_out.size / u64::from(format.key_step()));
     let values = format.values_separate().then(|| info.values_out.size / u64::from(format.value_size));
     let items = keys.into_iter().chain(values).min().unwrap_or(0);
@@ -83,18 +79,18 @@ fn output_items(format: &Format, info: &Items) -> u32 {
 }
 
 impl Parts {
-    fn of(config: &Config<'_>, algorithm: Algorithm, max_count: u32, prepared: bool) -> Self {
+    fn of(config: &Config<'_>, outline: &Outline, max_count: u32, prepared: bool) -> Self {
         let format = &config.format;
         let plane = plane_bytes(max_count);
-        let merged_planes = algorithm.merging().map(Merging::planes);
+        let merged_planes = outline.merging.map(Merging::planes);
         let times = |apart: bool| if apart { 2 } else { merged_planes.unwrap_or(1).max(1) };
-        let moves_once = algorithm.moves_once(format);
+        let moves_once = outline.moves_once;
         let own_planes = merged_planes.map_or(format.placement != Placement::DoubleBuffer && !moves_once, |planes| planes != 0);
         let keys_apart = format.has(LAYOUT_KEYS_APART) && (!moves_once || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
         let values_apart = format.has(LAYOUT_VALUES_APART);
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (mut keys, mut values) = (0, 0);
-        if format.labels().is_some() {
+        if format.binning.labels {
             // Labels have the width of their type. Kept labels need two planes, and one for each word that moves with
             // them.
             keys = if format.keeps_labels() { 2 * plane } else { plane * u64::from(format.key_bits) / 32 };
@@ -102,29 +98,28 @@ impl Parts {
         } else if own_planes || keys_apart {
             keys = plane * u64::from(format.key_words + together) * times(format.has(LAYOUT_KEYS_APART));
         }
-        if format.labels().is_none() && format.values_separate() && (own_planes || values_apart) {
+        if !format.binning.labels && format.values_separate() && (own_planes || values_apart) {
             values = plane * u64::from(format.value_words) * times(values_apart);
         }
         if values_apart {
             // A copy of the values, while the values in place are read.
             values += plane * u64::from(format.value_size / 4);
         }
-        let tiles = algorithm.most_tiles(max_count);
-        if algorithm.tiles().is_none() {
-            let rows = algorithm.merging().map_or(0, |merging| merging.most_windows(max_count) * u64::from(merging.fan));
+        let tiles = outline.most_tiles(max_count);
+        if outline.tile.is_none() {
+            let rows = outline.merging.map_or(0, |merging| merging.most_windows(max_count) * u64::from(merging.fan));
             return Self { keys, values, tile_words: (rows * WORD).next_multiple_of(PART), ..Self::default() };
         }
         let digits = u64::from(format.digits());
-        // A split that skips the histogram has a row of counts and a row of bucket starts: see glsl/split/clear_look_back.comp.
-        let shared_rows = 1 + u64::from(config.begins());
-        let rows = if config.counts_apart(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
+        // Passes without a histogram have a row of counts and a row of bin starts: see glsl/split/clear_look_back.comp.
+        let shared_rows = 1 + u64::from(config.skips_histogram());
+        let rows = if config.has_row_per_group(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
         // The skipped digits and the bins of prefixes follow the rows. Histograms and tile words begin at multiples of
         // the part size.
-        let prefixes = algorithm.finish().map_or(0, |_| u64::from(PREFIX_BINS));
+        let prefixes = outline.prefixes.map_or(0, |_| u64::from(PREFIX_BINS));
         let row = u64::from(if format.segmented { RADIX } else { format.bins() });
         let histogram = ((rows * digits * row + 1 + prefixes) * WORD).next_multiple_of(PART);
-        let histograms =
-            if let Algorithm::Segments { whole, .. } = algorithm { u64::from(max_count.div_ceil(whole.tile())) } else { 1 };
+        let histograms = outline.segments.map_or(1, |segments| u64::from(max_count.div_ceil(segments.tile())));
         Self {
             histogram: histograms * histogram,
             tile_words: if config.in_ring() { 0 } else { (tiles * u64::from(config.tile_row()) * WORD).next_multiple_of(PART) },
@@ -141,248 +136,228 @@ impl Parts {
     }
 }
 
-/// The problems of one group and their scratch layout: the input of a plan.
-pub(crate) struct ProblemTable<'a> {
-    pub(super) config: Config<'a>,
-    pub(super) algorithm: Algorithm,
-    pub(super) jobs: &'a dyn Jobs<Job, Role>,
+/// The problems of one group and their scratch layout: the input of radix passes.
+pub(crate) struct Problems<'a> {
+    pub(crate) config: Config<'a>,
+    pub(crate) outline: Outline,
     /// Device address of scratch.
-    pub(super) scratch: u64,
-    pub(super) problems: u32,
+    pub(crate) scratch: u64,
+    pub(crate) count: u32,
     /// `MODE_` bits.
-    pub(super) mode: u32,
-    pub(super) prepared: bool,
+    pub(crate) mode: u32,
+    pub(crate) prepared: bool,
     /// Whether constant digits are skipped.
-    pub(super) passes_over: bool,
+    pub(crate) skips_digits: bool,
     /// Number of tiles of all problems, at their maximum counts.
-    pub(super) tiles: u32,
+    pub(crate) tiles: u32,
     /// Largest maximum count of a problem.
-    pub(super) most_items: u32,
+    pub(crate) most_items: u32,
     /// Maximum number of segments.
-    pub(super) most_segments: u32,
-    pub(super) any_count_on_device: bool,
-    pub(super) any_status: bool,
-    /// Whether any problem requests bucket information.
-    pub(super) tells: bool,
-    pub(super) bounds: BoundingRanges<Role>,
-    pub(super) arguments: Range,
-    pub(super) tickets: Range,
-    pub(super) states: Range,
-    pub(super) table: Range,
-    pub(super) histograms: Range,
-    pub(super) tile_words: Range,
-    pub(super) alternate_keys: Range,
-    pub(super) alternate_values: Range,
-    /// Rows of the pass that writes bucket information.
-    pub(super) results: Range,
-    /// Rows of the pass that writes labels.
-    pub(super) labels: Range,
+    pub(crate) most_segments: u32,
+    pub(crate) any_count_on_device: bool,
+    pub(crate) any_status: bool,
+    pub(crate) bounds: BoundingRanges<ItemRole>,
+    pub(crate) commands: Range,
+    pub(crate) tickets: Range,
+    pub(crate) states: Range,
+    pub(crate) rows: Range,
+    pub(crate) histograms: Range,
+    pub(crate) tile_words: Range,
+    pub(crate) alternate_keys: Range,
+    pub(crate) alternate_values: Range,
 }
+
+/// Visits the items of each problem, in the same order each time.
+pub(crate) type EachItems<'v> = dyn Fn(&mut dyn FnMut(&Items)) + 'v;
 
 /// Number of laps of the ring, over all passes, that its tags distinguish.
 const RING_TAGS: u64 = 1 << (u32::BITS - RING_TAG_SHIFT);
 
-impl<'a> ProblemTable<'a> {
-    /// Lays out the problems of `jobs` in parts of scratch that `layout` allocates.
+impl<'a> Problems<'a> {
+    /// Lays out problems in parts of scratch that `layout` allocates.
     pub(crate) fn new(
         config: Config<'a>,
-        algorithm: Algorithm,
-        jobs: &'a dyn Jobs<Job, Role>,
+        outline: Outline,
+        each: &EachItems<'_>,
+        bounds: BoundingRanges<ItemRole>,
         scratch: u64,
         layout: &mut ScratchLayout,
     ) -> Result<Self> {
-        let (mut problems, mut most_items, mut most_segments) = (0u32, 0u32, 0u32);
+        let (mut count, mut most_items, mut most_segments) = (0u32, 0u32, 0u32);
         let mut tiles = 0u64;
-        let (mut any_count_on_device, mut any_status, mut tells) = (false, false, false);
-        jobs.for_each(&mut |job| {
-            let info = &job.items;
-            problems += 1;
-            most_items = most_items.max(info.count.max);
-            most_segments = most_segments.max(info.segments.count.max);
-            any_count_on_device |= info.counted(&config.format).is_on_device();
-            any_status |= info.status != 0;
-            // In reduce-then-scan splits, the pass of bucket information also copies given bucket starts.
-            tells |= job.tells(&config.format) || job.buckets.starts != Range::NONE && !config.begins();
-            // In single-dispatch splits, the pass of bucket information also writes the status.
-            tells |= algorithm.recounts() && info.status != 0;
-            tiles += algorithm.most_tiles(info.count.max);
-        });
         let segmented = config.format.segmented;
         // Only the device knows the number of tiles of segments.
-        any_count_on_device |= segmented;
-        // Tags must not wrap: an old tag, from before skipped passes, would be taken for a new one.
-        let laps = if config.in_ring() {
-            tiles.div_ceil(config.profile.hooks.ring_entries.into()) * u64::from(config.format.digits())
-        } else {
-            0
-        };
-        let mode = config.mode(algorithm, problems == 1);
-        let prepared = mode & MODE_DIRECT == 0 && algorithm.tiles().is_some();
+        let (mut any_count_on_device, mut any_status) = (segmented, false);
+        each(&mut |items| {
+            count += 1;
+            most_items = most_items.max(items.count.max);
+            most_segments = most_segments.max(items.segments.count.max);
+            any_count_on_device |= items.counted(&config.format).is_on_device();
+            any_status |= items.status != 0;
+            tiles += outline.most_tiles(items.count.max);
+        });
+        let mode = outline.mode(count == 1);
+        let prepared = mode & MODE_DIRECT == 0 && outline.tile.is_some();
         let bins = u64::from(config.format.bins());
         let mut most_tile_words = 0;
         let mut parts = Parts::default();
-        jobs.for_each(&mut |Job { items: info, .. }| {
-            let own = Parts::of(&config, algorithm, info.count.max, prepared);
+        each(&mut |items| {
+            let own = Parts::of(&config, &outline, items.count.max, prepared);
             // Kernels index tile words by the tiles of one segment.
-            let segment = algorithm
-                .tiles()
-                .map_or(0, |tile| u64::from(info.count.max.div_ceil(tile.tile())) * u64::from(config.tile_row()) * WORD);
+            let segment = outline
+                .tile
+                .map_or(0, |tile| u64::from(items.count.max.div_ceil(tile.tile())) * u64::from(config.tile_row()) * WORD);
             most_tile_words = most_tile_words.max(own.tile_words.min(segment));
             parts.add(own);
         });
         // Built-in profiles stay far below both limits. Loaded profiles with small tiles may exceed them.
         let too_many = |limit, why| Err(Error::TooLarge { argument: "count.max", value: most_items.into(), limit, why });
         // The number of items that keeps `needed` within `limit`.
-        let items = |needed, limit| u64::from(most_items) * limit / needed;
+        let within = |needed, limit| u64::from(most_items) * limit / needed;
         if most_tile_words > MOST_TILE_WORDS {
-            return too_many(items(most_tile_words, MOST_TILE_WORDS), "the bytes that one index of a kernel reaches");
+            return too_many(within(most_tile_words, MOST_TILE_WORDS), "the bytes that one index of a kernel reaches");
         }
         let most_groups = u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y;
-        let lines = if segmented { algorithm.windows(most_items) } else { problems };
-        let rows = if algorithm.tiles().is_some() { bins } else { 1 };
+        let lines = if segmented { outline.windows(most_items) } else { count };
+        let rows = if outline.tile.is_some() { bins } else { 1 };
         // Every problem has the workgroups of the largest one.
-        let shared = match algorithm {
-            Algorithm::Merged(merging) => merging.most_groups(config.profile.plain_threads, most_items),
-            Algorithm::Recounted(shape) => most_items.div_ceil(shape.tile()).into(),
-            _ => 0,
-        };
-        let groups = tiles.max(u64::from(lines) * rows).max(u64::from(problems) * shared);
+        let shared = outline.most_groups(config.profile.plain_threads, most_items);
+        let groups = tiles.max(u64::from(lines) * rows).max(u64::from(count) * shared);
         let limit = most_groups.min(u32::MAX.into());
         if groups > limit {
-            return too_many(items(groups, limit), "the workgroups of one dispatch");
+            return too_many(within(groups, limit), "the workgroups of one dispatch");
         }
-        // At most the number of workgroups, which was checked above.
-        let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
-        let mut part = |bytes: u64| -> Result<Range> {
-            Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch.wrapping_add(layout.part(bytes)?), bytes) })
+        // Tags must not wrap: an old tag, from before skipped passes, would be taken for a new one.
+        let laps = if config.in_ring() {
+            tiles.div_ceil(config.profile.hooks.ring_entries.into()) * u64::from(config.format.digits())
+        } else {
+            0
         };
-        let tiled = u64::from(algorithm.tiles().is_some());
-        let ring = tiled * u64::from(config.in_ring()) * u64::from(config.profile.hooks.ring_entries) * 2 * bins * WORD;
-        let states = WORD + (u64::from(lines) + 1) * size_of::<ProblemState>() as u64;
-        // One row alone is in the push constants.
-        let rows = |size: usize| if segmented || problems <= 1 { 0 } else { u64::from(problems) * size as u64 };
-        let table = if segmented { (u64::from(lines) + 1) * size_of::<Segment>() as u64 } else { rows(size_of::<RadixProblem>()) };
-        let results = rows(if algorithm.recounts() { size_of::<CountingInfoProblem>() } else { size_of::<BucketInfoProblem>() });
-        // Always allocated, so that sizes do not depend on the location of counts.
-        let arguments = part(tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
-        let tickets = tiled * u64::from(config.scan().is_some()) * u64::from((2 + RING_GROUPS) * config.format.digits()) * WORD;
-        Ok(Self {
+        let is_large = most_items > config.profile.all_digits_up_to;
+        let mut problems = Self {
             config,
-            algorithm,
-            jobs,
+            outline,
             scratch,
-            problems,
+            count,
             mode,
             prepared,
-            passes_over: prepared
-                && !segmented
-                && config.format.split.is_none()
-                && most_items > config.profile.all_digits_up_to
-                && laps < RING_TAGS,
-            tiles,
+            skips_digits: outline.skips_digits && prepared && is_large && laps < RING_TAGS,
+            // At most the number of workgroups, which was checked above.
+            tiles: u32::try_from(tiles).unwrap_or(u32::MAX),
             most_items,
             most_segments,
             any_count_on_device,
             any_status,
-            tells,
-            bounds: jobs.bounding_ranges(),
-            arguments: if any_count_on_device && prepared { arguments } else { Range::NONE },
-            tickets: part(tickets)?,
-            states: part(tiled * states)?,
-            table: part(table)?,
-            histograms: part(parts.histogram)?,
-            tile_words: part(parts.tile_words + ring)?,
-            alternate_keys: part(parts.keys)?,
-            alternate_values: part(parts.values)?,
-            results: part(if config.format.split.is_some() { results } else { 0 })?,
-            labels: part(if config.format.labels().is_some() { rows(size_of::<LabelProblem>()) } else { 0 })?,
-        })
+            bounds,
+            commands: Range::NONE,
+            tickets: Range::NONE,
+            states: Range::NONE,
+            rows: Range::NONE,
+            histograms: Range::NONE,
+            tile_words: Range::NONE,
+            alternate_keys: Range::NONE,
+            alternate_values: Range::NONE,
+        };
+        let tiled = u64::from(outline.tile.is_some());
+        let ring = tiled * u64::from(config.in_ring()) * u64::from(config.profile.hooks.ring_entries) * 2 * bins * WORD;
+        let states = WORD + (u64::from(lines) + 1) * size_of::<ProblemState>() as u64;
+        let rows =
+            if segmented { (u64::from(lines) + 1) * size_of::<Segment>() as u64 } else { problems.row_bytes::<RadixProblem>() };
+        // Always allocated, so that sizes do not depend on the location of counts.
+        let commands = problems.part(layout, tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
+        let tickets = tiled * u64::from(config.scan().is_some()) * u64::from((2 + RING_GROUPS) * config.format.digits()) * WORD;
+        problems.commands = if any_count_on_device && prepared { commands } else { Range::NONE };
+        problems.tickets = problems.part(layout, tickets)?;
+        problems.states = problems.part(layout, tiled * states)?;
+        problems.rows = problems.part(layout, rows)?;
+        problems.histograms = problems.part(layout, parts.histogram)?;
+        problems.tile_words = problems.part(layout, parts.tile_words + ring)?;
+        problems.alternate_keys = problems.part(layout, parts.keys)?;
+        problems.alternate_values = problems.part(layout, parts.values)?;
+        Ok(problems)
     }
 
-    fn for_each_job(&self, visit: &mut dyn FnMut(&RadixProblem, &Job)) {
-        let format = &self.config.format;
-        let mut before = Parts::default();
+    /// Allocates a part of scratch.
+    fn part(&self, layout: &mut ScratchLayout, bytes: u64) -> Result<Range> {
+        Ok(if bytes == 0 { Range::NONE } else { Range::new(self.scratch.wrapping_add(layout.part(bytes)?), bytes) })
+    }
+
+    /// Allocates a table with a row of type `R` for each problem. One row alone is in the push constants, and segments
+    /// have none.
+    pub(crate) fn table<R>(&self, layout: &mut ScratchLayout) -> Result<Range> {
+        self.part(layout, self.row_bytes::<R>())
+    }
+
+    fn row_bytes<R>(&self) -> u64 {
+        if self.config.format.segmented || self.count <= 1 { 0 } else { u64::from(self.count) * size_of::<R>() as u64 }
+    }
+
+    /// Rows of the problems, in order.
+    pub(crate) fn rows(&self) -> ProblemRows<'_, 'a> {
+        ProblemRows { problems: self, before: Parts::default() }
+    }
+
+    /// The offset of a part of scratch, in units of 256 bytes.
+    pub(crate) fn part_of(&self, range: Range) -> u32 {
+        if range.size == 0 {
+            return 0;
+        }
+        let part = u32::try_from(self.offset_of(range) / PART);
+        debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
+        part.unwrap_or(u32::MAX)
+    }
+
+    /// The offset of a part of scratch in bytes.
+    pub(crate) fn offset_of(&self, range: Range) -> u64 {
+        range.address.wrapping_sub(self.scratch)
+    }
+}
+
+/// Makes the rows of problems, whose parts of scratch lie one behind the other.
+pub(crate) struct ProblemRows<'p, 'a> {
+    problems: &'p Problems<'a>,
+    /// The parts of preceding problems.
+    before: Parts,
+}
+
+impl ProblemRows<'_, '_> {
+    /// The row of the next problem.
+    pub(crate) fn next(&mut self, items: &Items) -> RadixProblem {
+        let (problems, before) = (self.problems, self.before);
+        let format = &problems.config.format;
         // Arrays that the caller does not provide are in scratch.
         let array = |given: u64, range: Range, offset: u64| {
             Address::from(if given != 0 || range.size == 0 { given } else { range.address.wrapping_add(offset) })
         };
-        self.jobs.for_each(&mut |job| {
-            let Job { items: info, buckets } = job;
-            let mut arrays = Arrays::of(format, info);
-            let merged = self.algorithm.merging().is_some();
-            if merged || format.has(LAYOUT_KEYS_APART) {
-                arrays.alternate_keys = 0;
-            }
-            if merged || format.has(LAYOUT_VALUES_APART) {
-                arrays.alternate_values = 0;
-            }
-            let (key_unit, value_step) = (if format.narrow() { 1 } else { WORD_BYTES }, format.value_size);
-            let key_stride = if info.key_stride == 0 { format.key_step() } else { info.key_stride };
-            let dense_value = if format.has(LAYOUT_INTERLEAVED) { format.key_step() } else { value_step };
-            let value_stride = if info.value_stride == 0 { dense_value } else { info.value_stride };
-            let own = |range: Range, offset: u64| self.part_of(Range::new(range.address.wrapping_add(offset), range.size));
-            let problem = RadixProblem {
-                keys: arrays.keys.into(),
-                values: arrays.values.into(),
-                to_keys: arrays.to_keys.into(),
-                to_values: arrays.to_values.into(),
-                alternate_keys: array(arrays.alternate_keys, self.alternate_keys, before.keys),
-                alternate_values: array(arrays.alternate_values, self.alternate_values, before.values),
-                // The device counts segments, not their items.
-                count: if format.segmented { 0 } else { info.count.address }.into(),
-                status: info.status.into(),
-                range: bytemuck::cast(buckets.range),
-                max_count: info.count.max,
-                strides: (key_stride / key_unit) | ((value_stride / WORD_BYTES) << 16),
-                histogram: own(self.histograms, before.histogram),
-                tile_words: own(self.tile_words, before.tile_words),
-            };
-            visit(&problem, job);
-            before.add(Parts::of(&self.config, self.algorithm, info.count.max, self.prepared));
-        });
-    }
-
-    pub(super) fn for_each_problem(&self, visit: &mut dyn FnMut(&RadixProblem)) {
-        self.for_each_job(&mut |problem, _| visit(problem));
-    }
-
-    /// Calls `visit` with the rows of bucket information.
-    pub(super) fn for_each_result<R: for<'r> From<InfoFacts<'r>>>(&self, visit: &mut dyn FnMut(&R)) {
-        let format = &self.config.format;
-        let ends_behind = format.segmented && !format.digits().is_multiple_of(2);
-        self.for_each_job(&mut |problem, Job { items, buckets }| {
-            // The final location of labels: see labels_end_in_second_plane() in glsl/radix/planes.glsl.
-            let labels = if ends_behind { plane_bytes(problem.max_count) } else { 0 };
-            visit(&R::from(InfoFacts { problem, buckets, capacity: output_items(format, items), labels }));
-        });
-    }
-
-    /// Calls `visit` with the rows of labels.
-    pub(super) fn for_each_label(&self, visit: &mut dyn FnMut(&LabelProblem)) {
-        let Some(labels) = self.config.format.labels() else { return };
-        self.for_each_job(&mut |problem, Job { buckets, .. }| visit(&label_row(problem, buckets, &labels)));
-    }
-
-    /// The offset of a part of scratch, in units of 256 bytes.
-    pub(super) fn part_of(&self, range: Range) -> u32 {
-        if range.size == 0 {
-            return 0;
+        let mut arrays = Arrays::of(format, items);
+        let merged = problems.outline.merging.is_some();
+        if merged || format.has(LAYOUT_KEYS_APART) {
+            arrays.alternate_keys = 0;
         }
-        let part = u32::try_from(range.address.wrapping_sub(self.scratch) / PART);
-        debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
-        part.unwrap_or(u32::MAX)
-    }
-}
-
-impl Table for ProblemTable<'_> {
-    fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
-        match rows {
-            Rows::Problems => self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem))),
-            Rows::Results if self.algorithm.recounts() => {
-                self.for_each_result::<CountingInfoProblem>(&mut |problem| row(bytemuck::bytes_of(problem)));
-            }
-            Rows::Results => self.for_each_result::<BucketInfoProblem>(&mut |problem| row(bytemuck::bytes_of(problem))),
-            Rows::Labels => self.for_each_label(&mut |problem| row(bytemuck::bytes_of(problem))),
+        if merged || format.has(LAYOUT_VALUES_APART) {
+            arrays.alternate_values = 0;
+        }
+        let (key_unit, value_step) = (if format.narrow() { 1 } else { WORD_BYTES }, format.value_size);
+        let key_stride = if items.key_stride == 0 { format.key_step() } else { items.key_stride };
+        let dense_value = if format.has(LAYOUT_INTERLEAVED) { format.key_step() } else { value_step };
+        let value_stride = if items.value_stride == 0 { dense_value } else { items.value_stride };
+        let part = |range: Range, offset: u64| problems.part_of(Range::new(range.address.wrapping_add(offset), range.size));
+        self.before.add(Parts::of(&problems.config, &problems.outline, items.count.max, problems.prepared));
+        RadixProblem {
+            keys: arrays.keys.into(),
+            values: arrays.values.into(),
+            to_keys: arrays.to_keys.into(),
+            to_values: arrays.to_values.into(),
+            alternate_keys: array(arrays.alternate_keys, problems.alternate_keys, before.keys),
+            alternate_values: array(arrays.alternate_values, problems.alternate_values, before.values),
+            // The device counts segments, not their items.
+            count: if format.segmented { 0 } else { items.count.address }.into(),
+            status: items.status.into(),
+            max_count: items.count.max,
+            strides: (key_stride / key_unit) | ((value_stride / WORD_BYTES) << 16),
+            histogram: part(problems.histograms, before.histogram),
+            tile_words: part(problems.tile_words, before.tile_words),
+            ..RadixProblem::default()
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Rows and push constants of each kernel, out of one value with everything that a plan knows.
 
 use crate::shared::{
-    Address, CountedProblem, HistogramPush, MergePush, OnesweepPush, PackPush, PackedPass, PathPush, PermutePush, PreparePush,
-    RadixProblem, RankPush, ReorderPush, SegmentList, SegmentedProblem, SegmentsPush, SmallPush, SpinePush,
+    Address, CountedProblem, HistogramPush, OnesweepPush, PackPush, PackedPass, PathPush, PermutePush, PreparePush, RadixProblem,
+    ReorderPush, SegmentList, SegmentedProblem, SegmentsPush, SpinePush,
 };
 
 /// Everything that a plan knows of one pass. Members are those of the push constants: see src/shared.rs.
@@ -52,15 +52,15 @@ impl From<PassIndex> for PackedPass {
 /// Implements the conversion of facts to push constants. In the second form, the facts come with a row of their own type.
 macro_rules! push_constants {
     ($($push:ident { $($member:ident),* })*) => {$(
-        impl From<&PassFacts> for $push {
-            fn from(facts: &PassFacts) -> Self {
+        impl From<&$crate::radix::PassFacts> for $push {
+            fn from(facts: &$crate::radix::PassFacts) -> Self {
                 Self { $($member: facts.$member.into()),* }
             }
         }
     )*};
     ($($push:ident of $row:ident { $($member:ident),* })*) => {$(
-        impl From<(&PassFacts, $row)> for $push {
-            fn from((facts, problem): (&PassFacts, $row)) -> Self {
+        impl From<(&$crate::radix::PassFacts, $row)> for $push {
+            fn from((facts, problem): (&$crate::radix::PassFacts, $row)) -> Self {
                 Self { problem, $($member: facts.$member.into()),* }
             }
         }
@@ -79,9 +79,6 @@ push_constants! {
     SegmentsPush { problem, scratch, segments, windows, problem_count, pass }
     PackPush { problem, scratch, problems, states, problem_count, windows, pass }
     PermutePush { problem, scratch, problems, states, problem_count, windows, pass, step }
-    SmallPush { problem, scratch, problems, problem_count }
-    RankPush { problem, pass }
-    MergePush { problem, scratch, problems, problem_count, groups, level, levels, run_items }
 }
 
 impl From<RadixProblem> for CountedProblem {

@@ -6,9 +6,11 @@
 //! one or two dispatches of several workgroups. A larger sort has one to three dispatches for each digit of eight bits,
 //! for any count. Large sorts skip constant digits.
 
+mod algorithm;
 #[cfg(feature = "host")]
 pub(crate) mod host;
 mod info;
+mod plan;
 
 pub use info::SorterInfo;
 
@@ -16,10 +18,15 @@ pub use info::SorterInfo;
 use crate::Layout;
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
-use crate::radix::{Buckets, Items, Job, Operation};
+use crate::radix::{Items, Operation};
 use crate::shared::FLAG_EVEN;
 use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
+#[cfg(test)]
+pub(crate) use algorithm::{Algorithm, Finish};
 use ash::vk;
+#[cfg(test)]
+pub(crate) use plan::SortTable;
+pub(crate) use plan::Sorting;
 
 /// The parameters of one sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,9 +84,9 @@ impl RequestInfo for SortInfo {
 impl Primitive for Sorter {
     const NAME: &'static str = "sorter";
     type Info = SortInfo;
-    type Planner = Operation;
+    type Planner = Operation<Sorting>;
 
-    fn planner(&self) -> &Operation {
+    fn planner(&self) -> &Operation<Sorting> {
         &self.operation
     }
 
@@ -87,8 +94,8 @@ impl Primitive for Sorter {
         Ok(())
     }
 
-    fn job(&self, info: &SortInfo) -> Job {
-        Job { items: (*info).into(), buckets: Buckets::default() }
+    fn job(&self, info: &SortInfo) -> Items {
+        (*info).into()
     }
 }
 
@@ -99,7 +106,7 @@ impl Primitive for Sorter {
 #[derive(Clone, Debug)]
 pub struct Sorter {
     info: SorterInfo,
-    operation: Operation,
+    operation: Operation<Sorting>,
 }
 
 impl Sorter {
@@ -109,7 +116,7 @@ impl Sorter {
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`crate::Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
-        Ok(Self { info: *info, operation: Operation::new(device, info.format()?, info.strategy, info.options())? })
+        Ok(Self { info: *info, operation: Operation::new(device, info.format()?, Sorting, info.strategy, info.options())? })
     }
 
     /// Creates pipelines of a sorter with [`SorterInfo::deferred`] on the calling thread, until every remaining

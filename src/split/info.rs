@@ -1,7 +1,8 @@
 //! The parameters of a splitter, and their translation for the kernels.
 
+use super::job::{BucketSource, LabelBy, SplitBy};
 use crate::core::handle::Options;
-use crate::radix::{BucketSource, Format, ItemsInfo, LabelBy, MAX_NARROW_COUNT, SplitBy};
+use crate::radix::{Binning, Format, ItemsInfo, MAX_NARROW_COUNT};
 use crate::shared::{
     ENCODING_SIGNED, FUNCTION_DIGIT, FUNCTION_FIELD, FUNCTION_RANGE, FUNCTION_SIGNS, FUNCTION_SPLITTERS, FUNCTION_USER,
     LAYOUT_DROP_KEYS, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
@@ -209,7 +210,7 @@ impl SplitterInfo {
     ///
     /// # Errors
     /// Names the invalid member and the reason.
-    pub(crate) fn format(&self) -> Result<Format> {
+    pub(crate) fn format(&self) -> Result<(Format, SplitBy)> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
         let Self { key, buckets, function, layout, max_count, method, .. } = *self;
         if buckets == 0 || buckets > MOST_BUCKETS {
@@ -280,10 +281,8 @@ impl SplitterInfo {
         let field = if bins.is_power_of_two() && bins != 1 { FUNCTION_DIGIT } else { FUNCTION_FIELD };
         let Some(labels) = by_labels else {
             let function = if function == BucketFunction::Range && buckets > 1 { FUNCTION_RANGE } else { field };
-            return Ok(Format {
-                split: Some(SplitBy { function, buckets, bins, output, by_subgroups, unordered, labels: None }),
-                ..moved
-            });
+            let binning = Binning { function, bins: Some(bins), output, labels: false, by_subgroups, unordered };
+            return Ok((Format { binning, ..moved }, SplitBy { buckets, labels: None }));
         };
         if self.segmented && bins > MOST_BUCKETS {
             return malformed("bucketCount", "with segments, 65536 buckets need a function that returns a bucket for every item");
@@ -297,16 +296,17 @@ impl SplitterInfo {
             ..=RADIX => (field, RADIX_BITS),
             _ => (field, bins.next_power_of_two().ilog2().next_multiple_of(16).max(16)),
         };
-        Ok(Format {
+        let format = Format {
             key_words: 1,
             key_bits: label_size,
             encoding: 0,
             begin_bit: 0,
             end_bit: label_bits - u32::from(one_more),
             value_words: value.size() / 4 + if drop_keys || only_counts { 0 } else { key.size() / 4 },
-            split: Some(SplitBy { function: field, buckets, bins, output, by_subgroups, unordered, labels: Some(labels) }),
+            binning: Binning { function: field, bins: Some(bins), output, labels: true, by_subgroups, unordered },
             ..moved
-        })
+        };
+        Ok((format, SplitBy { buckets, labels: Some(labels) }))
     }
 
     /// Checks that the output is compatible with the other parameters.

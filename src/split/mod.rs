@@ -5,21 +5,32 @@
 //! key to its bucket. Up to 256 buckets need one scatter pass, up to 65,536 need two. (Ashkiani, Davidson, Meyer and
 //! Owens, "GPU multisplit", 2016.)
 
+mod algorithm;
 #[cfg(feature = "host")]
 pub(crate) mod host;
 mod info;
+mod job;
 mod kernel;
+mod plan;
 mod range;
+mod rows;
 
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::pipelines::Module;
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
-use crate::radix::{Buckets, INDIRECT_COMMAND, Items, Job, MOST_GROUPS_Y, Operation};
+use crate::radix::{INDIRECT_COMMAND, Items, MOST_GROUPS_Y, Operation};
 use crate::shared::RADIX;
 use crate::{Count, Device, Error, Range, Result, Scratch, Segments, Strategy, Timestamps};
+#[cfg(test)]
+pub(crate) use algorithm::Algorithm;
 use ash::vk;
 pub use info::{BucketFunction, IdType, SplitMethod, SplitOutput, SplitterInfo};
+#[cfg(test)]
+pub(crate) use job::Role;
+pub(crate) use job::{Buckets, Job, SplitBy};
 pub use kernel::BucketKernel;
+#[cfg(test)]
+pub(crate) use plan::SplitTable;
 pub(crate) use range::Ranges;
 use std::sync::Arc;
 
@@ -114,7 +125,7 @@ pub struct SplitInfo {
 #[derive(Clone, Debug)]
 pub struct Splitter {
     info: SplitterInfo,
-    operation: Operation,
+    operation: Operation<SplitBy>,
     /// The module of a user-defined function.
     _module: Option<Arc<Module>>,
 }
@@ -129,7 +140,9 @@ impl Splitter {
         if info.function == BucketFunction::User {
             return Err(Error::Malformed { argument: "bucketFunction", why: "a user-defined function needs a kernel".into() });
         }
-        Ok(Self { info: *info, operation: Operation::new(device, info.format()?, info.strategy, info.options())?, _module: None })
+        let (format, by) = info.format()?;
+        let operation = Operation::new(device, format, by, info.strategy, info.options())?;
+        Ok(Self { info: *info, operation, _module: None })
     }
 
     /// Creates a splitter with a user-defined function: [`BucketFunction::User`].
@@ -148,12 +161,13 @@ impl Splitter {
         if kernel.key() != info.key.plain() {
             return malformed("keyType", format!("{:?} is not the key type of the kernel", info.key));
         }
-        let mut format = info.format()?;
+        let (format, mut by) = info.format()?;
         let module = device.add_module(kernel.code());
-        if let Some(labels) = format.split.as_mut().and_then(|split| split.labels.as_mut()) {
+        if let Some(labels) = &mut by.labels {
             labels.module = module.number();
         }
-        Ok(Self { info: *info, operation: Operation::new(device, format, info.strategy, info.options())?, _module: Some(module) })
+        let operation = Operation::new(device, format, by, info.strategy, info.options())?;
+        Ok(Self { info: *info, operation, _module: Some(module) })
     }
 
     /// Creates pipelines of a splitter with [`SplitterInfo::deferred`] on the calling thread: as
@@ -271,9 +285,9 @@ impl RequestInfo for SplitInfo {
 impl Primitive for Splitter {
     const NAME: &'static str = "splitter";
     type Info = SplitInfo;
-    type Planner = Operation;
+    type Planner = Operation<SplitBy>;
 
-    fn planner(&self) -> &Operation {
+    fn planner(&self) -> &Operation<SplitBy> {
         &self.operation
     }
 

@@ -1,6 +1,7 @@
 //! Rows and push constants of split kernels.
 
-use crate::radix::{BucketSource, Buckets, LabelBy, PassFacts, behind, push_constants};
+use super::job::{BucketSource, Buckets, LabelBy};
+use crate::radix::{behind, push_constants};
 use crate::shared::{
     BoundsPush, BucketInfoProblem, BucketInfoPush, BucketRanges, ClearLookBackPush, CountingInfoProblem, CountingInfoPush,
     LabelProblem, LabelPush, RadixProblem, SingleDispatchPush,

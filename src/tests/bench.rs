@@ -2,12 +2,13 @@
 
 use super::contexts::context;
 use super::labels;
+use super::primitives::{AnyTable, Buckets, Primitive, Requests as _, Selection as _};
 use super::problems::Sorts;
 use super::twins::{LOW, Twin, WIDTH, noise};
-use crate::core::plan::{Plan, Rows, Table as _};
+use crate::core::plan::{Plan, Table as _};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::host::{Buffer, Context};
-use crate::radix::{Buckets, Items, ProblemTable, Role};
+use crate::radix::{ItemRole, Items};
 use crate::shared::{OUTPUT_PLACED, RADIX, RadixProblem};
 use crate::split::Ranges;
 use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile};
@@ -181,7 +182,7 @@ impl Bench {
             };
             let arguments = sort.arguments(&format);
             let sizes: Vec<_> = arguments.iter().map(|argument| (argument.role, argument.range.size as usize)).collect();
-            let mut array = |role: Role, bytes: &[u8], alignment: u32| {
+            let mut array = |role: ItemRole, bytes: &[u8], alignment: u32| {
                 let size = sizes.iter().find(|(known, _)| *known == role).map_or(0, |(_, size)| *size);
                 if size == 0 {
                     return Range::NONE;
@@ -191,12 +192,12 @@ impl Bench {
                 let place = memory.add(if bytes.is_empty() { &drawn } else { &bytes[..size] }, alignment as usize);
                 Range::new(place as u64, size as u64)
             };
-            let keys = array(Role::Keys, &input.keys, format.key_size);
-            let values = array(Role::Values, &input.values, 4);
-            let keys_out = array(Role::KeysOut, &[], format.key_size);
-            let values_out = array(Role::ValuesOut, &[], 4);
+            let keys = array(ItemRole::Keys, &input.keys, format.key_size);
+            let values = array(ItemRole::Values, &input.values, 4);
+            let keys_out = array(ItemRole::KeysOut, &[], format.key_size);
+            let values_out = array(ItemRole::ValuesOut, &[], 4);
             sorts.infos.push(Items { keys, values, keys_out, values_out, ..sort });
-            if let Some(split) = format.split {
+            if let Primitive::Split(split) = sorts.primitive() {
                 let given = if twin.given.is_empty() {
                     Range::NONE
                 } else {
@@ -216,7 +217,7 @@ impl Bench {
                 sorts.buckets.push(Buckets {
                     starts,
                     range: Ranges::new(LOW, WIDTH, split.buckets.min(RADIX)).words(),
-                    low: labels::LOW ^ if format.labels().is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
+                    low: labels::LOW ^ if split.labels.is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
                     width: labels::WIDTH,
                     given,
                     offsets: words(times * (split.buckets + 1)),
@@ -231,7 +232,7 @@ impl Bench {
         let mut layout = ScratchLayout::default();
         let config = sorts.config(context.device().facts(), &profile);
         let algorithm = config.algorithm(sorts.infos[0].count.max);
-        ProblemTable::new(config, algorithm, &sorts, 0, &mut layout).unwrap();
+        AnyTable::new(config, algorithm, &sorts, 0, &mut layout).unwrap();
         inputs.iter_mut().for_each(|twin| twin.merged = algorithm.merging().is_some());
         let words = noise(5, layout.size().div_ceil(4) as usize + 1);
         let scratch = memory.add(bytemuck::cast_slice(&words), 4) as u64;
@@ -260,11 +261,11 @@ impl Bench {
         assert!(self.sorts.infos.iter().all(|info| config.algorithm(info.count.max) == algorithm), "one case, one algorithm");
         let mut layout = ScratchLayout::default();
         layout.part(AHEAD).unwrap();
-        let table = ProblemTable::new(config, algorithm, &self.sorts, self.scratch_address(), &mut layout).unwrap();
+        let table = AnyTable::new(config, algorithm, &self.sorts, self.scratch_address(), &mut layout).unwrap();
         assert_eq!(layout.size(), AHEAD + self.scratch.size);
         let plan = Plan::of(&table).unwrap();
         let mut rows = Vec::<RadixProblem>::new();
-        table.for_each_row(Rows::Problems, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
+        table.for_each_row(crate::radix::PROBLEMS, &mut |row| rows.push(bytemuck::pod_read_unaligned(row)));
         let mut memory = self.initial.clone();
         for upload in &plan.uploads {
             let mut start = (self.scratch.offset + upload.offset - AHEAD) as usize;
@@ -304,7 +305,7 @@ impl Bench {
 
     pub(super) fn tile(&self) -> usize {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
-        let tiles = config.algorithm(self.sorts.infos[0].count.max).tiles();
+        let tiles = config.algorithm(self.sorts.infos[0].count.max).tile();
         tiles.unwrap_or(self.profile.sort_keys.tiles[0].shape).tile() as usize
     }
 

@@ -3,11 +3,13 @@
 use super::bench::Bench;
 use super::contexts::{RING_ENTRIES, assert_silence};
 use super::look_back::{PREFIX, Ring, look_back_word, ticket_words};
+use super::primitives::{Buckets, Primitive, Requests as _, Selection as _};
 use super::twins::{Move, Twin, address, below_prefix, move_of_pass, result};
 use crate::Strategy;
 use crate::core::plan::{Pass, Plan};
 use crate::kernels::Kernel;
-use crate::radix::{Buckets, Format, Merging, cpu};
+use crate::merge::Merging;
+use crate::radix::{Format, cpu};
 use crate::shared::{
     FLAG_SHARED_DIGITS, OUTPUT_BUCKETS, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH,
     PackedPass, RadixProblem, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET,
@@ -49,7 +51,7 @@ impl Bench {
     /// Whether prefixes are sorted by.
     pub(super) fn chosen(&self, twin: &Twin) -> bool {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
-        config.algorithm(self.sorts.infos[0].count.max).finish().is_some() && twin.has_rare_prefixes()
+        config.algorithm(self.sorts.infos[0].count.max).goes_by_prefixes() && twin.has_rare_prefixes()
     }
 
     /// Does what the pass does, in plain Rust, and compares.
@@ -88,7 +90,7 @@ impl Bench {
             let to = self.move_of(twin, packed);
             match name {
                 "radix_prepare" => {
-                    let counted = !counts_tiles && twin.format.lies_in_line();
+                    let counted = !counts_tiles && twin.format.places_bins_in_order();
                     let cleared = counted || packed.has(FLAG_SHARED_DIGITS);
                     let histograms = self.part(memory, row.histogram, digits * bins + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
@@ -117,7 +119,7 @@ impl Bench {
                     if looks_back {
                         self.check_look_back(memory, packed, row, twin, to);
                     }
-                    if looks_back && !twin.format.lies_in_line() && twin.len() != 0 {
+                    if looks_back && !twin.format.places_bins_in_order() && twin.len() != 0 {
                         let counts = self.part(memory, row.histogram, bins);
                         assert_eq!(counts, twin.bucket_counts()[..bins], "{name}: counts of all, {problem:?}");
                     }
@@ -235,7 +237,8 @@ impl Bench {
     /// Offsets, counts and commands.
     fn check_results(&self, memory: &[u8], twin: &Twin, of: &Buckets) {
         let mut offsets = twin.bucket_counts();
-        offsets.truncate(twin.format.split.map_or(0, |split| split.buckets as usize));
+        let Primitive::Split(by) = self.sorts.primitive() else { panic!("a sort has no buckets") };
+        offsets.truncate(by.buckets as usize);
         let counts = offsets.clone();
         let end = cpu::exclusive_sum(&mut offsets);
         offsets.push(end);

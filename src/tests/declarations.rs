@@ -3,13 +3,13 @@
 //! bytes that the pass declares to write. Both runs must write the same bytes.
 
 use super::bench::{AHEAD, Bench};
+use super::primitives::{Requests as _, Role};
 use super::problems::argument_of;
 use super::twins::noise;
 use crate::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Pass, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder};
-use crate::radix::Role;
 use crate::shared::LAYOUT_STRIDED;
 
 impl Bench {
@@ -28,7 +28,7 @@ impl Bench {
                 continue;
             };
             for job in self.sorts.jobs() {
-                let (info, arguments) = (job.items, job.arguments(&format));
+                let (info, arguments) = (job.items, self.sorts.primitive().arguments(&format, &job));
                 let range = arguments.iter().find(|argument| argument.role == role).unwrap().range;
                 let (size, stride) = match role {
                     Role::Keys => (format.key_size, info.key_stride),

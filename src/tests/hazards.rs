@@ -17,7 +17,8 @@ use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resource, Upload};
 use crate::core::record::{Commands, record};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
-use crate::radix::{Format, Job};
+use crate::radix::Format;
+use crate::tests::primitives::{Job, Primitive, Requests as _};
 use crate::tuning::Profile;
 use crate::{DeviceFacts, Range, SorterInfo, SplitterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
@@ -63,9 +64,9 @@ struct Truth<'a> {
 }
 
 /// The caller's arrays lie apart, where a resource is the smallest range around them.
-fn exact(resource: &Resource, jobs: &[Job], format: &Format) -> Rc<[Range]> {
+fn exact(resource: &Resource, primitive: Primitive, jobs: &[Job], format: &Format) -> Rc<[Range]> {
     let Some(role) = argument_of(resource.name) else { return Rc::from([resource.range]) };
-    let arguments = jobs.iter().flat_map(|job| job.arguments(format));
+    let arguments = jobs.iter().flat_map(|job| primitive.arguments(format, job));
     let named = arguments.filter(|argument| argument.role == role && argument.range.size != 0);
     let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
     ranges.sort_by_key(|range| range.address);
@@ -227,7 +228,7 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
         let (plan, known) = (plans.last().unwrap(), resources.last_mut().unwrap());
         let jobs: Vec<_> = group.jobs().collect();
         let own = plan.resources[known.len()..].iter();
-        known.extend(own.map(|resource| exact(resource, &jobs, &group.config.format)));
+        known.extend(own.map(|resource| exact(resource, group.primitive(), &jobs, &group.config.format)));
     }
     let truths: Vec<_> = plans.iter().zip(resources).map(|(plan, resources)| Truth { plan, resources }).collect();
     body(&truths, &plans);
@@ -235,7 +236,7 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
 
 /// What is so of the plan of every group.
 fn check_group(group: &Group<'_>, plan: &Plan<'_>) {
-    let made = made_by(group.config, None);
+    let made = made_by(group.primitive(), group.config, None);
     let missing = plan.variants.iter().find(|variant| !made.contains(variant));
     assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
     assert!(plan.variants.len() <= MAX_VARIANTS / 5, "a composed plan has too many pipelines of ones like this: {plan}");

@@ -7,12 +7,13 @@ mod tiles;
 
 use super::bench::{Bench, Problem, Way};
 use super::contexts::{always, assert_silence, context, in_full, in_turn, tile_of};
+use super::primitives::{Algorithm, Selection as _};
 use super::problems::{Sorts, formats};
 use super::twins::noise;
 use crate::core::plan::{Pass, Resources};
 use crate::kernels::Kernel;
-use crate::radix::Algorithm;
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
+use crate::sort;
 use crate::tuning::{Profile, SizedRank, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
@@ -418,7 +419,7 @@ fn classes_of_the_cases_are_as_meant() {
     let config = sorts.config(context.device().facts(), context.device().profile());
     let threads = context.device().profile().plain_threads;
     assert!(
-        matches!(config.algorithm(3 * threads), Algorithm::Small(_))
-            && matches!(config.algorithm(3 * threads + 1), Algorithm::Tiled(..))
+        matches!(config.algorithm(3 * threads), Algorithm::Sort(sort::Algorithm::Small(_)))
+            && config.algorithm(3 * threads + 1).is_tiled()
     );
 }

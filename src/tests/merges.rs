@@ -1,7 +1,9 @@
 //! Which problems are merged, and in how many levels and windows.
 
+use super::primitives::{Algorithm, Selection as _};
 use super::problems::{NVIDIA, Sorts};
-use crate::radix::{Algorithm, Merging};
+use crate::merge::Merging;
+use crate::sort;
 use crate::tuning::Profile;
 use crate::{KeyType, SorterInfo, Strategy};
 
@@ -20,7 +22,7 @@ fn merging(info: SorterInfo, count: u32) -> Option<Merging> {
 #[test]
 fn levels_follow_from_the_count() {
     let keys = SorterInfo::keys();
-    assert!(matches!(algorithm(keys, 8192), Algorithm::Small(_)), "one workgroup comes first");
+    assert!(matches!(algorithm(keys, 8192), Algorithm::Sort(sort::Algorithm::Small(_))), "one workgroup comes first");
     for (count, expected) in [
         (8193, Some((512, 2))),
         (10_001, Some((1024, 1))),

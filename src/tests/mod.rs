@@ -18,6 +18,7 @@ mod labels;
 mod look_back;
 mod merges;
 mod plans;
+mod primitives;
 mod problems;
 #[cfg(feature = "host")]
 mod segments;

@@ -1,10 +1,10 @@
 //! Plans as text, held against committed ones.
 
+use super::primitives::Requests as _;
 use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, groups, segmented_splits, splits, tables};
 use crate::core::plan::{Groups, Plan};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
-use crate::radix::variants;
 use crate::tuning::Profile;
 use crate::{BucketFunction, DeviceFacts, KeyType, Placement, SorterInfo, SplitterInfo, Strategy, ValueType};
 
@@ -237,7 +237,7 @@ fn handles_have_the_pipelines_of_their_plans() {
     ];
     let mut text = String::new();
     for ((name, (sorts, of_few)), batches) in handles.iter().flat_map(|handle| [(handle, false), (handle, true)]) {
-        let made = variants(sorts.config(&NVIDIA, &profile), *of_few, batches).unwrap();
+        let made = sorts.primitive().variants(sorts.config(&NVIDIA, &profile), *of_few, batches).unwrap();
         let mut kernels: Vec<_> = made.iter().map(|variant| variant.kernel.name()).collect();
         kernels.sort_unstable();
         let kernels: Vec<_> = kernels.chunk_by(|a, b| a == b).map(|same| format!("{} {}", same.len(), same[0])).collect();

@@ -1,9 +1,11 @@
 //! Devices and problems that exist in numbers only.
 
+use super::primitives::{Algorithm, AnyTable, Buckets, Job, Primitive, Requests, Role, Selection, bounding_ranges_of_items};
 use crate::core::memory::BoundingRanges;
 use crate::core::primitive::Jobs;
-use crate::radix::{Algorithm, Buckets, Config, Format, Items, Job, ProblemTable, Role};
+use crate::radix::{Config, Format, ItemRole, Items};
 use crate::shared::OUTPUT_PLACED;
+use crate::split::SplitBy;
 use crate::tuning::Profile;
 use crate::{
     BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SorterInfo, SplitMethod, SplitOutput,
@@ -102,15 +104,24 @@ impl Jobs<Job, Role> for Sorts {
     }
 
     fn bounding_ranges(&self) -> BoundingRanges<Role> {
-        bounding_ranges(self.jobs(), &self.format())
+        self.primitive().bounding_ranges(self.jobs(), &self.format())
     }
 }
 
-fn bounding_ranges(jobs: impl Iterator<Item = Job>, format: &Format) -> BoundingRanges<Role> {
-    jobs.fold(BoundingRanges::default(), |mut bounds, job| {
-        bounds.grow(&job.arguments(format));
-        bounds
-    })
+impl Jobs<Items, ItemRole> for Sorts {
+    fn for_each(&self, visit: &mut dyn FnMut(&Items)) {
+        self.infos.iter().for_each(visit);
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<ItemRole> {
+        bounding_ranges_of_items(self.jobs(), &self.format())
+    }
+}
+
+impl Requests for Sorts {
+    fn primitive(&self) -> Primitive {
+        self.split.map_or(Primitive::Sort, |split| Primitive::Split(split.format().unwrap().1))
+    }
 }
 
 /// The problems of one sorter or splitter that go by one algorithm.
@@ -132,7 +143,23 @@ impl Jobs<Job, Role> for Group<'_> {
     }
 
     fn bounding_ranges(&self) -> BoundingRanges<Role> {
-        bounding_ranges(self.jobs(), &self.config.format)
+        self.primitive().bounding_ranges(self.jobs(), &self.config.format)
+    }
+}
+
+impl Jobs<Items, ItemRole> for Group<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&Items)) {
+        self.jobs().for_each(|job| visit(&job.items));
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<ItemRole> {
+        bounding_ranges_of_items(self.jobs(), &self.config.format)
+    }
+}
+
+impl Requests for Group<'_> {
+    fn primitive(&self) -> Primitive {
+        self.sorts.primitive()
     }
 }
 
@@ -161,17 +188,19 @@ impl Sorts {
 
     /// The splitter, where labels say where items go.
     pub(super) fn by_labels(&self) -> Option<SplitterInfo> {
-        self.split.filter(|_| self.format().labels().is_some())
+        self.split.filter(|_| self.format().binning.labels)
     }
 
     pub(super) fn format(&self) -> Format {
-        self.split.map_or_else(|| self.info.format(), |split| split.format()).unwrap()
+        self.split.map_or_else(|| self.info.format(), |split| Ok(split.format()?.0)).unwrap()
     }
 
     pub(super) fn push(&mut self, addresses: &mut Addresses, problem: Problem) {
         let format = self.format();
         self.infos.push(addresses.info(problem, &format));
-        self.buckets.extend(format.split.map(|_| addresses.buckets(problem, &format)));
+        if let Primitive::Split(by) = self.primitive() {
+            self.buckets.push(addresses.buckets(problem, &format, &by));
+        }
     }
 
     pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
@@ -339,14 +368,14 @@ impl Addresses {
 
     /// The requested outputs of a split. With a status: all. With a device count: offsets. With another count: counts.
     /// Without items: none.
-    fn buckets(&mut self, problem: Problem, format: &Format) -> Buckets {
-        let buckets = format.split.map_or(0, |split| split.buckets);
+    fn buckets(&mut self, problem: Problem, format: &Format, by: &SplitBy) -> Buckets {
+        let buckets = by.buckets;
         let Problem { size, count_on_device, status } = problem;
         let mut array = |wanted: bool, words: u32| if wanted { self.array(u64::from(words) * 4) } else { Range::NONE };
         // Of each segment.
         let times = if format.segmented { segments_of(size) } else { 1 };
         // As long as the longest id or splitter.
-        let given = array(format.labels().is_some_and(|labels| labels.given.is_some()), size.max(4 * buckets));
+        let given = array(by.labels.is_some_and(|labels| labels.given.is_some()), size.max(4 * buckets));
         Buckets {
             given,
             starts: array(format.output() == OUTPUT_PLACED, format.bins()),
@@ -372,9 +401,9 @@ impl Addresses {
             let wanted = sizeless.arguments(format).into_iter().find(|argument| argument.role == role).unwrap().range.size;
             if wanted == 0 { Range::NONE } else { self.array(wanted) }
         };
-        let (keys, values) = (array(Role::Keys), array(Role::Values));
-        let (keys_out, values_out) = (array(Role::KeysOut), array(Role::ValuesOut));
-        sizeless.segments.offsets = array(Role::SegmentOffsets);
+        let (keys, values) = (array(ItemRole::Keys), array(ItemRole::Values));
+        let (keys_out, values_out) = (array(ItemRole::KeysOut), array(ItemRole::ValuesOut));
+        sizeless.segments.offsets = array(ItemRole::SegmentOffsets);
         Items { keys, values, keys_out, values_out, ..sizeless }
     }
 }
@@ -389,6 +418,6 @@ pub(super) fn groups<'a>(sorts: &'a [Sorts], facts: &'a DeviceFacts, profile: &'
 }
 
 /// The groups laid out in one scratch.
-pub(super) fn tables<'a>(groups: &'a [Group<'a>], layout: &mut crate::core::scratch::Layout) -> Vec<ProblemTable<'a>> {
-    groups.iter().map(|group| ProblemTable::new(group.config, group.algorithm, group, SCRATCH, layout).unwrap()).collect()
+pub(super) fn tables<'a>(groups: &'a [Group<'a>], layout: &mut crate::core::scratch::Layout) -> Vec<AnyTable<'a>> {
+    groups.iter().map(|group| AnyTable::new(group.config, group.algorithm, group, SCRATCH, layout).unwrap()).collect()
 }

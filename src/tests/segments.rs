@@ -2,9 +2,10 @@
 
 use super::bench::{Bench, Problem, Way};
 use super::contexts::{always, assert_silence, context, in_turn, tile_of};
+use super::primitives::{Algorithm, Buckets, Selection as _};
 use super::problems::{Sorts, formats, segmented_splits};
 use super::twins::{noise, result};
-use crate::radix::{Algorithm, Buckets};
+use crate::sort;
 use crate::tuning::{Profile, SmallShape};
 use crate::{KeyType, SorterInfo, Strategy, ValueType};
 
@@ -171,7 +172,10 @@ fn segments_that_all_fit_take_one_pass() {
     let info = SorterInfo { segmented: true, ..SorterInfo::keys().strategy(Strategy::Lookback) };
     let bench = Bench::new(false, Way::EveryDigit, info, vec![problem(2, &[3, whole - 20, 1], None)]);
     let config = bench.sorts.config(bench.context.device().facts(), &bench.profile);
-    assert!(matches!(config.algorithm(bench.problems[0].size as u32), Algorithm::Segments { tiles: None, .. }));
+    assert!(matches!(
+        config.algorithm(bench.problems[0].size as u32),
+        Algorithm::Sort(sort::Algorithm::Segments { tiles: None, .. })
+    ));
     bench.with_plan(|plan, _, _| assert_eq!(plan.passes.len(), 1));
     prove(false, info, problem(2, &[3, whole - 20, 1], None));
 }

@@ -1,10 +1,11 @@
 //! What memory ought to hold after each pass: the twin of a problem, and where its words lie.
 
 use super::labels;
+use super::primitives::{Primitive, Requests as _};
 use super::problems::Sorts;
 use crate::Placement;
 use crate::radix::cpu::{self, Plane};
-use crate::radix::{Digit, Format, Items, KeyType, SplitBy};
+use crate::radix::{Digit, Format, Items, KeyType};
 use crate::shared::{
     Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
     LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, RadixProblem,
@@ -53,6 +54,8 @@ pub(super) struct Twin {
     pub(super) format: Format,
     /// Of a split that finds bins by itself.
     buckets: Option<BucketFunction>,
+    /// Of a split.
+    bucket_count: Option<u32>,
     /// Of a split by labels: they are its keys then, and the caller's keys and values what moves along.
     by_labels: Option<SplitterInfo>,
     /// What it is given beside its items.
@@ -79,6 +82,7 @@ impl Twin {
     pub(super) fn new(sorts: &Sorts, seed: u64, size: usize, varied: u32) -> Self {
         let (info, format, by_labels) = (sorts.info, sorts.format(), sorts.by_labels());
         let buckets = sorts.function().filter(|_| by_labels.is_none());
+        let bucket_count = if let Primitive::Split(by) = sorts.primitive() { Some(by.buckets) } else { None };
         let (words, narrow) = (format.key_size.div_ceil(4) as usize, info.key.bits().min(32));
         let mut masks = vec![0xff03_ff1f; words];
         let digits = if by_labels.is_some() { 0 } else { format.digits() };
@@ -100,7 +104,22 @@ impl Twin {
         let values = (0..value_words).map(|w| (0..).take(size).map(|i: u32| i | w << 24).collect()).collect();
         let (keys, moved, counts, totals) = Default::default();
         let given = by_labels.map_or_else(Vec::new, |split| labels::given(&split, seed, size));
-        Self { info, format, buckets, by_labels, given, keys, raw, moved, values, counts, totals, shared: 0, merged: false }
+        Self {
+            info,
+            format,
+            buckets,
+            bucket_count,
+            by_labels,
+            given,
+            keys,
+            raw,
+            moved,
+            values,
+            counts,
+            totals,
+            shared: 0,
+            merged: false,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -174,13 +193,11 @@ impl Twin {
 
     /// Of a split, how many items each bucket has, and behind them those of none.
     pub(super) fn bucket_counts(&self) -> Vec<u32> {
-        let of = |split: SplitBy| {
-            let bins = if self.by_labels.is_some() { &self.keys[0] } else { &self.keys[self.format.key_words as usize] };
-            let mut counts = vec![0; split.buckets as usize + 1];
-            bins.iter().for_each(|bin| counts[*bin as usize] += 1);
-            counts
-        };
-        self.format.split.map_or_else(Vec::new, of)
+        let Some(buckets) = self.bucket_count else { return Vec::new() };
+        let bins = if self.by_labels.is_some() { &self.keys[0] } else { &self.keys[self.format.key_words as usize] };
+        let mut counts = vec![0; buckets as usize + 1];
+        bins.iter().for_each(|bin| counts[*bin as usize] += 1);
+        counts
     }
 
     /// Where buckets begin that a split is told to place: the last ones first, as far behind as all have room.
@@ -210,7 +227,7 @@ impl Twin {
 
     /// Where a split leaves its items that has moved them, where each bucket begins said by `starts`: those of one bucket, or of all.
     pub(super) fn placed(&self, row: &RadixProblem, to: Move, starts: &[u32]) -> Vec<(u64, Vec<u8>)> {
-        let split = self.format.split.map_or(0, |split| split.output);
+        let split = self.format.binning.output;
         let (mut parts, mut first) = (Vec::new(), 0);
         for (bucket, count) in self.bucket_counts().into_iter().enumerate() {
             let items = first..first + count as usize;
@@ -345,7 +362,7 @@ impl Twin {
         let mut counts = own.clone();
         let tiles = self.len().div_ceil(tile);
         let totals = cpu::spine(&mut counts, self.bins());
-        let in_line = u32::from(self.format.lies_in_line());
+        let in_line = u32::from(self.format.places_bins_in_order());
         let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total * in_line))).collect();
         let largest = match self.buckets {
             // Of ranges that reach beyond all keys, the last that has any.

@@ -23,14 +23,6 @@ pub struct SizedRank {
     pub items: u32,
 }
 
-impl SizedRank {
-    /// Whether a sort with this maximum count is ranked. `at_once`: in one dispatch, not in place.
-    pub(crate) const fn serves(self, max_count: u32, at_once: bool) -> bool {
-        let above = if at_once { self.above } else { self.above_in_place };
-        above < max_count && max_count <= self.up_to
-    }
-}
-
 /// Number of keys of `words` words that fit the shared memory of a workgroup, besides a word for each thread: a power
 /// of two, or 0 if no key fits.
 pub(crate) const fn ranked_chunk(threads: u32, words: u32, shared_memory: u32) -> u32 {

@@ -3,7 +3,7 @@
 use super::{List, all_formats, barriers, check, profile, with_plans};
 use crate::core::plan::Plan;
 use crate::core::scratch::Layout;
-use crate::radix::Algorithm;
+use crate::tests::primitives::Selection as _;
 use crate::tests::problems::{Addresses, Group, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, groups, tables};
 use crate::{Placement, SorterInfo, Strategy};
 use proptest::prelude::*;
@@ -58,7 +58,7 @@ proptest! {
                 if argument_of(resource.name).is_none() {
                     parts.push((resource.name, resource.range));
                 }
-                let tiled = matches!(algorithm, Algorithm::Tiled(..)) && sorts.info.placement != Placement::DoubleBuffer;
+                let tiled = algorithm.is_tiled() && sorts.info.placement != Placement::DoubleBuffer;
                 if resource.name == "alternate_keys" && tiled {
                     let of_class = sorts.infos.iter().filter(|info| config.algorithm(info.count.max) == *algorithm);
                     let keys: u64 = of_class.map(|info| u64::from(info.count.max)).sum();

@@ -4,7 +4,7 @@ use super::{Truth, check, exact, profile};
 use crate::core::plan::Plan;
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::Layout;
-use crate::radix::ProblemTable;
+use crate::tests::primitives::{AnyTable, Requests as _, Selection as _};
 use crate::tests::problems::{Addresses, Problem, SCRATCH, Sorts, devices};
 use crate::{BucketFunction, DeviceFacts, SorterInfo, SplitterInfo, Strategy};
 
@@ -49,10 +49,10 @@ fn assert_composes(parts: &[Sorts], facts: &DeviceFacts) {
             let config = sorts.config(facts, &profile);
             let algorithm = config.algorithm(sorts.infos[0].count.max);
             let mut alone = Layout::default();
-            ProblemTable::new(config, algorithm, sorts, SCRATCH, &mut alone).unwrap();
+            AnyTable::new(config, algorithm, sorts, SCRATCH, &mut alone).unwrap();
             largest = largest.max(alone.size());
             layout.reuse_behind(0);
-            ProblemTable::new(config, algorithm, sorts, SCRATCH, &mut layout).unwrap()
+            AnyTable::new(config, algorithm, sorts, SCRATCH, &mut layout).unwrap()
         })
         .collect();
     assert_eq!(layout.size(), largest, "the parts share scratch");
@@ -63,7 +63,9 @@ fn assert_composes(parts: &[Sorts], facts: &DeviceFacts) {
     let mut resources = Vec::new();
     for (sorts, with_part) in parts.iter().zip(&plans) {
         let (format, jobs) = (sorts.format(), sorts.jobs().collect::<Vec<_>>());
-        resources.extend(with_part.resources[resources.len()..].iter().map(|resource| exact(resource, &jobs, &format)));
+        resources.extend(
+            with_part.resources[resources.len()..].iter().map(|resource| exact(resource, sorts.primitive(), &jobs, &format)),
+        );
     }
     check(&[Truth { plan, resources }], std::slice::from_ref(plan));
     let alone: usize = sources.iter().map(|source| Plan::of(*source).unwrap().passes.len()).sum();

@@ -4,8 +4,11 @@ use super::sorts;
 use crate::core::pipelines::Variant;
 use crate::core::plan::Plan;
 use crate::core::scratch::Layout;
-use crate::radix::{Algorithm, Config, Format, ProblemTable, variants};
+use crate::radix::{Config, Format, Method as _};
 use crate::shared::FLAG_EVEN;
+use crate::sort;
+use crate::split;
+use crate::tests::primitives::{Algorithm, AnyTable, Primitive, Requests as _, Selection as _};
 use crate::tests::problems::{Addresses, NVIDIA, Problem, SCRATCH, Sorts, formats, groups, splits};
 use crate::tuning::{Hooks, Profile};
 use crate::{DeviceFacts, SorterInfo, SplitMethod, SplitOutput, Strategy};
@@ -13,20 +16,20 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The key of a set of variants.
-type Made = (DeviceFacts, Profile, Format, Strategy, Option<Strategy>, bool);
+type Made = (DeviceFacts, Profile, Primitive, Format, Strategy, Option<Strategy>, bool);
 
 thread_local! {
     static MADE: RefCell<Vec<(Made, Rc<[Variant]>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns the variants that a sorter or splitter creates. The latest are cached, since consecutive cases share them.
-pub(super) fn made_by(config: Config<'_>, of_few: Option<Strategy>) -> Rc<[Variant]> {
-    let key = (config.facts.clone(), config.profile.clone(), config.format, config.strategy, of_few, config.alone);
+pub(super) fn made_by(primitive: Primitive, config: Config<'_>, of_few: Option<Strategy>) -> Rc<[Variant]> {
+    let key = (config.facts.clone(), config.profile.clone(), primitive, config.format, config.strategy, of_few, config.alone);
     MADE.with_borrow_mut(|made| {
         if let Some((_, variants)) = made.iter().find(|(known, _)| *known == key) {
             return variants.clone();
         }
-        let variants: Rc<[Variant]> = variants(config, of_few, !config.alone).unwrap().into();
+        let variants: Rc<[Variant]> = primitive.variants(config, of_few, !config.alone).unwrap().into();
         made.truncate(16);
         made.insert(0, (key, variants.clone()));
         variants
@@ -38,16 +41,19 @@ pub(super) fn made_by(config: Config<'_>, of_few: Option<Strategy>) -> Rc<[Varia
 fn pipelines_of_few_items_are_made() {
     let profile = Profile::for_device(&NVIDIA);
     for info in splits().map(|info| info.strategy(Strategy::Lookback)) {
-        if !Sorts::splits(info).format().goes_once_to_all_buckets() {
+        let sorts = Sorts::splits(info);
+        let Primitive::Split(by) = sorts.primitive() else { panic!("a split") };
+        if by.strategies(&sorts.format(), Strategy::Lookback).1.is_none() {
             continue;
         }
         for size in [0, 1, 1 << 14, (1 << 16) + 1, 1 << 17, profile.direct_up_to] {
             let mut sorts = Sorts::splits(info);
             sorts.push(&mut Addresses::new(), Problem { size, count_on_device: true, status: true });
             let config = Config { alone: true, ..sorts.config(&NVIDIA, &profile) };
-            let made = made_by(Config { strategy: Strategy::ReduceThenScan, ..config }, Some(Strategy::Lookback));
+            let made =
+                made_by(sorts.primitive(), Config { strategy: Strategy::ReduceThenScan, ..config }, Some(Strategy::Lookback));
             let mut layout = Layout::default();
-            let table = ProblemTable::new(config, config.algorithm(size), &sorts, SCRATCH, &mut layout).unwrap();
+            let table = AnyTable::new(config, config.algorithm(size), &sorts, SCRATCH, &mut layout).unwrap();
             let plan = Plan::of(&table).unwrap();
             let missing = plan.variants.iter().find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "{size} of {info:?} miss {missing:?}");
@@ -79,8 +85,8 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
         let profile = Profile { max_groups_x, all_digits_up_to, prefixes_up_to: 0, ..profile.clone() };
         let batch = [sorts(info, sizes.iter().copied().map(problem))];
         for group in &groups(&batch, &NVIDIA, &profile) {
-            let made = made_by(group.config, None);
-            let table = ProblemTable::new(group.config, group.algorithm, group, SCRATCH, &mut Layout::default()).unwrap();
+            let made = made_by(group.primitive(), group.config, None);
+            let table = AnyTable::new(group.config, group.algorithm, group, SCRATCH, &mut Layout::default()).unwrap();
             let missing = Plan::of(&table).unwrap().variants.into_iter().find(|variant| !made.contains(variant));
             assert!(missing.is_none(), "{sizes:?} of {info:?} miss {missing:?}");
         }
@@ -99,11 +105,15 @@ fn few_items_are_counted_again() {
         for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
             // The same of every kind.
             let expected = profile.sort_keys.recounted.iter().find(|sized| size <= sized.up_to && one_digit);
-            let expected = expected.map(|sized| Algorithm::Recounted(sized.shape.shape));
-            assert_eq!(Some(config.algorithm(size)).filter(|algorithm| algorithm.recounts()), expected, "{size} of {info:?}");
+            let expected = expected.map(|sized| Algorithm::Split(split::Algorithm::SingleDispatch(sized.shape.shape)));
+            assert_eq!(
+                Some(config.algorithm(size)).filter(|algorithm| algorithm.is_single_dispatch()),
+                expected,
+                "{size} of {info:?}"
+            );
             // No more than four tiles, where others are there to share launches with.
             let together = Config { alone: false, ..config }.algorithm(size);
-            assert_eq!(together.recounts(), one_digit && size <= 4 * 1024, "{size} of {info:?} with others");
+            assert_eq!(together.is_single_dispatch(), one_digit && size <= 4 * 1024, "{size} of {info:?} with others");
         }
     }
 }
@@ -120,7 +130,7 @@ fn classes_change_at_known_sizes() {
         for (sorts, alone) in all {
             let info = sorts.info;
             let config = Config { alone, ..sorts.config(&NVIDIA, &profile) };
-            let ends: Vec<u32> = config.range_ends().collect();
+            let ends = config.range_ends();
             for size in (1..40_000).filter(|size| config.algorithm(*size) != config.algorithm(size + 1)) {
                 assert!(ends.contains(&size), "{size} is an end of {info:?}");
             }
@@ -141,18 +151,18 @@ fn classes_are_told_apart() {
             _ => &profile.sort_long,
         };
         for size in [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
-            let algorithm = config.algorithm(size);
+            let Algorithm::Sort(algorithm) = config.algorithm(size) else { panic!("a sort") };
             let holds = match algorithm {
-                Algorithm::Segments { .. } | Algorithm::Recounted(_) => false,
-                Algorithm::Ranked(ranked) => shapes.ranked.contains(&ranked),
-                Algorithm::Small(small) => size <= small.tile() && shapes.small.contains(&small),
-                Algorithm::Merged(merging) => {
+                sort::Algorithm::Segments { .. } => false,
+                sort::Algorithm::Ranked(ranked) => shapes.ranked.contains(&ranked),
+                sort::Algorithm::Small(small) => size <= small.tile() && shapes.small.contains(&small),
+                sort::Algorithm::Merged(merging) => {
                     size > shapes.small.last().unwrap().tile()
                         && shapes.merges.contains(&merging.sized)
                         && size <= merging.sized.up_to
                         && merging.run_items(merging.levels) >= u64::from(size)
                 }
-                Algorithm::Tiled(shape, ..) => {
+                sort::Algorithm::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile().max(shapes.merges.last().map_or(0, |sized| sized.up_to))
                         && (shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
                             || format.bins() <= 32 && size > profile.direct_up_to && shapes.few_bins == Some(shape))
@@ -160,7 +170,7 @@ fn classes_are_told_apart() {
             };
             let least = if format.rule() == FLAG_EVEN { 4097 } else { 2049 };
             let ranked = alone && format.key_words == 1 && (least..=8192).contains(&size);
-            assert!(holds && ranked == matches!(algorithm, Algorithm::Ranked(_)), "{size} in {algorithm:?}");
+            assert!(holds && ranked == matches!(algorithm, sort::Algorithm::Ranked(_)), "{size} in {algorithm:?}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Arithmetic of merge sorts: numbers of levels, runs, windows and workgroups. glsl/merge/windows.glsl computes the
 //! same.
 
+#![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "only sorts merge so far"))]
+
 use crate::tuning::{SizedMerge, SmallShape, SortShapes};
 
 /// The parameters of a merge sort.
@@ -16,7 +18,7 @@ pub(crate) struct Merging {
 impl Merging {
     /// Returns the merge sort for a maximum count and words of an item. None if the profile has none, or shared memory
     /// is too small.
-    pub(super) fn new(shapes: &SortShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
+    pub(crate) fn new(shapes: &SortShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
         let sized = *shapes.merges.iter().find(|sized| max_count <= sized.up_to)?;
         let mut merging = Self { sized, fan, levels: 0 };
         let bytes = [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
@@ -31,7 +33,7 @@ impl Merging {
     }
 
     /// The largest maximum count of each shape and number of levels.
-    pub(super) fn ends(shapes: &SortShapes, fan: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn ends(shapes: &SortShapes, fan: u32) -> impl Iterator<Item = u32> {
         shapes.merges.iter().flat_map(move |sized| {
             let full = std::iter::successors(Some(sized.run.tile()), move |items| items.checked_mul(fan));
             full.take_while(|items| *items < sized.up_to).chain([sized.up_to])
@@ -54,28 +56,28 @@ impl Merging {
     }
 
     /// Maximum number of windows of any level.
-    pub(super) fn most_windows(self, count: u32) -> u64 {
+    pub(crate) fn most_windows(self, count: u32) -> u64 {
         (1..=self.levels).map(|levels| self.windows(levels, count)).max().unwrap_or(0)
     }
 
     /// Number of sorted runs.
-    pub(super) fn runs(self, count: u32) -> u32 {
+    pub(crate) fn runs(self, count: u32) -> u32 {
         count.div_ceil(self.sized.run.tile()).max(1)
     }
 
     /// Number of workgroups of `threads` that search the window boundaries.
-    pub(super) fn partitions(self, threads: u32, count: u32) -> u32 {
+    pub(crate) fn partitions(self, threads: u32, count: u32) -> u32 {
         count.div_ceil(self.sized.step(self.fan)).div_ceil(threads / self.fan)
     }
 
     /// Maximum number of workgroups of a dispatch for one problem.
-    pub(super) fn most_groups(self, plain_threads: u32, count: u32) -> u64 {
+    pub(crate) fn most_groups(self, plain_threads: u32, count: u32) -> u64 {
         let others = self.runs(count).max(self.partitions(plain_threads, count));
         self.most_windows(count).max(others.into())
     }
 
     /// Number of plane sets in scratch. The inner levels alternate between them (ping-pong).
-    pub(super) fn planes(self) -> u64 {
+    pub(crate) fn planes(self) -> u64 {
         self.levels.min(2).into()
     }
 }

@@ -1,0 +1,242 @@
+//! The plan of a sort.
+
+use super::algorithm::{Algorithm, Finish, small_ranking};
+use crate::core::memory::{Arguments, Range};
+use crate::core::plan::{Groups, Plan, Rows, Table};
+use crate::core::primitive::{Jobs, PlanSource};
+use crate::core::scratch::Layout;
+use crate::kernels::Kernel;
+use crate::merge::Merging;
+use crate::radix::{Config, Format, ItemRole, Items, Method, Outline, PLAIN, Passes, Problems, Values, push_constants, set};
+use crate::shared::{FLAG_HISTOGRAMS, MergePush, PathPush, RadixProblem, RankPush, SmallPush};
+use crate::tuning::{SizedMerge, SizedRank, SmallShape, TileShape, ranked_chunk};
+use crate::{Result, Strategy};
+
+/// Maximum number of workgroups that sort equal prefixes, unless there are more problems. Each takes one tile after the
+/// other.
+const MOST_FINISHING: u32 = (1 << 16) - 1;
+
+push_constants! {
+    SmallPush { problem, scratch, problems, problem_count }
+    RankPush { problem, pass }
+    MergePush { problem, scratch, problems, problem_count, groups, level, levels, run_items }
+}
+
+/// Sorts by digits, and what precedes or replaces them for smaller counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Sorting;
+
+impl Method for Sorting {
+    const HANDLE: [&'static str; 2] = ["sorter", "the sorter's maxCount"];
+    type Job = Items;
+    type Role = ItemRole;
+    type Algorithm = Algorithm;
+    type Table<'a> = SortTable<'a>;
+
+    fn items(job: &Items) -> &Items {
+        job
+    }
+
+    fn strategies(&self, _format: &Format, of_device: Strategy) -> (Strategy, Option<Strategy>) {
+        (of_device, None)
+    }
+
+    fn algorithm(&self, config: &Config<'_>, max_count: u32) -> Algorithm {
+        Algorithm::of(config, max_count)
+    }
+
+    fn outline(&self, config: &Config<'_>, algorithm: Algorithm) -> Outline {
+        algorithm.outline(config)
+    }
+
+    fn shares(algorithm: Algorithm) -> bool {
+        algorithm.shares()
+    }
+
+    fn range_ends<'a>(&self, config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        Algorithm::range_ends(config)
+    }
+
+    fn arguments(&self, format: &Format, items: &Items) -> Arguments<ItemRole> {
+        items.arguments(format)
+    }
+
+    fn range_of(&self, format: &Format, items: &Items, role: ItemRole) -> Option<(Range, u64, bool)> {
+        items.range_of(format, role)
+    }
+
+    fn largest(&self, items: Items) -> Items {
+        items
+    }
+
+    fn lay_out<'a>(
+        &self,
+        config: Config<'a>,
+        algorithm: Algorithm,
+        jobs: &'a dyn Jobs<Items, ItemRole>,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<SortTable<'a>> {
+        let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(visit);
+        let problems = Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
+        Ok(SortTable { problems, algorithm, jobs })
+    }
+}
+
+/// Sorts of one group, laid out in scratch.
+pub(crate) struct SortTable<'a> {
+    pub(crate) problems: Problems<'a>,
+    pub(crate) algorithm: Algorithm,
+    jobs: &'a dyn Jobs<Items, ItemRole>,
+}
+
+impl SortTable<'_> {
+    pub(crate) fn for_each_problem(&self, visit: &mut dyn FnMut(&RadixProblem)) {
+        let mut rows = self.problems.rows();
+        self.jobs.for_each(&mut |items| visit(&rows.next(items)));
+    }
+}
+
+impl Table for SortTable<'_> {
+    fn for_each_row(&self, _rows: Rows, row: &mut dyn FnMut(&[u8])) {
+        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
+    }
+}
+
+impl PlanSource for SortTable<'_> {
+    fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
+        plan.name = "sort";
+        let mut row = RadixProblem::default();
+        if self.problems.count == 1 {
+            self.for_each_problem(&mut |problem| row = *problem);
+        }
+        let Problems { config, most_items, any_status, .. } = &self.problems;
+        let mut passes = Passes::new(&self.problems, plan, self, row);
+        match (self.algorithm, config.scan()) {
+            // No items, no status words.
+            _ if *most_items == 0 && !any_status => {}
+            // No items: only the status words are written.
+            (Algorithm::Tiled(tile, ..), _) if *most_items == 0 => {
+                let tickets = passes.tickets;
+                passes.prepare(tile, 0, &[tickets]);
+            }
+            (Algorithm::Segments { whole, tiles }, _) => passes.segments(whole, tiles),
+            (Algorithm::Ranked(ranked), _) => passes.rank(ranked),
+            (Algorithm::Small(small), _) => passes.sort_small(small),
+            (Algorithm::Merged(merging), _) => passes.merge(merging),
+            (Algorithm::Tiled(tile, ..), None) => passes.reduce_then_scan(tile),
+            (Algorithm::Tiled(tile, _, finish), Some(_)) => passes.look_back(tile, finish),
+        }
+        passes.finish();
+    }
+}
+
+impl Passes<'_, '_> {
+    fn sort_small(&mut self, small: SmallShape) {
+        let groups = Groups::Fixed(self.problems.count);
+        let reads = self.read_of_input().union(set(&[self.counts, self.rows]));
+        let writes = self.written_of(self.staged, true).union(set(&[self.statuses]));
+        let config = &self.problems.config;
+        let holding = config.holding(small.shape, self.problems.mode);
+        match small.kernel() {
+            kernel @ Kernel::MergeSortRun => self.pass::<MergePush>(kernel, &holding, groups, reads, writes),
+            kernel => {
+                let values = Values { ranking: small_ranking(config), ..holding };
+                self.pass::<SmallPush>(kernel, &values, groups, reads, writes);
+            }
+        }
+    }
+
+    /// Ranks each key against all keys. In place, a copy follows: other workgroups still read the input.
+    fn rank(&mut self, ranked: SizedRank) {
+        let (config, mode, most_items) = (&self.problems.config, self.problems.mode, self.problems.most_items);
+        let once = self.problems.outline.moves_once;
+        let written = self.written_of(self.staged, true);
+        let copied = set(&self.alternate);
+        let reads = self.read_of_input().union(set(&[self.counts]));
+        let writes = if once { written } else { copied }.union(set(&[self.statuses]));
+        (self.facts.pass.index, self.facts.pass.digits, self.facts.pass.rows) = (0, 1, 0);
+        let tile = ranked_chunk(ranked.threads, config.format.compared_words(), config.facts.shared_memory);
+        let values = Values { tile, ..config.holding(ranked.shape(), mode) };
+        self.pass::<RankPush>(Kernel::SortRank, &values, Groups::Fixed(most_items.div_ceil(ranked.items)), reads, writes);
+        if !once {
+            self.facts.pass.index = 1;
+            let reads = copied.union(self.tile_map());
+            // Few items: one thread each.
+            let groups = Groups::Fixed(most_items.div_ceil(config.profile.plain_threads));
+            self.pass::<PathPush>(Kernel::RadixCopy, &config.finishing(PLAIN, mode), groups, reads, written);
+        }
+    }
+
+    /// Sorts runs, then merges them level by level.
+    fn merge(&mut self, merging: Merging) {
+        let (config, mode, most) = (&self.problems.config, self.problems.mode, self.problems.most_items);
+        let SizedMerge { run, window, .. } = merging.sized;
+        let (tile_map, planes) = (self.tile_map(), set(&self.alternate));
+        for level in 0..=merging.levels {
+            let (first, last) = (level == 0, level == merging.levels);
+            let reads = tile_map.union(if first { self.read_of_input() } else { planes });
+            let writes = if last { self.written_of(self.staged, true) } else { planes };
+            (self.facts.level, self.facts.levels) = (level, merging.levels);
+            if first {
+                let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
+                let values = config.holding(run, mode);
+                self.shared_pass::<MergePush>(Kernel::MergeSortRun, &values, merging.runs(most), reads, writes);
+                continue;
+            }
+            // Problems::new has checked both limits.
+            self.facts.run_items = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
+            let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
+            let partitions = merging.partitions(config.profile.plain_threads, most);
+            let (keys, rows) = (tile_map.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
+            let [along, holding] = [config.along(window, mode), config.holding(window, mode)];
+            self.shared_pass::<MergePush>(Kernel::MergePartition, &along, partitions, keys, rows);
+            self.shared_pass::<MergePush>(Kernel::MergeJoin, &holding, windows, reads.union(rows), writes);
+        }
+    }
+
+    fn reduce_then_scan(&mut self, tile: TileShape) {
+        let histograms = self.histograms;
+        // The spine provides sums; the histogram only finds constant digits.
+        if self.problems.skips_digits {
+            self.prepare(tile, FLAG_HISTOGRAMS, &[histograms]);
+            self.histogram(tile, &[]);
+        } else if self.problems.prepared {
+            self.prepare(tile, 0, &[]);
+        }
+        self.digits_by_scan(tile);
+    }
+
+    fn look_back(&mut self, tile: TileShape, finish: Finish) {
+        let (histograms, tickets, tile_words) = (self.histograms, self.tickets, self.tile_words);
+        if self.problems.prepared {
+            self.prepare(tile, FLAG_HISTOGRAMS, &[histograms, tickets]);
+        }
+        let Finish::Prefixes(shape) = finish else { return self.digits_by_look_back(tile) };
+        self.histogram(tile, &[tile_words]);
+        self.choose_prefix_path();
+        self.onesweep(tile, histograms, crate::radix::Id::NONE);
+        self.copy();
+        self.sort_equal_prefixes(shape);
+    }
+
+    /// Decides between digits and prefixes, after the histogram.
+    fn choose_prefix_path(&mut self) {
+        let chosen = set(&[self.histograms]);
+        let values = self.problems.config.plain(self.problems.mode);
+        let (reads, groups) = (chosen.union(self.tile_map()), Groups::Fixed(self.problems.count));
+        self.pass::<PathPush>(Kernel::SortChoosePrefixPath, &values, groups, reads, chosen);
+    }
+
+    /// Sorts equal prefixes, after the passes over prefix digits.
+    fn sort_equal_prefixes(&mut self, shape: crate::tuning::Shape) {
+        let digits = self.format().digits();
+        self.set_digit(digits);
+        let (reads, writes) = self.source_and_target(digits);
+        let Problems { count, most_items, .. } = *self.problems;
+        let tiles = most_items.div_ceil(shape.tile()).min((MOST_FINISHING / count).max(1));
+        let reads = reads.union(self.tile_map()).union(self.skipped_digits());
+        let values = self.problems.config.holding(shape, self.problems.mode);
+        self.pass::<PathPush>(Kernel::SortEqualPrefixes, &values, Groups::Fixed(count * tiles), reads, writes);
+    }
+}
