@@ -346,7 +346,7 @@ fn splits_of_few_items() {
     let splitter = Splitter::new(&fake::device(&NVIDIA), &SplitterInfo::pairs(8, BucketFunction::default()).batches());
     let splitter = splitter.expect("numbers are always to be had");
     let profile = Profile::for_device(&NVIDIA);
-    let few = profile.sort_pairs.recounted.last().expect("it is measured").up_to;
+    let few = profile.sort_pairs.single_dispatch.last().expect("it is measured").up_to;
     let all_at_once = &["split_single_dispatch", "split_single_dispatch_info"][..];
     let looking_back = &["radix_histogram", "radix_onesweep", "split_bucket_info"][..];
     let counted_first = &["radix_count", "radix_spine", "radix_reorder", "split_bucket_info"][..];

@@ -24,8 +24,8 @@ pub(crate) struct Args {
     /// How sorts and splits find where keys go.
     #[arg(long, value_enum, default_value_t = StrategyArg::Auto)]
     pub(crate) strategy: StrategyArg,
-    /// Tiles for every size, as `THREADSxITEMS`, `THREADSxITEMS/proven` or, with every option,
-    /// `THREADSxITEMS/proven_by_places/spread*GROUPS`.
+    /// Tiles for every size, as `THREADSxITEMS`, `THREADSxITEMS/verified` or, with every option,
+    /// `THREADSxITEMS/verified_by_source_index/swizzled*GROUPS`.
     #[arg(long)]
     pub(crate) shape: Option<TileShape>,
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
@@ -110,7 +110,7 @@ impl Args {
         for shapes in profile.sort_shapes_mut() {
             if let Some(shape) = self.shape {
                 shapes.counted.clear();
-                shapes.recounted.clear();
+                shapes.single_dispatch.clear();
                 (shapes.ring, shapes.few_bins) = (None, None);
                 let last = shapes.tiles.pop();
                 shapes.tiles.clear();
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn lines_replace_those_of_the_profile() {
         let set = |lines: &str| parse(&format!("trommel-bench {lines}")).unwrap().reshape(any_profile());
-        let profile = set("--set prefixes_up_to=9 --set small_ranking=proven").unwrap();
-        assert_eq!((profile.prefixes_up_to, profile.small_ranking), (9, Ranking::Proven));
+        let profile = set("--set prefixes_up_to=9 --set small_ranking=verified").unwrap();
+        assert_eq!((profile.prefixes_up_to, profile.small_ranking), (9, Ranking::Verified));
         for (line, why) in [("spin", "is not NAME=VALUE"), ("spins=3", "spins is unknown"), ("spin_limit=x", "is not a number")] {
             let error = set(&format!("--set {line}")).unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");
@@ -245,12 +245,12 @@ mod tests {
 
     #[test]
     fn shapes_replace_those_of_the_profile() {
-        let profile = parse("trommel-bench --shape 128x6/proven --small none").unwrap().reshape(any_profile()).unwrap();
+        let profile = parse("trommel-bench --shape 128x6/verified --small none").unwrap().reshape(any_profile()).unwrap();
         for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
             assert!(shapes.small.is_empty());
             assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
             assert_eq!(shapes.tiles[0].up_to, u32::MAX);
-            assert_eq!(shapes.tiles[0].shape, TileShape { ranking: Ranking::Proven, ..Shape { threads: 128, items: 6 }.into() });
+            assert_eq!(shapes.tiles[0].shape, TileShape { ranking: Ranking::Verified, ..Shape { threads: 128, items: 6 }.into() });
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) enum Role {
     /// A single workgroup sorts all items.
     Small,
     /// Every workgroup counts all items, and scatters those of its tile.
-    Recounted,
+    SingleDispatch,
     /// Tiles of passes over many bins.
     Tiles,
     /// Tiles that are counted first, into at most 64 bins.
@@ -52,12 +52,13 @@ pub(crate) enum Role {
 
 impl Role {
     /// In the order of the search.
-    pub(crate) const ALL: [Self; 6] = [Self::Small, Self::Recounted, Self::Tiles, Self::Counted, Self::CountedMany, Self::FewBins];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Small, Self::SingleDispatch, Self::Tiles, Self::Counted, Self::CountedMany, Self::FewBins];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Small => "small",
-            Self::Recounted => "recounted",
+            Self::SingleDispatch => "single_dispatch",
             Self::Tiles => "tiles",
             Self::Counted => "counted",
             Self::CountedMany => "counted_many",
@@ -69,7 +70,7 @@ impl Role {
     pub(crate) fn strategy(self, requested: Strategy) -> Strategy {
         match self {
             Self::Small | Self::Tiles => requested,
-            Self::Recounted | Self::Counted | Self::CountedMany => Strategy::ReduceThenScan,
+            Self::SingleDispatch | Self::Counted | Self::CountedMany => Strategy::ReduceThenScan,
             Self::FewBins => Strategy::Lookback,
         }
     }

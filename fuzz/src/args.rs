@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// `sort`, `split`, `batch`, or a part of what is printed of a handle, such as `key: F32`.
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// A line of every profile, as `small_ranking=proven`; any number of them.
+    /// A line of every profile, as `small_ranking=verified`; any number of them.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// Most items of a request [default: 2500 on a CPU, else 300000, and millions now and then].

@@ -97,7 +97,7 @@ const SHAPES: &[Line] = &[
     ("ring", |draws, random| draws.list(random, 1, Draws::tile)),
     ("few_bins", |draws, random| draws.list(random, 1, Draws::tile)),
     ("counted", |draws, random| draws.sized_tiles(random, 0)),
-    ("recounted", |draws, random| draws.list(random, 2, Draws::recounted)),
+    ("single_dispatch", |draws, random| draws.list(random, 2, Draws::single_dispatch)),
     ("segments", |draws, random| draws.shape(random, 16) + random.pick(&["", "/merge"])),
 ];
 
@@ -106,8 +106,13 @@ const SORTS: [&str; 3] = ["sort_keys", "sort_pairs", "sort_long"];
 const THREADS: &[u32] = &[64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024];
 
 fn draw_ranking(random: &mut Random) -> &'static str {
-    let ranking =
-        random.pick(&[Ranking::Ballots, Ranking::Proven, Ranking::Proven, Ranking::ProvenByPlaces, Ranking::ProvenByPlaces]);
+    let ranking = random.pick(&[
+        Ranking::Ballots,
+        Ranking::Verified,
+        Ranking::Verified,
+        Ranking::VerifiedBySourceIndex,
+        Ranking::VerifiedBySourceIndex,
+    ]);
     ranking.name()
 }
 
@@ -143,7 +148,7 @@ impl Draws<'_> {
         let ranking = format!("/{}", draw_ranking(random));
         let ranking = if ranking == "/ballots" { "" } else { &ranking };
         let groups = if random.chance(1, 3) { format!("*{}", random.log_between(1, 600)) } else { String::new() };
-        format!("{shape}{ranking}{}{groups}", random.pick(&["", "/spread"]))
+        format!("{shape}{ranking}{}{groups}", random.pick(&["", "/swizzled"]))
     }
 
     fn small(&self, random: &mut Random) -> String {
@@ -161,7 +166,7 @@ impl Draws<'_> {
         format!("{above},{above_in_place}..{up_to}:{}/{}", self.threads(random), 1 << random.between(2, 7))
     }
 
-    fn recounted(&self, random: &mut Random) -> String {
+    fn single_dispatch(&self, random: &mut Random) -> String {
         let up_to = random.log_between(64, if self.facts.is_cpu { 2000 } else { 1 << 15 });
         format!("{up_to}:{}", self.shape(random, 8))
     }
@@ -261,7 +266,7 @@ impl Profiles<'_> {
                     ring: None,
                     few_bins: None,
                     counted: Default::default(),
-                    recounted: Default::default(),
+                    single_dispatch: Default::default(),
                 };
             }
             (profile.sort_finish, profile.plain_threads, profile.prefixes_up_to) = (shape, threads, 0);
@@ -288,7 +293,7 @@ impl Profiles<'_> {
 pub fn borders(profile: &Profile, facts: &DeviceFacts) -> Vec<u32> {
     let mut all = vec![facts.min_lanes, facts.max_lanes, profile.plain_threads, profile.direct_up_to, profile.all_digits_up_to];
     for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
-        let tiles = shapes.tiles.iter().chain(&shapes.counted).chain(&shapes.recounted);
+        let tiles = shapes.tiles.iter().chain(&shapes.counted).chain(&shapes.single_dispatch);
         all.extend(tiles.flat_map(|sized| [sized.up_to, sized.shape.tile(), sized.shape.shape.threads]));
         all.extend(shapes.ring.iter().chain(&shapes.few_bins).map(|tile| tile.tile()));
         let small = shapes.small.iter().chain([&shapes.segments]);
@@ -357,12 +362,12 @@ mod tests {
     fn forced_lines_stay() {
         let facts = facts(false, (32, 32));
         let built_in = Profile::for_device(&facts);
-        let forced = Forced::new(&["small_ranking = proven".into(), "sort_pairs.small=192x4/buckets".into()]).unwrap();
+        let forced = Forced::new(&["small_ranking = verified".into(), "sort_pairs.small=192x4/buckets".into()]).unwrap();
         let built_in = forced.apply(built_in).unwrap();
         let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
         for seed in 0..50 {
             let profile = profiles.draw(&mut Random::of(&[seed])).0;
-            assert_eq!(profile.small_ranking, Ranking::Proven);
+            assert_eq!(profile.small_ranking, Ranking::Verified);
             assert_eq!(profile.sort_pairs.small[..], [SmallShape::buckets(192, 4)]);
         }
         assert!(Forced::new(&["spin".into()]).is_err());

@@ -47,8 +47,8 @@ impl<'a> Config<'a> {
         let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
         let direct_up_to = self.profile.direct_up_to;
         let serves = move |sized: &&SizedTile| {
-            let [proven, last] = [sized.shape.ranking == Ranking::Proven, sized.up_to == u32::MAX];
-            verifies || !proven || last || sized.up_to <= direct_up_to
+            let [verified, last] = [sized.shape.ranking == Ranking::Verified, sized.up_to == u32::MAX];
+            verifies || !verified || last || sized.up_to <= direct_up_to
         };
         shapes.tiles.iter().filter(serves).map(move |sized| match (ring, few_bins) {
             (Some(shape), _) if sized.up_to == u32::MAX => SizedTile { shape, ..*sized },

@@ -110,7 +110,7 @@ impl Config<'_> {
         };
         // Keys that stay in registers until verification leave no registers for swizzled counters. Swizzling applies to
         // digits only.
-        let spread = tile.spread && ranking & RANKING_BY_PLACES == 0 && binning.function == FUNCTION_DIGIT;
+        let spread = tile.swizzled && ranking & RANKING_BY_PLACES == 0 && binning.function == FUNCTION_DIGIT;
         let others = [(spread, RANKING_SPREAD), (binning.unordered, RANKING_UNORDERED)];
         self.ranked(others.iter().filter(|(set, _)| *set).fold(ranking, |all, (_, bit)| all | bit))
     }

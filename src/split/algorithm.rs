@@ -75,7 +75,7 @@ impl Algorithm {
 fn single_dispatches<'a>(config: &Config<'a>) -> impl Iterator<Item = (u32, Shape)> + use<'a> {
     let (format, alone) = (&config.format, config.alone);
     let serves = !format.binning.by_subgroups && format.digits() == 1 && format.output() != OUTPUT_PLACED;
-    let shapes = config.shapes().recounted.iter().filter(move |_| serves);
+    let shapes = config.shapes().single_dispatch.iter().filter(move |_| serves);
     shapes.map(move |sized| {
         let up_to = if alone { sized.up_to } else { sized.up_to.min(MOST_TILES_TOGETHER * sized.shape.tile()) };
         (up_to, sized.shape.shape)

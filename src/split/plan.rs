@@ -280,7 +280,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             let passes = &mut self.passes;
             let reads = passes.read_of_input().union(set(&[passes.labels()])).union(passes.tile_map());
             let writes = passes.written_of(passes.staged, true);
-            let histograms = config.profile.recounting_rows(shape.threads, config.facts);
+            let histograms = config.profile.redundant_histogram_rows(shape.threads, config.facts);
             let values = Values { histograms, ..config.holding(shape, *mode) };
             let groups = most_items.div_ceil(shape.tile());
             passes.shared_pass::<SingleDispatchPush>(Kernel::SplitSingleDispatch, &values, groups, reads, writes);

@@ -32,7 +32,7 @@ pub(super) enum Way {
     /// Every key compared with every other, where one problem is alone.
     Ranked,
     /// Every item counted by every workgroup, where a split may be made so.
-    Recounted,
+    SingleDispatch,
 }
 
 impl Way {
@@ -42,7 +42,7 @@ impl Way {
         let shape = |items| Shape { threads: profile.plain_threads, items };
         let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
         let ranked = SizedRank { above: 0, above_in_place: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
-        let recounted = SizedTile { up_to: 1 << 14, shape: shape(if profile.emulated_subgroups { 1 } else { 2 }).into() };
+        let single_dispatch = SizedTile { up_to: 1 << 14, shape: shape(if profile.emulated_subgroups { 1 } else { 2 }).into() };
         let mut profile = Profile {
             direct_up_to: most(self == Self::Direct),
             prefixes_up_to: most([Self::Prefixes, Self::PrefixesPassingOver].contains(&self)),
@@ -52,7 +52,7 @@ impl Way {
         for shapes in profile.sort_shapes_mut() {
             shapes.merges.extend(Some(merge).filter(|_| self == Self::Merging));
             shapes.ranked.extend(Some(ranked).filter(|_| self == Self::Ranked));
-            shapes.recounted.extend(Some(recounted).filter(|_| self == Self::Recounted));
+            shapes.single_dispatch.extend(Some(single_dispatch).filter(|_| self == Self::SingleDispatch));
         }
         profile
     }

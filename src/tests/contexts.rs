@@ -74,7 +74,7 @@ pub(super) fn context(emulated: bool) -> Context {
         ring: None,
         few_bins: None,
         counted: Default::default(),
-        recounted: Default::default(),
+        single_dispatch: Default::default(),
         segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
     };
     let profile = Profile {

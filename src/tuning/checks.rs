@@ -1,8 +1,8 @@
 //! Checks of a profile, in itself and against the device.
 
 use super::{
-    Hooks, MIN_THREADS, Profile, RECOUNTING_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank, SizedTile,
-    SmallMethod, Strategy, malformed, ranked_chunk,
+    Hooks, MIN_THREADS, Profile, REDUNDANT_HISTOGRAM_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank,
+    SizedTile, SmallMethod, Strategy, malformed, ranked_chunk,
 };
 use crate::Result;
 use crate::device::DeviceFacts;
@@ -107,7 +107,7 @@ impl Profile {
                 group(shape)?;
                 fits(&shape, shape.items != 0, if words == 2 { by_labels(shape) } else { by_digits(shape) })?;
             }
-            for SizedTile { up_to, shape } in &shapes.recounted {
+            for SizedTile { up_to, shape } in &shapes.single_dispatch {
                 group(shape.shape)?;
                 if *up_to > MOST_SINGLE_DISPATCH {
                     return refuse(format!("{up_to} items exceed {MOST_SINGLE_DISPATCH}, the limit of single-dispatch splits"));
@@ -120,8 +120,8 @@ impl Profile {
                 if items > 32 {
                     return refuse(format!("{shape} does not suit single-dispatch splits: at most 32 items a thread"));
                 }
-                let rows = self.recounting_rows(threads, facts);
-                fits(&shape, items != 0, rows * ROW_BYTES + emulation(threads) + RECOUNTING_BYTES)?;
+                let rows = self.redundant_histogram_rows(threads, facts);
+                fits(&shape, items != 0, rows * ROW_BYTES + emulation(threads) + REDUNDANT_HISTOGRAM_BYTES)?;
             }
             for small in shapes.small.iter().chain([&shapes.segments]) {
                 group(small.shape)?;

@@ -89,20 +89,20 @@ pub enum Ranking {
     /// Atomic counters in shared memory. The hardware may serve the lanes of a subgroup in any order. Every tile or
     /// workgroup therefore verifies the order, and ranks its items again with ballots if it was wrong. Applies to tiles
     /// of keys without values that are sorted by all their bits: there, the keys themselves verify the order.
-    Proven = RANKING_PROVEN,
-    /// As [`Ranking::Proven`], and for tiles of all other items: their source indices in the tile verify the order.
-    ProvenByPlaces = RANKING_PROVEN | RANKING_BY_PLACES,
+    Verified = RANKING_PROVEN,
+    /// As [`Ranking::Verified`], and for tiles of all other items: their source indices in the tile verify the order.
+    VerifiedBySourceIndex = RANKING_PROVEN | RANKING_BY_PLACES,
 }
 
 impl Ranking {
-    const ALL: [Self; 3] = [Self::Ballots, Self::Proven, Self::ProvenByPlaces];
+    const ALL: [Self; 3] = [Self::Ballots, Self::Verified, Self::VerifiedBySourceIndex];
 
     /// The name in profiles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ballots => "ballots",
-            Self::Proven => "proven",
-            Self::ProvenByPlaces => "proven_by_places",
+            Self::Verified => "verified",
+            Self::VerifiedBySourceIndex => "verified_by_source_index",
         }
     }
 }
@@ -111,10 +111,20 @@ impl FromStr for Ranking {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let known = Self::ALL.into_iter().find(|ranking| ranking.name() == name);
+        let current = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, current)| current);
+        let known = Self::ALL.into_iter().find(|ranking| ranking.name() == current);
         known.ok_or_else(|| malformed(format!("ranking {name} is unknown")))
     }
 }
+
+/// Names in profiles of earlier versions, and those of now.
+const FORMER_NAMES: [(&str, &str); 5] = [
+    ("proven", "verified"),
+    ("proven_by_places", "verified_by_source_index"),
+    ("sort_keys.recounted", "sort_keys.single_dispatch"),
+    ("sort_pairs.recounted", "sort_pairs.single_dispatch"),
+    ("sort_long.recounted", "sort_long.single_dispatch"),
+];
 
 /// The configuration of the library for a device. [`Profile::for_device`] returns the built-in one. A tuning run writes
 /// its text form (`Display`, `FromStr`), and device creation reads it.
@@ -182,9 +192,16 @@ impl Profile {
             let segments = SmallShape::merge(128, 16);
             // Measured with two or more workgroups at once on a multiprocessor.
             let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
-            let others = [Some(proven(u32::MAX, 256, 36).shape), few_bins(shape(384, 20))];
-            profile.sort_keys =
-                shapes(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], keys, others, [NVIDIA_COUNTED_KEYS, NVIDIA_RECOUNTED], segments);
+            let others = [Some(verified(u32::MAX, 256, 36).shape), few_bins(shape(384, 20))];
+            profile.sort_keys = shapes(
+                NVIDIA_RANKED,
+                NVIDIA_SMALL_KEYS,
+                &[],
+                keys,
+                others,
+                [NVIDIA_COUNTED_KEYS, NVIDIA_SINGLE_DISPATCH],
+                segments,
+            );
             let others = [Some(shape(384, 22).into()), few_bins(shape(384, 16))];
             profile.sort_pairs = shapes(
                 NVIDIA_RANKED,
@@ -192,7 +209,7 @@ impl Profile {
                 NVIDIA_MERGE_PAIRS,
                 pairs,
                 others,
-                [NVIDIA_COUNTED_PAIRS, NVIDIA_RECOUNTED],
+                [NVIDIA_COUNTED_PAIRS, NVIDIA_SINGLE_DISPATCH],
                 segments,
             );
             profile.sort_long = shapes(
@@ -201,12 +218,12 @@ impl Profile {
                 NVIDIA_MERGE_LONG,
                 NVIDIA_LONG,
                 [None; 2],
-                [&[], NVIDIA_RECOUNTED],
+                [&[], NVIDIA_SINGLE_DISPATCH],
                 SmallShape::merge(128, 8),
             );
             profile.sort_finish = shape(256, 4);
             profile.prefixes_up_to = 1 << 29;
-            profile.small_ranking = Ranking::Proven;
+            profile.small_ranking = Ranking::Verified;
             profile.ring_window = 4;
             profile.driver_specializes_subgroup_splits = true;
             profile.plain_threads = 512;
@@ -240,8 +257,8 @@ impl Profile {
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
         let tiles = [sized(u32::MAX, threads, items)];
         let few = items.min(4);
-        let recounted = [sized(threads * few * if facts.is_cpu { 4 } else { 16 }, threads, few)];
-        let counted: [&[SizedTile]; 2] = [&[], &recounted];
+        let single_dispatch = [sized(threads * few * if facts.is_cpu { 4 } else { 16 }, threads, few)];
+        let counted: [&[SizedTile]; 2] = [&[], &single_dispatch];
         let segments = SmallShape::radix(threads, items.min(8));
         let progress = VENDORS_WITH_PROGRESS.contains(&facts.vendor_id) && !facts.is_cpu;
         Self {
@@ -282,11 +299,11 @@ impl Profile {
     }
 
     /// As `histogram_rows`, for kernels that recompute the histogram: they hold no tile at the same time.
-    pub(crate) fn recounting_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
+    pub(crate) fn redundant_histogram_rows(&self, threads: u32, facts: &DeviceFacts) -> u32 {
         if self.emulated_subgroups {
             return self.most_subgroups(threads, facts);
         }
-        let room = facts.shared_memory.saturating_sub(RECOUNTING_BYTES) / ROW_BYTES;
+        let room = facts.shared_memory.saturating_sub(REDUNDANT_HISTOGRAM_BYTES) / ROW_BYTES;
         rows_within(room, threads, self.narrowest(facts))
     }
 
@@ -302,7 +319,7 @@ impl Profile {
 
 /// Shared memory of kernels that recompute the histogram, besides rows of counters and including the starts of bins, in
 /// bytes.
-pub(crate) const RECOUNTING_BYTES: u32 = 4096 + SHARED_MEMORY_OVERHEAD;
+pub(crate) const REDUNDANT_HISTOGRAM_BYTES: u32 = 4096 + SHARED_MEMORY_OVERHEAD;
 /// Size of a row of counters in bytes: one counter for each value of a digit, and one more.
 pub(crate) const ROW_BYTES: u32 = 4 * (RADIX + 1);
 
@@ -334,23 +351,26 @@ const fn ranks(above: u32, above_in_place: u32, up_to: u32, threads: u32, items:
 
 const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
     let shape = shape(threads, items);
-    SizedTile { up_to, shape: TileShape { shape, ranking: Ranking::Ballots, spread: false, driver_specializes: false, groups: 0 } }
+    SizedTile {
+        up_to,
+        shape: TileShape { shape, ranking: Ranking::Ballots, swizzled: false, driver_specializes: false, groups: 0 },
+    }
 }
 
-const fn proven(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    ranked(sized(up_to, threads, items), Ranking::Proven)
+const fn verified(up_to: u32, threads: u32, items: u32) -> SizedTile {
+    ranked(sized(up_to, threads, items), Ranking::Verified)
 }
 
-const fn by_places(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    ranked(sized(up_to, threads, items), Ranking::ProvenByPlaces)
+const fn verified_by_source_index(up_to: u32, threads: u32, items: u32) -> SizedTile {
+    ranked(sized(up_to, threads, items), Ranking::VerifiedBySourceIndex)
 }
 
 const fn ranked(sized: SizedTile, ranking: Ranking) -> SizedTile {
     SizedTile { shape: TileShape { ranking, ..sized.shape }, ..sized }
 }
 
-const fn spread(sized: SizedTile) -> SizedTile {
-    SizedTile { shape: TileShape { spread: true, ..sized.shape }, ..sized }
+const fn swizzled(sized: SizedTile) -> SizedTile {
+    SizedTile { shape: TileShape { swizzled: true, ..sized.shape }, ..sized }
 }
 
 const fn driver_specialized(sized: SizedTile) -> SizedTile {
@@ -369,7 +389,7 @@ fn shapes(
     merges: &[SizedMerge],
     tiles: &[SizedTile],
     [ring, few_bins]: [Option<TileShape>; 2],
-    [counted, recounted]: [&[SizedTile]; 2],
+    [counted, single_dispatch]: [&[SizedTile]; 2],
     segments: SmallShape,
 ) -> SortShapes {
     SortShapes {
@@ -380,7 +400,7 @@ fn shapes(
         ring,
         few_bins,
         counted: counted.iter().copied().collect(),
-        recounted: recounted.iter().copied().collect(),
+        single_dispatch: single_dispatch.iter().copied().collect(),
         segments,
     }
 }
@@ -395,18 +415,26 @@ const NVIDIA_SMALL_KEYS: &[SmallShape] =
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
-const NVIDIA_COMPUTE_KEYS: &[SizedTile] =
-    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), spread(proven(1 << 25, 384, 23)), spread(by_places(u32::MAX, 256, 36))];
-const NVIDIA_COMPUTE_PAIRS: &[SizedTile] = &[by_places(1 << 18, 384, 8), by_places(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
+const NVIDIA_COMPUTE_KEYS: &[SizedTile] = &[
+    verified(1 << 17, 512, 4),
+    verified(1 << 18, 512, 8),
+    swizzled(verified(1 << 25, 384, 23)),
+    swizzled(verified_by_source_index(u32::MAX, 256, 36)),
+];
+const NVIDIA_COMPUTE_PAIRS: &[SizedTile] =
+    &[verified_by_source_index(1 << 18, 384, 8), verified_by_source_index(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
 const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
-    &[proven(1 << 17, 512, 4), proven(1 << 18, 512, 8), persistent(spread(proven(u32::MAX, 384, 23)))];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] =
-    &[by_places(1 << 17, 512, 4), by_places(1 << 18, 384, 8), persistent(by_places(u32::MAX, 384, 22))];
+    &[verified(1 << 17, 512, 4), verified(1 << 18, 512, 8), persistent(swizzled(verified(u32::MAX, 384, 23)))];
+const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] = &[
+    verified_by_source_index(1 << 17, 512, 4),
+    verified_by_source_index(1 << 18, 384, 8),
+    persistent(verified_by_source_index(u32::MAX, 384, 22)),
+];
 const NVIDIA_COUNTED_KEYS: &[SizedTile] = &[sized(1 << 20, 512, 8), sized(1 << 23, 256, 16), sized(u32::MAX, 256, 16)];
 // Specialized by the library, pairs take 3 to 5 % longer from 2^25 on, and keys 4 % less.
 const NVIDIA_COUNTED_PAIRS: &[SizedTile] =
     &[sized(1 << 20, 512, 8), driver_specialized(sized(1 << 23, 256, 16)), driver_specialized(sized(u32::MAX, 256, 16))];
-const NVIDIA_RECOUNTED: &[SizedTile] = &[sized(1 << 13, 512, 1), sized(1 << 15, 1024, 1)];
+const NVIDIA_SINGLE_DISPATCH: &[SizedTile] = &[sized(1 << 13, 512, 1), sized(1 << 15, 1024, 1)];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 
 fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
@@ -431,7 +459,7 @@ impl fmt::Display for Profile {
             write_list(f, &format_args!("{name}.ring"), shapes.ring.as_slice())?;
             write_list(f, &format_args!("{name}.few_bins"), shapes.few_bins.as_slice())?;
             write_list(f, &format_args!("{name}.counted"), &shapes.counted)?;
-            write_list(f, &format_args!("{name}.recounted"), &shapes.recounted)?;
+            write_list(f, &format_args!("{name}.single_dispatch"), &shapes.single_dispatch)?;
             writeln!(f, "{name}.segments = {}", shapes.segments)?;
         }
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
@@ -462,7 +490,7 @@ impl FromStr for Profile {
                 .lines()
                 .map(|line| line.split('#').next().unwrap_or(""))
                 .filter_map(|line| line.split_once('='))
-                .filter(|(found, _)| found.trim() == name)
+                .filter(|(found, _)| found.trim() == name || FORMER_NAMES.contains(&(found.trim(), name)))
                 .map(|(_, value)| value.trim());
             match (values.next(), values.next()) {
                 (value, None) => Ok(value),
@@ -481,7 +509,7 @@ impl FromStr for Profile {
                 ring: one("ring")?,
                 few_bins: one("few_bins")?,
                 counted: parse_list(name, line("counted")?)?,
-                recounted: parse_list(name, line("recounted")?)?,
+                single_dispatch: parse_list(name, line("single_dispatch")?)?,
                 segments: line("segments")?.parse()?,
             })
         };
@@ -518,7 +546,8 @@ impl FromStr for Profile {
             settings.map(|(name, _)| name.trim().to_owned()).collect()
         };
         let known = names(&profile.to_string());
-        let is_known = |name: &String| known.contains(name) || Hooks::NAMES.contains(&name.as_str());
+        let is_former = |name: &String| FORMER_NAMES.iter().any(|(former, _)| former == name);
+        let is_known = |name: &String| known.contains(name) || is_former(name) || Hooks::NAMES.contains(&name.as_str());
         match names(text).into_iter().find(|name| !is_known(name)) {
             Some(name) => Err(malformed(format!("{name} is unknown"))),
             None => Ok(profile),
@@ -570,13 +599,22 @@ mod tests {
             "1024x4/buckets",
             "64x3/merge",
             "256x32\n",
-            "384x22/proven_by_places*528",
+            "384x22/verified_by_source_index*528",
             "256x16/driver_specialized",
             "2048,4096..8192:512/64",
         ] {
             assert!(profile.to_string().contains(text), "{text} is in it");
         }
         assert_eq!(profile.to_string().parse(), Ok(profile));
+    }
+
+    #[test]
+    fn former_names_are_read() {
+        let measured = DeviceFacts { shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
+        let profile = Profile::for_device(&measured);
+        let former = profile.to_string().replace("single_dispatch", "recounted").replace("/swizzled", "/spread");
+        let former = former.replace("verified_by_source_index", "proven_by_places").replace("verified", "proven");
+        assert_eq!(former.parse(), Ok(profile));
     }
 
     #[test]
@@ -620,7 +658,7 @@ mod tests {
             ("spin_limit", "spin_limits", "spin_limit is missing"),
             ("lanes = 32", "lanes = 32\nlanes = 4", "lanes is given twice"),
             ("lanes = 32", "lanes = many", "\"many\" is not a number"),
-            ("lanes = 32", "lanes = 32\nranking = proven", "ranking is unknown"),
+            ("lanes = 32", "lanes = 32\nranking = verified", "ranking is unknown"),
             ("128x", "128*", "is not threads x items"),
             (
                 "sort_keys.ranked =",
@@ -629,8 +667,8 @@ mod tests {
             ),
             ("sort_keys.merges =", "sort_keys.merges = 9", "\"9\" is not size:run/window"),
             ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/guesses", "ranking guesses is unknown"),
-            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/spread/proven", "ranking spread/proven is unknown"),
-            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/spread*many", "\"many\" is not a number"),
+            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/swizzled/verified", "ranking swizzled/verified is unknown"),
+            ("sort_keys.tiles =", "sort_keys.tiles = 9:64x1/swizzled*many", "\"many\" is not a number"),
         ] {
             let error = text.replacen(from, to, 1).parse::<Profile>().unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");

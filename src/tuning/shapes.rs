@@ -37,8 +37,8 @@ impl FromStr for Shape {
     }
 }
 
-/// The text of [`TileShape::spread`].
-const SPREAD: &str = "/spread";
+/// The text of [`TileShape::swizzled`].
+const SWIZZLED: &str = "/swizzled";
 /// The text of [`TileShape::driver_specializes`].
 const DRIVER_SPECIALIZES: &str = "/driver_specialized";
 
@@ -52,7 +52,7 @@ pub struct TileShape {
     /// Whether counters are bank-swizzled: counters of digits that differ by multiples of 32 are in different banks of
     /// shared memory. Low-entropy keys are then as fast as others; all keys take slightly longer. Not available with
     /// verification by source indices.
-    pub spread: bool,
+    pub swizzled: bool,
     /// Whether the driver specializes the modules that hold such a tile. Otherwise the library does: pipelines are
     /// created faster, but drivers then allocate registers differently, and a few kernels run up to 5 % slower.
     pub driver_specializes: bool,
@@ -72,7 +72,7 @@ impl TileShape {
 
 impl From<Shape> for TileShape {
     fn from(shape: Shape) -> Self {
-        Self { shape, ranking: Ranking::Ballots, spread: false, driver_specializes: false, groups: 0 }
+        Self { shape, ranking: Ranking::Ballots, swizzled: false, driver_specializes: false, groups: 0 }
     }
 }
 
@@ -82,8 +82,8 @@ impl fmt::Display for TileShape {
         if self.ranking != Ranking::Ballots {
             write!(f, "/{}", self.ranking.name())?;
         }
-        if self.spread {
-            write!(f, "{SPREAD}")?;
+        if self.swizzled {
+            write!(f, "{SWIZZLED}")?;
         }
         if self.driver_specializes {
             write!(f, "{DRIVER_SPECIALIZES}")?;
@@ -106,9 +106,13 @@ impl FromStr for TileShape {
     fn from_str(text: &str) -> Result<Self> {
         let (tile, groups) = text.split_once('*').unwrap_or((text, "0"));
         let (tile, driver_specializes) = strip_flag(tile, DRIVER_SPECIALIZES);
-        let (ranked, spread) = strip_flag(tile, SPREAD);
+        let (ranked, swizzled) = match strip_flag(tile, SWIZZLED) {
+            // Its former text.
+            (tile, false) => strip_flag(tile, "/spread"),
+            swizzled => swizzled,
+        };
         let (shape, ranking) = ranked.split_once('/').unwrap_or((ranked, Ranking::Ballots.name()));
-        Ok(Self { shape: shape.parse()?, ranking: ranking.parse()?, spread, driver_specializes, groups: parse_number(groups)? })
+        Ok(Self { shape: shape.parse()?, ranking: ranking.parse()?, swizzled, driver_specializes, groups: parse_number(groups)? })
     }
 }
 
@@ -242,7 +246,7 @@ pub struct SortShapes {
     pub counted: ArrayVec<SizedTile, 4>,
     /// Tiles of single-dispatch splits, by ascending size, up to the last one's size. Each workgroup computes the full
     /// histogram: the work grows with the square of the count. In batches, they serve at most four tiles.
-    pub recounted: ArrayVec<SizedTile, 4>,
+    pub single_dispatch: ArrayVec<SizedTile, 4>,
     /// The segmented sort in one workgroup: as many short segments as fit, or a single segment up to this size.
     pub segments: SmallShape,
 }

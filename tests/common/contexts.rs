@@ -59,7 +59,7 @@ impl Setup {
                 ring: None,
                 few_bins: None,
                 counted: Default::default(),
-                recounted: Some(few).filter(|_| matches!(self, Self::Folded | Self::Emulated(_))).into_iter().collect(),
+                single_dispatch: Some(few).filter(|_| matches!(self, Self::Folded | Self::Emulated(_))).into_iter().collect(),
                 segments,
             };
             // Segments of long keys by merging, with emulated subgroups too.
@@ -88,7 +88,7 @@ impl Setup {
             profile
         };
         let ranking = match self {
-            Self::Folded | Self::Emulated(32) => Ranking::ProvenByPlaces,
+            Self::Folded | Self::Emulated(32) => Ranking::VerifiedBySourceIndex,
             _ => Ranking::Ballots,
         };
         // Few workgroups for many tiles. Not if tiles are late: lavapipe counts the iterations of all loops of an
@@ -96,7 +96,7 @@ impl Setup {
         let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
         let sized = |up_to, threads, items| SizedTile {
             up_to,
-            shape: TileShape { ranking, spread: groups != 0, groups, ..Shape { threads, items }.into() },
+            shape: TileShape { ranking, swizzled: groups != 0, groups, ..Shape { threads, items }.into() },
         };
         let merging = |up_to, mut profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };
@@ -110,7 +110,7 @@ impl Setup {
         Some(match self {
             Self::Native => return None,
             Self::Folded => Profile {
-                small_ranking: Ranking::Proven,
+                small_ranking: Ranking::Verified,
                 // What splits of few items go by where nobody says how.
                 strategy: Strategy::Lookback,
                 ..merging(
@@ -127,7 +127,7 @@ impl Setup {
             },
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
-                small_ranking: if lanes == 32 { Ranking::Proven } else { Ranking::Ballots },
+                small_ranking: if lanes == 32 { Ranking::Verified } else { Ranking::Ballots },
                 // Where all kinds go by.
                 ..merging(
                     if lanes == 32 && !super::brief() { 1200 } else { 0 },

@@ -81,7 +81,7 @@ fn ends(profile: &Profile) -> BTreeSet<u32> {
         let small = shapes.small.iter().map(|small| small.tile()).chain([shapes.segments.tile()]);
         let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
         let merges = shapes.merges.iter().flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to]));
-        let tiles = [&shapes.tiles, &shapes.counted, &shapes.recounted].into_iter().flatten().map(|sized| sized.up_to);
+        let tiles = [&shapes.tiles, &shapes.counted, &shapes.single_dispatch].into_iter().flatten().map(|sized| sized.up_to);
         small.chain(ranked).chain(merges).chain(tiles).collect()
     };
     let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
@@ -101,7 +101,7 @@ fn uneven(facts: &DeviceFacts) -> Profile {
         shapes.tiles =
             ["30000:64x1", "400000:512x8", "4294967295:256x16"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
         shapes.counted = ["5000:64x1", "4294967295:512x8"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
-        shapes.recounted = ["1500:512x1"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
+        shapes.single_dispatch = ["1500:512x1"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
     }
     Profile { merge_fan: 4, direct_up_to: 40_000, all_digits_up_to: 50_000, prefixes_up_to: 200_000, ..profile }
 }

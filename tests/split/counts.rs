@@ -68,7 +68,7 @@ pub(crate) fn few_items_and_many() {
     for (_, info) in kinds.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
         let case = Case::new(Setup::Folded, &info);
         let profile = case.context.device().profile();
-        let few = profile.sort_pairs.recounted.last().map_or(0, |sized| sized.up_to as usize);
+        let few = profile.sort_pairs.single_dispatch.last().map_or(0, |sized| sized.up_to as usize);
         let direct = profile.direct_up_to as usize;
         assert!(few + 1 < direct, "{few} are few, and {direct} are not prepared");
         let jobs: Vec<_> = [few, few + 1, direct, direct + 1, 3 * direct]

@@ -17,7 +17,7 @@ const SMALL: &[u32] = &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// Sizes at which tiles are timed, besides the small ones.
 const LARGE: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
 /// The most items that every workgroup may count.
-const MAX_RECOUNTED: u32 = 1 << 16;
+const MAX_SINGLE_DISPATCH: u32 = 1 << 16;
 
 const THREADS: &[u32] = &[64, 128, 192, 256, 320, 384, 512, 768, 1024];
 const ITEMS: &[u32] = &[1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 36];
@@ -55,7 +55,7 @@ pub(crate) fn tune(
 struct Times {
     sizes: Vec<u32>,
     small: Vec<Candidate<SmallShape>>,
-    recounted: Vec<Candidate<TileShape>>,
+    single_dispatch: Vec<Candidate<TileShape>>,
     tiles: Vec<Candidate<TileShape>>,
     counted: Vec<Candidate<TileShape>>,
     counted_many: Vec<Candidate<TileShape>>,
@@ -65,7 +65,7 @@ struct Times {
 /// Shapes that the search times.
 struct Shapes {
     small: Vec<SmallShape>,
-    recounted: Vec<TileShape>,
+    single_dispatch: Vec<TileShape>,
     tiles: Vec<TileShape>,
 }
 
@@ -79,11 +79,11 @@ impl Shapes {
         let on_cpu = |shape: &Shape| shape.threads == 128 && shape.tile() <= MAX_ON_CPU;
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || on_cpu(shape)));
         // CPU drivers have few lanes, and nothing to prove. The other rankings are for profiles by hand.
-        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::ProvenByPlaces] };
-        let recounted = all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape)));
+        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::VerifiedBySourceIndex] };
+        let single_dispatch = all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape)));
         Self {
             small: all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(methods).collect(),
-            recounted: recounted.map(|&shape| shape.into()).collect(),
+            single_dispatch: single_dispatch.map(|&shape| shape.into()).collect(),
             tiles: tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() })).collect(),
         }
     }
@@ -96,7 +96,7 @@ fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut SortShapes)
     let shapes = kind.shapes(&mut profile);
     shapes.ranked.clear();
     shapes.merges.clear();
-    shapes.recounted.clear();
+    shapes.single_dispatch.clear();
     set(shapes);
     profile
 }
@@ -122,19 +122,22 @@ impl Times {
         let shapes = Shapes::new(gpu.context.device().facts().is_cpu);
         let works: Vec<_> = groups.iter().flat_map(|group| group.works.iter().cloned()).collect();
         let mut search = Search::new(gpu, SMALL.iter().chain(LARGE).copied(), &works, strategy, heating.clone())?;
-        let [small, recounted, tiles, counted, counted_many, few_bins] = groups;
+        let [small, single_dispatch, tiles, counted, counted_many, few_bins] = groups;
         let with_small = |shape| profile_with(profile, kind, |shapes| shapes.small = [shape].into_iter().collect());
-        let with_recounted = |shape| {
-            let sized = SizedTile { up_to: MAX_RECOUNTED, shape };
-            profile_with(profile, kind, |shapes| shapes.recounted = [sized].into_iter().collect())
+        let with_single_dispatch = |shape| {
+            let sized = SizedTile { up_to: MAX_SINGLE_DISPATCH, shape };
+            profile_with(profile, kind, |shapes| shapes.single_dispatch = [sized].into_iter().collect())
         };
         let with_tile = |shape| profile_with(profile, kind, |shapes| set_only_tile(shapes, shape));
         let small = search.time_all(report, small, &shapes.small, with_small, |shape, size| shape.tile() == size)?;
-        let recounted = search.time_all(report, recounted, &shapes.recounted, with_recounted, |_, size| size <= MAX_RECOUNTED)?;
+        let single_dispatch =
+            search.time_all(report, single_dispatch, &shapes.single_dispatch, with_single_dispatch, |_, size| {
+                size <= MAX_SINGLE_DISPATCH
+            })?;
         let mut tiled = |group| search.time_all(report, group, &shapes.tiles, with_tile, |_, _| true);
         Ok(Self {
             small,
-            recounted,
+            single_dispatch,
             tiles: tiled(tiles)?,
             counted: tiled(counted)?,
             counted_many: tiled(counted_many)?,
@@ -153,21 +156,21 @@ impl Times {
         shapes.ring = None;
         shapes.counted = self.best_counted(&shapes.tiles).into_iter().collect();
         shapes.few_bins = self.best_of_few_bins(&shapes.tiles, direct_up_to);
-        shapes.recounted = self.best_recounted().into_iter().collect();
+        shapes.single_dispatch = self.best_single_dispatch().into_iter().collect();
         Ok(())
     }
 
     /// Tiles whose workgroups count all items, up to the first size at which counting tile by tile takes less time.
-    fn best_recounted(&self) -> Vec<SizedTile> {
-        let wins = |index: &usize| match (best(self.recounted.iter(), *index), best(self.counted.iter(), *index)) {
+    fn best_single_dispatch(&self) -> Vec<SizedTile> {
+        let wins = |index: &usize| match (best(self.single_dispatch.iter(), *index), best(self.counted.iter(), *index)) {
             (Some((_, again)), Some((_, once))) => again < once,
             _ => false,
         };
         let end = (0..self.sizes.len()).take_while(wins).count();
-        let times: Vec<_> = self.recounted.iter().map(|candidate| &candidate.times[..end]).collect();
-        let mut sized = self.sized(&self.recounted, 0, &spans(&times, &times, MAX_SHAPES));
+        let times: Vec<_> = self.single_dispatch.iter().map(|candidate| &candidate.times[..end]).collect();
+        let mut sized = self.sized(&self.single_dispatch, 0, &spans(&times, &times, MAX_SHAPES));
         if let Some(last) = sized.last_mut() {
-            last.up_to = last.up_to.min(MAX_RECOUNTED);
+            last.up_to = last.up_to.min(MAX_SINGLE_DISPATCH);
         }
         sized
     }
@@ -266,7 +269,7 @@ mod tests {
     fn times() -> Times {
         let [tiles, counted, counted_many, few_bins] = [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
         let sizes = vec![1 << 16, 1 << 18, 1 << 20];
-        Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, recounted: Vec::new() }
+        Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, single_dispatch: Vec::new() }
     }
 
     fn chosen(times: &Times) -> SortShapes {
@@ -302,9 +305,9 @@ mod tests {
     #[test]
     fn few_items_are_counted_again_as_long_as_that_wins() {
         let sizes = vec![1 << 12, 1 << 14, 1 << 16];
-        let of = |recounted: &[[f64; 3]], counted: &[[f64; 3]]| {
-            let [recounted, counted] = [recounted, counted].map(candidates);
-            Times { sizes: sizes.clone(), recounted, counted, ..times() }.best_recounted()
+        let of = |single_dispatch: &[[f64; 3]], counted: &[[f64; 3]]| {
+            let [single_dispatch, counted] = [single_dispatch, counted].map(candidates);
+            Times { sizes: sizes.clone(), single_dispatch, counted, ..times() }.best_single_dispatch()
         };
         let found = of(&[[1.0, 2.0, 9.0], [2.0, 1.0, 9.0]], &[[3.0, 3.0, 3.0], [9.0, 9.0, 2.0]]);
         let expected = [SizedTile { up_to: 1 << 13, shape: tile(8) }, SizedTile { up_to: 1 << 15, shape: tile(16) }];

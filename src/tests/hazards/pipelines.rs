@@ -69,7 +69,7 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     let mut profile = Profile { hooks, ..Profile::for_device(&NVIDIA) };
     for shapes in profile.sort_shapes_mut() {
         (shapes.ring, shapes.few_bins) = (None, None);
-        [&mut shapes.tiles, &mut shapes.counted, &mut shapes.recounted].into_iter().for_each(|tiles| tiles.clear());
+        [&mut shapes.tiles, &mut shapes.counted, &mut shapes.single_dispatch].into_iter().for_each(|tiles| tiles.clear());
         shapes.tiles.push("4294967295:64x1".parse().unwrap());
         shapes.small.clear();
         shapes.ranked.clear();
@@ -104,7 +104,7 @@ fn few_items_are_counted_again() {
         let one_digit = info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
         for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
             // The same of every kind.
-            let expected = profile.sort_keys.recounted.iter().find(|sized| size <= sized.up_to && one_digit);
+            let expected = profile.sort_keys.single_dispatch.iter().find(|sized| size <= sized.up_to && one_digit);
             let expected = expected.map(|sized| Algorithm::Split(split::Algorithm::SingleDispatch(sized.shape.shape)));
             assert_eq!(
                 Some(config.algorithm(size)).filter(|algorithm| algorithm.is_single_dispatch()),

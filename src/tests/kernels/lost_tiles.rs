@@ -69,7 +69,7 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
         for shapes in profile.sort_shapes_mut() {
             let tile = &mut shapes.tiles[0].shape;
             // Those that prove their ranks take one tile after the other, too, where there are such.
-            (tile.ranking, tile.groups) = if wrong_ranks { (Ranking::ProvenByPlaces, 2) } else { (Ranking::Ballots, 0) };
+            (tile.ranking, tile.groups) = if wrong_ranks { (Ranking::VerifiedBySourceIndex, 2) } else { (Ranking::Ballots, 0) };
         }
         profile.hooks.wrong_ranks = wrong_ranks;
         profile

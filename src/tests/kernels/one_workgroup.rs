@@ -13,7 +13,7 @@ fn emulated_small_kernels_prove_their_order() {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(profile.plain_threads, 3);
             profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small = [small].into_iter().collect());
-            Profile { small_ranking: Ranking::Proven, hooks: Hooks { wrong_ranks, ..profile.hooks.clone() }, ..profile }
+            Profile { small_ranking: Ranking::Verified, hooks: Hooks { wrong_ranks, ..profile.hooks.clone() }, ..profile }
         };
         for info in [
             SorterInfo::keys(),
@@ -102,7 +102,7 @@ fn buckets_kernel() {
         for (i, info) in infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_turn(*i)) {
             // In whichever way keys are ranked that are spread badly.
             let (small_ranking, wrong_ranks) =
-                [(Ranking::Proven, false), (Ranking::Proven, true), (Ranking::Ballots, false)][i % 3];
+                [(Ranking::Verified, false), (Ranking::Verified, true), (Ranking::Ballots, false)][i % 3];
             for problems in problems.chunks(4) {
                 let hooks = |profile: &Profile| Hooks { wrong_ranks, ..profile.hooks.clone() };
                 let tune = |profile| Profile { small_ranking, hooks: hooks(&profile), ..profile };

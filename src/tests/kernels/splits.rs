@@ -36,7 +36,7 @@ fn split_kernels() {
 
 /// Splits in a single dispatch, whose workgroups each count all items: several problems, one with a device count, and
 /// one that fits a workgroup.
-fn split_recounted(emulated: bool, sorts: &Sorts) {
+fn split_single_dispatch(emulated: bool, sorts: &Sorts) {
     let threads = context(emulated).device().profile().plain_threads as usize;
     let batch = vec![
         Problem { status: true, ..Problem::new(85, 3 * threads + 5, None) },
@@ -48,7 +48,7 @@ fn split_recounted(emulated: bool, sorts: &Sorts) {
     let many = Problem { status: true, ..Problem::new(89, 11 * threads + 5, None) };
     let nothing = Problem::new(90, 0, Some(3));
     for problems in [vec![many], batch[1..2].to_vec(), batch, vec![nothing.clone(), nothing]] {
-        Bench::of(emulated, Way::Recounted, |profile| profile, sorts.clone(), problems).prove();
+        Bench::of(emulated, Way::SingleDispatch, |profile| profile, sorts.clone(), problems).prove();
     }
 }
 
@@ -56,9 +56,9 @@ fn split_recounted(emulated: bool, sorts: &Sorts) {
 fn splits_of_few_items() {
     let of_one_digit = splits().into_iter().filter(|split| split.buckets <= 256 && split.method == SplitMethod::default());
     for (_, info) in of_one_digit.enumerate().filter(|(i, _)| always(*i) || in_turn(*i)) {
-        split_recounted(false, &Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
+        split_single_dispatch(false, &Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
     }
-    split_recounted(true, &Sorts::splits(splits()[1].strategy(Strategy::Lookback)));
+    split_single_dispatch(true, &Sorts::splits(splits()[1].strategy(Strategy::Lookback)));
 }
 
 #[test]

@@ -25,7 +25,8 @@ fn kernels_that_prove_their_ranks() {
             let tune = |mut profile: Profile| {
                 for shapes in profile.sort_shapes_mut() {
                     let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
-                    shapes.tiles[0].shape = TileShape { ranking: Ranking::ProvenByPlaces, spread: threads == 384, ..shape.into() };
+                    shapes.tiles[0].shape =
+                        TileShape { ranking: Ranking::VerifiedBySourceIndex, swizzled: threads == 384, ..shape.into() };
                 }
                 profile.hooks.wrong_ranks = wrong_ranks;
                 profile
@@ -48,7 +49,7 @@ fn pads_stay_behind_keys_that_end_like_them() {
     let tune = |mut profile: Profile| {
         for shapes in profile.sort_shapes_mut() {
             let shape = Shape { threads: 128, items: 2 };
-            shapes.tiles[0].shape = TileShape { ranking: Ranking::Proven, ..shape.into() };
+            shapes.tiles[0].shape = TileShape { ranking: Ranking::Verified, ..shape.into() };
         }
         profile.hooks.wrong_ranks = true;
         profile
@@ -73,14 +74,14 @@ fn persistent_workgroups_take_every_tile() {
     .enumerate()
     {
         // With subgroups of 32 lanes, each of which has counters of its own: or ranks are not proven.
-        let proven = [false, true].map(|wrong_ranks| (true, 2, Ranking::ProvenByPlaces, wrong_ranks));
+        let proven = [false, true].map(|wrong_ranks| (true, 2, Ranking::VerifiedBySourceIndex, wrong_ranks));
         let ways = proven.into_iter().chain([2, 9].map(|groups| (false, groups, Ranking::Ballots, false)));
         let wanted = |way: usize| if in_brief() { i == 0 && way == 3 } else { i == 0 || (way + i).is_multiple_of(2) };
         for (_, (emulated, groups, ranking, wrong_ranks)) in ways.enumerate().filter(|(way, _)| wanted(*way)) {
             let tune = |mut profile: Profile| {
                 let shape = Shape { threads: profile.plain_threads, items: 2 };
                 for shapes in profile.sort_shapes_mut() {
-                    shapes.tiles[0].shape = TileShape { ranking, spread: true, groups, ..shape.into() };
+                    shapes.tiles[0].shape = TileShape { ranking, swizzled: true, groups, ..shape.into() };
                 }
                 profile.hooks.wrong_ranks = wrong_ranks;
                 profile
@@ -117,12 +118,12 @@ fn rows_of_counters_are_shared() {
     let threads = (facts.max_lanes.max(64)..=most).step_by(facts.max_lanes as usize);
     let shared = |threads: &u32| profile.histogram_rows(*threads, facts) < profile.most_subgroups(*threads, facts);
     let shape = Shape { threads: threads.clone().find(shared).or(threads.last()).expect("there are 64"), items: 2 };
-    for ranking in [Ranking::Ballots, Ranking::Proven] {
+    for ranking in [Ranking::Ballots, Ranking::Verified] {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(shape.threads, shape.items);
             profile.sort_shapes_mut().into_iter().for_each(|shapes| {
                 shapes.small = [small].into_iter().collect();
-                shapes.tiles[0].shape = TileShape { ranking: Ranking::ProvenByPlaces, ..shape.into() };
+                shapes.tiles[0].shape = TileShape { ranking: Ranking::VerifiedBySourceIndex, ..shape.into() };
             });
             Profile { small_ranking: ranking, ..profile }
         };

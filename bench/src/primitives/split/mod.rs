@@ -54,7 +54,7 @@ fn tuned_infos(kind: Kind, role: Role) -> Vec<SplitterInfo> {
     };
     match role {
         Role::Small | Role::Tiles => Vec::new(),
-        Role::Recounted | Role::Counted => vec![fewest, few],
+        Role::SingleDispatch | Role::Counted => vec![fewest, few],
         Role::CountedMany => vec![many],
         Role::FewBins => vec![fewest.output(SplitOutput::Bucket(1)), few.output(SplitOutput::Placed)],
     }
@@ -70,7 +70,7 @@ mod tests {
         for (kind, role) in Kind::ALL.iter().flat_map(|kind| Role::ALL.map(|role| (*kind, role))) {
             let buckets = match role {
                 Role::Small | Role::Tiles => 0..0,
-                Role::Recounted | Role::Counted => 1..65,
+                Role::SingleDispatch | Role::Counted => 1..65,
                 Role::CountedMany => 65..u32::MAX,
                 Role::FewBins => 1..33,
             };
