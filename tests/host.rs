@@ -26,7 +26,7 @@ fn check(context: &Context, by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize
     let mut alone = keys.clone();
     let offsets = context.split(&mut alone, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
     assert_eq!((&alone, &offsets), (&expected.0, &expected.2), "{by:?}");
-    // Values behind those of keys are nobody's.
+    // Values past the last key stay unchanged.
     let (mut moved, mut values): (_, Vec<u32>) = (keys, (0..COUNT as u32 + 3).collect());
     let offsets = context.split_pairs(&mut moved, &mut values, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
     assert_eq!(values.split_off(COUNT), [COUNT as u32, COUNT as u32 + 1, COUNT as u32 + 2]);

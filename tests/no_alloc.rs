@@ -90,7 +90,7 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
 }
 
 /// More ranges than the independence check holds at a time, with gaps and out of order, and more groups than one plan
-/// takes. Recorded only: so many sorts take long on a CPU.
+/// takes. Recorded but not executed: so many sorts take long on a CPU.
 #[test]
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     const PROBLEMS: u64 = 30_000;
@@ -269,7 +269,7 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In a batch, and each alone: all results told, on a device's count.
+/// In a batch and alone, with all results requested and a count in device memory.
 #[test]
 fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let context = Context::new()?;
@@ -291,7 +291,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         unsafe { assert_eq!(trmCreateSplitter(device, &info, &mut splitter), 0) };
         let range = |range: trommel::Range| TrmRange { address: range.address, size: range.size };
         let split = |(info, index): (&SortInfo, u64)| {
-            // Rows of what is told, each with room for the most buckets.
+            // Rows of bucket information, each with room for the maximum number of buckets.
             let part = |place: u64| TrmRange { address: told.address() + 1000 * index + 200 * place, size: 200 };
             TrmSplitInfo {
                 splitter,

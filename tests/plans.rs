@@ -40,7 +40,7 @@ const INFOS: [SorterInfo; 4] = [
     SorterInfo::pairs().strategy(Strategy::ReduceThenScan),
 ];
 
-/// What makes scratch differ: wide keys, planes apart, values set aside, none at all, passes over part of a key.
+/// Formats with different scratch: wide keys, planes in scratch, staged values, no values, passes over part of a key.
 const FORMATS: [SorterInfo; 12] = [
     SorterInfo::keys(),
     SorterInfo::pairs(),
@@ -65,7 +65,7 @@ fn sorters(facts: &'static DeviceFacts) -> [Sorter; 4] {
     INFOS.map(|info| Sorter::new(&device, &info.batches()).expect("numbers are always to be had"))
 }
 
-/// The `i`th of some sorts of `count` keys, apart from one another.
+/// The `i`th of several sorts of `count` keys with disjoint arrays.
 fn info(i: u64, count: Count) -> SortInfo {
     let array = |n: u64| Range::new((i * 4 + n + 1) << 33, u64::from(count.max) * 4);
     let scratch = Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 };
@@ -117,7 +117,7 @@ fn commands_of_a_batch() {
     assert_eq!(without_tables(fake::take_commands()), without_tables(commands));
 }
 
-/// Problems of 24 kinds in turn: sorters, and sizes that have tile shapes of their own.
+/// Problems of 24 kinds, interleaved: several sorters, and sizes with different tile shapes.
 fn many_kinds(sorters: &[Sorter; 4], count: usize) -> Vec<Request<'_>> {
     let sizes = [1000, 2000, 4000, 8000, 100_000, 1 << 20];
     (0..count).map(|i| Request::Sort(&sorters[i / 6 % 4], info(i as u64, Count::host(sizes[i % 6])))).collect()
@@ -416,7 +416,7 @@ proptest! {
         prop_assert!(size(small) <= size(large), "{small} and {large} keys");
     }
 
-    /// What a single sort takes is enough for any count up to it, wherever the count lies.
+    /// The scratch of a maximum count suffices for every smaller count, on the host or on the device.
     #[test]
     fn scratch_of_the_largest_is_enough(
         a in size(), b in size(), device in 0..2usize, kind in 0..4usize, counted: bool, status: bool,

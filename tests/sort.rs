@@ -247,7 +247,7 @@ fn main() -> ExitCode {
     if full() {
         tests.extend(harness::tests![large::more_workgroups_than_one_dimension_has]);
     }
-    // What no driver has a part in runs beside one of them.
+    // Tests that need no driver run together with those of one driver.
     if !brief() && matches!(common::contexts::share(), None | Some(1)) {
         tests.extend(harness::tests![
             every_axis_is_covered,

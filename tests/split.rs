@@ -44,7 +44,7 @@ const fn items(key: KeyType, value: ValueType) -> SplitterInfo {
 
 const BITS: BucketFunction = BucketFunction::Bits { begin_bit: 0 };
 
-/// One kind of splitter in one setup, with what its keys are cut by.
+/// One kind of splitter in one setup, with its bucket function.
 struct Case {
     context: Context,
     splitter: Splitter,
@@ -96,13 +96,13 @@ impl Case {
     }
 }
 
-/// Whether what runs takes its turn here: drivers share all, and those that take long to make pipelines run a few.
+/// Whether a case runs on this driver: the drivers share all cases, and those with slow pipeline creation run a few.
 fn in_turn(place: usize) -> bool {
     let one_of = if very_brief() { 14 } else { 7 };
     if brief() { full() || place % one_of == 3 } else { share().is_none_or(|share| place % 3 == share) }
 }
 
-/// Pairs with each of these in turn: what does not depend on the number of buckets.
+/// Pairs with a bucket function each: for tests that do not depend on the number of buckets.
 fn cases(turn: usize) -> Vec<Case> {
     let strategies = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring];
     let case = |(i, setup)| {

@@ -90,7 +90,7 @@ fn any_buckets_give_the_same_distances() {
 }
 
 fn known_distances_are_found() {
-    // A vertex of so many edges that they are cut into tasks, each end of which leads on to a second such vertex.
+    // A vertex with so many edges that they are divided into tasks. Each of these edges leads to a second such vertex.
     let star: String = (2..6002).map(|leaf| format!("0,{leaf},{leaf}\n{leaf},1,{}\n", 6005 - leaf)).collect();
     let folder = folder_with(&[
         ("one.gr", "p sp 1 0\n"),

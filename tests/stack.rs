@@ -130,7 +130,7 @@ fn scratch() -> TrmScratch {
     TrmScratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 }
 }
 
-/// The sort at a place of a batch, whose arrays lie apart from others'.
+/// The sort at an index of a batch. Its arrays are disjoint from all others.
 fn sort(sorter: TrmSorter, place: u64, count: u32, segments: u32) -> TrmSortInfo {
     let array = |nth: u64| TrmRange { address: (1 + 8 * place + nth) << 30, size: 1 << 30 };
     let segments = match segments {

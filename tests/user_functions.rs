@@ -10,7 +10,7 @@ use common::keys::Keys;
 use common::{brief, full, very_brief};
 use trommel::{BucketFunction, BucketKernel, KeyType, Layout, Splitter, SplitterInfo, Strategy, ValueType};
 
-/// Functions of tests/kernels, the types of their keys, and what they are compiled to.
+/// Functions of tests/kernels, their key types, and their compiled modules.
 const COMPILED: [(&str, KeyType, &[u8]); 4] = [
     ("spread", KeyType::U32, include_bytes!("kernels/spread_u32.spv")),
     ("spread", KeyType::F64, include_bytes!("kernels/spread_f64.spv")),
@@ -60,7 +60,7 @@ fn kernels_compiled_before() {
     }
 }
 
-/// What the function is told of an item is where it lies in the arrays, not in its segment.
+/// The function receives the index of an item in the whole array, not in its segment.
 #[test]
 fn kernels_that_serve_segments() {
     let context = context(Setup::Native);

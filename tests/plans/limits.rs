@@ -63,7 +63,7 @@ fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
     }
 }
 
-/// What is told of all buckets of all segments: 2^30 words at most.
+/// Bucket information of all segments: at most 2^30 words.
 #[test]
 fn segments_are_told_of_up_to_4_gib() {
     let device = fake::device(&NVIDIA);

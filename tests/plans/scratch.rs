@@ -8,7 +8,7 @@ use trommel::{
     SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
 };
 
-/// Addresses of the caller begin here: whatever `describe` prints below lies in scratch.
+/// The caller's addresses begin here. Lower addresses that `describe` prints are in scratch.
 const CALLERS: u64 = 1 << 60;
 
 /// A sorter or a splitter.
@@ -89,7 +89,8 @@ fn ends(profile: &Profile) -> BTreeSet<u32> {
     shapes.into_iter().flat_map(of_shapes).chain(thresholds).collect()
 }
 
-/// Where each end leaves less scratch than what lies before it needs: so that a size that overlooks it is too small.
+/// A profile with ranges of counts in which both ends need less scratch than a count in between. A size that considers
+/// only the ends is too small.
 fn uneven(facts: &DeviceFacts) -> Profile {
     let mut profile = Profile::for_device(facts);
     for shapes in profile.sort_shapes_mut() {
@@ -106,7 +107,7 @@ fn uneven(facts: &DeviceFacts) -> Profile {
     Profile { merge_fan: 4, direct_up_to: 40_000, all_digits_up_to: 50_000, prefixes_up_to: 200_000, ..profile }
 }
 
-/// Splits by a digit and by labels, of one move and of two, whatever becomes of items.
+/// Splits by a digit and by labels, with one and with two scatter passes, with every kind of output.
 fn splits() -> [SplitterInfo; 8] {
     let by = SplitterInfo::pairs;
     let bits = BucketFunction::default();
