@@ -60,7 +60,7 @@ impl Case {
         Self { context, splitter, asked }
     }
 
-    /// By ranges from `low` on.
+    /// The same case with ranges from `low` on.
     fn ranges(self, low: u64, width: u64) -> Self {
         Self { asked: Asked { low, width, ..self.asked }, ..self }
     }
@@ -81,7 +81,7 @@ impl Case {
         Job::draw(&self.splitter, keys, n, seed).asked(self.asked)
     }
 
-    /// Keys of given buckets: of bits the lowest, all others random.
+    /// Keys in given buckets. For fields: the lowest bits are the bucket, all others are random.
     fn of_buckets(&self, n: usize, bucket: impl Fn(usize) -> Bits) -> Job<'_> {
         let mut random = Random::new(n as u64);
         let keys = (0..n).map(|i| match self.splitter.info().function {
@@ -111,11 +111,11 @@ fn cases(turn: usize) -> Vec<Case> {
         let case = Case::new(setup, &info);
         if function == BITS { case } else { case.ranges(77, 1 << 25) }
     };
-    // Of subgroups as the device has them one of two, and emulated ones.
+    // One of the two setups with hardware subgroups, and those with emulated ones.
     setups().into_iter().enumerate().filter(|(i, _)| full() || *i == turn % 2 || *i == 2).map(case).collect()
 }
 
-/// The same draws on every run.
+/// The random cases are the same on every run.
 fn runner() -> TestRunner {
     let cases = if full() {
         200

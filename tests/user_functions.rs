@@ -1,4 +1,4 @@
-//! Splits by functions of the caller, compiled before and, with the feature `runtime-shaders`, here.
+//! Splits by user-defined functions: precompiled and, with the feature `runtime-shaders`, compiled at run time.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
@@ -74,7 +74,7 @@ fn kernels_that_serve_segments() {
     assert_silence(&context);
 }
 
-/// Splitters that are alike but for their functions, beside one that is alike in all.
+/// Splitters that differ only in their functions, and two that are equal.
 #[test]
 fn several_kernels_on_one_device() {
     let context = context(Setup::Native);
@@ -124,7 +124,7 @@ mod compiled_here {
         if name == "backwards" { include_str!("kernels/backwards.glsl") } else { SOURCE }
     }
 
-    /// With `TROMMEL_UPDATE_KERNELS` set, puts the modules down instead.
+    /// With `TROMMEL_UPDATE_KERNELS` set, writes the modules instead.
     #[test]
     fn committed_kernels_are_those_of_the_source() {
         for (function, key, bytes) in COMPILED {

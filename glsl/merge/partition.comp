@@ -77,6 +77,7 @@ void main() {
     uint first_sample = linear_group() % args.groups * SAMPLES;
     if (first_sample >= tiles_of(count, STEP)) return;
 
+    // The sample and the run of this thread.
     uint own_sample = thread_id() % SAMPLES;
     uint r = thread_id() / SAMPLES;
     uint sample_index = (first_sample + own_sample) * STEP;

@@ -52,6 +52,7 @@ void pack_word(Words keys, Words target, uint index, uint skipped, uint count) {
 }
 
 void main() {
+    // 1. Find this workgroup's share of the problem, and the words of the output that contain keys.
     Share share;
     if (!find_share(share)) return;
     uint p = share.problem;
@@ -62,6 +63,8 @@ void main() {
     Words keys = Words(intermediate_plane(p, 0, false, count));
     Words words = Words(uvec2(target.x & ~3u, target.y));
     uint end = (skipped + count - 1) / (4 / KEY_BYTES) + 1;
+
+    // 2. Pack these words.
     for (uint i = share.index * THREADS + thread_id(); i < end; i += share.shares * THREADS) {
         pack_word(keys, words, i, skipped, count);
     }

@@ -133,9 +133,12 @@ void sort_tile(Tile tile, PassIo io) {
 }
 
 void main() {
+    // 1. Find the tile of this workgroup, and where the pass reads and writes.
     Tile tile;
     if (!find_tile(linear_group(), TILE, tile)) return;
     enter_function(tile.problem);
     PassIo io = pass_io(load_skipped_digits(tile.problem));
+
+    // 2. Sort and scatter the tile, unless the pass is skipped.
     if (io.is_active) sort_tile(tile, io);
 }

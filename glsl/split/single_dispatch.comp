@@ -157,6 +157,7 @@ void split_tile(Tile tile, PassIo io) {
 }
 
 void main() {
+    // 1. Find the problem and the tile of this workgroup.
     Tile tile;
     tile.problem = SINGLE ? 0 : linear_group() / args.groups;
     tile.index = SINGLE ? linear_group() : linear_group() % args.groups;
@@ -164,6 +165,8 @@ void main() {
     tile.count = requested_count(tile.problem);
     tile.tiles = tiles_of(tile.count, TILE);
     if (tile.index >= tile.tiles) return;
+
+    // 2. Rank and scatter the tile.
     enter_function(tile.problem);
     split_tile(tile, input_to_output());
 }

@@ -9,7 +9,7 @@ use crate::results::{drawn, runner};
 use proptest::prelude::*;
 use trommel::{Sorter, SorterInfo};
 
-/// Sizes and kinds side by side; counts of the host, of the device and shared ones; members without keys.
+/// Several sizes and kinds; host counts, device counts and shared count words; problems without keys.
 pub(crate) fn mixed(case: &Case) {
     let mut jobs = Vec::new();
     for (i, sorter) in [&case.sorter, case.other(), &case.sorter].into_iter().enumerate() {
@@ -24,7 +24,7 @@ pub(crate) fn mixed(case: &Case) {
         }
     }
     sort(&case.context, &jobs, Together::Batch, Poison::Random(9));
-    // In another order the kinds are met in another order.
+    // In another order, groups are found in another order.
     jobs.reverse();
     sort(&case.context, &jobs, Together::Batch, Poison::Random(10));
 }

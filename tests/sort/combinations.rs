@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
-/// Choices of each axis.
+/// Number of choices of each axis.
 const AXES: [usize; 8] = [KeyType::ALL.len(), 2, RANGES, VALUES.len(), 3, 3, Strategy::ALL.len(), 2];
 /// All bits, the upper ones, the lower ones, and some in between.
 const RANGES: usize = 4;
