@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use trommel::kernels::Kernel;
 use trommel::shared::{self, StructLayout};
 
-/// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and
-/// storage of narrow types.
+/// Capabilities that modules may use: those of Vulkan 1.3 and of the required features. Int64, Int16, Int8, Float64 and
+/// storage of narrow types are not among them.
 const FLOOR: &[Capability] = &[
     Capability::Shader,
     Capability::PhysicalStorageBufferAddresses,
@@ -152,9 +152,9 @@ fn modules_ask_for_no_more_than_the_floor() {
     }
 }
 
-/// A load that makes memory visible, or a store that makes it available, is a barrier of execution on lavapipe (Mesa
-/// 22.3): where it stands in branches that not all lanes take, kernels break. What other workgroups write is read by
-/// atomics.
+/// On lavapipe (Mesa 22.3), a load that makes memory visible, or a store that makes it available, is an execution
+/// barrier. In branches that not all lanes take, it breaks the kernel. Kernels exchange data between workgroups by
+/// atomics instead.
 #[test]
 fn no_access_makes_memory_visible_or_available() {
     let barriers = MemoryAccess::MAKE_POINTER_VISIBLE | MemoryAccess::MAKE_POINTER_AVAILABLE;

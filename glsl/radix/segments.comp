@@ -71,7 +71,7 @@ const uint NO_ITEM = 0xffffffffu;
 shared uint sh_heads[HEAD_WORDS];
 // Search: number of probed segments that begin before the item searched for.
 shared uint sh_segments_below;
-// Whether a segment begins after the window; and the first item of the last thread's segment.
+// Whether a thread's segment does not begin in the window; and the first item of the last thread's segment.
 shared uint sh_reaches_end;
 shared uint sh_last_begin;
 // First item and end of all short segments; first item and number of items of the long one.

@@ -1,5 +1,7 @@
-// Bucket information of a split: writes offsets, counts and indirect commands, concurrently with the scatter pass. If
-// the scatter pass needs the given bucket starts that this kernel copies, this kernel runs before it.
+// Bucket information of a split: writes offsets, counts and indirect commands. Runs concurrently with the scatter pass,
+// with two exceptions:
+// - Reduce-then-scan with given starts: runs before the scatter pass, which reads the copy of the starts.
+// - Look-back without a histogram: runs after the scatter pass, which writes the counts.
 //
 // In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With RECOUNTS, for few items: keys or
 //      labels, and the count if it is in device memory.
@@ -8,8 +10,8 @@
 //      capacity of the output in items; in the status, whether an item exceeds the capacity. With RECOUNTS: the whole
 //      status.
 // Workgroups: one for each problem.
-// Memory order: inputs come from earlier dispatches. The concurrent scatter pass writes none of this kernel's inputs
-//               and reads none of its outputs.
+// Memory order: inputs come from earlier dispatches. A concurrent scatter pass writes none of this kernel's inputs and
+//               reads none of its outputs. Workgroups share nothing: each has a problem of its own.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require

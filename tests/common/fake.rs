@@ -96,7 +96,7 @@ pub(crate) fn set_facts(facts: &'static DeviceFacts) {
     FACTS.set(Some(facts));
 }
 
-/// What has been recorded since the last call.
+/// The commands that have been recorded since the last call.
 pub(crate) fn take_commands() -> Vec<String> {
     COMMANDS.take()
 }
