@@ -26,14 +26,14 @@ fn check(context: &Context, by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize
     let mut alone = keys.clone();
     let offsets = context.split(&mut alone, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
     assert_eq!((&alone, &offsets), (&expected.0, &expected.2), "{by:?}");
-    // Values behind those of keys are nobody's.
+    // Values past the last key stay unchanged.
     let (mut moved, mut values): (_, Vec<u32>) = (keys, (0..COUNT as u32 + 3).collect());
     let offsets = context.split_pairs(&mut moved, &mut values, by).unwrap_or_else(|error| panic!("{by:?}: {error}"));
     assert_eq!(values.split_off(COUNT), [COUNT as u32, COUNT as u32 + 1, COUNT as u32 + 2]);
     assert_eq!((moved, values, offsets), expected, "{by:?}");
 }
 
-/// By the context that is kept until the process ends.
+/// Uses the context that is kept until the process ends.
 #[test]
 fn one_call_sorts_and_splits() {
     let (mut keys, mut values) = (vec![3, 1, 2], vec![30, 10, 20]);
@@ -68,7 +68,7 @@ fn keys_are_sorted_and_values_go_with_them() {
 fn keys_are_grouped_by_every_function() {
     let (context, keys) = (&Context::new().unwrap(), random_keys());
     check(context, Buckets::Bits { buckets: 32, begin_bit: 27 }, 32, |i| keys[i] >> 27);
-    // Some are of no bucket.
+    // Some items have no bucket.
     check(context, Buckets::Bits { buckets: 5, begin_bit: 3 }, 5, |i| keys[i] >> 3 & 7);
     let (low, width) = (1 << 20, 0x0400_0000);
     check(context, Buckets::Range { buckets: 33, low, width }, 33, |i| (keys[i].saturating_sub(low) / width).min(32));

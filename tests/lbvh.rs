@@ -34,7 +34,7 @@ fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
     println!("{}: {many} ties of 30 bits, {few} of 63", mesh.unwrap_or("pebbles"));
     assert!(few <= many, "{mesh:?}: {few} ties of 63 bits, {many} of 30");
     assert_eq!(wide["triangles"], narrow["triangles"], "{mesh:?}");
-    // Where two triangles share the edge that a ray meets, the tree decides whose corners shade it.
+    // If a ray meets an edge, the tree determines which of the two triangles shades it.
     let differing = narrow_pixels.iter().zip(&wide_pixels).filter(|(a, b)| a.abs_diff(**b) > 2).count();
     assert!(differing * 1000 <= narrow_pixels.len(), "{mesh:?}: {differing} of {} bytes differ", narrow_pixels.len());
     (narrow, covered)
@@ -60,7 +60,7 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
     assert_eq!(numbers["morton_bits"], bits);
     assert!(numbers["device"].as_str().is_some_and(|name| !name.is_empty()), "{numbers}");
     for time in ["sort_ms", "build_ms"] {
-        // Null where the queue has no timestamps.
+        // Null if the queue has no timestamps.
         assert!(numbers[time].is_null() || numbers[time].as_f64().is_some_and(|ms| ms >= 0.0), "{numbers}");
     }
     check_secondary(&numbers["secondary"], 1, [96, 72], &printed);
@@ -74,7 +74,7 @@ fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, 
             assert!(range > 40, "{mesh:?}: {file} is nearly constant");
         }
     }
-    // The meshes without colours are of clay, and nothing else is: far more red than blue.
+    // Only meshes without colors have the clay material: far more red than blue.
     let (_, pixels, covered) = survey(&folder.join("p.png"), |p| i32::from(p[0]) - i32::from(p[2]) > 24);
     (numbers, pixels, covered)
 }
@@ -91,7 +91,7 @@ fn check_secondary(secondary: &Value, rays_a_pixel: u64, [width, height]: [u64; 
     assert!(rays % rays_a_pixel == 0 && rays <= width * height * rays_a_pixel && hits <= rays, "{secondary}");
     assert_eq!(octants(secondary).iter().sum::<u64>(), rays, "{secondary}");
     let times = ["split_ms", "as_they_lie_ms", "by_octants_ms"].map(|name| secondary[name].as_f64());
-    // All are null where the queue has no timestamps.
+    // All are null if the queue has no timestamps.
     let [Some(split), Some(as_they_lie), Some(by_octants)] = times else {
         return assert_eq!(times, [None; 3], "{secondary}");
     };
@@ -110,7 +110,7 @@ fn octants(secondary: &Value) -> Vec<u64> {
     octants.iter().map(|count| count.as_u64().expect("a count")).collect()
 }
 
-/// The example's numbers of secondary rays, and what it printed.
+/// The example's numbers on secondary rays, and its output.
 fn bounce(arguments: &[&str], folder: &Path) -> (Value, String) {
     let output = LBVH.run(&[&["--samples", "1", "--json", "n.json"], arguments].concat(), folder);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -167,7 +167,7 @@ fn the_deepest_tree_is_built_and_seen() {
     };
     add([0.0; 3]);
     for bit in 0..63 {
-        // Half a cell more, so that no rounding of a quotient moves it to another.
+        // Half a cell more, so that rounding moves no quotient to another cell.
         let mut centre = [0.0; 3];
         centre[2 - bit % 3] = (f64::from(1u32 << (bit / 3)) + 0.5) / f64::from(1u32 << 21);
         add(centre);
@@ -199,7 +199,7 @@ fn bounced_rays_go_where_surfaces_face() {
     let (body, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "48x40", "--secondary", "4"], folder.path());
     check_secondary(&body, 4, [48, 40], &printed);
     assert_eq!(body["hits"], 0, "{body}");
-    // Of any size: squares of such normals leave the range of floats.
+    // Normals of any length: their squares exceed the range of floats.
     for exponent in ["e11", "e-12"] {
         let corners: String = [[0, 0, 0], [2, 0, 0], [1, 0, 2], [1, 2, 1]]
             .iter()
@@ -209,7 +209,7 @@ fn bounced_rays_go_where_surfaces_face() {
         let (scaled, _) = bounce(&["--mesh", "scaled.obj", "--size", "48x40", "--secondary", "4"], folder.path());
         assert_eq!((&scaled["rays"], &scaled["hits"]), (&body["rays"], &0.into()), "{exponent}: {scaled}");
     }
-    // The eye sees each from above, from the front or from its left or right side, as it is turned.
+    // The camera sees each wall from above, from the front, or from the left or right, by its orientation.
     for (axis, turn, negative) in [("x", "90", false), ("x", "-90", true), ("y", "0", false), ("z", "0", false), ("z", "180", true)]
     {
         let mesh = format!("{axis}.obj");
@@ -328,7 +328,7 @@ fn main() -> ExitCode {
         without_a_file_a_large_scene_is_built,
         bad_input_is_refused_in_one_line,
     ]);
-    // On real data where it is there; otherwise listed, and counted as ignored.
+    // Runs on real data if it is available. Otherwise the test is listed and counted as ignored.
     let meshes = data("meshes");
     let is_missing = meshes.is_none();
     let on_real_data = harness::test("real_meshes_are_built_and_seen", move || {

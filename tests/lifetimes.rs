@@ -1,4 +1,4 @@
-//! How long pipelines live and which threads make them, on a Vulkan that only counts.
+//! Lifetimes of pipelines and the threads that create them, on a fake Vulkan that only counts.
 
 mod common;
 
@@ -9,17 +9,17 @@ use trommel::{
     BucketFunction, BucketKernel, Count, Device, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter, SplitterInfo,
 };
 
-/// Pipelines are counted for the whole process: one test at a time.
+/// Pipelines are counted for the whole process, so one test runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A kernel that no other number makes.
+/// A user-defined kernel that differs for each number.
 fn kernel(number: u32) -> BucketKernel {
     let bytes = include_bytes!("kernels/spread_u32.spv");
     let mut words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
-    // The word that names the compiler.
+    // The word of the module that identifies the compiler.
     words[2] = number;
     BucketKernel::from_spirv(&words).expect("a kernel of this version")
 }
@@ -53,7 +53,7 @@ fn pipelines_go_with_their_last_user() {
     assert_eq!((live(), device.pipelines().len()), (0, 0));
     assert!(matches!(Sorter::new(&device, &SorterInfo { end_bit: 33, ..SorterInfo::keys() }), Err(Error::TooLarge { .. })));
 
-    // A sorter outlives the handle that it was made on.
+    // A sorter outlives the device handle that created it.
     let last = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
     drop(device);
     assert_eq!(live(), own);
@@ -61,7 +61,7 @@ fn pipelines_go_with_their_last_user() {
     assert_eq!(live(), 0);
 }
 
-/// An engine that reloads its functions again and again.
+/// An engine that reloads its user-defined functions repeatedly.
 #[test]
 fn reloaded_functions_leave_nothing_behind() {
     let _alone = alone();
@@ -69,7 +69,7 @@ fn reloaded_functions_leave_nothing_behind() {
     let (_, before) = fake::created_and_live();
     let mut current = splitter(&device, 0);
     let (own, mut most) = (device.pipelines().len(), 0);
-    // The kernel with the function, in three modes.
+    // The kernel with the user-defined function, in three modes.
     let with_function = 3;
     for number in 1..1000 {
         let (created, _) = fake::created_and_live();
@@ -146,7 +146,7 @@ fn deferred_sorters_are_compiled_by_their_callers_threads() {
     assert_eq!(record(), Ok(()));
 }
 
-/// As an engine wants it that keeps its threads to itself, or synchronizes its pipeline cache.
+/// For engines that allow no further threads, or whose pipeline cache they synchronize themselves.
 #[test]
 fn one_thread_is_the_calling_one() {
     let _alone = alone();
@@ -157,7 +157,7 @@ fn one_thread_is_the_calling_one() {
     assert!(sorter.is_ok() && fake::take_creating_threads().into_iter().eq([own]));
 }
 
-/// The caller's own functions for host memory may not bear more than one thread.
+/// The caller's allocation callbacks need not be thread-safe.
 #[test]
 fn allocation_callbacks_are_for_the_calling_thread_alone() {
     let _alone = alone();
@@ -175,7 +175,7 @@ fn allocation_callbacks_are_for_the_calling_thread_alone() {
 /// The environment of [`sorters_are_made_where_threads_are_not`]'s child.
 const CHILD: &str = "TROMMEL_TEST_WITHOUT_THREADS";
 
-/// Where the system makes no threads, the calling one makes all pipelines: here, none has room for its stack.
+/// If the system creates no threads, the calling thread creates all pipelines. Here no thread has memory for its stack.
 #[test]
 fn sorters_are_made_where_threads_are_not() {
     if std::env::var_os(CHILD).is_some() {
@@ -188,7 +188,7 @@ fn sorters_are_made_where_threads_are_not() {
         return;
     }
     let mut child = Command::new(std::env::current_exe().expect("a path"));
-    // One thread of tests is the main one.
+    // With one test thread, tests run on the main thread.
     child.args(["--exact", "sorters_are_made_where_threads_are_not", "--nocapture", "--test-threads=1"]);
     let stack = (1u64 << 60).to_string();
     let output = child.env(CHILD, "1").env("RUST_MIN_STACK", stack).output().expect("the test itself can be run");

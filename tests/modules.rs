@@ -1,4 +1,4 @@
-//! The committed modules, by reflection: what they ask of a device, and that host and shaders mean the same.
+//! Reflection of the committed modules: their device requirements, and their agreement with the host.
 
 use rspirv::binary::{Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use trommel::kernels::Kernel;
 use trommel::shared::{self, StructLayout};
 
-/// What Vulkan 1.3 and the features that a device must have allow. Not among them: Int64, Int16, Int8, Float64 and
-/// storage of narrow types.
+/// Capabilities that modules may use: those of Vulkan 1.3 and of the required features. Int64, Int16, Int8, Float64 and
+/// storage of narrow types are not among them.
 const FLOOR: &[Capability] = &[
     Capability::Shader,
     Capability::PhysicalStorageBufferAddresses,
@@ -21,7 +21,7 @@ const FLOOR: &[Capability] = &[
     Capability::GroupNonUniformShuffle,
 ];
 
-/// A module as a list, and by the ids of what it declares. (The crate's own loader takes no OpExecutionModeId.)
+/// A module as a list of instructions, and its declarations by id. (The crate's own loader rejects OpExecutionModeId.)
 struct Reflection {
     name: &'static str,
     version: (u8, u8),
@@ -105,7 +105,7 @@ impl Reflection {
         }
     }
 
-    /// Whether a struct has these members at these offsets, and so have the structs in it.
+    /// Whether a struct, including nested structs, has these members at these offsets.
     fn is(&self, of: Word, layout: &StructLayout) -> bool {
         let declared = &self.declared[&of];
         let offsets = self.decorations(Decoration::Offset);
@@ -152,9 +152,9 @@ fn modules_ask_for_no_more_than_the_floor() {
     }
 }
 
-/// A load that makes memory visible, or a store that makes it available, is a barrier of execution on lavapipe (Mesa
-/// 22.3): where it stands in branches that not all lanes take, kernels break. What other workgroups write is read by
-/// atomics.
+/// On lavapipe (Mesa 22.3), a load that makes memory visible, or a store that makes it available, is an execution
+/// barrier. In branches that not all lanes take, it breaks the kernel. Kernels exchange data between workgroups by
+/// atomics instead.
 #[test]
 fn no_access_makes_memory_visible_or_available() {
     let barriers = MemoryAccess::MAKE_POINTER_VISIBLE | MemoryAccess::MAKE_POINTER_AVAILABLE;
@@ -185,7 +185,7 @@ fn specialisation_constants_are_those_of_the_table() {
     }
 }
 
-/// The workgroup is a line of SPEC_THREADS invocations.
+/// Workgroups are one-dimensional and have SPEC_THREADS invocations.
 #[test]
 fn workgroups_are_as_large_as_the_table_says() {
     for (_, module) in modules() {
@@ -216,7 +216,8 @@ fn push_constants_are_those_of_the_host() {
     }
 }
 
-/// What lies behind addresses: words, and each of the structs that the kernel's line names, as far apart as the host has them.
+/// Types that kernels access through addresses: words, and each struct in memory that the kernel's entry names. Strides
+/// of arrays of structs are those of the host.
 #[test]
 fn structs_in_memory_are_those_of_the_host() {
     for (kernel, module) in modules() {
@@ -235,7 +236,7 @@ fn structs_in_memory_are_those_of_the_host() {
     }
 }
 
-/// Structs of the same shape differ in the meaning of their members, which no module shows. The text does.
+/// Structs of the same shape may differ in the meaning of their members. Only the source text shows this.
 #[test]
 fn sources_name_the_structs_of_their_kernels() {
     let glsl = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl");
@@ -244,7 +245,7 @@ fn sources_name_the_structs_of_their_kernels() {
     for kernel in Kernel::ALL {
         let words = variants.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let words = words.into_iter().find(|words| words.first() == Some(&kernel.name())).expect("a line of VARIANTS");
-        // One level of conditions is enough for the kernels that there are.
+        // One level of conditions suffices for the existing kernels.
         let mut is_compiled = true;
         let mut named = BTreeMap::new();
         for line in read(words[1]).lines() {

@@ -1,4 +1,4 @@
-//! Recording takes no heap memory: a counting allocator says so, for Rust's functions and for C's.
+//! Recording uses no heap memory, in Rust and in C. A counting allocator checks this.
 
 use ash::vk;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -22,7 +22,7 @@ struct Counting;
 // SAFETY: all of it is the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that ends counts no more.
+        // A thread that is ending no longer counts.
         let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread allocates meanwhile.
+/// Number of allocations of this thread during the call.
 fn allocations(record: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.get();
     record();
@@ -46,7 +46,7 @@ fn allocations(record: impl FnOnce()) -> usize {
 
 const MAX: u32 = 30_000;
 
-/// Bytes of the longest item's value.
+/// Size of the largest value in bytes.
 const VALUE_SIZE: u64 = 16;
 
 /// One small and one large problem for each kind of count, in parts of the same buffers. The buffers have room for the
@@ -64,7 +64,7 @@ fn infos(keys: &Buffer, values: &Buffer, count: &Buffer) -> Vec<SortInfo> {
     parts.collect()
 }
 
-/// Items of one word each, items of many, and keys narrower than a word, which are packed at the end.
+/// Items of one word, items of many words, and keys narrower than a word, which are packed at the end.
 fn kinds() -> [SorterInfo; 3] {
     [
         SorterInfo::pairs(),
@@ -90,7 +90,7 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
 }
 
 /// More ranges than the independence check holds at a time, with gaps and out of order, and more groups than one plan
-/// takes. Recorded only: so many sorts take long on a CPU.
+/// takes. Recorded but not executed: so many sorts take long on a CPU.
 #[test]
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     const PROBLEMS: u64 = 30_000;
@@ -100,10 +100,10 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let (plain, segmented) = (sorter(false)?, sorter(true)?);
     let offsets = context.upload(&[0u32; 2])?;
     let request = |place: u64| {
-        // Coprime to their number.
+        // Coprime to the number of problems.
         let place = place * 7919 % PROBLEMS;
         let count = 1 + u32::from(place.is_multiple_of(2)) + u32::from(place.is_multiple_of(3));
-        // One, two or three keys in room for eight.
+        // One, two or three keys, in ranges for eight.
         let keys = trommel::Range::new((1 << 40) + 32 * place, 4 * u64::from(count));
         let info = SortInfo { count: Count::host(count), keys, ..SortInfo::default() };
         if !place.is_multiple_of(1500) {
@@ -145,7 +145,7 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
                 Ok(())
             })?;
         }
-        // More rows than one command uploads.
+        // More rows of the table than one command uploads.
         let tiny = (0..200).map(|i| {
             let part = |buffer: &Buffer| {
                 let size = 10 * VALUE_SIZE;
@@ -160,7 +160,7 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An info struct of C, zero but for its type and size.
+/// An info struct of C, zero except for its type and size.
 ///
 /// # Safety
 /// Any bytes make a `T`, which begins with a header.
@@ -178,7 +178,7 @@ unsafe fn begun<T>(s_type: TrmStructureType) -> T {
     }
 }
 
-/// The library on the context's device.
+/// The library's device handle on the context's device.
 fn device(context: &Context) -> Result<TrmDevice, Box<dyn Error>> {
     // SAFETY: the loader is the system's own.
     let entry = unsafe { ash::Entry::load() }?;
@@ -269,7 +269,7 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In a batch, and each alone: all results told, on a device's count.
+/// In a batch and alone, with all results requested and a count in device memory.
 #[test]
 fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let context = Context::new()?;
@@ -291,7 +291,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         unsafe { assert_eq!(trmCreateSplitter(device, &info, &mut splitter), 0) };
         let range = |range: trommel::Range| TrmRange { address: range.address, size: range.size };
         let split = |(info, index): (&SortInfo, u64)| {
-            // Rows of what is told, each with room for the most buckets.
+            // Rows of bucket information, each with room for the maximum number of buckets.
             let part = |place: u64| TrmRange { address: told.address() + 1000 * index + 200 * place, size: 200 };
             TrmSplitInfo {
                 splitter,

@@ -1,4 +1,4 @@
-//! What is recorded and how much scratch it takes, without a GPU: the library on a Vulkan that only writes down.
+//! Recorded commands and scratch sizes, without a GPU: the library runs on a fake Vulkan that only logs.
 
 mod common;
 #[path = "plans/limits.rs"]
@@ -17,7 +17,7 @@ use trommel::{
     SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
-/// The least that will do, but for its lanes.
+/// A device with the minimum of every required limit, except for its subgroup sizes.
 static LEAST: DeviceFacts = DeviceFacts {
     vendor_id: 0,
     is_cpu: true,
@@ -40,7 +40,7 @@ const INFOS: [SorterInfo; 4] = [
     SorterInfo::pairs().strategy(Strategy::ReduceThenScan),
 ];
 
-/// What makes scratch differ: wide keys, planes apart, values set aside, none at all, passes over part of a key.
+/// Formats with different scratch: wide keys, planes in scratch, staged values, no values, passes over part of a key.
 const FORMATS: [SorterInfo; 12] = [
     SorterInfo::keys(),
     SorterInfo::pairs(),
@@ -65,7 +65,7 @@ fn sorters(facts: &'static DeviceFacts) -> [Sorter; 4] {
     INFOS.map(|info| Sorter::new(&device, &info.batches()).expect("numbers are always to be had"))
 }
 
-/// The `i`th of some sorts of `count` keys, apart from one another.
+/// The `i`th of several sorts of `count` keys with disjoint arrays.
 fn info(i: u64, count: Count) -> SortInfo {
     let array = |n: u64| Range::new((i * 4 + n + 1) << 33, u64::from(count.max) * 4);
     let scratch = Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 };
@@ -108,7 +108,7 @@ fn commands_of_a_batch() {
     let commands = fake::take_commands();
     assert_text("commands_batch", &commands);
 
-    // Four times as many problems are as many commands, but for the tables.
+    // Four times the problems take the same number of commands, except for updates of the tables.
     let requests: Vec<_> = (0..64).map(|i| Request::Sort(&sorters[i / 16], info(i as u64, counts[i % 4]))).collect();
     let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 };
     // SAFETY: as above.
@@ -117,13 +117,13 @@ fn commands_of_a_batch() {
     assert_eq!(without_tables(fake::take_commands()), without_tables(commands));
 }
 
-/// Problems of 24 kinds in turn: sorters, and sizes that have tile shapes of their own.
+/// Problems of 24 kinds, interleaved: several sorters, and sizes with different tile shapes.
 fn many_kinds(sorters: &[Sorter; 4], count: usize) -> Vec<Request<'_>> {
     let sizes = [1000, 2000, 4000, 8000, 100_000, 1 << 20];
     (0..count).map(|i| Request::Sort(&sorters[i / 6 % 4], info(i as u64, Count::host(sizes[i % 6])))).collect()
 }
 
-/// Commands of a batch, and scratch, in whole parts.
+/// Number of commands of a batch, and its scratch, rounded up to a multiple of 256 bytes.
 fn record_together(requests: &[Request<'_>]) -> (Vec<String>, u64) {
     let size = trommel::batch_scratch_size(requests).expect("the batch is small");
     let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
@@ -149,7 +149,7 @@ fn kinds_are_recorded_in_groups() {
     let most = halves.iter().map(|(half, _)| count(half, "barrier")).max().unwrap_or(0);
     assert!((most..=2 * most).contains(&barriers), "{barriers} barriers of two groups, {most} of one");
 
-    // Problems of all kinds among one another, two and five of each kind.
+    // Problems of all kinds, interleaved, two and five of each kind.
     let [twofold, fivefold] = [48, 120].map(|problems| record_together(&many_kinds(&sorters, problems)).0);
     for what in ["dispatch", "barrier"] {
         assert_eq!(count(&fivefold, what), count(&twofold, what));
@@ -181,7 +181,7 @@ fn segmented_sorts_are_recorded_in_groups() {
     assert_eq!(count(&mixed, "dispatch"), count(&forty, "dispatch") + count(&apart, "dispatch"));
 }
 
-/// A batch has workgroups enough: its sorts are not ranked. A batch of one is a sort alone.
+/// A batch fills the device, so its sorts are not ranked by all workgroups. A batch of one is a sort alone.
 #[test]
 fn ranks_are_for_sorts_alone() {
     let sorter = &sorters(&NVIDIA)[2];
@@ -198,7 +198,7 @@ fn ranks_are_for_sorts_alone() {
     }
 }
 
-/// A line of workgroups longer than one dimension takes goes on in the second.
+/// Workgroups past the limit of one dimension continue in the second.
 #[test]
 fn long_lines_are_folded() {
     let [_, keys_scan, ..] = sorters(&LEAST);
@@ -217,14 +217,14 @@ fn long_lines_are_folded() {
     assert!(folded > 0, "{largest:#?}");
 }
 
-/// Errors that take more than a test's memory, or a device with many shapes.
+/// Errors that need larger counts than a test can allocate, or a device with many shapes.
 #[test]
 fn refusals_record_nothing() {
     let sorters = sorters(&NVIDIA);
     let many_problems = vec![Request::Sort(&sorters[0], SortInfo::default()); (1 << 20) + 1];
     let scratch = Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 50 };
     let mut refusals = vec![(many_problems, "infoCount 1048577 > 1048576, the most problems together".to_owned())];
-    // More tiles than one dispatch takes, whichever group the kind is in.
+    // More tiles than a dispatch allows, for each of the sorters.
     for sorter in &sorters {
         let large = (24..48_000).map(|i| Request::Sort(sorter, info(i, Count::host(1 << 30))));
         let requests: Vec<_> = many_kinds(&sorters, 24).into_iter().chain(large).collect();
@@ -249,7 +249,7 @@ fn refusals_record_nothing() {
     assert_eq!(fake::take_commands(), Vec::<String>::new());
 }
 
-/// Numbers of queries are 32 bits wide: none may come round.
+/// Query indices have 32 bits: none may wrap.
 #[test]
 fn queries_beyond_the_last_number_are_refused() {
     let sorter = &sorters(&NVIDIA)[0];
@@ -273,7 +273,7 @@ fn queries_beyond_the_last_number_are_refused() {
     }
 }
 
-/// The error speaks of items, as the caller does, and not of workgroups.
+/// The error message counts items, as the caller does, not workgroups.
 #[test]
 fn batches_of_more_workgroups_than_a_dispatch_has_are_refused() {
     let sorter = &sorters(&NVIDIA)[0];
@@ -285,7 +285,7 @@ fn batches_of_more_workgroups_than_a_dispatch_has_are_refused() {
     assert!((1 << 26..1 << 30).contains(&limit), "{refused}");
 }
 
-/// Kernels name parts of scratch by 32 bits.
+/// Kernels address parts of scratch by 32-bit offsets.
 #[test]
 fn batches_of_more_scratch_than_kernels_can_name_are_refused() {
     let long = SorterInfo { key: KeyType::U32x4, value: ValueType::Bytes(16), ..SorterInfo::keys() };
@@ -315,7 +315,7 @@ fn without_items_any_address_is_allowed() {
     assert!(!record(&sorter(&NVIDIA, &info), &empty).is_empty(), "the status is written");
 }
 
-/// A sort of nothing, with scratch.
+/// A sort without keys, with scratch.
 fn info_without_items() -> SortInfo {
     SortInfo { scratch: Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 20 }, ..SortInfo::default() }
 }
@@ -382,7 +382,7 @@ fn splits_of_few_items() {
     }
 }
 
-/// In the ring, scratch is the alternate arrays and a constant, up to the largest count there is.
+/// With the ring, scratch is the alternate arrays plus a constant, up to the largest count.
 #[test]
 fn the_ring_does_not_grow() {
     for facts in DEVICES {
@@ -392,7 +392,7 @@ fn the_ring_does_not_grow() {
                 let arrays = u64::from(n) * item;
                 sorter.scratch_size(n).expect("at most the largest count") - arrays
             };
-            // From some tiles on, the profile prepares sorts.
+            // From a number of tiles on, sorts have a prepare pass.
             let constant = beside(1 << 20);
             assert!(constant < (2 << 20) + (64 << 10), "{constant} bytes");
             for n in [(1 << 20) + 1, 1 << 24, 1 << 30, (1 << 30) + 1, u32::MAX] {
@@ -416,7 +416,7 @@ proptest! {
         prop_assert!(size(small) <= size(large), "{small} and {large} keys");
     }
 
-    /// What a single sort takes is enough for any count up to it, wherever the count lies.
+    /// The scratch of a maximum count suffices for every smaller count, on the host or on the device.
     #[test]
     fn scratch_of_the_largest_is_enough(
         a in size(), b in size(), device in 0..2usize, kind in 0..4usize, counted: bool, status: bool,
@@ -428,7 +428,7 @@ proptest! {
         let scratch = Scratch { buffer: fake::buffer(), offset: 0, size };
         let info = SortInfo { scratch, status: if status { 4 } else { 0 }, ..info(0, count) };
         record(sorter, &info);
-        // In a batch of one, too.
+        // The same in a batch of one.
         let alone = trommel::batch_scratch_size(&[Request::Sort(sorter, info)]).expect("at most 2^30");
         prop_assert!(alone <= size);
     }
@@ -439,7 +439,7 @@ fn size() -> impl proptest::strategy::Strategy<Value = u32> {
     prop_oneof![0..=1u32 << 30, 0..20_000u32, near(1 << 12), near(1 << 13), near(1 << 19), (0..30u32).prop_map(|k| 1 << k)]
 }
 
-/// Sizes and passes are known before buffers are.
+/// Scratch sizes and passes are known before any buffer exists.
 #[test]
 fn a_sort_is_described_without_addresses() {
     let nowhere = SortInfo { count: Count::host(1 << 20), ..SortInfo::default() };

@@ -1,4 +1,4 @@
-//! Sorts on the device that the environment selects, against the standard library's.
+//! Sorts on the device that the environment selects, compared with the standard library's stable sort.
 //!
 //! One suite for every format and strategy, with the subgroups of the device and with emulated ones of 32, 64 and 128
 //! lanes. Every test runs with every profile; its formats rotate. `TROMMEL_TEST_FULL=1` runs the whole product,
@@ -38,7 +38,7 @@ use trommel::host::Context;
 use trommel::tuning::{Profile, SortShapes};
 use trommel::{KeyType, Layout, Order, Placement, Sorter, SorterInfo, Strategy, ValueType};
 
-/// One cell of the product.
+/// One case of the product of kinds and setups.
 pub(crate) struct Case {
     pub(crate) context: Context,
     pub(crate) sorter: Sorter,
@@ -83,7 +83,7 @@ impl Case {
         self.shapes().small.last().map_or(0, |shape| shape.tile() as usize)
     }
 
-    /// The largest problem that is ranked, where any is.
+    /// The largest problem that is ranked by all workgroups, if any.
     pub(crate) fn ranked(&self) -> Option<usize> {
         self.shapes().ranked.last().map(|ranked| ranked.up_to as usize)
     }
@@ -134,7 +134,7 @@ pub(crate) const KINDS: [SorterInfo; 32] = {
         SorterInfo { begin_bit: 20, ..kind(U32, Up, VALUE, DoubleBuffer, ReduceThenScan) },
         SorterInfo { begin_bit: 27, end_bit: 45, ..kind(I64, Up, VALUE, DoubleBuffer, ChainedScan) },
         SorterInfo { end_bit: 16, ..kind(U32, Up, VALUE, Preserve, Ring) },
-        // Values that are fetched, indices, keys that are dropped.
+        // Gathered values, indices, dropped keys.
         kind(U32, Up, Bytes(28), InPlace, Lookback),
         kind(F32, Down, Bytes(20), Preserve, ReduceThenScan),
         SorterInfo { strategy: ReduceThenScan, ..SorterInfo::argsort(F32) },
@@ -155,7 +155,7 @@ fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
     let column = setup.min(EMULATED_FIRST);
     let is_here = match share {
         _ if full() => return (0..KINDS.len()).collect(),
-        // Where pipelines take longest, combinations.rs has whatever the first four are not.
+        // If pipeline creation is slow, combinations.rs covers the formats other than the first four.
         _ if brief() => {
             let one_of = if very_brief() { 4 } else { 2 };
             return if (test + setup).is_multiple_of(one_of) { vec![test % 4] } else { Vec::new() };
@@ -166,11 +166,11 @@ fn kinds(test: usize, setup: usize, share: Option<usize>) -> Vec<usize> {
         }
         None => true,
     };
-    // Steps that bring every kind, and every strategy to each of the setups: a test below says so.
+    // Steps that cover every kind, and every strategy in each setup. A test below checks this.
     if is_here { vec![(test + column) % 4, (test + 8 * column + 4) % KINDS.len()] } else { Vec::new() }
 }
 
-/// From here on, setups are of emulated subgroups.
+/// Setups from here on have emulated subgroups.
 const EMULATED_FIRST: usize = 2;
 
 fn run(setup: Setup, kinds: Vec<usize>, body: fn(&Case)) {
@@ -184,7 +184,7 @@ fn run(setup: Setup, kinds: Vec<usize>, body: fn(&Case)) {
 
 macro_rules! suite {
     ($($file:ident :: $test:ident,)*) => {
-        /// What runs with each of the setups.
+        /// Tests that run with each setup.
         const TESTS: &[(&str, fn(&Case))] = &[$((stringify!($test), $file::$test)),*];
     };
 }
@@ -204,7 +204,7 @@ suite! {
     batch::random_batches,
 }
 
-/// Those of the suite that this driver has a share of.
+/// The tests of the suite in this driver's share.
 fn suite() -> Vec<Trial> {
     let share = common::contexts::share();
     let cells = SETUPS.into_iter().enumerate().flat_map(|setup| TESTS.iter().enumerate().map(move |test| (setup, test)));
@@ -215,7 +215,7 @@ fn suite() -> Vec<Trial> {
 }
 
 fn main() -> ExitCode {
-    // The longest first.
+    // The longest tests first.
     let mut tests = Vec::from(combinations::tests());
     tests.extend(suite());
     tests.extend(harness::tests![
@@ -247,7 +247,7 @@ fn main() -> ExitCode {
     if full() {
         tests.extend(harness::tests![large::more_workgroups_than_one_dimension_has]);
     }
-    // What no driver has a part in runs beside one of them.
+    // Tests that need no driver run together with those of one driver.
     if !brief() && matches!(common::contexts::share(), None | Some(1)) {
         tests.extend(harness::tests![
             every_axis_is_covered,

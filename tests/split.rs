@@ -44,7 +44,7 @@ const fn items(key: KeyType, value: ValueType) -> SplitterInfo {
 
 const BITS: BucketFunction = BucketFunction::Bits { begin_bit: 0 };
 
-/// One kind of splitter in one setup, with what its keys are cut by.
+/// One kind of splitter in one setup, with its bucket function.
 struct Case {
     context: Context,
     splitter: Splitter,
@@ -60,7 +60,7 @@ impl Case {
         Self { context, splitter, asked }
     }
 
-    /// By ranges from `low` on.
+    /// The same case with ranges from `low` on.
     fn ranges(self, low: u64, width: u64) -> Self {
         Self { asked: Asked { low, width, ..self.asked }, ..self }
     }
@@ -81,7 +81,7 @@ impl Case {
         Job::draw(&self.splitter, keys, n, seed).asked(self.asked)
     }
 
-    /// Keys of given buckets: of bits the lowest, all others random.
+    /// Keys in given buckets. For fields: the lowest bits are the bucket, all others are random.
     fn of_buckets(&self, n: usize, bucket: impl Fn(usize) -> Bits) -> Job<'_> {
         let mut random = Random::new(n as u64);
         let keys = (0..n).map(|i| match self.splitter.info().function {
@@ -96,13 +96,13 @@ impl Case {
     }
 }
 
-/// Whether what runs takes its turn here: drivers share all, and those that take long to make pipelines run a few.
+/// Whether a case runs on this driver: the drivers share all cases, and those with slow pipeline creation run a few.
 fn in_turn(place: usize) -> bool {
     let one_of = if very_brief() { 14 } else { 7 };
     if brief() { full() || place % one_of == 3 } else { share().is_none_or(|share| place % 3 == share) }
 }
 
-/// Pairs with each of these in turn: what does not depend on the number of buckets.
+/// Pairs with a bucket function each: for tests that do not depend on the number of buckets.
 fn cases(turn: usize) -> Vec<Case> {
     let strategies = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring];
     let case = |(i, setup)| {
@@ -111,11 +111,11 @@ fn cases(turn: usize) -> Vec<Case> {
         let case = Case::new(setup, &info);
         if function == BITS { case } else { case.ranges(77, 1 << 25) }
     };
-    // Of subgroups as the device has them one of two, and emulated ones.
+    // One of the two setups with hardware subgroups, and those with emulated ones.
     setups().into_iter().enumerate().filter(|(i, _)| full() || *i == turn % 2 || *i == 2).map(case).collect()
 }
 
-/// The same draws on every run.
+/// The random cases are the same on every run.
 fn runner() -> TestRunner {
     let cases = if full() {
         200

@@ -46,7 +46,7 @@ fn check_row(row: &Value, numbers: &Value) {
         assert_eq!(number("rounds"), number("steps") - number("idle_steps"), "{row}");
     }
     for time in ["gpu_ms", "grouping_ms"] {
-        // Null where the queue has no timestamps.
+        // Null if the queue has no timestamps.
         assert!(row[time].is_null() || row[time].as_f64().is_some_and(|ms| ms >= 0.0), "{row}");
     }
     let name = row["method"].as_str().expect("a name");
@@ -90,7 +90,7 @@ fn any_buckets_give_the_same_distances() {
 }
 
 fn known_distances_are_found() {
-    // A vertex of so many edges that they are cut into tasks, each end of which leads on to a second such vertex.
+    // A vertex with so many edges that they are divided into tasks. Each of these edges leads to a second such vertex.
     let star: String = (2..6002).map(|leaf| format!("0,{leaf},{leaf}\n{leaf},1,{}\n", 6005 - leaf)).collect();
     let folder = folder_with(&[
         ("one.gr", "p sp 1 0\n"),
@@ -181,7 +181,7 @@ fn main() -> ExitCode {
         rounds_end_where_the_pile_is_full,
         bad_input_is_refused_in_one_line,
     ]);
-    // On real data where it is there; otherwise listed, and counted as ignored.
+    // Runs on real data if it is available. Otherwise the test is listed and counted as ignored.
     let graphs = data("graphs");
     let is_missing = graphs.is_none();
     let on_real_data = harness::test("real_graphs_are_solved_by_all_methods", move || {

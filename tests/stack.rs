@@ -1,4 +1,4 @@
-//! Recording runs on small stacks, such as those of fibers: 64 KiB for every function of C that records.
+//! Recording runs on small stacks, such as those of fibers: every recording function of C uses at most 64 KiB.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::cast_possible_truncation, reason = "batches and structs are small")]
@@ -14,10 +14,10 @@ use std::ptr;
 use trommel::Requirements;
 use trommel::capi::*;
 
-/// Bytes of stack that recording may take, the thread's own aside.
+/// Maximum stack size of recording in bytes, without the thread's own use.
 const LIMIT: usize = 64 * 1024;
 
-/// Bytes of the stack that is measured.
+/// Size of the measured stack in bytes.
 const STACK: usize = 8 << 20;
 
 /// At least as large as a `pthread_attr_t`.
@@ -37,7 +37,7 @@ unsafe extern "C" {
     fn pthread_join(thread: Thread, result: *mut *mut c_void) -> c_int;
 }
 
-/// Bytes of stack that a thread takes which does nothing but `call`.
+/// Stack size in bytes of a thread that only runs `call`.
 fn stack_of_thread<F: Fn()>(call: F) -> usize {
     extern "C" fn start<F: Fn()>(call: *mut c_void) -> *mut c_void {
         // SAFETY: what is called outlives the thread.
@@ -62,7 +62,7 @@ fn stack_of_thread<F: Fn()>(call: F) -> usize {
     STACK - untouched * 8
 }
 
-/// Demands that `call` returns 0 and takes no more than [`LIMIT`] bytes of stack.
+/// Checks that `call` returns 0 and uses at most [`LIMIT`] bytes of stack.
 fn assert_small(what: &str, call: impl Fn() -> i32) {
     let own = stack_of_thread(|| ());
     let taken = stack_of_thread(|| assert_eq!(call(), 0, "{what}")) - own;
@@ -70,7 +70,7 @@ fn assert_small(what: &str, call: impl Fn() -> i32) {
     assert!(taken <= LIMIT, "{what} takes {taken} bytes of stack");
 }
 
-/// An info struct of C, zero but for its type and size.
+/// An info struct of C, zero except for its type and size.
 ///
 /// # Safety
 /// Any bytes make a `T`, which begins with a header.
@@ -125,12 +125,12 @@ fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
     splitter
 }
 
-/// Scratch that suffices for anything.
+/// Scratch that suffices for every request.
 fn scratch() -> TrmScratch {
     TrmScratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 }
 }
 
-/// The sort at a place of a batch, whose arrays lie apart from others'.
+/// The sort at an index of a batch. Its arrays are disjoint from all others.
 fn sort(sorter: TrmSorter, place: u64, count: u32, segments: u32) -> TrmSortInfo {
     let array = |nth: u64| TrmRange { address: (1 + 8 * place + nth) << 30, size: 1 << 30 };
     let segments = match segments {
@@ -182,7 +182,7 @@ fn assert_small_batch(what: &str, infos: &[*const TrmInfoHeader]) {
     assert_small(what, || unsafe { trmCmdBatch(fake::command_buffer(), &batch) });
 }
 
-/// Each function alone at sizes of every algorithm, with timestamps; the largest plans, too.
+/// Each function alone, at sizes of every algorithm, with timestamps; includes the largest plans.
 #[test]
 fn one_request_records_on_a_small_stack() {
     let device = device();

@@ -1,4 +1,4 @@
-//! Splits by functions of the caller, compiled before and, with the feature `runtime-shaders`, here.
+//! Splits by user-defined functions: precompiled and, with the feature `runtime-shaders`, compiled at run time.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
@@ -10,7 +10,7 @@ use common::keys::Keys;
 use common::{brief, full, very_brief};
 use trommel::{BucketFunction, BucketKernel, KeyType, Layout, Splitter, SplitterInfo, Strategy, ValueType};
 
-/// Functions of tests/kernels, the types of their keys, and what they are compiled to.
+/// Functions of tests/kernels, their key types, and their compiled modules.
 const COMPILED: [(&str, KeyType, &[u8]); 4] = [
     ("spread", KeyType::U32, include_bytes!("kernels/spread_u32.spv")),
     ("spread", KeyType::F64, include_bytes!("kernels/spread_f64.spv")),
@@ -60,7 +60,7 @@ fn kernels_compiled_before() {
     }
 }
 
-/// What the function is told of an item is where it lies in the arrays, not in its segment.
+/// The function receives the index of an item in the whole array, not in its segment.
 #[test]
 fn kernels_that_serve_segments() {
     let context = context(Setup::Native);
@@ -74,7 +74,7 @@ fn kernels_that_serve_segments() {
     assert_silence(&context);
 }
 
-/// Splitters that are alike but for their functions, beside one that is alike in all.
+/// Splitters that differ only in their functions, and two that are equal.
 #[test]
 fn several_kernels_on_one_device() {
     let context = context(Setup::Native);
@@ -124,7 +124,7 @@ mod compiled_here {
         if name == "backwards" { include_str!("kernels/backwards.glsl") } else { SOURCE }
     }
 
-    /// With `TROMMEL_UPDATE_KERNELS` set, puts the modules down instead.
+    /// With `TROMMEL_UPDATE_KERNELS` set, writes the modules instead.
     #[test]
     fn committed_kernels_are_those_of_the_source() {
         for (function, key, bytes) in COMPILED {

@@ -103,7 +103,7 @@ const uint RANKING_DISPROVEN = 2;
 const uint RANKING_BY_PLACES = 4;
 const uint RANKING_SPREAD = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 3643748129;
+const uint KERNEL_INTERFACE = 1133733730;
 
 struct KeyRange {
     uint first;

@@ -2,7 +2,7 @@
 //
 // In:  runs, sorted, in planes; boundaries[window][FAN] from partition.comp. See merge/windows.glsl.
 // Out: longer runs, sorted, in planes; after the last level, the sorted keys (and values).
-// Workgroups: one for each window of the output; args.chunk for each problem.
+// Workgroups: one for each window of the output; args.groups for each problem.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //

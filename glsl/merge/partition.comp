@@ -44,7 +44,7 @@ shared uint sh_ranks[SAMPLES];
 void load_compared(uint p, uint count, uint index, out uint item[MERGED_WORDS]) {
     item[MERGED_WORDS - 1] = 0;
     [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        item[w] = Words(middle_plane(p, FIRST_WORD + w, level_io().to_output, count)).v[index];
+        item[w] = Words(intermediate_plane(p, FIRST_WORD + w, level_io().to_output, count)).v[index];
     }
 }
 
@@ -77,6 +77,7 @@ void main() {
     uint first_sample = linear_group() % args.groups * SAMPLES;
     if (first_sample >= tiles_of(count, STEP)) return;
 
+    // The sample and the run of this thread.
     uint own_sample = thread_id() % SAMPLES;
     uint r = thread_id() / SAMPLES;
     uint sample_index = (first_sample + own_sample) * STEP;

@@ -3,7 +3,7 @@
 //
 // In:  keys (and values), the count if it is in device memory.
 // Out: sorted keys (and values), or sorted runs in planes; the status of the problem.
-// Workgroups: one for each problem; or args.chunk for each problem, one for each run.
+// Workgroups: one for each problem; or, with MERGED, args.groups for each problem: one for each run.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes. If the arrays are
 //               sorted in place, a barrier separates reads from writes.
 // Progress: never waits.
@@ -34,12 +34,15 @@ uint striped(uint k) { return k * THREADS + thread_id(); }
 #include "merge/merging.glsl"
 
 void main() {
+    // 1. Find the problem and the run of this workgroup. The first workgroup of a problem writes its status.
     uint runs = MERGED ? args.groups : 1;
     uint p = linear_group() / runs;
     uint run = linear_group() % runs;
     if (p >= args.problem_count) return;
     uint count = requested_count(p);
     if (run == 0 && thread_id() == 0) write_status(p);
+
+    // 2. Sort the run.
     Part part = whole_problem(p, count);
     part.first = run * TILE;
     if (part.first >= count) return;

@@ -1,6 +1,7 @@
 // Chunks of a reduce-then-scan pass. A chunk is a number of consecutive tiles that one workgroup counts, one after the
-// other. For each tile, the workgroup stores the counts of the preceding tiles of the chunk. For the first tile of a
-// chunk these are zero, so its row holds the counts of the whole chunk instead. The spine scans these rows.
+// other. For each tile, the workgroup stores a row of BINS counts: those of the preceding tiles of the chunk. For the
+// first tile of a chunk these are zero, so its row holds the counts of the whole chunk instead. The spine scans the
+// rows of the first tiles.
 //
 // If a chunk contains tiles of several problems, each problem has such a row for its share of the chunk.
 

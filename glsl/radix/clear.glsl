@@ -9,14 +9,15 @@ void clear_look_back(Tile tile, uint tiles) {
     for (uint i = thread_id(); i < tiles * LOOK_BACK_ROW; i += THREADS) words.v[tile.index * LOOK_BACK_ROW + i] = 0;
 }
 
+// Clears the ring, together with all other workgroups of the dispatch.
 void clear_ring() {
     Words words = Words(scratch_part(problem_tile_words(0)));
     uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
     for (uint i = linear_group() * THREADS + thread_id(); i < RING_ENTRIES * BINS * 2; i += step) words.v[i] = 0;
 }
 
-// Writes the status and clears the tickets, without a prepare pass.
-void begin_alone() {
+// Workgroup 0: writes the status and clears the tickets. Only without a prepare pass, which otherwise does both.
+void write_status_and_clear_tickets() {
     if (linear_group() != 0) return;
     for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;
     if (thread_id() == 0) write_status(0);

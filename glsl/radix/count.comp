@@ -1,11 +1,13 @@
 // Count of reduce-then-scan: counts one digit in every tile, and stores the sums over preceding tiles of the chunk.
 //
 // In:  keys; the skipped digits.
-// Out: tile_words[tiles][BINS] of the problem, as described in chunks.glsl. Without a prepare pass, also the status of
-//      the problem.
+// Out: tile_words[tiles][BINS] of the problem: a row of counts for each tile. The row holds the counts of the preceding
+//      tiles of the chunk. Exception: the row of the chunk's first tile holds the counts of the whole chunk. Without a
+//      prepare pass, also the status of the problem.
 // Paper: Blelloch, "Prefix sums and their applications", 1990; Merrill and Grimshaw, "Revisiting sorting for GPGPU",
 //        2010.
-// Workgroups: one for every chunk: see chunks.glsl.
+// Workgroups: one for each chunk, a number of consecutive tiles (chunks.glsl).
+// Memory order: inputs come from earlier dispatches. Each tile, and so each row, belongs to one workgroup.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -59,6 +61,7 @@ uint items_from(Run run, uint batch) {
     return items - min(first_item(batch), items);
 }
 
+// Loads a batch of keys. `batch`: counted from the first tile of the run; each tile has BATCHES.
 void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
     uint first = (run.first.index + batch / BATCHES) * TILE + first_item(batch);
     uint items = items_from(run, batch);
@@ -73,6 +76,7 @@ void load_batch(Run run, uint batch, inout uint keys[BATCH]) {
     }
 }
 
+// Counts a batch in shared memory.
 void count_batch(Run run, uint batch, uint keys[BATCH]) {
     uint mask = (1u << (args.digit >> 16)) - 1;
     uint items = items_from(run, batch);
@@ -83,13 +87,14 @@ void count_batch(Run run, uint batch, uint keys[BATCH]) {
     }
 }
 
-// Stores the counts so far: the exclusive sums of a tile in its chunk; after the last tile, the sums of the chunk, in
-// the row of the first tile.
-void tell_row(Words rows, uint tile) {
+// Stores the counts so far in the row of a tile. For the tile that follows, these are the counts of all preceding tiles
+// of the chunk. After the last tile, they are the counts of the chunk, and go to the row of the first tile.
+void store_row(Words rows, uint tile) {
     for (uint d = thread_id(); d < BINS; d += THREADS) rows.v[tile * BINS + d] = count_of(d);
 }
 
-// The keys of the next batch are in flight while the current ones are counted.
+// Counts the tiles of a run, one after the other. The keys of the next batch are in flight while the current ones are
+// counted.
 void count_run(Run run) {
     Words rows = tile_words_of(run.first.problem);
     uint keys[BATCH];
@@ -103,7 +108,7 @@ void count_run(Run run) {
         if (next % BATCHES != 0) continue;
         barrier();
         uint tile = next / BATCHES % run.tiles;
-        tell_row(rows, run.first.index + tile);
+        store_row(rows, run.first.index + tile);
         barrier();
     }
 }
@@ -114,7 +119,7 @@ const uint KEYS_A_WORD = 32 / KEY_BITS;
 const uint TILE_WORDS = TILE / KEYS_A_WORD;
 const uint WORDS = (TILE_WORDS - 1) / THREADS + 1;
 
-// Words that hold the labels of a tile.
+// Loads the words that hold the labels of a tile.
 void load_packed(Run run, uint tile, inout uint words[WORDS]) {
     uint first = (run.first.index + tile) * TILE;
     uint items = min(TILE, run.first.count - first);
@@ -124,6 +129,7 @@ void load_packed(Run run, uint tile, inout uint words[WORDS]) {
     }
 }
 
+// Counts the labels of a tile in shared memory.
 void count_packed(Run run, uint tile, uint words[WORDS]) {
     uint mask = (1u << (args.digit >> 16)) - 1;
     uint items = min(TILE, run.first.count - (run.first.index + tile) * TILE);
@@ -146,15 +152,17 @@ void count_packed_run(Run run) {
         count_packed(run, tile, words);
         if (tile + 1 < run.tiles) load_packed(run, tile + 1, words);
         barrier();
-        tell_row(rows, run.first.index + (tile + 1) % run.tiles);
+        store_row(rows, run.first.index + (tile + 1) % run.tiles);
         barrier();
     }
 }
 
 void main() {
+    // 1. Without a prepare pass, write the status.
     if (DIRECT && pass_index() == 0 && linear_group() == 0 && thread_id() == 0) write_status(0);
 
-    // Branches depend on the chunk only, so they are uniform for the workgroup.
+    // 2. Count the tiles of the chunk, problem by problem. Branches depend on the chunk only, so they are uniform for
+    // the workgroup.
     uint chunk = chunk_tiles();
     uint first = linear_group() * chunk;
     uint end = first + chunk;

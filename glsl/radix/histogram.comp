@@ -1,12 +1,16 @@
-// Histogram: counts all digits in one read of the keys.
+// Histogram: counts all digits in one read of the keys (two reads if keys have more than two words).
 //
 // In:  keys.
 // Out: histogram[digits][BINS] of each problem, followed by a bit for each constant digit, and by the counts of prefix
 //      bins if the sort may go by prefixes. Look-back descriptors of every tile, or of the whole ring, are cleared.
 //      Without a prepare pass, each workgroup writes a row of its own; the first one writes the status and clears the
 //      tickets.
-// Workgroups: one for every args.chunk tiles. A chunk may span problems; counts are added to the problem's at each
-//             border.
+// Paper: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.
+// Workgroups: one for every args.chunk tiles. A chunk may contain tiles of several problems; after the last tile of
+//             each problem, its counts are added to its histogram.
+// Memory order: workgroups add to a histogram by relaxed atomics at device scope. Additions to one counter have a total
+//               order, so exactly one of them reaches the count of all keys and marks the constant digit. No workgroup
+//               reads a counter otherwise. Without a prepare pass, each row belongs to one workgroup.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -56,6 +60,7 @@ uint prefix_bin(uint prefix) {
     return prefix >> (32 - PREFIX_BIN_BITS);
 }
 
+// Counts the digits of a key, from `from_digit` on, and its prefix.
 void count_key(uint key[KEY_WORDS], uint from_digit) {
     [[unroll]] for (uint d = 0; d < COUNTED; ++d) {
         uint index = from_digit + d;
@@ -68,7 +73,9 @@ void count_key(uint key[KEY_WORDS], uint from_digit) {
         }
     }
     // In the first read, if there are several.
-    if (PREFIXES && from_digit == 0) atomicAdd(sh_histogram[COUNTER_WORDS + prefix_bin(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
+    if (PREFIXES && from_digit == 0) {
+        atomicAdd(sh_histogram[COUNTER_WORDS + prefix_bin(prefix_of(key, DIGIT_COUNT, BEGIN_BIT, END_BIT))], 1);
+    }
 }
 
 // Consecutive items of one problem.
@@ -100,6 +107,7 @@ void count_dense(Items items, uint from_digit) {
     }
 }
 
+// Counts keys of any layout.
 void count_any(Items items, uint from_digit) {
     uint valid = items.end - items.first;
     for (uint from = 0; from < valid; from += BATCH_KEYS) {
@@ -121,32 +129,41 @@ void count_any(Items items, uint from_digit) {
     }
 }
 
-// Adds the counts to the histogram of the problem. A count that reaches the count of all keys marks a constant digit.
-void hand_over(Tile tile, uint from_digit) {
+// Adds the counts in shared memory to the histogram of the problem. If a bin then holds all keys of the problem, the
+// digit is constant and is marked as skipped.
+void add_to_histogram(Tile tile, uint from_digit) {
     barrier();
     Words histogram = histogram_of(tile.problem);
     for (uint i = thread_id(); i < COUNTED * BINS; i += THREADS) {
         uint count = count_of(i);
         uint digit = from_digit + i / BINS;
         if (count == 0) continue;
-        uint before = atomicAdd(histogram.v[from_digit * BINS + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        uint before = atomicAdd(
+            histogram.v[from_digit * BINS + i], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed
+        );
         if (before + count == tile.count) {
-            atomicOr(histogram.v[DIGIT_COUNT * BINS], 1u << digit, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+            atomicOr(
+                histogram.v[DIGIT_COUNT * BINS], 1u << digit, gl_ScopeDevice, gl_StorageSemanticsNone,
+                gl_SemanticsRelaxed
+            );
         }
     }
     if (PREFIXES && from_digit == 0) {
         for (uint i = thread_id(); i < PREFIX_BINS; i += THREADS) {
             uint count = sh_histogram[COUNTER_WORDS + i];
             uint bin = DIGIT_COUNT * BINS + 1 + i;
-            if (count != 0) atomicAdd(histogram.v[bin], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+            if (count != 0) {
+                atomicAdd(histogram.v[bin], count, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+            }
         }
     }
     barrier();
 }
 
+// Writes the counts in shared memory to this workgroup's row of the histogram.
 void write_row(uint from_digit) {
     barrier();
-    // Folded dispatches have excess workgroups.
+    // Dispatches with several rows (y) may have excess workgroups.
     if (linear_group() >= histogram_rows()) return;
     Words histogram = histogram_of(0);
     uint first = (linear_group() * DIGIT_COUNT + from_digit) * BINS;
@@ -155,6 +172,8 @@ void write_row(uint from_digit) {
     barrier();
 }
 
+// Counts COUNTED digits, from `from_digit` on, of all keys of the chunk. In the first read, also clears the look-back
+// descriptors of its tiles.
 void count_chunk(uint from_digit) {
     bool clears = from_digit == 0 && has_flag(FLAG_TICKETS) && SCAN < SCAN_RING;
     uint first = linear_group() * args.chunk;
@@ -177,7 +196,7 @@ void count_chunk(uint from_digit) {
         if (clears) clear_look_back(tile, tiles);
         t += tiles;
         if (!DIRECT) {
-            hand_over(tile, from_digit);
+            add_to_histogram(tile, from_digit);
             clear_counts();
             barrier();
         }
@@ -186,8 +205,10 @@ void count_chunk(uint from_digit) {
 }
 
 void main() {
+    // 1. Count the digits of this workgroup's chunk, COUNTED at a time.
     for (uint digit = 0; digit < DIGIT_COUNT; digit += COUNTED) count_chunk(digit);
 
+    // 2. Clear the ring; without a prepare pass, also write the status and clear the tickets.
     if (SCAN >= SCAN_RING) clear_ring();
-    if (DIRECT) begin_alone();
+    if (DIRECT) write_status_and_clear_tickets();
 }

@@ -45,8 +45,9 @@ struct Plane {
     uint stride;  // distance of neighboring items in words; of keys narrower than a word, in bytes
 };
 
-// Returns where the items of the current segment begin in an array; without segments, the array.
-uvec2 part_of(uvec2 array, uint item_bytes) {
+// Returns the address of the current segment in an array; without segments, of the array. `item_bytes`: the distance of
+// neighboring items.
+uvec2 segment_address(uvec2 array, uint item_bytes) {
     if (!SEGMENTS) return array;
     return advance(array, bytes_of(segment_first, item_bytes));
 }
@@ -55,8 +56,8 @@ uvec2 part_of(uvec2 array, uint item_bytes) {
 uint key_step(uint p) { return problem_key_stride(p) * (NARROW ? 1 : 4); }
 
 // Labels of segments have 32 bits, as the planes that they end in.
-uvec2 labels_of(uint p) { return part_of(problem_labels(p), 4); }
-uvec2 keys_of(uint p) { return LABELS ? labels_of(p) : part_of(problem_keys(p), key_step(p)); }
+uvec2 labels_of(uint p) { return segment_address(problem_labels(p), 4); }
+uvec2 keys_of(uint p) { return LABELS ? labels_of(p) : segment_address(problem_keys(p), key_step(p)); }
 
 // Word w of the input's keys.
 uvec2 key_base(uint p, uint w) { return advance(keys_of(p), uvec2(NARROW ? 0 : memory_word(w) * 4, 0)); }

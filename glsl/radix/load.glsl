@@ -62,8 +62,9 @@ void load_keys(Tile tile, uint w, PassIo io, out uint keys[ITEMS]) {
     }
 }
 
-// Loads word `w` of the tile's items for the scatter, encoded as in the target. Not for the word with the digit.
-void load_moving(Tile tile, uint w, PassIo io, out uint words[ITEMS]) {
+// Loads word `w` of the tile's items, in the encoding of the target plane. Not for the word with the digit, which
+// load_keys loads.
+void load_words_for_scatter(Tile tile, uint w, PassIo io, out uint words[ITEMS]) {
     load_raw(tile, w, io, PAD, words);
     if (!ENCODES || KEY_WORDS == 1 || w >= KEY_WORDS) return;
     uint first = tile.index * TILE;

@@ -1,7 +1,8 @@
 // Onesweep: ranks and scatters by one digit, with decoupled look-back. Reads each key once and writes it once.
 //
-// In:  keys (and values), histogram[digit][BINS], look-back descriptors. A split that skips the histogram has no
-//      counts; the second row of histogram holds the bucket starts of the caller, if there are any.
+// In:  keys (and values); histogram[digit][BINS] with the counts of all keys; cleared look-back descriptors, and
+//      tickets at 0. A split that skips the histogram has no counts. The second row of histogram then holds the bucket
+//      starts of the caller, if there are any, followed by the capacity of the output.
 // Out: keys (and values), stably sorted by the digit, in the target planes. Splits, by OUTPUT: the items of one bucket;
 //      all items, in buckets at given starts; or, in place of values, the rank of each item in its bin. Splits without
 //      a histogram also write histogram[BINS], in the first row.
@@ -9,11 +10,14 @@
 // Workgroups: one for each tile. The tile index is an atomic ticket, so all preceding tiles belong to workgroups that
 //             have started. (Few tiles need no ticket: see take_tile.) With PERSISTENT, as many workgroups as fill the
 //             device take one tile after the other. A workgroup takes the next ticket while it sorts, and loads the
-//             next keys before it scatters the current ones. Waiting still ends: a tile waits only for preceding tiles,
-//             and the first tile waits for none.
-// Memory order: a descriptor carries state and count together (in the ring, each half does), so relaxed atomics at
-//               device scope suffice. Keys and values were written by earlier dispatches.
-// Progress: waits for preceding tiles, at most SPIN_LIMIT polls; then counts their keys itself.
+//             next keys before it scatters the current ones.
+// Memory order: workgroups share only descriptors, tickets and the tail of the ring. A descriptor word holds state and
+//               count together (in the ring, each of the two words holds the state), so a reader sees either a valid
+//               count or the state INVALID. Relaxed atomics at device scope suffice. Keys and values come from earlier
+//               dispatches, and each output index has one item.
+// Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the tile counts the keys of these tiles itself,
+//           so no workgroup depends on the progress of another one. A tile waits only for preceding tiles, and the
+//           first tile waits for none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -45,57 +49,63 @@
 #include "radix/scatter.glsl"
 
 #ifdef PERSISTENT
-const bool GOES_ON = true;
+const bool IS_PERSISTENT = true;
 #else
-const bool GOES_ON = false;
+const bool IS_PERSISTENT = false;
 #endif
 
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
 
 // Whether the histogram has counted all keys. Then the prefixes that tiles publish include the start of the bin.
 // Otherwise they begin at 0: the last ones are the counts, and given bucket starts may exceed 30 bits.
-const bool COUNTED = OUTPUT_KIND == OUTPUT_BUCKETS;
-// Whether the histogram is the only preceding pass.
-const bool ONLY_COUNTED = COUNTED && DIRECT;
+const bool HAS_HISTOGRAM = OUTPUT_KIND == OUTPUT_BUCKETS;
+// Whether the histogram is the only preceding pass. Tiles are then few enough to run all at once, so the index of the
+// workgroup serves as tile index.
+const bool NEEDS_NO_TICKET = HAS_HISTOGRAM && DIRECT;
 
-shared uint sh_tile;
-shared uint sh_may_publish;
-shared uint sh_gave_up;
-shared uint sh_vote;
+shared uint sh_tile;         // the global index of the tile; with PERSISTENT, later that of the next one
+shared uint sh_may_publish;  // 0: the ring entry of the tile is not free
+shared uint sh_timed_out;    // 1: a look-back has waited in vain
+shared uint sh_max;
 
 // The tails of the ring follow the tickets, one for each pass; the group counters of each pass follow the tails.
 Tail tail_of_pass() { return Tail(pass_digits() + pass_index(), 2 * pass_digits() + pass_index() * RING_GROUPS); }
 
-uint take_ticket() { return atomicAdd(tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed); }
+uint take_ticket() {
+    return atomicAdd(
+        tickets().v[pass_index()], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed
+    );
+}
 
-// Takes the tile of the workgroup, after its ring entry is free. Without a prepare pass, tiles are few enough to run
-// all at once, so the workgroup index serves. (A tile that waits in vain counts by itself.)
+// Takes the tile of the workgroup. In the ring, waits until the entry of the tile is free. (If this wait is in vain,
+// the tile does not publish, and its successors count its keys themselves.)
 void take_tile() {
     if (thread_id() != 0) return;
-    sh_gave_up = 0;
+    sh_timed_out = 0;
     sh_may_publish = 1;
-    if (ONLY_COUNTED && !IN_RING) {
+    if (NEEDS_NO_TICKET && !IN_RING) {
         sh_tile = linear_group();
         return;
     }
     // The load is in flight together with the ticket.
     uint seen = IN_RING ? ring_tail(tickets(), tail_of_pass()) : 0;
-    uint line = take_ticket();
-    if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), seen, line)) sh_may_publish = 0;
-    sh_tile = line;
+    uint global_tile = take_ticket();
+    if (IN_RING && !wait_for_entry(tickets(), tail_of_pass(), seen, global_tile)) sh_may_publish = 0;
+    sh_tile = global_tile;
 }
 
 // All problems share the ring. (This selects offsets, not references: SwiftShader crashes on those.)
 Words look_back_words(uint p) { return Words(scratch_part(IN_RING ? problem_tile_words(p) : tile_words_part(p))); }
 
-uint line_tiles(Tile tile) { return SINGLE ? tile.tiles : all_tiles(); }
+// Number of tiles of all problems.
+uint global_tiles(Tile tile) { return SINGLE ? tile.tiles : all_tiles(); }
 
-LookBackSlot look_back_slot(Tile tile, uint line, PassIo io) {
+LookBackSlot look_back_slot(Tile tile, uint global_tile, PassIo io) {
     LookBackSlot slot;
     slot.tile = tile.index;
-    slot.line = line;
+    slot.global_tile = global_tile;
     slot.state_parity = io.parity << 31;
-    slot.lap = IN_RING ? pass_index() * tiles_of(line_tiles(tile), RING_ENTRIES) : 0;
+    slot.lap = IN_RING ? pass_index() * tiles_of(global_tiles(tile), RING_ENTRIES) : 0;
     return slot;
 }
 
@@ -103,6 +113,7 @@ LookBackSlot look_back_slot(Tile tile, uint line, PassIo io) {
 const uint MAX_ROWS = ITEMS <= 8 ? 16 : 1;
 #include "radix/totals.glsl"
 
+// Loads the counts of all keys from the histogram.
 void load_totals(uint p, out uint totals[MAX_DIGITS]) {
     Words histogram = histogram_of(p);
     for (uint j = 0; j < DIGITS; ++j) {
@@ -128,14 +139,14 @@ void delay(uint tile) {
     }
 }
 
-// The largest value of any thread.
+// Returns the largest value of any thread.
 uint max_of_threads(uint value) {
     barrier();
-    if (thread_id() == 0) sh_vote = 0;
+    if (thread_id() == 0) sh_max = 0;
     barrier();
-    if (value != 0) atomicMax(sh_vote, value);
+    if (value != 0) atomicMax(sh_max, value);
     barrier();
-    return sh_vote;
+    return sh_max;
 }
 
 // Counts the digits of tile `t` into sh_digit_scatter_base, which publish_inclusive_prefix fills afterwards. (sh_counts
@@ -158,12 +169,15 @@ void recount_tile(Tile tile, PassIo io, uint t) {
 uint digit_base(uint p, uint digit) {
     Words histogram = histogram_of(p);
     uint base = 0;
-    [[dont_unroll]] for (uint smaller = 0; smaller < digit; ++smaller) base += total_of(histogram, pass_index() * BINS + smaller);
+    [[dont_unroll]] for (uint smaller = 0; smaller < digit; ++smaller) {
+        base += total_of(histogram, pass_index() * BINS + smaller);
+    }
     return base;
 }
 
-const uint WALK_ENDS = 0;
-const uint WALK_GOES_ON = 1;
+// What a step of count_predecessors needs: nothing, only published descriptors, or a count of the keys.
+const uint WALK_DONE = 0;
+const uint WALK_READS = 1;
 const uint WALK_COUNTS = 2;
 
 // Replaces a look-back that has waited in vain. Walks back over the tiles, takes published descriptors, and counts the
@@ -177,39 +191,45 @@ void count_predecessors(Tile tile, PassIo io, LookBackSlot slot, out uint exclus
     Words words = look_back_words(tile.problem);
     [[dont_unroll]] for (uint t = tile.index; t-- > 0;) {
         Decoded seen[MAX_DIGITS];
-        uint wanted = WALK_ENDS;
+        uint wanted = WALK_DONE;
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
-            seen[j] = decode_descriptor(load_descriptor(words, slot, tile.index - t, digit_of_thread(j)), slot, tile.index - t);
-            wanted = max(wanted, seen[j].state == LOOK_BACK_INVALID ? WALK_COUNTS : WALK_GOES_ON);
+            seen[j] = decode_descriptor(
+                load_descriptor(words, slot, tile.index - t, digit_of_thread(j)), slot, tile.index - t
+            );
+            wanted = max(wanted, seen[j].state == LOOK_BACK_INVALID ? WALK_COUNTS : WALK_READS);
         }
         wanted = max_of_threads(wanted);
-        if (wanted == WALK_ENDS) return;
+        if (wanted == WALK_DONE) return;
         if (wanted == WALK_COUNTS) recount_tile(tile, io, t);
         for (uint j = 0; j < DIGITS; ++j) {
             if (!open[j]) continue;
             uint state = seen[j].state;
             exclusive[j] += state == LOOK_BACK_INVALID ? sh_digit_scatter_base[digit_of_thread(j)] : seen[j].count;
-            if (COUNTED && t == 0 && state != LOOK_BACK_PREFIX) exclusive[j] += digit_base(tile.problem, digit_of_thread(j));
+            if (HAS_HISTOGRAM && t == 0 && state != LOOK_BACK_PREFIX) {
+                exclusive[j] += digit_base(tile.problem, digit_of_thread(j));
+            }
             open[j] = state != LOOK_BACK_PREFIX;
         }
         barrier();
     }
 }
 
-// For cooperative look-back: number of keys of a bin in the tile, and their start in the tile less the addend of
-// prefixes.
+// For cooperative look-back, of each bin: the number of its keys in the tile, and the start of these keys in the tile,
+// minus the caller's bucket start if there is one.
 shared uint sh_totals[COOPERATIVE_LOOK_BACK ? BINS : 1];
 shared uint sh_digit_start_in_tile[COOPERATIVE_LOOK_BACK ? BINS : 1];
 
 // Stores the scatter base of a digit and publishes the inclusive prefix for the following tiles.
-void publish_inclusive_prefix(Words words, LookBackSlot slot, uint digit, uint exclusive, uint total, uint origin) {
+void publish_inclusive_prefix(
+    Words words, LookBackSlot slot, uint digit, uint exclusive, uint total, uint digit_start
+) {
     if (digit >= BINS) return;
     if (sh_may_publish != 0) publish_digit(words, slot, digit, exclusive + total, LOOK_BACK_PREFIX);
-    sh_digit_scatter_base[digit] = exclusive - origin;
+    sh_digit_scatter_base[digit] = exclusive - digit_start;
 }
 
-// Looks back for every bin. Sets sh_gave_up if a bin waited in vain.
+// Looks back for every bin. Sets sh_timed_out if a bin waited in vain.
 void look_back(Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint digit_start_in_tile[MAX_DIGITS]) {
     uint exclusive;
 #ifndef EMULATED
@@ -220,15 +240,18 @@ void look_back(Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint dig
         bool found = look_back_cooperatively(words, slot, bin, exclusive);
         if (lane_id() % lanes_per_look_back() != 0 || bin >= BINS) return;
         if (found) publish_inclusive_prefix(words, slot, bin, exclusive, sh_totals[bin], sh_digit_start_in_tile[bin]);
-        else atomicOr(sh_gave_up, 1);
+        else atomicOr(sh_timed_out, 1);
         return;
     }
 #endif
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit >= BINS) continue;
-        if (look_back_digit(words, slot, digit, exclusive)) publish_inclusive_prefix(words, slot, digit, exclusive, totals[j], digit_start_in_tile[j]);
-        else atomicOr(sh_gave_up, 1);
+        if (look_back_digit(words, slot, digit, exclusive)) {
+            publish_inclusive_prefix(words, slot, digit, exclusive, totals[j], digit_start_in_tile[j]);
+        } else {
+            atomicOr(sh_timed_out, 1);
+        }
     }
 }
 
@@ -238,10 +261,13 @@ void store_bucket_totals(Tile tile, uint totals[MAX_DIGITS], uint digit_start_in
     if (tile.index + 1 != tile.tiles) return;
     Words histogram = histogram_of(tile.problem);
     uint pads = TILE - (tile.count - tile.index * TILE);
-    uint padded = digit_of(PAD, digit_shift(), digit_mask());
+    uint pad_digit = digit_of(PAD, digit_shift(), digit_mask());
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        if (digit < BINS) histogram.v[digit] = sh_digit_scatter_base[digit] + digit_start_in_tile[j] + totals[j] - (digit == padded ? pads : 0);
+        if (digit < BINS) {
+            histogram.v[digit] = sh_digit_scatter_base[digit] + digit_start_in_tile[j] + totals[j] -
+                                 (digit == pad_digit ? pads : 0);
+        }
     }
 }
 
@@ -262,18 +288,18 @@ void limit_digits(Tile tile, uint totals[MAX_DIGITS], uint digit_start_in_tile[M
 // Loads the keys of the next tile, if there is one.
 void load_next_keys(Tile tile, PassIo io, inout uint keys[ITEMS]) {
     tile.index = sh_tile;
-    if (GOES_ON && tile.index < tile.tiles) load_keys(tile, digit_word(), io, keys);
+    if (IS_PERSISTENT && tile.index < tile.tiles) load_keys(tile, digit_word(), io, keys);
 }
 
 // Sorts a tile whose keys are in registers. With PERSISTENT, `tile` and `keys` are the next ones afterwards: sh_tile is
 // the next tile.
 void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) {
     Words words = look_back_words(tile.problem);
-    uint ticket = GOES_ON && thread_id() == 0 ? take_ticket() : 0;
+    uint ticket = IS_PERSISTENT && thread_id() == 0 ? take_ticket() : 0;
 
     // 1. Count digits.
     uint bases[MAX_DIGITS];
-    if (!COUNTED) load_starts(tile.problem, bases);
+    if (!HAS_HISTOGRAM) load_starts(tile.problem, bases);
     else if (tile.index == 0) load_totals(tile.problem, bases);
     swizzle_digits(keys, digit_shift(), digit_mask());
     count_digits(keys, digit_shift(), digit_mask());
@@ -284,22 +310,28 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
     sum_rows(totals);
     if (is_full(tile)) find_hot_digit(totals);
     delay(tile.index);
-    if (SCAN != SCAN_CHAINED && tile.index != 0 && sh_may_publish != 0) publish(words, slot, totals, LOOK_BACK_AGGREGATE);
+    if (SCAN != SCAN_CHAINED && tile.index != 0 && sh_may_publish != 0) {
+        publish(words, slot, totals, LOOK_BACK_AGGREGATE);
+    }
     uint starts[MAX_DIGITS] = totals;
     scan_digits(starts);
 
     // 3. Tile 0 begins at the bases of the digits and publishes inclusive prefixes at once. Without a histogram it
     // begins at 0, and every tile adds the given starts.
     uint digit_start_in_tile[MAX_DIGITS] = starts;
-    if (!COUNTED) {
+    if (!HAS_HISTOGRAM) {
         for (uint j = 0; j < DIGITS; ++j) {
             digit_start_in_tile[j] -= bases[j];
             bases[j] = 0;
         }
     }
     if (tile.index == 0) {
-        if (COUNTED) scan_digits(bases);
-        for (uint j = 0; j < DIGITS; ++j) publish_inclusive_prefix(words, slot, digit_of_thread(j), bases[j], totals[j], digit_start_in_tile[j]);
+        if (HAS_HISTOGRAM) scan_digits(bases);
+        for (uint j = 0; j < DIGITS; ++j) {
+            publish_inclusive_prefix(
+                words, slot, digit_of_thread(j), bases[j], totals[j], digit_start_in_tile[j]
+            );
+        }
     }
     if (COOPERATIVE_LOOK_BACK && thread_id() < BINS) {
         sh_totals[thread_id()] = totals[0];
@@ -308,7 +340,7 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
 
     // 4. Rank, while preceding tiles publish their prefixes.
     start_rows(starts);
-    if (GOES_ON && thread_id() == 0) sh_tile = ticket;
+    if (IS_PERSISTENT && thread_id() == 0) sh_tile = ticket;
     barrier();
     uint positions[POSITION_WORDS];
     rank_keys(keys, digit_mask(), !VERIFIES_ORDER, positions);
@@ -319,20 +351,24 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
         barrier();
         verify_order(tile.count - tile.index * TILE);
     }
-    uint follower[ITEMS];
-    if (READS_AHEAD) load_moving(tile, KEY_WORDS, io, follower);
+    uint next_words[ITEMS];
+    if (READS_AHEAD) load_words_for_scatter(tile, KEY_WORDS, io, next_words);
     if (tile.index != 0) look_back(words, slot, totals, digit_start_in_tile);
     barrier();
-    if (sh_gave_up != 0) {
+    if (sh_timed_out != 0) {
         uint exclusive[MAX_DIGITS];
         count_predecessors(tile, io, slot, exclusive);
-        for (uint j = 0; j < DIGITS; ++j) publish_inclusive_prefix(words, slot, digit_of_thread(j), exclusive[j], totals[j], digit_start_in_tile[j]);
+        for (uint j = 0; j < DIGITS; ++j) {
+            publish_inclusive_prefix(
+                words, slot, digit_of_thread(j), exclusive[j], totals[j], digit_start_in_tile[j]
+            );
+        }
         barrier();
     }
 
-    if (!COUNTED) store_bucket_totals(tile, totals, digit_start_in_tile);
+    if (!HAS_HISTOGRAM) store_bucket_totals(tile, totals, digit_start_in_tile);
     if (LIMITED) limit_digits(tile, totals, digit_start_in_tile);
-    if (SCAN == SCAN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), slot.line);
+    if (SCAN == SCAN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), slot.global_tile);
 
     // 6. Scatter.
     rerank_with_ballots(tile, io, keys, positions);
@@ -342,43 +378,46 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
         barrier();
     }
     if (OUTPUT_KIND == OUTPUT_RANKS) write_ranks(tile, io, keys, positions);
-    else scatter(tile, io, positions, follower);
+    else scatter(tile, io, positions, next_words);
     // With RING_IN_ORDER, release_entry waits. Here no other tile waits for this one.
-    if (SCAN == SCAN_RING_IN_ORDER && thread_id() == 0) release_entry(tickets(), tail_of_pass(), slot.line);
+    if (SCAN == SCAN_RING_IN_ORDER && thread_id() == 0) release_entry(tickets(), tail_of_pass(), slot.global_tile);
 }
 
 void main() {
-    // The load is in flight together with the ticket.
+    // 1. Take a tile. The load is in flight together with the ticket.
     uint skipped_digits = SINGLE ? load_skipped_digits(0) : 0;
     take_tile();
     begin_digit(digit_shift());
     barrier();
 
-    uint line = sh_tile;
+    // 2. Find the problem of the tile, and where the pass reads and writes.
+    uint global_tile = sh_tile;
     Tile tile;
-    if (!find_tile(line, TILE, tile)) return;
+    if (!find_tile(global_tile, TILE, tile)) return;
     enter_function(tile.problem);
     if (!SINGLE) skipped_digits = load_skipped_digits(tile.problem);
     PassIo io = pass_io(skipped_digits);
     if (!io.is_active) {
-        if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), line);
+        if (IN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), global_tile);
         return;
     }
+
+    // 3. Sort the tile; with PERSISTENT, then the tiles of further tickets. (Not one loop for both: a loop of one
+    // iteration takes SwiftShader three times as long to compile.)
     uint keys[ITEMS];
     load_keys(tile, digit_word(), io, keys);
-    // (A loop that never turns takes SwiftShader three times as long to compile as none.)
 #ifdef PERSISTENT
     for (;;) {
-        sort_tile(tile, io, look_back_slot(tile, line, io), keys);
+        sort_tile(tile, io, look_back_slot(tile, global_tile, io), keys);
         if (sh_tile >= tile.tiles) return;
         barrier();
-        line = sh_tile;
-        tile.index = line;
-        if (thread_id() == 0) sh_gave_up = 0;
+        global_tile = sh_tile;
+        tile.index = global_tile;
+        if (thread_id() == 0) sh_timed_out = 0;
         begin_digit(digit_shift());
         barrier();
     }
 #else
-    sort_tile(tile, io, look_back_slot(tile, line, io), keys);
+    sort_tile(tile, io, look_back_slot(tile, global_tile, io), keys);
 #endif
 }

@@ -11,7 +11,7 @@
 const bool CARRIES_VALUE = KEY_WORDS == 1 && VALUE_WORDS == 1 && !VERIFIES_ORDER;
 
 // Sorts keys by one digit into sh_keys. Returns the position of each key, for the carried words.
-void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint positions[POSITION_WORDS]) {
+void sort_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint positions[POSITION_WORDS]) {
     uint mask = (1u << digit.bits) - 1;
     begin_digit(digit.shift);
     barrier();
@@ -28,7 +28,7 @@ void order_by_digit(uint keys[ITEMS], Digit digit, bool by_ballots, out uint pos
 }
 
 // Moves carried words to the positions of their keys.
-void carry(uint positions[POSITION_WORDS], inout uint carried[ITEMS]) {
+void move_carried_words(uint positions[POSITION_WORDS], inout uint carried[ITEMS]) {
     barrier();
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (HOLDS(k)) sh_keys[position_of(positions, k)] = carried[k];
@@ -99,7 +99,7 @@ void load_part(Part part, PassIo io, out uint keys[ITEMS], out uint carried[ITEM
 }
 
 // Sorts by all digits, through shared memory.
-void order_by_digits(
+void sort_by_digits(
     Part part, PassIo io, uint digits, bool by_ballots, inout uint keys[ITEMS], inout uint carried[ITEMS]
 ) {
     uint word = BEGIN_BIT / 32;
@@ -110,11 +110,11 @@ void order_by_digits(
             load_key_words(part, io, word, carried, keys);
         }
         uint positions[POSITION_WORDS];
-        order_by_digit(keys, digit, by_ballots, positions);
+        sort_by_digit(keys, digit, by_ballots, positions);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (HOLDS(k)) keys[k] = sh_keys[striped(k)];
         }
-        if (ITEM_WORDS > 1) carry(positions, carried);
+        if (ITEM_WORDS > 1) move_carried_words(positions, carried);
         else barrier();
     }
 }
@@ -147,7 +147,7 @@ void sort_part(Part part, PassIo io, uint digits) {
     uint carried[ITEMS];
     [[dont_unroll]] for (uint attempt = 0; attempt < 2; ++attempt) {
         load_part(part, io, keys, carried);
-        order_by_digits(part, io, digits, !VERIFIES_ORDER || attempt == 1, keys, carried);
+        sort_by_digits(part, io, digits, !VERIFIES_ORDER || attempt == 1, keys, carried);
         if (!VERIFIES_ORDER || attempt == 1 || is_in_order(keys, carried)) break;
     }
     store_part(part, io, keys, carried, CARRIES_VALUE);

@@ -23,7 +23,7 @@
 #include "radix/pass.glsl"
 #include "radix/tile_map.glsl"
 #include "radix/windows.glsl"
-#define ALL_SEGMENTS all_segments
+#define ALL_SEGMENTS stored_extent_of_segments
 #include "radix/share.glsl"
 #include "radix/pass_io.glsl"
 #include "radix/planes.glsl"
@@ -52,6 +52,7 @@ void pack_word(Words keys, Words target, uint index, uint skipped, uint count) {
 }
 
 void main() {
+    // 1. Find this workgroup's share of the problem, and the words of the output that contain keys.
     Share share;
     if (!find_share(share)) return;
     uint p = share.problem;
@@ -59,9 +60,11 @@ void main() {
     if (count == 0) return;
     uvec2 target = to_keys_of(p);
     uint skipped = (target.x & 3) / KEY_BYTES;
-    Words keys = Words(middle_plane(p, 0, false, count));
+    Words keys = Words(intermediate_plane(p, 0, false, count));
     Words words = Words(uvec2(target.x & ~3u, target.y));
     uint end = (skipped + count - 1) / (4 / KEY_BYTES) + 1;
+
+    // 2. Pack these words.
     for (uint i = share.index * THREADS + thread_id(); i < end; i += share.shares * THREADS) {
         pack_word(keys, words, i, skipped, count);
     }

@@ -1,7 +1,7 @@
 // Source and target of a pass.
 
 struct PassIo {
-    bool is_active;
+    bool is_active;  // whether the pass moves items; otherwise it is skipped
     bool first;      // reads the input
     bool last;       // writes the output
     bool to_output;  // writes the output or its planes, and reads the alternate planes; otherwise the reverse

@@ -34,16 +34,16 @@ uint problem_key_stride(uint p) { return problem_strides(p) & 0xffff; }
 uint value_step(uint p) { return (problem_strides(p) >> 16) * 4; }
 const uint DENSE_KEY_BYTES = NARROW ? KEY_BITS / 8 : (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4;
 
-uvec2 key_array_of(uint p) { return part_of(problem_keys(p), key_step(p)); }
-uvec2 to_key_array_of(uint p) { return part_of(problem_to_keys(p), KEY_ARRAY_WORDS * 4); }
+uvec2 key_array_of(uint p) { return segment_address(problem_keys(p), key_step(p)); }
+uvec2 to_key_array_of(uint p) { return segment_address(problem_to_keys(p), KEY_ARRAY_WORDS * 4); }
 
-uvec2 values_of(uint p) { return part_of(problem_values(p), value_step(p)); }
-uvec2 to_keys_of(uint p) { return part_of(problem_to_keys(p), DENSE_KEY_BYTES); }
-uvec2 to_values_of(uint p) { return part_of(problem_to_values(p), VALUE_ARRAY_WORDS * 4); }
+uvec2 values_of(uint p) { return segment_address(problem_values(p), value_step(p)); }
+uvec2 to_keys_of(uint p) { return segment_address(problem_to_keys(p), DENSE_KEY_BYTES); }
+uvec2 to_values_of(uint p) { return segment_address(problem_to_values(p), VALUE_ARRAY_WORDS * 4); }
 uvec2 alternate_keys_of(uint p) {
-    return part_of(problem_alternate_keys(p), (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4);
+    return segment_address(problem_alternate_keys(p), (INTERLEAVED ? ITEM_WORDS : KEY_WORDS) * 4);
 }
-uvec2 alternate_values_of(uint p) { return part_of(problem_alternate_values(p), VALUE_WORDS * 4); }
+uvec2 alternate_values_of(uint p) { return segment_address(problem_alternate_values(p), VALUE_WORDS * 4); }
 
 // Returns the address of a plane. The planes of an area are consecutive; each has `count` words.
 uvec2 plane_address(uvec2 area, uint index, uint count) {
@@ -53,12 +53,14 @@ uvec2 plane_address(uvec2 area, uint index, uint count) {
     return area;
 }
 
-// Returns the address after the first `words` planes of an area: the second set of planes in scratch.
-uvec2 behind(uvec2 area, uint words, uint p) {
-    return plane_address(area, words, (problem_max_count(p) + 3) & ~3u);
+// Returns the address after the first `planes` planes of an area: there the second set of planes begins, if both sets
+// are in scratch.
+uvec2 address_after_planes(uvec2 area, uint planes, uint p) {
+    return plane_address(area, planes, (problem_max_count(p) + 3) & ~3u);
 }
 
-// Whether the sorted labels of segments end in the second plane. (Kernels without passes do not run on segments.)
+// Whether the sorted labels of segments end in the second plane of labels. (Kernels without passes do not run on
+// segments.)
 #ifdef HAS_PASS
 bool labels_end_in_second_plane() { return SEGMENTS && (pass_digits() & 1) != 0; }
 #else
@@ -66,21 +68,25 @@ bool labels_end_in_second_plane() { return false; }
 #endif
 
 // Returns the plane of word `w` between passes, of the alternate set or of the other one.
-uvec2 middle_plane(uint p, uint w, bool alternate, uint count) {
+uvec2 intermediate_plane(uint p, uint w, bool alternate, uint count) {
     if (LABELS) {
         if (w >= KEY_WORDS) return plane_address(alternate_values_of(p), w - KEY_WORDS, count);
-        return alternate != labels_end_in_second_plane() ? behind(labels_of(p), KEY_WORDS, p) : labels_of(p);
+        return alternate != labels_end_in_second_plane()
+            ? address_after_planes(labels_of(p), KEY_WORDS, p)
+            : labels_of(p);
     }
     // An array of interleaved items is as large as all their planes.
     if (w < KEY_WORDS || INTERLEAVED) {
         uvec2 area = alternate_keys_of(p);
         if (!alternate) {
-            area = KEYS_IN_SCRATCH || MERGED ? behind(area, INTERLEAVED ? ITEM_WORDS : KEY_WORDS, p) : to_keys_of(p);
+            area = KEYS_IN_SCRATCH || MERGED
+                ? address_after_planes(area, INTERLEAVED ? ITEM_WORDS : KEY_WORDS, p)
+                : to_keys_of(p);
         }
         return plane_address(area, w, count);
     }
     uvec2 area = alternate_values_of(p);
-    if (!alternate) area = VALUES_IN_SCRATCH || MERGED ? behind(area, VALUE_WORDS, p) : to_values_of(p);
+    if (!alternate) area = VALUES_IN_SCRATCH || MERGED ? address_after_planes(area, VALUE_WORDS, p) : to_values_of(p);
     return plane_address(area, w - KEY_WORDS, count);
 }
 
@@ -89,7 +95,7 @@ Plane source_plane(uint p, uint w, PassIo io, uint count) {
     Plane plane;
     plane.stride = 1;
     if (!io.first) {
-        plane.base = middle_plane(p, w, io.to_output, count);
+        plane.base = intermediate_plane(p, w, io.to_output, count);
         return plane;
     }
     uint strides = problem_strides(p);
@@ -112,7 +118,7 @@ Plane target_plane(uint p, uint w, PassIo io, uint count) {
     plane.stride = 1;
     bool stays_in_scratch = w < KEY_WORDS ? KEYS_IN_SCRATCH : VALUES_IN_SCRATCH;
     if (!io.last || stays_in_scratch) {
-        plane.base = middle_plane(p, w, !io.to_output, count);
+        plane.base = intermediate_plane(p, w, !io.to_output, count);
         return plane;
     }
     if (w < KEY_WORDS) {
@@ -150,8 +156,8 @@ uint transcode_in_pass(uint p, uint w, PassIo io, uint count, uint i, uint word)
     return word;
 }
 
-// Stores a word of item `index`. Up to 2^30 dense words are indexed; others (WIDE, or strided) need an address each.
-// Stores a word of item `index`. Offsets of up to 2^30 words fit an index; WIDE problems need an address.
+// Stores a word of item `index`. In dense planes of up to 2^30 words, the item is indexed. In larger ones (WIDE) and in
+// strided ones, each item needs an address.
 void store_word(Plane plane, uint index, uint word) {
     if (WIDE == 0 && plane.stride == 1) Words(plane.base).v[index] = word;
     else Words(advance(plane.base, bytes_of(index, plane.stride * 4))).v[0] = word;

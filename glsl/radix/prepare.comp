@@ -1,10 +1,11 @@
-// Prepare: resolves counts and clears what the passes accumulate.
+// Prepare: resolves counts, maps tiles to problems, and clears counters that the passes increment.
 //
-// In:  the problems, and counts in device memory.
-// Out: the tile map and the status of each problem. By the flags: indirect commands, cleared tickets, cleared
-//      histograms. With segments: the tile map of those that are sorted by tiles.
-// Workgroups: one for each problem; workgroup 0 also computes the tile map. With segments: one, as segments.comp has
-//             done the rest.
+// In:  the table of problems, and counts in device memory. With segments: the list of long segments that segments.comp
+//      has written.
+// Out: the tile map and the status of each problem. By flags: indirect commands, cleared tickets, cleared histograms.
+//      With segments: only the tile map of the long segments, tickets and commands; segments.comp has done the rest.
+// Workgroups: one for each problem; workgroup 0 also computes the tile map. With segments: one.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -34,7 +35,7 @@ shared uint sh_end;
 // Consecutive problems of a thread: all loads are in flight together.
 const uint RUN = 8;
 
-// Loads counts and, for segments, first items.
+// Loads the counts of a thread's problems; with segments, counts and first items of the long segments in its windows.
 void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         uint p = min(start + i, args.problem_count - 1);
@@ -46,8 +47,8 @@ void load_run(uint start, out uint counts[RUN], out uint firsts[RUN]) {
     }
 }
 
-// Returns the largest value of preceding threads.
-uint most_before(uint value) {
+// Returns the largest value of preceding threads (an exclusive max-scan).
+uint max_of_preceding_threads(uint value) {
     uint thread = thread_id();
     sh_sums[thread] = value;
     for (uint step = 1; step < THREADS; step *= 2) {
@@ -62,7 +63,7 @@ uint most_before(uint value) {
     return most;
 }
 
-// Returns the largest end of the longer segments that begin in a thread's windows.
+// Returns the largest end of the long segments that begin in a thread's windows.
 uint last_end(uint counts[RUN], uint firsts[RUN]) {
     uint end = 0;
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
@@ -71,7 +72,7 @@ uint last_end(uint counts[RUN], uint firsts[RUN]) {
     return end;
 }
 
-// Whether `has` is true for any thread. Most windows have no longer segment.
+// Whether `has` is true for any thread.
 bool any_thread(bool has) {
     if (thread_id() == 0) sh_any = 0;
     barrier();
@@ -82,9 +83,10 @@ bool any_thread(bool has) {
     return any;
 }
 
-// Returns the largest end of preceding windows, and adds these windows to `all`.
-uint ends_before(uint end, inout uint all) {
-    uint before = max(all, most_before(end));
+// Returns the largest end in the windows of preceding threads and in earlier windows. `all`: the largest end in all
+// windows so far; this function includes the windows of all threads.
+uint max_end_of_preceding_windows(uint end, inout uint all) {
+    uint before = max(all, max_of_preceding_threads(end));
     if (thread_id() == THREADS - 1) sh_end = max(before, end);
     barrier();
     all = sh_end;
@@ -92,8 +94,8 @@ uint ends_before(uint end, inout uint all) {
     return before;
 }
 
-// Drops segments that overlap a preceding one. (Offsets that decrease make segments overlap.)
-void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
+// Drops segments that overlap a preceding one: with descending offsets. `ends`: the largest end so far.
+void drop_overlapping_segments(inout uint counts[RUN], uint firsts[RUN], uint ends) {
     [[unroll]] for (uint i = 0; i < RUN; ++i) {
         if (counts[i] == 0) continue;
         uint end = firsts[i] + counts[i];
@@ -102,10 +104,11 @@ void set_apart(inout uint counts[RUN], uint firsts[RUN], uint ends) {
     }
 }
 
-// Computes the tile map and returns the number of tiles. Windows without a longer segment are skipped.
-uint lay_out_line(out uint problems) {
+// Writes the tile map and returns the number of tiles. With segments, a scan compacts the long segments: they become
+// problems 0, 1, ... of the map. `problems`: their number.
+uint write_tile_map(out uint problems) {
     TileMap map = tile_map();
-    uint line = 0;
+    uint all_tiles_before = 0;
     uint ends = 0;
     problems = 0;
     for (uint first = 0; first < args.problem_count; first += THREADS * RUN) {
@@ -115,40 +118,41 @@ uint lay_out_line(out uint problems) {
         load_run(start, counts, firsts);
         if (SEGMENTS) {
             uint end = last_end(counts, firsts);
+            // Most windows have no long segment.
             if (!any_thread(end != 0)) continue;
-            set_apart(counts, firsts, ends_before(end, ends));
+            drop_overlapping_segments(counts, firsts, max_end_of_preceding_windows(end, ends));
         }
         uint tiles = 0;
-        uint full = 0;
+        uint nonempty = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
             tiles += tiles_of(counts[i], TILE);
-            full += counts[i] != 0 ? 1 : 0;
+            nonempty += counts[i] != 0 ? 1 : 0;
         }
-        uint all_tiles, all_full;
-        uint tile = line + sum_threads(tiles, all_tiles);
-        uint position = problems + sum_threads(full, all_full);
+        uint all_tiles, all_nonempty;
+        uint tile = all_tiles_before + sum_threads(tiles, all_tiles);
+        uint position = problems + sum_threads(nonempty, all_nonempty);
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
             if (start + i >= args.problem_count) continue;
             if (!SEGMENTS) map.states[start + i] = ProblemState(counts[i], tile, 0);
             else if (counts[i] != 0) map.states[position++] = ProblemState(counts[i], tile, firsts[i]);
             tile += tiles_of(counts[i], TILE);
         }
-        line += all_tiles;
-        problems += all_full;
+        all_tiles_before += all_tiles;
+        problems += all_nonempty;
     }
     if (!SEGMENTS) problems = args.problem_count;
     if (thread_id() == 0) {
         map.problems = problems;
-        map.states[args.problem_count] = ProblemState(0, line, 0);
+        map.states[args.problem_count] = ProblemState(0, all_tiles_before, 0);
     }
-    return line;
+    return all_tiles_before;
 }
 
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
 
-    // 1. The problem of this workgroup.
+    // 1. Clear the histogram of this workgroup's problem and write its status.
     if (!SEGMENTS && has_flag(FLAG_HISTOGRAMS)) {
         Words histogram = histogram_of(p);
         // Includes the word of constant digits and the bins of prefixes.
@@ -158,9 +162,9 @@ void main() {
     if (!SEGMENTS && thread_id() == 0) write_status(p);
     if (p != 0) return;
 
-    // 2. The tile map, and what follows from the number of tiles.
+    // 2. Workgroup 0: write the tile map, clear the tickets, and write the indirect commands of the passes.
     uint problems;
-    uint tiles = lay_out_line(problems);
+    uint tiles = write_tile_map(problems);
     if (has_flag(FLAG_TICKETS)) {
         for (uint i = thread_id(); i < ticket_words(); i += THREADS) tickets().v[i] = 0;
     }

@@ -1,10 +1,14 @@
-// Reorder of reduce-then-scan: ranks and scatters by one digit, with scanned counts.
+// Reorder of reduce-then-scan: ranks and scatters by one digit. The scanned counts give the prefix of each tile.
 //
-// In:  keys (and values), tile_words[tiles][BINS], histogram[digit][BINS]; after it, with given bucket starts, the
-//      capacity of the output in items.
+// In:  keys (and values). tile_words[tiles][BINS]: in the row of a chunk's first tile, the counts of all preceding
+//      chunks; in every other row, the counts of preceding tiles of the chunk. histogram[digit][BINS]: the totals, or
+//      the bucket starts of the caller, followed by the capacity of the output in items.
 // Out: keys (and values), stably sorted by the digit, in the target planes. Splits, by OUTPUT: the items of one bucket;
 //      all items, in buckets at given starts; or, in place of values, the rank of each item in its bin.
+// Paper: Merrill and Grimshaw, "Revisiting sorting for GPGPU", 2010.
 // Workgroups: one for each tile.
+// Memory order: inputs come from earlier dispatches. Each output index has one item, so no two workgroups write the
+//               same word.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -44,37 +48,38 @@ const bool HAS_BASES = OUTPUT_KIND == OUTPUT_BUCKETS || OUTPUT_KIND == OUTPUT_PL
 void scatter_unordered(Tile tile, PassIo io, uint keys[ITEMS], uint positions[POSITION_WORDS]) {
     uint first = tile.index * TILE;
     uint targets[ITEMS];
-    uint leaving = 0;
+    uint wanted_items = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint digit = digit_of(keys[k], digit_shift(), digit_mask());
         targets[k] = target_of(digit, position_of(positions, k));
-        if (striped(k) < tile.count - first && is_wanted(digit, position_of(positions, k))) leaving |= 1u << k;
+        if (striped(k) < tile.count - first && is_wanted(digit, position_of(positions, k))) wanted_items |= 1u << k;
     }
     bool decodes = ENCODES && io.last && !KEYS_IN_SCRATCH;
     for (uint w = DROPS_KEYS && io.last ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         Plane target = target_plane(tile.problem, w, io, tile.count);
         uint words[ITEMS];
-        if (KEY_WORDS > 1 || w != 0) load_moving(tile, w, io, words);
+        if (KEY_WORDS > 1 || w != 0) load_words_for_scatter(tile, w, io, words);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (KEY_WORDS == 1 && w == 0) words[k] = decodes ? decode_top(keys[k]) : keys[k];
-            if ((leaving >> k & 1) != 0) store_word(target, targets[k], words[k]);
+            if ((wanted_items >> k & 1) != 0) store_word(target, targets[k], words[k]);
         }
     }
 }
 
+// Sorts a tile by the digit and scatters it.
 void sort_tile(Tile tile, PassIo io) {
     // 1. Load and count. Loads of bases and of scanned counts are in flight together with the keys.
     uint chunk = first_of_chunk(tile, linear_group());
     Words rows = tile_words_of(tile.problem);
     Words histogram = histogram_of(tile.problem);
     uint bases[MAX_DIGITS];
-    uint of_chunk[MAX_DIGITS];
-    uint of_tile[MAX_DIGITS];
+    uint before_chunk[MAX_DIGITS];
+    uint before_tile_in_chunk[MAX_DIGITS];
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         bases[j] = HAS_BASES && digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
-        of_chunk[j] = digit < BINS ? rows.v[chunk * BINS + digit] : 0;
-        of_tile[j] = digit < BINS ? rows.v[tile.index * BINS + digit] : 0;
+        before_chunk[j] = digit < BINS ? rows.v[chunk * BINS + digit] : 0;
+        before_tile_in_chunk[j] = digit < BINS ? rows.v[tile.index * BINS + digit] : 0;
     }
     begin_digit(digit_shift());
     uint keys[ITEMS];
@@ -93,7 +98,7 @@ void sort_tile(Tile tile, PassIo io) {
     if (OUTPUT_KIND == OUTPUT_BUCKETS) scan_digits(bases);
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
-        uint before = of_chunk[j] + (tile.index == chunk ? 0 : of_tile[j]);
+        uint before = before_chunk[j] + (tile.index == chunk ? 0 : before_tile_in_chunk[j]);
         if (digit >= BINS) continue;
         sh_digit_scatter_base[digit] = bases[j] + before - starts[j];
         if (LIMITED) sh_ends[digit] = starts[j] + items_with_room(bases[j], before, totals[j], histogram.v[BINS]);
@@ -113,8 +118,8 @@ void sort_tile(Tile tile, PassIo io) {
         scatter_unordered(tile, io, keys, positions);
         return;
     }
-    uint follower[ITEMS];
-    if (READS_AHEAD) load_moving(tile, KEY_WORDS, io, follower);
+    uint next_words[ITEMS];
+    if (READS_AHEAD) load_words_for_scatter(tile, KEY_WORDS, io, next_words);
     if (VERIFIES_ORDER) {
         verify_order(tile.count - tile.index * TILE);
         barrier();
@@ -124,13 +129,16 @@ void sort_tile(Tile tile, PassIo io) {
         store_at_positions(keys, positions);
         barrier();
     }
-    scatter(tile, io, positions, follower);
+    scatter(tile, io, positions, next_words);
 }
 
 void main() {
+    // 1. Find the tile of this workgroup, and where the pass reads and writes.
     Tile tile;
     if (!find_tile(linear_group(), TILE, tile)) return;
     enter_function(tile.problem);
     PassIo io = pass_io(load_skipped_digits(tile.problem));
+
+    // 2. Sort and scatter the tile, unless the pass is skipped.
     if (io.is_active) sort_tile(tile, io);
 }

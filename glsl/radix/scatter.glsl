@@ -113,7 +113,7 @@ void scatter(Tile tile, PassIo io, uint positions[POSITION_WORDS], inout uint wo
 
     for (uint w = KEY_WORDS == 1 || drops ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         if (KEY_WORDS > 1 && w == digit_word() && !scatters_again) continue;
-        if (!READS_AHEAD || w != KEY_WORDS) load_moving(tile, w, io, words);
+        if (!READS_AHEAD || w != KEY_WORDS) load_words_for_scatter(tile, w, io, words);
         barrier();
         store_at_positions(words, positions);
         barrier();

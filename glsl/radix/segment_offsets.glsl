@@ -2,17 +2,18 @@
 
 Words offsets() { return Words(args.segments.offsets); }
 
-uint told_segments() {
+uint segment_count() {
     uvec2 address = args.segments.count;
     uint most = args.segments.max_count;
     return is_null(address) ? most : min(Words(address).v[0], most);
 }
 
-// Offsets are clamped to the arrays.
-uint begin_of(uint segment) { return min(offsets().v[segment], problem_max_count(0)); }
+// Returns the first item of a segment, clamped to the capacity of the arrays. Segment `segment` ends at
+// segment_begin(segment + 1).
+uint segment_begin(uint segment) { return min(offsets().v[segment], problem_max_count(0)); }
 
-// Returns the items of all segments.
-Segment told_cover() {
-    uint first = begin_of(0);
-    return Segment(first, max(begin_of(told_segments()), first) - first);
+// Returns the extent of all segments: from the first item of the first to the end of the last.
+Segment extent_of_segments() {
+    uint first = segment_begin(0);
+    return Segment(first, max(segment_begin(segment_count()), first) - first);
 }

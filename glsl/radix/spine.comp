@@ -1,9 +1,13 @@
-// Spine of reduce-then-scan: scans the counts of one digit over the chunks.
+// Spine of reduce-then-scan: scans the counts of each bin over the chunks.
 //
 // In:      the skipped digits.
-// In, out: tile_words[tiles][BINS]: the row of each chunk's first tile becomes the exclusive scan.
-// Out:     histogram[BINS] of the digit: the totals. The histogram pass, if there is one, has stored the same values.
-// Workgroups: one for each digit of each problem.
+// In, out: tile_words[tiles][BINS]. The row of each chunk's first tile holds the counts of the chunk; they become the
+//          counts of all preceding chunks (exclusive scan).
+// Out:     histogram[digit][BINS]: the total of each bin. The histogram pass, if there is one, has stored the same
+//          values.
+// Paper: Merrill and Grimshaw, "Revisiting sorting for GPGPU", 2010.
+// Workgroups: one for each bin of each problem.
+// Memory order: inputs come from earlier dispatches; each counter belongs to one workgroup.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -31,10 +35,14 @@
 // Consecutive chunks of a thread.
 const uint RUN = 4;
 
-// The row of a chunk in the problem.
-uint row_of(uint chunk, uint size, uint others) { return (max(chunk * size, others) - others) * BINS; }
+// Returns the offset of a chunk's row: the row of its first tile that belongs to the problem. `tiles_of_others`: tiles
+// of other problems in chunk 0.
+uint row_of(uint chunk, uint chunk_size, uint tiles_of_others) {
+    return (max(chunk * chunk_size, tiles_of_others) - tiles_of_others) * BINS;
+}
 
 void main() {
+    // 1. Find the problem, the bin, and the chunks that contain tiles of the problem.
     uint group = linear_group();
     uint p = group / BINS;
     uint digit = group % BINS;
@@ -45,27 +53,30 @@ void main() {
 
     Words rows = tile_words_of(p);
     uint tiles = tiles_of(resolved_count(p), TILE);
-    uint size = chunk_tiles();
+    uint chunk_size = chunk_tiles();
     // Tiles of other problems in the first chunk of this one.
-    uint others = (SINGLE ? 0 : tile_map().states[p].first_tile) % size;
-    uint chunks = tiles == 0 ? 0 : tiles_of(others + tiles, size);
+    uint tiles_of_others = (SINGLE ? 0 : tile_map().states[p].first_tile) % chunk_size;
+    uint chunks = tiles == 0 ? 0 : tiles_of(tiles_of_others + tiles, chunk_size);
 
+    // 2. Scan the counts of the chunks, THREADS * RUN at a time.
     uint sum = 0;
     for (uint first = 0; first < chunks; first += THREADS * RUN) {
         uint start = first + thread_id() * RUN;
         uint run[RUN];
         uint value = 0;
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            run[i] = start + i < chunks ? rows.v[row_of(start + i, size, others) + digit] : 0;
+            run[i] = start + i < chunks ? rows.v[row_of(start + i, chunk_size, tiles_of_others) + digit] : 0;
             value += run[i];
         }
         uint total;
         uint before = sum + scan_threads(value, total);
         [[unroll]] for (uint i = 0; i < RUN; ++i) {
-            if (start + i < chunks) rows.v[row_of(start + i, size, others) + digit] = before;
+            if (start + i < chunks) rows.v[row_of(start + i, chunk_size, tiles_of_others) + digit] = before;
             before += run[i];
         }
         sum += total;
     }
+
+    // 3. Store the total.
     if (thread_id() == 0) histogram_of(p).v[pass_index() * BINS + digit] = sum;
 }

@@ -1,8 +1,8 @@
 // Maps a tile to its problem.
 //
-// The tiles of all problems have global indices. Problem p owns the tiles from states[p].first_tile up to
-// states[p + 1].first_tile. radix/prepare.comp writes the map. A single problem may do without (DIRECT): each kernel then
-// resolves the count itself.
+// The tiles of all problems have consecutive global indices. Problem p owns the tiles from states[p].first_tile up to,
+// but not including, states[p + 1].first_tile. radix/prepare.comp writes the map. A single problem needs no map
+// (DIRECT): each kernel then resolves the count itself.
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer TileMap {
     uint problems;
@@ -17,18 +17,21 @@ uint problems() { return SEGMENTS ? tile_map().problems : args.problem_count; }
 // Number of tiles of all problems.
 uint all_tiles() { return tile_map().states[args.problem_count].first_tile; }
 
+// Returns the actual count of a problem: from the tile map if the count is in device memory, otherwise from its row.
 uint resolved_count(uint p) {
     if (SEGMENTS || !DIRECT && !is_null(problem_count(p))) return tile_map().states[p].count;
     return requested_count(p);
 }
 
+// Makes problem `p` of the tile map, a long segment, the current segment.
 void enter_segment(uint p) {
     if (!SEGMENTS) return;
     segment_first = tile_map().states[p].first;
     segment_first_tile = tile_map().states[p].first_tile;
 }
 
-// Finds the last problem whose first tile is not beyond `tile`. Empty problems own no tiles and are never found.
+// Returns the problem that owns a tile: the last problem with first_tile <= tile. Problems without tiles are never
+// found.
 uint find_problem(uint tile) {
     uint low = 0;
     uint high = problems() - 1;
@@ -40,7 +43,8 @@ uint find_problem(uint tile) {
     return low;
 }
 
-// Returns false if there are fewer tiles: the dispatch was rounded up.
+// Finds the problem of a tile, from the global tile index. Returns false if there is no such tile: dispatches may have
+// excess workgroups.
 bool find_tile(uint tile, uint tile_size, out Tile found) {
     if (SINGLE) {
         found.problem = 0;

@@ -38,7 +38,7 @@ void verify_order(uint valid) {
             before = keys[i];
         }
     }
-    // Pads equal the largest key. In the last tile they must stay behind all keys, which they follow in the input.
+    // Pads equal the largest key. In the last tile they must stay after all keys, as in the input.
     for (uint position = min(valid, TILE) + verifier; !BY_SOURCE_INDEX && position < TILE;
          position += VERIFYING_THREADS) {
         wrong = wrong || sh_keys[position] != PAD;

@@ -51,8 +51,13 @@ uint estimate_steps(Words bins, uint count) {
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
+
+    // 1. Estimate the steps for each key.
     Words skipped_digits = skipped_digits_words(p);
     uint steps = estimate_steps(skipped_digits, resolved_count(p));
+
+    // 2. Few steps: mark the digits below the prefix as skipped. Otherwise: keep the constant digits as skipped, or
+    // none.
     if (thread_id() != 0) return;
     if (steps <= MOST_STEPS * uint(UNITS_PER_STEP)) {
         skipped_digits.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;

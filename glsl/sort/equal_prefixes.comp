@@ -196,11 +196,14 @@ void sort_tile(uint p, PassIo io, uint count, uint first) {
 }
 
 void main() {
+    // 1. Find this workgroup's share. Only sorts by prefixes need this kernel.
     Share share;
     if (!find_share(share)) return;
     uint skipped_digits = load_skipped_digits(share.problem);
     if (!by_prefixes(skipped_digits)) return;
     PassIo io = pass_io(skipped_digits);
+
+    // 2. Sort the tiles of the share.
     uint tiles = tiles_of(share.count, TILE);
     for (uint tile = share.index; tile < tiles; tile += share.shares) {
         // All threads have read the keys of the previous tile before the next ones overwrite them.

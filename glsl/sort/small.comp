@@ -37,11 +37,14 @@
 #endif
 
 void main() {
+    // 1. Find the problem of this workgroup, and write its status.
     uint p = linear_group();
     if (p >= args.problem_count) return;
     uint count = requested_count(p);
     if (thread_id() == 0) write_status(p);
     if (count == 0) return;
+
+    // 2. Sort it by buckets if that suits the keys, otherwise by digits.
     Part part = whole_problem(p, count);
     PassIo io = input_to_output();
 #ifdef BUCKETS

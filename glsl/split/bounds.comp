@@ -5,6 +5,8 @@
 //      segment; in the status, whether there are items without a bucket.
 // Workgroups: the same number for each problem; one invocation for each bucket. With segments, any number: each
 //             invocation takes one bucket after the other.
+// Memory order: inputs come from earlier dispatches. Invocations set the status by relaxed atomics; each other word of
+//               the output belongs to one invocation.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -46,24 +48,24 @@ void find_bucket(uint p, uint segment, uint bucket, uint first, uint end) {
     if (bucket == BUCKETS - 1 && last != end) set_no_bucket(p);
 }
 
-// The same for a bucket of a segment. Buckets of segments beyond the number of segments are empty and begin after all
-// others.
+// The same for a bucket of a segment. Segments beyond the actual number have empty buckets, which begin after all items
+// of the others.
 void find_bucket_of_segment(uint segment, uint segments, uint bucket) {
-    uint first = begin_of(min(segment, segments));
-    uint end = segment < segments ? begin_of(segment + 1) : first;
+    uint first = segment_begin(min(segment, segments));
+    uint end = segment < segments ? segment_begin(segment + 1) : first;
     find_bucket(0, segment, bucket, first, max(first, end));
 }
 
-// If nothing else is requested: items without a bucket are the last of their segment.
+// Checks only whether a segment has items without a bucket: such items are the last ones of their segment.
 void find_items_without_bucket(uint segment, uint segments) {
-    uint end = segment < segments ? begin_of(segment + 1) : 0;
-    if (end > begin_of(segment) && Words(problem_labels(0)).v[end - 1] == BUCKETS) set_no_bucket(0);
+    uint end = segment < segments ? segment_begin(segment + 1) : 0;
+    if (end > segment_begin(segment) && Words(problem_labels(0)).v[end - 1] == BUCKETS) set_no_bucket(0);
 }
 
-// The number of segments, and of all their buckets if information is requested, is less than 2^30: the host has
-// checked.
+// Writes the information of all buckets of all segments. If none is requested, only checks for items without a bucket.
+// No index overflows: the host has checked that segments, and their buckets if requested, number less than 2^30.
 void find_buckets_of_segments() {
-    uint segments = told_segments();
+    uint segments = segment_count();
     bool writes = !is_null(problem_offsets(0)) || !is_null(problem_counts(0)) || !is_null(problem_commands(0));
     uint all = writes ? args.segments.max_count * BUCKETS : args.segments.max_count;
     uint step = gl_NumWorkGroups.x * gl_NumWorkGroups.y * THREADS;
@@ -74,10 +76,13 @@ void find_buckets_of_segments() {
 }
 
 void main() {
+    // 1. With segments: each invocation takes one bucket after the other.
     if (SEGMENTS) {
         find_buckets_of_segments();
         return;
     }
+
+    // 2. Otherwise: each invocation takes one bucket.
     uint groups = BUCKETS / THREADS + (BUCKETS % THREADS != 0 ? 1 : 0);
     uint p = linear_group() / groups;
     if (p >= args.problem_count) return;

@@ -1,4 +1,7 @@
-// Bucket information of a split: writes offsets, counts and indirect commands, concurrently with the scatter pass.
+// Bucket information of a split: writes offsets, counts and indirect commands. Runs concurrently with the scatter pass,
+// with two exceptions:
+// - Reduce-then-scan with given starts: runs before the scatter pass, which reads the copy of the starts.
+// - Look-back without a histogram: runs after the scatter pass, which writes the counts.
 //
 // In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With RECOUNTS, for few items: keys or
 //      labels, and the count if it is in device memory.
@@ -7,6 +10,8 @@
 //      capacity of the output in items; in the status, whether an item exceeds the capacity. With RECOUNTS: the whole
 //      status.
 // Workgroups: one for each problem.
+// Memory order: inputs come from earlier dispatches. A concurrent scatter pass writes none of this kernel's inputs and
+//               reads none of its outputs. Workgroups share nothing: each has a problem of its own.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -47,7 +52,7 @@ PROBLEM_MEMBER(uint, key_stride)
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
 #ifdef RECOUNTS
-// A single workgroup; it builds its own histogram, as the scattering workgroups do.
+// Counts the items of each bin. The workgroup builds its own histogram, as the scattering workgroups do.
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     enter_function(p);
     OtherItems all;
@@ -81,6 +86,7 @@ void copy_start(uint p, Words histogram, uint bin, uint count) {
     if (count > room_from(start, items)) set_status(p, STATUS_OUTPUT_CLAMPED);
 }
 
+// Loads the number of items of each bin from the histogram; with given starts, also copies these.
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     // Without items, nothing has been counted.
     bool counted = resolved_count(p) != 0;
@@ -96,8 +102,12 @@ void count_bins(uint p, out uint counts[MAX_DIGITS]) {
 void main() {
     uint p = linear_group();
     if (p >= args.problem_count) return;
+
+    // 1. Count the items of each bin.
     uint counts[MAX_DIGITS];
     count_bins(p, counts);
+
+    // 2. Compute the starts of the bins, and write what the caller requests.
     uint starts[MAX_DIGITS] = counts;
     scan_digits(starts);
     for (uint j = 0; j < DIGITS; ++j) {

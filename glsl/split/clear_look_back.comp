@@ -1,10 +1,12 @@
-// Clears the look-back state of a split that skips the histogram, because its bins are not consecutive in the output.
+// Clears the look-back state of a split that skips the histogram. (Its bins are not consecutive in the output, so the
+// scatter needs no totals; but the histogram is the pass that otherwise clears this state.)
 //
 // In:  starts[BINS] of each problem, if the caller gives bucket starts.
 // Out: cleared look-back descriptors of every tile, or of the whole ring. Given starts are copied to the second row of
-//      histogram, followed by the capacity of the output; the first row receives the counts. Without a prepare pass,
-//      also the status of the problem and cleared tickets.
+//      histogram, followed by the capacity of the output. (The scatter pass later stores the counts in the first row.)
+//      Without a prepare pass, also the status of the problem and cleared tickets.
 // Workgroups: one for every args.chunk tiles.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -29,6 +31,7 @@
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
 void main() {
+    // 1. Clear the descriptors of this workgroup's tiles. The workgroup of a problem's first tile copies its starts.
     uint first = linear_group() * args.chunk;
     uint end = first + args.chunk;
     Tile tile;
@@ -43,6 +46,8 @@ void main() {
         }
         t += tiles;
     }
+
+    // 2. Clear the ring; without a prepare pass, also write the status and clear the tickets.
     if (SCAN >= SCAN_RING) clear_ring();
-    if (DIRECT) begin_alone();
+    if (DIRECT) write_status_and_clear_tickets();
 }

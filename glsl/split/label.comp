@@ -23,7 +23,7 @@
 #include "radix/counts.glsl"
 #include "radix/tile_map.glsl"
 #include "radix/segment_offsets.glsl"
-#define ALL_SEGMENTS told_cover
+#define ALL_SEGMENTS extent_of_segments
 #include "radix/share.glsl"
 
 PROBLEM_MEMBER(uvec2, keys)

@@ -83,7 +83,7 @@ void scan_bins() {
 }
 
 // Loads word `w` of the tile's items, decoded. Past the last item, it is any value.
-void load_moving(Tile tile, PassIo io, uint w, out uint words[ITEMS]) {
+void load_words_for_scatter(Tile tile, PassIo io, uint w, out uint words[ITEMS]) {
     Plane source = source_plane(tile.problem, w, io, tile.count);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint i = tile.index * TILE + striped(k);
@@ -104,9 +104,9 @@ void split_tile(Tile tile, PassIo io) {
     uint keys[ITEMS];
     uint bins[ITEMS];
     uint ranks[ITEMS];
-    uint followers[ITEMS];
+    uint next_words[ITEMS];
     load_tile(tile, keys);
-    if (VALUE_WORDS != 0) load_moving(tile, io, KEY_WORDS, followers);
+    if (VALUE_WORDS != 0) load_words_for_scatter(tile, io, KEY_WORDS, next_words);
     begin_digit(digit_shift());
     clear_redundant_histogram();
     [[dont_unroll]] for (uint from = 0; from < tile.count; from += BATCH * THREADS) {
@@ -145,10 +145,10 @@ void split_tile(Tile tile, PassIo io) {
     }
     for (uint w = DROPS_KEYS ? KEY_WORDS : 0; w < ITEM_WORDS; ++w) {
         uint words[ITEMS];
-        if ((KEY_WORDS > 1 || w != 0) && w != KEY_WORDS) load_moving(tile, io, w, words);
+        if ((KEY_WORDS > 1 || w != 0) && w != KEY_WORDS) load_words_for_scatter(tile, io, w, words);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             if (KEY_WORDS == 1 && w == 0) words[k] = KEYS_IN_SCRATCH ? keys[k] : decode_top(keys[k]);
-            if (w == KEY_WORDS) words[k] = followers[k];
+            if (w == KEY_WORDS) words[k] = next_words[k];
             if ((wanted_items >> k & 1) != 0) {
                 store_word(target_plane(tile.problem, w, io, tile.count), targets[k], words[k]);
             }
@@ -157,6 +157,7 @@ void split_tile(Tile tile, PassIo io) {
 }
 
 void main() {
+    // 1. Find the problem and the tile of this workgroup.
     Tile tile;
     tile.problem = SINGLE ? 0 : linear_group() / args.groups;
     tile.index = SINGLE ? linear_group() : linear_group() % args.groups;
@@ -164,6 +165,8 @@ void main() {
     tile.count = requested_count(tile.problem);
     tile.tiles = tiles_of(tile.count, TILE);
     if (tile.index >= tile.tiles) return;
+
+    // 2. Rank and scatter the tile.
     enter_function(tile.problem);
     split_tile(tile, input_to_output());
 }

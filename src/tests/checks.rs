@@ -15,8 +15,8 @@ use crate::shared::{
     PackedPass, RadixProblem, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET,
 };
 
-/// What the kernels keep of the counts of a problem's tiles, digit by digit, in a row for each tile: the counts of those before it in its chunk
-/// of the line; and of the chunk's first tile those of all its tiles, or, once they are summed, of all before.
+/// The count rows of a problem's tiles (glsl/radix/chunks.glsl): for each tile, the counts of preceding tiles of its
+/// chunk. For the first tile of a chunk: the counts of the chunk or, if `summed`, of all preceding chunks.
 fn by_chunks(counts: &[u32], bins: usize, chunk: usize, first_tile: usize, summed: bool) -> Vec<u32> {
     let tiles = counts.len() / bins;
     let begin = |t: usize| t - ((first_tile + t) % chunk).min(t);
@@ -35,7 +35,7 @@ impl Bench {
         self.problems.iter().zip(&self.inputs).map(|(problem, twin)| twin.begun(problem.count())).collect()
     }
 
-    /// What the pass does with the twin's items.
+    /// Source and target of a pass for the twin's problem. None if the pass is skipped.
     pub(super) fn move_of(&self, twin: &Twin, pass: PackedPass) -> Option<Move> {
         let chosen = self.chosen(twin);
         let passed_over = if chosen {
@@ -48,13 +48,13 @@ impl Bench {
         move_of_pass(&twin.format, pass.digits(), passed_over, chosen, pass.index())
     }
 
-    /// Whether prefixes are sorted by.
+    /// Whether the sort uses the prefix path.
     pub(super) fn chosen(&self, twin: &Twin) -> bool {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
         config.algorithm(self.sorts.infos[0].count.max).goes_by_prefixes() && twin.has_rare_prefixes()
     }
 
-    /// Does what the pass does, in plain Rust, and compares.
+    /// Computes the results of the pass in plain Rust, and compares.
     pub(super) fn check(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass, rows: &[RadixProblem], twins: &mut [Twin]) {
         let packed = packed_pass(pass, &self.sorts.format());
         let (tile, index, chunk_of_most) = (self.tile(), packed.index(), member(pass, "chunk").unwrap_or(1) as usize);
@@ -185,7 +185,7 @@ impl Bench {
                 }
                 "radix_permute" => {
                     let [_, values] = twin.output();
-                    // Behind both planes of places.
+                    // After both planes of source indices.
                     let aside = address(row.alternate_values) + u64::from(row.max_count.next_multiple_of(4)) * 8;
                     let target = if member(pass, "step") == Some(PERMUTE_TO_SCRATCH) { aside } else { address(row.to_values) };
                     assert_eq!(self.bytes(memory, target, values.len()), values, "{name}");
@@ -223,7 +223,7 @@ impl Bench {
             }
         }
         if name == "radix_onesweep" && self.sorts.info.strategy == Strategy::Ring {
-            // Every tile has told that it has looked back, those that move nothing too.
+            // Every tile has counted itself as done with look-back, also in skipped passes.
             let tiles = twins.iter().map(|twin| twin.len().div_ceil(tile)).sum();
             let expected = Ring::counted(0..tiles);
             let found = self.part(memory, member(pass, "tickets").unwrap(), Ring::counters(packed) + expected.len());
@@ -321,8 +321,8 @@ impl Bench {
         assert!(self.part(memory, row.tile_words, words).iter().all(|word| *word == 0), "look-back words are cleared");
     }
 
-    /// Look-back words cleared, and where buckets begin, if they are told so, behind the counts to come. `input`: the twin with all items that
-    /// there may be.
+    /// Checks that look-back words are cleared, and that given bucket starts follow the row of counts. `input`: the
+    /// twin with the maximum count.
     fn check_begun(&self, memory: &[u8], row: &RadixProblem, input: &Twin, twin: &Twin) {
         self.check_cleared(memory, row, twin);
         if twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
@@ -331,7 +331,8 @@ impl Bench {
         }
     }
 
-    /// What the tiles of a pass have published, when all have gone. In the ring, what is there of this pass.
+    /// Checks the look-back state after a pass: every tile has published its inclusive prefixes. In the ring: the
+    /// entries of this pass.
     pub(super) fn check_look_back(&self, memory: &[u8], pass: PackedPass, row: &RadixProblem, twin: &Twin, to: Move) {
         let prefixes = twin.prefixes(self.tile(), pass.index());
         if !self.in_ring() {
@@ -341,7 +342,8 @@ impl Bench {
             assert_eq!(found, expected, "every tile's prefixes are published");
             return;
         }
-        // The tiles of a batch share the ring, and which of them the twin is is not told: one alone is.
+        // The problems of a batch share the ring, and the twin's global tile indices are unknown. So only single
+        // problems are checked.
         if self.problems.len() == 1 {
             let ring = Ring::of(pass, prefixes.len() / twin.bins(), twin.bins());
             let words = self.part(memory, row.tile_words, RING_ENTRIES as usize * 2 * twin.bins());
@@ -349,7 +351,7 @@ impl Bench {
         }
     }
 
-    /// States, indirect arguments, after `prepare`.
+    /// Checks the tile map and the indirect commands after the prepare pass.
     pub(super) fn check_line(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) {
         let mut expected = vec![self.problems.len() as u32];
         let mut tiles = 0;
@@ -367,12 +369,12 @@ impl Bench {
         }
     }
 
-    /// All passes, and what they declare.
+    /// Checks the results and the declared accesses of all passes.
     pub(super) fn prove(&self) {
         self.follow(|memory, plan, pass| self.run_declared(memory, plan, pass));
     }
 
-    /// All passes.
+    /// Checks the results of all passes.
     pub(super) fn follow(&self, run: impl Fn(&[u8], &Plan<'_>, &Pass) -> Vec<u8>) {
         self.with_plan(|plan, mut memory, rows| {
             let mut twins = self.twins();
@@ -417,7 +419,7 @@ pub(super) fn member(pass: &Pass, name: &str) -> Option<u32> {
     Some(bytemuck::pod_read_unaligned(&pass.push.bytes()[*offset..][..4]))
 }
 
-/// The pass that a kernel belongs to. Kernels that are not told do the first one.
+/// The pass in the push constants of a kernel. Kernels without this member belong to pass 0.
 pub(super) fn packed_pass(pass: &Pass, format: &Format) -> PackedPass {
     member(pass, "pass").map_or(PackedPass::new(0, format.digits(), 0, 0), bytemuck::cast)
 }

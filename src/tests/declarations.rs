@@ -13,7 +13,7 @@ use crate::core::record::{Commands as _, Recorder};
 use crate::shared::LAYOUT_STRIDED;
 
 impl Bench {
-    /// Which bytes the resources are, the caller's arrays exactly.
+    /// The bytes of the resources, exact for the caller's arrays.
     pub(super) fn mask(&self, plan: &Plan<'_>, set: Resources) -> Vec<bool> {
         let mut mask = vec![false; self.initial.len()];
         let mut add = |address: u64, bytes: usize| {
@@ -35,7 +35,7 @@ impl Bench {
                     _ => (format.value_size, info.value_stride),
                 };
                 if range.size != 0 && format.has(LAYOUT_STRIDED) && [Role::Keys, Role::Values].contains(&role) && stride != 0 {
-                    // Nothing of what lies between items.
+                    // Without the gaps between items.
                     (0..u64::from(info.count.max)).for_each(|i| add(range.address + i * u64::from(stride), size as usize));
                 } else if range.size != 0 {
                     add(range.address, range.size as usize);
@@ -61,7 +61,7 @@ impl Bench {
         self.context.download(&self.buffer, memory.len()).unwrap()
     }
 
-    /// Runs a pass, which may change only what it declares to write. What memory holds after it.
+    /// Runs a pass, and checks that it changes only declared bytes. Returns the memory after the pass.
     pub(super) fn run_within(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
         let writes = self.mask(plan, pass.writes);
         let after = self.run(memory, plan, pass);
@@ -77,7 +77,8 @@ impl Bench {
         there.map_or("nothing of the plan's".to_owned(), |there| format!("{}+{}", there.name, address - there.range.address))
     }
 
-    /// Runs a pass, and again with all altered that it does not read. What memory holds after it.
+    /// Runs a pass twice, the second time with all bytes altered that it does not declare to read. Returns the memory
+    /// after the first run.
     pub(super) fn run_declared(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
         let name = pass.kernel.name();
         let arguments = match pass.groups {
@@ -93,7 +94,7 @@ impl Bench {
         let altered = memory.iter().zip(noise).zip(&reads);
         let altered: Vec<u8> = altered.map(|((byte, noise), read)| if *read { *byte } else { *byte ^ noise }).collect();
         let again = self.run(&altered, plan, pass);
-        // Who has found an entry of the ring free in time, and who has given up waiting, no run says of the next.
+        // Which tiles find their ring entry free in time, and which stop waiting, differs from run to run.
         let by_chance = plan.resources.iter().enumerate().filter(|(_, resource)| {
             self.in_ring() && name.starts_with("radix_onesweep") && ["tickets", "tile_words"].contains(&resource.name)
         });

@@ -24,12 +24,12 @@ use crate::{DeviceFacts, Range, SorterInfo, SplitterInfo, Strategy};
 use ash::vk::PipelineStageFlags2 as Stage;
 use std::rc::Rc;
 
-/// What a command does to some bytes.
+/// An access of a command to some bytes.
 #[derive(Clone, Debug)]
 struct Access {
     stage: Stage,
     writes: bool,
-    /// Apart from one another, by rising address.
+    /// Disjoint ranges, by ascending address.
     ranges: Rc<[Range]>,
     what: String,
 }
@@ -57,7 +57,7 @@ enum Command {
     Accesses(Vec<Access>),
 }
 
-/// A plan, and exactly which bytes each of its resources is.
+/// A plan, and the exact bytes of each of its resources.
 struct Truth<'a> {
     plan: &'a Plan<'a>,
     resources: Vec<Rc<[Range]>>,
@@ -73,7 +73,7 @@ fn exact(resource: &Resource, primitive: Primitive, jobs: &[Job], format: &Forma
     ranges.into()
 }
 
-/// Lists commands with what they do in truth, whatever the recorder has been told.
+/// Lists commands with their true accesses, whatever the plan declares.
 struct List<'a> {
     truths: &'a [Truth<'a>],
     /// The plan that is recorded.
@@ -210,7 +210,7 @@ fn profile(facts: &DeviceFacts) -> Profile {
     profile
 }
 
-/// What the host tells the device of several problems.
+/// Tables that the host writes for several problems.
 const ROWS: [&str; 3] = ["problems", "results", "label_rows"];
 
 /// Plans of the sorts, as batches have them, handed to `body` with the truth about them.
@@ -234,7 +234,7 @@ fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_
     body(&truths, &plans);
 }
 
-/// What is so of the plan of every group.
+/// Checks properties of every group's plan.
 fn check_group(group: &Group<'_>, plan: &Plan<'_>) {
     let made = made_by(group.primitive(), group.config, None);
     let missing = plan.variants.iter().find(|variant| !made.contains(variant));
@@ -250,7 +250,7 @@ fn check_group(group: &Group<'_>, plan: &Plan<'_>) {
     }
 }
 
-/// A sorter's problems, each apart from the others.
+/// Problems of a sorter with disjoint arrays.
 fn sorts(info: SorterInfo, problems: impl IntoIterator<Item = Problem>) -> Sorts {
     let mut sorts = Sorts::new(info);
     let mut addresses = Addresses::new();
@@ -321,7 +321,7 @@ fn splits_have_the_barriers_they_need_and_no_other() {
     }
 }
 
-/// The plan with one of its passes told differently.
+/// The plan with the declaration of one pass changed.
 fn retold<'a>(plan: &Plan<'a>, pass: usize, tell: impl FnOnce(&mut Pass)) -> Plan<'a> {
     let mut told = plan.clone();
     tell(&mut told.passes[pass]);
@@ -356,7 +356,7 @@ fn a_pass_that_is_not_declared_is_found() {
     }
 }
 
-/// And what is declared less than it is: a pass writes what it says it only reads.
+/// The checker finds incomplete declarations: a pass writes a resource that it declares only as read.
 #[test]
 fn a_write_that_is_not_declared_is_found() {
     let problem = Problem { size: 1 << 20, count_on_device: false, status: false };

@@ -1,4 +1,4 @@
-//! Every kernel by itself, on the device that the environment selects.
+//! Tests of each kernel separately, on the device that the environment selects.
 
 mod lost_tiles;
 mod one_workgroup;
@@ -17,7 +17,7 @@ use crate::sort;
 use crate::tuning::{Profile, SizedRank, ranked_chunk};
 use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
-/// One problem by itself: all keys that there are, or as many as the device says.
+/// One problem alone, with a host count or a device count.
 fn alone(emulated: bool, way: Way, info: SorterInfo) {
     let tile = tile_of(emulated);
     let all = Problem::new(1, 9 * tile + 5, None).varied(0b1_0110);
@@ -41,7 +41,7 @@ fn together(emulated: bool, way: Way, info: SorterInfo) {
     Bench::new(emulated, way, info, batch).prove();
 }
 
-/// Every way to a sort, of one problem and of several.
+/// Every algorithm of a sort, for one problem and for several.
 fn every_way(emulated: bool, info: SorterInfo) {
     for way in [Way::Direct, Way::EveryDigit, Way::PassingOver] {
         alone(emulated, way, info);
@@ -55,7 +55,7 @@ fn every_way(emulated: bool, info: SorterInfo) {
     }
 }
 
-/// Formats whose kernels differ, with each of the strategies.
+/// Formats with different kernels, by each strategy.
 fn proven() -> Vec<SorterInfo> {
     let strided =
         |key, value| SorterInfo { key, value, layout: Layout::Strided, placement: Placement::Preserve, ..SorterInfo::keys() };
@@ -267,7 +267,7 @@ fn merged(info: SorterInfo) {
 /// Keys of a group of runs whose second window is as full as possible: at its start, every run but one is just past a
 /// sample, and at its end just before one.
 fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u32> {
-    // Whose item is next.
+    // For each item in sorted order, the run that it belongs to.
     let mut next: Vec<usize> = (0..fan).collect();
     let some = |next: &mut Vec<usize>, run: usize, items: usize| next.extend(vec![run; items]);
     (fan..spacing).for_each(|sample| some(&mut next, sample % fan, step));
@@ -340,7 +340,7 @@ fn ranked(ranked: SizedRank, info: SorterInfo) {
     }
 }
 
-/// More threads of an item than it has words, and fewer.
+/// Items with more threads than words, and with fewer.
 #[test]
 fn rank_kernel() {
     let threads = context(false).device().profile().plain_threads;

@@ -1,18 +1,18 @@
-//! Splits by labels in plain Rust: what their functions are given, and which bucket each item goes to.
+//! Splits by labels in plain Rust: the arguments of bucket functions, and the bucket of each item.
 
 use super::twins::noise;
 use crate::radix::cpu::{self, Plane};
 use crate::{BucketFunction, IdType, Order, SplitterInfo};
 
-/// Of ranges.
+/// First key and width of the ranges.
 pub(super) const LOW: u64 = 0x1000_0000_0000;
 pub(super) const WIDTH: u64 = 0x00f5_0003_1234_5678;
 
-/// What a split is given beside its items, as it lies in memory.
+/// Bucket ids or splitters of a split, as in memory.
 pub(super) fn given(split: &SplitterInfo, seed: u64, size: usize) -> Vec<u8> {
     match split.function {
         BucketFunction::Ids(id) => {
-            // A few of no bucket.
+            // Some ids have no bucket.
             let most = (split.buckets + split.buckets / 8 + 1).min(u32::MAX >> (32 - 8 * id.size()));
             let ids = noise(seed + 5, size).into_iter().map(|word| word % (most + 1));
             ids.flat_map(|id_| id_.to_le_bytes()[..id.size() as usize].to_vec()).collect()

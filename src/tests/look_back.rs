@@ -1,4 +1,4 @@
-//! What tiles publish for those after them: words of look-back, and where the ring keeps them.
+//! The look-back state that tiles publish: words, and their positions in the ring.
 
 use super::contexts::RING_ENTRIES;
 use crate::shared::{PackedPass, RING_GROUPS, RING_TAG_SHIFT};
@@ -33,13 +33,13 @@ impl Ring {
         self.laps_before + tile as u32 / RING_ENTRIES + 1
     }
 
-    /// Low and high half of a count.
+    /// The two words of a descriptor in the ring: lower and upper half of a count.
     pub(super) fn halves(tag: u32, state: u32, count: u32) -> [u32; 2] {
         let head = tag << RING_TAG_SHIFT | state << 16;
         [head | count & 0xffff, head | count >> 16]
     }
 
-    /// Which counter a tile counts itself in: two share one in a ring as small.
+    /// Index of the group counter that a tile increments. In this small ring, groups have two tiles.
     pub(super) fn group(tile: usize) -> usize {
         tile % RING_ENTRIES as usize / 2
     }
@@ -49,7 +49,7 @@ impl Ring {
         [low, low + 1]
     }
 
-    /// Where the counters of a pass begin, behind tickets and tails; and what they are once so many tiles have counted themselves.
+    /// Index of the first group counter of a pass: counters follow tickets and tails.
     pub(super) fn counters(pass: PackedPass) -> usize {
         2 * pass.digits() as usize + pass.index() as usize * RING_GROUPS as usize
     }
@@ -60,8 +60,8 @@ impl Ring {
         counters
     }
 
-    /// What a tile of this pass has left is its prefix. Those that are `sure` to have found their entry free have left it; of others, who may
-    /// have given up waiting for it, there may be nothing, or half to be written over.
+    /// Checks that entries of this pass hold inclusive prefixes. Tiles in `sure` have certainly found their entry free,
+    /// so they have written it. Other tiles may have stopped waiting: their entry may be missing or half written.
     pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: Range<usize>, sure: Range<usize>) {
         for (tile, digit) in tiles.flat_map(|tile| (0..self.bins).map(move |digit| (tile, digit))) {
             let found = self.places(tile, digit).map(|place| words[place]);

@@ -1,4 +1,4 @@
-//! Proof of what has no public name: barriers and plans without a GPU, kernels one by one on whatever device there is.
+//! Tests of internals: barriers and plans without a GPU, and each kernel on the device that the environment selects.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 

@@ -12,7 +12,7 @@ use crate::{
     SplitterInfo, Strategy, ValueType,
 };
 
-/// Where made-up scratch lies.
+/// Address of the scratch, which does not exist.
 pub(super) const SCRATCH: u64 = 0x10_0000_0000;
 
 pub(super) const NVIDIA: DeviceFacts = DeviceFacts {
@@ -93,11 +93,11 @@ pub(super) struct Sorts {
     /// Where items only go to buckets.
     split: Option<SplitterInfo>,
     pub(super) infos: Vec<Items>,
-    /// Of splits, what goes with each of them.
+    /// For splits: the bucket arguments of each.
     pub(super) buckets: Vec<Buckets>,
 }
 
-/// For cases whose problems all go by one algorithm.
+/// For cases whose problems all use one algorithm.
 impl Jobs<Job, Role> for Sorts {
     fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         self.jobs().for_each(|job| visit(&job));
@@ -173,7 +173,7 @@ impl Sorts {
         let any = split.output != SplitOutput::Counts && split.method == SplitMethod::Workgroup;
         let split = if any { split } else { split.strategy(Strategy::ReduceThenScan) };
         let SplitterInfo { key, value, drop_keys, layout, segmented, strategy, output, .. } = split;
-        // Ranks are words as places are.
+        // Ranks are words, like indices.
         let (value, drop_keys) = match output {
             SplitOutput::Ranks => (ValueType::Index, true),
             _ => (value, drop_keys || output == SplitOutput::Counts),
@@ -283,7 +283,7 @@ pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
     all.map(|(name, info)| (name, SorterInfo { segmented: true, ..info })).collect()
 }
 
-/// Splits of each function, with a bucket more and without, of items that differ in where they lie.
+/// Splits by each bucket function, with and without an extra bin, in several layouts.
 pub(super) fn splits() -> [SplitterInfo; 22] {
     use BucketFunction::{Ids, Range, Signs, Splitters};
     let bits = BucketFunction::Bits { begin_bit: 3 };
@@ -296,14 +296,14 @@ pub(super) fn splits() -> [SplitterInfo; 22] {
         SplitterInfo { key: KeyType::U64, value: ValueType::Index, drop_keys: true, ..SplitterInfo::keys(32, bits) },
         SplitterInfo { key: KeyType::U8, ..SplitterInfo::pairs(5, bits) },
         SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(1, bits) },
-        // By labels, and in two moves.
+        // By labels, and with two scatter passes.
         SplitterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SplitterInfo::keys(100, Splitters) },
         SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(256, Ids(IdType::U16)) },
         strided(places(SplitterInfo { key: KeyType::U32x3, ..SplitterInfo::keys(8, Signs) })),
         strided(SplitterInfo { key: KeyType::I64, ..SplitterInfo::pairs(700, Range) }),
         SplitterInfo::keys(1000, bits),
         SplitterInfo { drop_keys: true, ..SplitterInfo::pairs(65_536, Ids(IdType::U32)) },
-        // What becomes of items besides.
+        // Other outputs.
         SplitterInfo::pairs(9, BucketFunction::Bits { begin_bit: 20 }).output(SplitOutput::Bucket(4)),
         SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(255, Ids(IdType::U8)) }.output(SplitOutput::Placed),
         SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(100, BucketFunction::Bits { begin_bit: 25 }) }
@@ -351,7 +351,7 @@ fn segments_of(size: u32) -> u32 {
     size / 8
 }
 
-/// Hands out addresses, each array apart from the one before.
+/// Assigns addresses. Arrays do not touch.
 #[derive(Debug)]
 pub(super) struct Addresses(u64);
 
@@ -396,7 +396,7 @@ impl Addresses {
             sizeless.count = Count::host(problem.size);
             sizeless.segments.count = Count { max: segments_of(problem.size), ..counted };
         }
-        // What the request says that it needs, it gets, and nothing else.
+        // Arrays have exactly the sizes that the request declares.
         let mut array = |role| {
             let wanted = sizeless.arguments(format).into_iter().find(|argument| argument.role == role).unwrap().range.size;
             if wanted == 0 { Range::NONE } else { self.array(wanted) }

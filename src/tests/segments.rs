@@ -1,4 +1,4 @@
-//! Segments, pass by pass: what each declares, and what they come to.
+//! Segments, pass by pass: declared accesses and results.
 
 use super::bench::{Bench, Problem, Way};
 use super::contexts::{always, assert_silence, context, in_turn, tile_of};
@@ -9,7 +9,7 @@ use crate::sort;
 use crate::tuning::{Profile, SmallShape};
 use crate::{KeyType, SorterInfo, Strategy, ValueType};
 
-/// Segments of these lengths behind five items that are in none, before nine.
+/// Segments of these lengths. Five items before and nine items after them are in no segment.
 fn problem(seed: u64, lengths: &[usize], counted: Option<u32>) -> Problem {
     let mut offsets = vec![5];
     for length in lengths {
@@ -66,7 +66,7 @@ fn follow(bench: &Bench) {
     assert_silence(&bench.context);
 }
 
-/// What is known of the buckets of each segment: offsets, counts and commands.
+/// The expected bucket information of each segment: offsets, counts and commands.
 struct Told {
     buckets: Buckets,
     expected: [Vec<u32>; 3],
@@ -180,7 +180,7 @@ fn segments_that_all_fit_take_one_pass() {
     prove(false, info, problem(2, &[3, whole - 20, 1], None));
 }
 
-/// Offsets that fall, which nobody may give, have segments overlap: nothing outside of the arrays is touched even so.
+/// Descending offsets, an error of the caller, make segments overlap. Even then no access is outside of the arrays.
 #[test]
 fn falling_offsets_stay_within_the_arrays() {
     let whole = context(false).device().profile().sort_keys.segments.tile();

@@ -1,4 +1,4 @@
-//! What memory ought to hold after each pass: the twin of a problem, and where its words lie.
+//! Expected memory after each pass: the CPU twin of a problem, and the addresses of its words.
 
 use super::labels;
 use super::primitives::{Primitive, Requests as _};
@@ -28,8 +28,7 @@ pub(super) fn noise(seed: u64, words: usize) -> Vec<u32> {
     (0..words).map(draw).collect()
 }
 
-/// Items one after the other: the planes' words, each of `unit` bytes. What lies between items, where they are `stride` bytes apart, is
-/// noise.
+/// Consecutive items: the planes' words, each of `unit` bytes. Items are `stride` bytes apart, with noise in the gaps.
 pub(super) fn laid_out(planes: &[&Plane], unit: usize, stride: usize) -> Vec<u8> {
     let size = planes.len() * unit;
     let count = planes.first().map_or(0, |plane| plane.len());
@@ -43,42 +42,42 @@ pub(super) fn laid_out(planes: &[&Plane], unit: usize, stride: usize) -> Vec<u8>
     bytes
 }
 
-/// Of a split by ranges.
+/// First key and width of the ranges of a split.
 pub(super) const LOW: u32 = 0x1000_0000;
 pub(super) const WIDTH: u32 = 0x00f5_0003;
 
-/// Items with all that a sort does to them, in plain Rust.
+/// The items of a problem, and the passes of its sort in plain Rust.
 #[derive(Clone)]
 pub(super) struct Twin {
     info: SorterInfo,
     pub(super) format: Format,
-    /// Of a split that finds bins by itself.
+    /// The bucket function, if the passes of the split evaluate it.
     buckets: Option<BucketFunction>,
     /// Of a split.
     bucket_count: Option<u32>,
     /// Of a split by labels: they are its keys then, and the caller's keys and values what moves along.
     by_labels: Option<SplitterInfo>,
-    /// What it is given beside its items.
+    /// Bucket ids or splitters.
     pub(super) given: Vec<u8>,
-    /// Encoded words, least significant first; of a split, behind them each key's bin.
+    /// Encoded words, least significant first. For splits, a plane with the bin of each key follows.
     pub(super) keys: Vec<Plane>,
-    /// The same as the caller has them.
+    /// The same keys in the caller's encoding.
     pub(super) raw: Vec<Plane>,
     /// Values as the passes move them.
     moved: Vec<Plane>,
-    /// All words of the values, in the order of the input; none where they are indices.
+    /// All words of the values, in input order. None if values are indices.
     values: Vec<Plane>,
     pub(super) counts: Vec<u32>,
     pub(super) totals: Vec<u32>,
-    /// A bit for each digit that all keys share.
+    /// A bit for each constant digit.
     pub(super) shared: u32,
-    /// Between passes the words lie in scratch alone.
+    /// Whether all planes between passes are in scratch (merge sorts).
     pub(super) merged: bool,
 }
 
 impl Twin {
-    /// Keys are noise of few values in some places and many in others. `varied`: digits that not all keys share, as far as keys are told
-    /// apart by their bits as they come.
+    /// Keys are noise, with few values in some bits and many in others. `varied`: a bit for each digit that is not
+    /// constant. Digits are those of the raw keys.
     pub(super) fn new(sorts: &Sorts, seed: u64, size: usize, varied: u32) -> Self {
         let (info, format, by_labels) = (sorts.info, sorts.format(), sorts.by_labels());
         let buckets = sorts.function().filter(|_| by_labels.is_none());
@@ -191,7 +190,7 @@ impl Twin {
         self.moved.splice(0..0, keys.into_iter().filter(|_| !self.info.drop_keys));
     }
 
-    /// Of a split, how many items each bucket has, and behind them those of none.
+    /// For splits: the number of items of each bucket, then of items without a bucket.
     pub(super) fn bucket_counts(&self) -> Vec<u32> {
         let Some(buckets) = self.bucket_count else { return Vec::new() };
         let bins = if self.by_labels.is_some() { &self.keys[0] } else { &self.keys[self.format.key_words as usize] };
@@ -200,7 +199,7 @@ impl Twin {
         counts
     }
 
-    /// Where buckets begin that a split is told to place: the last ones first, as far behind as all have room.
+    /// Given bucket starts: the last buckets come first, as late as all items have room.
     pub(super) fn starts(&self, count: usize) -> Vec<u32> {
         let counts = self.begun(count).bucket_counts();
         let mut end = (self.len() - count) as u32;
@@ -255,7 +254,7 @@ impl Twin {
         bin.min(self.format.bins() - 1)
     }
 
-    /// Of a pass; of a split, what tells the bin.
+    /// The digit of a pass. For splits: the plane with the bins.
     pub(super) fn digit(&self, pass: u32) -> Digit {
         match self.buckets {
             Some(_) => Digit { word: self.format.key_words, shift: 0, bits: 9 },
@@ -267,7 +266,7 @@ impl Twin {
         (0..self.format.digits()).map(|index| cpu::histogram(&self.keys, self.digit(index), self.bins())).collect()
     }
 
-    /// How many keys have a prefix of each bin: see glsl/radix/histogram.comp.
+    /// Number of keys in each prefix bin: see glsl/radix/histogram.comp.
     pub(super) fn prefix_bins(&self) -> Vec<u32> {
         let mut bins = vec![0; PREFIX_BINS as usize];
         let digits = self.format.digits();
@@ -283,7 +282,7 @@ impl Twin {
         bins
     }
 
-    /// Whether a key finds few others with its prefix, as far as bins tell: see glsl/sort/choose_prefix_path.comp.
+    /// Whether the bins estimate that few keys have equal prefixes: see glsl/sort/choose_prefix_path.comp.
     pub(super) fn has_rare_prefixes(&self) -> bool {
         let mean = self.len() as f64 / f64::from(PREFIX_BINS);
         let squares: f64 = self.prefix_bins().into_iter().map(|keys| (f64::from(keys) - mean).powi(2)).sum();
@@ -299,11 +298,11 @@ impl Twin {
     /// Some of the items, as if there were no others.
     pub(super) fn cut(&self, items: std::ops::Range<usize>) -> Self {
         let of = |planes: &[Plane]| planes.iter().map(|plane| plane[items.clone()].to_vec()).collect();
-        // Values of any size are fetched by places among all.
+        // Large values are gathered by source indices among all items.
         Self { keys: of(&self.keys), raw: of(&self.raw), moved: of(&self.moved), ..self.clone() }
     }
 
-    /// Sorts by a digit; tells where each item goes.
+    /// Sorts by a digit. Returns the output index of each item.
     pub(super) fn reorder(&mut self, tile: usize, pass: u32) -> Vec<usize> {
         let digit = self.digit(pass);
         let mut counts = cpu::count(&self.keys, tile, digit, self.bins());
@@ -313,7 +312,7 @@ impl Twin {
         places
     }
 
-    /// The part of a key that is sorted by, as one number.
+    /// The sorted bits of a key, as one number.
     fn sorted_by(&self, i: usize) -> u128 {
         if self.buckets.is_some() || self.by_labels.is_some() {
             let words = if self.by_labels.is_some() { 0 } else { self.format.key_words as usize };
@@ -330,7 +329,7 @@ impl Twin {
         order
     }
 
-    /// Sorts runs of so many items.
+    /// Sorts runs of `items` items.
     pub(super) fn sort_runs(&mut self, items: usize) {
         let runs = (0..self.len()).step_by(items);
         let order: Vec<usize> = runs.flat_map(|first| self.order_of(first..(first + items).min(self.len()))).collect();
@@ -354,8 +353,9 @@ impl Twin {
         self.raw = vec![found];
     }
 
-    /// Keys before the end of each tile, for each digit, in the order of look-back words: all before, or, of a split whose buckets do not lie one
-    /// behind the other, those of the same digit. The last tile counts its pads, whose digits are the largest; nobody looks back at it.
+    /// Inclusive prefixes of each tile and digit, in the order of look-back words. If the buckets of a split are not
+    /// consecutive, prefixes begin at 0 for each digit. The last tile includes its pads, which have the largest digit:
+    /// no tile looks back at it.
     pub(super) fn prefixes(&self, tile: usize, pass: u32) -> Vec<u32> {
         let digit = self.digit(pass);
         let own = cpu::count(&self.keys, tile, digit, self.bins());
@@ -405,7 +405,7 @@ impl Twin {
         [laid_out(&items, unit, 0), laid_out(&values.iter().collect::<Vec<_>>(), 4, 0)]
     }
 
-    /// Values of any size, by the places that have been sorted.
+    /// Large values in sorted order, gathered by the sorted source indices.
     pub(super) fn values_in_order(&self) -> Vec<Plane> {
         if !self.format.has(LAYOUT_VALUES_APART) {
             return self.moved.clone();
@@ -413,13 +413,14 @@ impl Twin {
         self.values.iter().map(|plane| self.moved[0].iter().map(|from| plane[*from as usize]).collect()).collect()
     }
 
-    /// Where a pass that moves items so leaves them, and what there.
+    /// The addresses that a pass writes, and the bytes it writes there.
     pub(super) fn written(&self, row: &RadixProblem, to: Move) -> Vec<(u64, Vec<u8>)> {
         let format = &self.format;
         let mut written = Vec::new();
         let [keys, values] = self.output();
         if self.by_labels.is_some() {
-            // Where there are two moves, the first leaves planes of labels behind those that come and those that are kept, which may be narrower.
+            // With two scatter passes, the first writes its labels to a plane after the input's labels, which may be
+            // narrower.
             let plane = u64::from(row.max_count.next_multiple_of(4)) * 4;
             let area = address(row.alternate_keys) + if to.last { 0 } else { plane };
             if format.digits() > 1 {
@@ -461,7 +462,8 @@ impl Twin {
         written
     }
 
-    /// Planes of keys (0) or values (1) between passes: the alternate ones, or those that lie where the result will, if they may.
+    /// Address of the planes of keys (0) or values (1) between passes: the alternate planes, or those in the output's
+    /// memory if allowed.
     pub(super) fn area(&self, row: &RadixProblem, which: usize, alternate: bool) -> u64 {
         let format = &self.format;
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
@@ -475,7 +477,7 @@ impl Twin {
     }
 }
 
-/// An input as it lies in memory.
+/// An input as in memory.
 pub(super) struct Input {
     pub(super) keys: Vec<u8>,
     pub(super) values: Vec<u8>,
@@ -483,17 +485,17 @@ pub(super) struct Input {
     pub(super) value_stride: u32,
 }
 
-/// What a pass does with a problem: see glsl/radix/ping_pong.glsl.
+/// Source and target of a pass: see glsl/radix/ping_pong.glsl.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    /// Passes before it that move.
+    /// Number of active passes before this one.
     pub(super) before: u32,
     pub(super) last: bool,
     pub(super) to_output: bool,
 }
 
-/// None where the pass does nothing. A copy ends the moves where they would end in the wrong place, or where there would be none;
-/// where prefixes are sorted by, what finishes does.
+/// None if the pass is skipped. A copy is the last pass if the others end in the wrong array, or if there are no
+/// others. On the prefix path, the last pass sorts equal prefixes.
 pub(super) fn move_of_pass(format: &Format, digits: u32, passed_over: u32, by_prefixes: bool, pass: u32) -> Option<Move> {
     let mut moves: Vec<u32> = (0..digits).filter(|digit| passed_over >> digit & 1 == 0).collect();
     let ends_right = match format.rule() {

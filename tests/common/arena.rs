@@ -12,35 +12,35 @@ use trommel::{
     Scratch, Segments, SortInfo, SorterInfo, SplitInfo, ValueType,
 };
 
-/// What scratch holds before.
+/// Byte pattern of scratch before a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Poison {
     Random(u64),
     Fill(u32),
 }
 
-/// Whether scratch is for one sort after the other or for all at once.
+/// Whether jobs run one after the other in the same scratch, or together as a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Together {
     Singles,
     Batch,
 }
 
-/// From this many jobs on, each kind of array lies by itself, in order, as parts of larger arrays do.
+/// From this many jobs on, arrays of the same role are consecutive in memory, as parts of one large array would be.
 const MANY: usize = 32;
 
-/// Memory for jobs.
+/// A buffer with the arrays of all jobs.
 pub(crate) struct Arena<'a> {
     context: &'a Context,
     jobs: &'a [Job<'a>],
     pub(crate) buffer: Buffer,
-    /// Of a split, what it has in common with a sort.
+    /// The arrays of items, as of a sort.
     pub(crate) infos: Vec<SortInfo>,
-    /// Where what is asked of splits goes: offsets, counts, commands.
+    /// Bucket information of splits: offsets, counts, commands.
     results: Vec<[trommel::Range; 3]>,
-    /// What splits are given beside their items.
+    /// Bucket ids or splitters.
     given: Vec<trommel::Range>,
-    /// Where buckets begin, of those that are told.
+    /// Bucket starts of the caller, for placed buckets.
     starts: Vec<trommel::Range>,
     pub(crate) scratch: Scratch,
     regions: Vec<Region>,
@@ -48,11 +48,11 @@ pub(crate) struct Arena<'a> {
     expected: Vec<u8>,
 }
 
-/// A run of bytes with a name.
+/// A named range of bytes.
 struct Region {
     name: String,
     bytes: Range<usize>,
-    /// Whether anything may be written there.
+    /// Whether the content after the run is undefined.
     free: bool,
 }
 
@@ -64,7 +64,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// An odd number of bytes or words, so that nothing is aligned to more than it must be by chance alone.
+    /// Size of a guard: an odd number of bytes or words. So no array is aligned to more than its elements require.
     fn guard(&mut self, alignment: usize) {
         let units = 1 + 2 * self.random.below(3) as usize;
         let bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
@@ -85,17 +85,17 @@ impl Builder {
     }
 }
 
-/// An array of a job: what it holds and what it shall hold.
+/// An array of a job, with its content before the run and its expected content.
 struct Array {
     name: &'static str,
-    /// Bytes of an item, and from one to the next.
+    /// Size of an item and distance of neighboring items, in bytes.
     size: usize,
     stride: usize,
     alignment: usize,
     before: Vec<Vec<u8>>,
-    /// What is written to each place, if anything; none where the array is left as it was.
+    /// For each index, the item that must be written, if any. None if the whole array must stay unchanged.
     written: Option<Vec<Option<Vec<u8>>>>,
-    /// Whether what is written means nothing.
+    /// Whether the content after the run is undefined.
     free: bool,
 }
 
@@ -119,13 +119,13 @@ impl Array {
     }
 }
 
-/// The arrays of a job: keys, values, and where both go.
+/// The arrays of a job: keys and values, of input and output.
 fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
     let info: &SorterInfo = &job.mover.items();
     let (key_size, value_size) = (info.key.size() as usize, info.value.size() as usize);
     let n = job.keys.len();
     let keys: Vec<Vec<u8>> = job.keys.iter().map(|bits| bits.to_le_bytes()[..key_size].to_vec()).collect();
-    // Rising, so that a swap of equal keys shows, and different from every other job's and word's.
+    // Ascending, so that a swap of equal keys is found. Distinct for all jobs and words.
     let ranks = if job.mover.ranks() { job.ranks() } else { Vec::new() };
     let value = |item: usize| -> Vec<u8> {
         if let Some(rank) = ranks.get(item) {
@@ -193,10 +193,10 @@ fn value_stride(info: &SorterInfo) -> u32 {
     info.value.size() + 12
 }
 
-/// Adds one of a job's arrays.
+/// Adds an array of a job.
 type Step<'s> = &'s mut dyn FnMut(&mut Builder, usize, &mut Places);
 
-/// First bytes of a job's arrays.
+/// Offsets of a job's arrays in the buffer.
 #[derive(Clone, Copy, Default)]
 struct Places {
     arrays: [Option<usize>; 4],
@@ -340,7 +340,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Records one of the jobs.
+    /// Records one job.
     pub(crate) fn record_one(&self, commands: vk::CommandBuffer, i: usize) -> Result<()> {
         // SAFETY: the command buffer is recording; the arena outlives its execution.
         unsafe {
@@ -351,7 +351,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Records the jobs, as one batch or one after the other with the barrier that the documentation asks for.
+    /// Records the jobs: as one batch, or one after the other with the documented barrier in between.
     pub(crate) fn record(&self, commands: vk::CommandBuffer, together: Together) -> Result<()> {
         match together {
             // SAFETY: the command buffer is recording; the arena outlives its execution.
@@ -365,17 +365,17 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Puts everything back as it was.
+    /// Restores the initial content of the buffer.
     pub(crate) fn reset(&self) {
         self.context.write(&self.buffer, &self.before).expect("the buffer is as large");
     }
 
-    /// Compares every byte that is not free to be written.
+    /// Compares every byte whose content is defined.
     pub(crate) fn check(&self) {
         self.compare(&self.expected, "sorted");
     }
 
-    /// Compares every byte, scratch too, with what was there before.
+    /// Checks that no byte has changed, scratch included.
     pub(crate) fn check_untouched(&self) {
         let found: Vec<u8> = self.context.download(&self.buffer, self.before.len()).expect("download");
         assert!(found == self.before, "something was recorded and has run");
@@ -420,7 +420,7 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     }
     builder.guard(4);
     let told = job.device_count().unwrap_or(0);
-    // Offsets beyond the arrays, too.
+    // Includes offsets past the end of the arrays.
     let beyond =
         job.offsets.get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize).is_some_and(|end| *end > job.max());
     let clamped = told > job.most() || beyond;
@@ -468,7 +468,7 @@ fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
     Some(builder.add(format!("what is told of the buckets of job {i}"), &before, &expected, false))
 }
 
-/// The split of what a sort would sort.
+/// The request of a split with these arrays.
 fn split_info(info: &SortInfo, low: u64, width: u64) -> SplitInfo {
     let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, .. } = *info;
     let items = SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, ..SplitInfo::default() };
@@ -479,7 +479,7 @@ fn scratch_size<'a>(jobs: &[Job<'a>], together: Together) -> u64 {
     match together {
         Together::Singles => jobs.iter().map(|job| job.mover.scratch_size(job.max())).max().unwrap_or(0),
         Together::Batch => {
-            // Sizes are asked for before there are addresses, of the counts neither.
+            // Scratch sizes are computed before any address is known, also those of counts.
             let info = |job: &Job<'_>| SortInfo { count: Count::host(job.max()), ..SortInfo::default() };
             let requests: Vec<_> = jobs.iter().map(|job| (job, info(job))).collect();
             let request = |(job, info): &(&Job<'a>, SortInfo)| match job.mover {
@@ -492,7 +492,7 @@ fn scratch_size<'a>(jobs: &[Job<'a>], together: Together) -> u64 {
     }
 }
 
-/// The barrier that a caller owes between two calls.
+/// The barrier that the caller records between two calls.
 pub(crate) fn barrier(context: &Context, commands: vk::CommandBuffer) {
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)

@@ -13,18 +13,18 @@ pub(crate) enum Setup {
     /// Hardware subgroups of a size that the device chooses, tiny tiles, two tile shapes with odd items, at most 7
     /// workgroups in x.
     Folded,
-    /// Subgroups of so many lanes made of shared memory.
+    /// Emulated subgroups with this number of lanes.
     Emulated(u32),
-    /// The least threads, and as many groups in x as the device takes.
+    /// The smallest workgroups, and the device's maximum number of workgroups in x.
     Narrow,
-    /// Tiny tiles, nothing direct, and long keys of up to 3000 by prefixes.
+    /// Tiny tiles, always with a prepare pass, and long keys by prefixes up to a count of 3000.
     Prefixes,
-    /// Every third tile is late, and the others wait for so many turns.
+    /// Every third tile is delayed, and the others wait for this number of polls.
     Late(u32),
 }
 
 impl Setup {
-    /// Its name in names of tests.
+    /// The setup's part of test names.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Emulated(lanes) => format!("emulated_{lanes}"),
@@ -37,18 +37,18 @@ impl Setup {
         let widest = facts.max_lanes.max(64);
         let profile = |lanes, threads, tiles: &[SizedTile]| {
             let second = match self {
-                // Merging takes no subgroups: the setup that meets every kind of sort does for it.
+                // Merging uses no subgroups: one setup suffices, the one that runs every kind of sort.
                 Self::Folded => SmallShape::merge(threads, 4),
                 Self::Emulated(32) | Self::Narrow => SmallShape::buckets(threads, 2),
                 _ => SmallShape::radix(threads, 2),
             };
             let small = [SmallShape::radix(threads, 1), second];
-            // Small enough for few keys to need tiles.
+            // Small, so that few keys need tiles.
             let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
-            // One workgroup sorts some that are smaller and some that are larger.
+            // Two shapes of one-workgroup sorts, for smaller and for larger problems.
             let ranked =
                 SizedRank { above: threads / 2 + 5, above_in_place: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
-            // A few workgroups, and fewer items than tests have for tiles.
+            // Few workgroups, and fewer items than the tests have for tiles.
             let few = SizedTile { up_to: 2 * threads + 20, shape: Shape { threads, items: 1 }.into() };
             let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
             let shapes = SortShapes {
@@ -62,7 +62,7 @@ impl Setup {
                 single_dispatch: Some(few).filter(|_| matches!(self, Self::Folded | Self::Emulated(_))).into_iter().collect(),
                 segments,
             };
-            // Segments of long keys by merging, with emulated subgroups too.
+            // Segments of long keys are merged, also with emulated subgroups.
             let segments_of_long = if self == Self::Emulated(32) { SmallShape::merge(threads, 2) } else { segments };
             Profile {
                 lanes,
@@ -70,14 +70,14 @@ impl Setup {
                 sort_pairs: shapes.clone(),
                 sort_long: SortShapes { segments: segments_of_long, ..shapes },
                 sort_finish: Shape { threads, items: 2 },
-                // So that few items take two levels.
+                // Small, so that few items need two levels.
                 merge_fan: 4,
                 direct_up_to: 1000,
                 all_digits_up_to: 7 * threads,
-                // Tiny, so that entries are used again all the time.
+                // Tiny, so that entries are reused often.
                 hooks: Hooks { ring_entries: 8, ring_reach: 3, ..Hooks::default() },
                 plain_threads: threads,
-                // Few, so that a group's chunk holds several tiles and crosses problems.
+                // Few, so that a workgroup's chunk has several tiles and spans problems.
                 histogram_groups: 5,
                 max_groups_x: 7,
                 ..native.device().profile().clone()
@@ -111,7 +111,7 @@ impl Setup {
             Self::Native => return None,
             Self::Folded => Profile {
                 small_ranking: Ranking::Verified,
-                // What splits of few items go by where nobody says how.
+                // Shapes of splits of few items by `Auto`.
                 strategy: Strategy::Lookback,
                 ..merging(
                     if facts.max_lanes == 8 { 0 } else { 700 },
@@ -128,7 +128,7 @@ impl Setup {
             Self::Emulated(lanes) => Profile {
                 emulated_subgroups: true,
                 small_ranking: if lanes == 32 { Ranking::Verified } else { Ranking::Ballots },
-                // Where all kinds go by.
+                // The setup in which every kind of sort runs.
                 ..merging(
                     if lanes == 32 && !super::brief() { 1200 } else { 0 },
                     with_hooks(profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]), &|hooks| {
@@ -159,10 +159,10 @@ pub(crate) fn share() -> Option<usize> {
     (lanes <= 16 && !super::full()).then_some((lanes / 8) as usize)
 }
 
-/// Of each share, lanes of the subgroups that are emulated: they are the same on every driver.
+/// Sizes of emulated subgroups for each share. Emulated subgroups behave alike on all drivers.
 pub(crate) const EMULATED: [u32; 3] = [64, 32, 128];
 
-/// What runs on this driver: subgroups as it has them, and emulated ones, but where pipelines take longest.
+/// Setups that run on this driver: hardware subgroups and, unless pipeline creation is slow, emulated ones.
 pub(crate) fn setups() -> Vec<Setup> {
     let emulated = match share() {
         _ if super::brief() => &[][..],
@@ -178,7 +178,7 @@ unsafe extern "C" {
     safe fn atexit(function: extern "C" fn()) -> i32;
 }
 
-/// The GPU-assisted layer aborts where devices outlive it, and no test knows itself to be the last.
+/// The GPU-assisted layer aborts if a device outlives it, and no test can know that it is the last.
 extern "C" fn close_all() {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
@@ -191,7 +191,7 @@ pub(crate) fn context(setup: Setup) -> Context {
             return context.clone();
         }
         let context = Context::with(&info).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
-        // Of all that a sorter may need, tests need half.
+        // Tests use only about half of the pipelines that a sorter may need.
         if context.device().facts().is_cpu && !super::full() {
             context.device().make_pipelines_late();
         }
@@ -203,9 +203,10 @@ pub(crate) fn context(setup: Setup) -> Context {
     get(setup, ContextInfo { profile, ..ContextInfo::default() })
 }
 
-/// That the validation layer, where it is on, has said nothing. Every test ends with it.
+/// Checks that the validation layer, if it is on, has reported nothing. Every test ends with this check.
 pub(crate) fn assert_silence(context: &Context) {
-    // After what driver and layer have registered so far, hence before it. Once more does no harm.
+    // Exit handlers run in reverse order, so this one runs before those that driver and layer have registered so far.
+    // Running it again does no harm.
     atexit(close_all);
     super::coverage::collect(context);
     let messages = context.messages();

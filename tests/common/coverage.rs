@@ -1,7 +1,7 @@
-//! Which kernels and which of their specialised branches the tests of a binary have run, held against the table of what
-//! they are there for.
+//! Coverage of kernels and of their specialized branches by a test binary, compared with a table of the branches that
+//! the binary must run.
 //!
-//! A branch is a kernel, a specialisation constant that it declares, and a class of that constant's values. A table is
+//! A branch is a kernel, a specialization constant that it declares, and a class of that constant's values. A table is
 //! a text file: a line has a kernel, a constant and its classes; `class@4+16` is run where subgroups have 4 or 16
 //! lanes, a class without `@` everywhere. With `TROMMEL_UPDATE_COVERAGE` set, a whole run writes what it has run to the
 //! table, for the lanes that it has run with.
@@ -14,37 +14,38 @@ use trommel::host::Context;
 use trommel::kernels::{Kernel, Variant};
 use trommel::shared::{self, Constant};
 
-/// Lanes of the drivers that share what is tested.
+/// Subgroup sizes of the drivers that share the tests.
 const LANES: [u32; 3] = [4, 8, 16];
 
-/// Kernel, constant, class.
+/// Names of a kernel, a constant and a class.
 type Branch = (String, String, String);
-/// Branches, and the lanes with which each is run.
+/// Branches, with the subgroup sizes that run each.
 type Table = BTreeMap<Branch, BTreeSet<u32>>;
 
-/// Pipelines by their devices.
+/// Recorded variants, each with its device.
 static RECORDED: LazyLock<Mutex<HashSet<(u64, Variant)>>> = LazyLock::new(Mutex::default);
 
-/// Notes which variants have been recorded so far. Pipelines are made late: each that exists has been recorded.
+/// Collects the variants that have been recorded so far. Pipelines are created on first use, so each existing one has
+/// been recorded.
 pub(crate) fn collect(context: &Context) {
     let mut recorded = RECORDED.lock().unwrap_or_else(PoisonError::into_inner);
     let device = context.vk().handle().as_raw();
     recorded.extend(context.device().pipelines().into_iter().map(|(variant, _)| (device, variant)));
 }
 
-/// Names of the bits that are set; `none` where none is.
+/// Names of the set bits; `none` if no bit is set.
 fn bits(value: u32, none: &str, names: &[(u32, &str)]) -> Vec<String> {
     let set: Vec<String> = names.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| (*name).to_owned()).collect();
     if set.is_empty() { vec![none.to_owned()] } else { set }
 }
 
-/// The names of a value among known ones.
+/// The name of a value in a list of known values.
 fn one_of(value: u32, names: &[(u32, &str)]) -> Vec<String> {
     let name = names.iter().find(|(known, _)| *known == value).map(|(_, name)| (*name).to_owned());
     vec![name.unwrap_or_else(|| value.to_string())]
 }
 
-/// Classes that a value of a constant is in; none where kernels have no branch by it.
+/// Classes of a constant's value; empty if kernels do not branch by the constant.
 fn classes(constant: Constant, value: u32) -> Vec<String> {
     use shared::*;
     let below = |limits: &[u32]| {
@@ -116,7 +117,7 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
     }
 }
 
-/// Branches of what has been recorded. The lanes of a driver's own subgroups are whatever the driver has.
+/// Branches of all recorded variants. Hardware subgroups count with the driver's subgroup size.
 fn branches() -> BTreeSet<Branch> {
     let recorded = RECORDED.lock().unwrap_or_else(PoisonError::into_inner);
     let of = |(_, variant): &(u64, Variant)| {
@@ -166,7 +167,7 @@ fn listed<'a>(branches: impl Iterator<Item = &'a Branch>) -> String {
     lines.collect()
 }
 
-/// Writes what these lanes have run in place of what the table says of these lanes.
+/// Replaces the entries of the table for these subgroup sizes by the branches that have run.
 fn update(path: &str, ran: BTreeSet<Branch>, lanes: u32) -> std::io::Result<()> {
     let mut table = parse(&std::fs::read_to_string(path)?);
     table.values_mut().for_each(|of| of.retain(|known| *known != lanes));
@@ -177,13 +178,14 @@ fn update(path: &str, ran: BTreeSet<Branch>, lanes: u32) -> std::io::Result<()> 
     std::fs::write(path, print(&table))
 }
 
-/// Whether all that the table of a binary says has been run, and what else nobody has run here.
+/// Checks that every branch that the binary's table lists for this subgroup size has run. Prints the branches that only
+/// other subgroup sizes run.
 ///
 /// # Errors
-/// What has not been run, as text.
+/// The branches that have not run, as text.
 pub(crate) fn prove(binary: &str, text: &str) -> Result<(), String> {
     let facts = context(Setup::Native).device().facts().clone();
-    // Where pipelines are made early, or tests are left out, there is nothing to hold against the table.
+    // If pipelines are created early, or tests are omitted, coverage cannot be compared with the table.
     if !facts.is_cpu || super::full() || super::brief() {
         return Ok(());
     }
@@ -210,14 +212,14 @@ pub(crate) fn prove(binary: &str, text: &str) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(format!("tests/{binary}/coverage.txt: nobody ran\n{missing}")) }
 }
 
-/// That each kernel there is, and each class of the constants that most branches are by, is in one of the tables.
+/// Checks that every kernel, and every class of the constants with most branches, is in one of the tables.
 pub(crate) fn tables_leave_nothing_out() {
     let tables = [include_str!("../sort/coverage.txt"), include_str!("../split/coverage.txt")].map(parse);
     let known: BTreeSet<&Branch> = tables.iter().flat_map(Table::keys).collect();
     for kernel in Kernel::ALL {
         assert!(known.iter().any(|(of, ..)| of == kernel.name()), "{} is run by nobody", kernel.name());
     }
-    // What the other test binaries are there for: functions of the caller.
+    // User-defined functions, which other test binaries cover.
     for (constant, wanted) in [
         ("Mode", "single several segments direct prepared prefixes merged"),
         ("Ranking", "ballots proven disproven by_places spread unordered"),

@@ -1,4 +1,4 @@
-//! A Vulkan that does nothing but write down what is recorded. Devices, pipelines and buffers are numbers.
+//! A fake Vulkan that only logs the recorded commands. Devices, pipelines and buffers are numbers.
 
 use ash::vk;
 use ash::vk::Handle as _;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use trommel::kernels::Kernel;
 use trommel::{Device, DeviceFacts, DeviceInfo, Requirements};
 
-/// The facts of the compute-only queue of an H200.
+/// Properties of an H200 with its compute-only queue family.
 pub(crate) static NVIDIA: DeviceFacts = DeviceFacts {
     vendor_id: 0x10de,
     is_cpu: false,
@@ -26,7 +26,7 @@ pub(crate) static NVIDIA: DeviceFacts = DeviceFacts {
     max_groups_x: i32::MAX as u32,
 };
 
-/// Where every buffer lies.
+/// The address of every buffer.
 pub(crate) const BUFFER_ADDRESS: u64 = 0x7000_0000_0000;
 
 thread_local! {
@@ -34,7 +34,7 @@ thread_local! {
     static COMMANDS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Kernels of the pipelines created, on any thread; a pipeline is its place among them.
+/// Kernels of all created pipelines, on any thread. The handle of a pipeline is its index in this list.
 static PIPELINES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 /// Pipelines that have not been destroyed, and the threads that created pipelines.
@@ -44,7 +44,7 @@ fn live() -> MutexGuard<'static, (BTreeSet<u64>, BTreeSet<String>)> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many pipelines have been created, and how many of them live.
+/// Number of pipelines that have been created, and of those that still exist.
 pub(crate) fn created_and_live() -> (usize, usize) {
     (pipelines().len(), live().0.len())
 }
@@ -96,7 +96,7 @@ pub(crate) fn set_facts(facts: &'static DeviceFacts) {
     FACTS.set(Some(facts));
 }
 
-/// What has been recorded since the last call.
+/// The commands that have been recorded since the last call.
 pub(crate) fn take_commands() -> Vec<String> {
     COMMANDS.take()
 }

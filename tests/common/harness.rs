@@ -32,7 +32,7 @@ pub(crate) fn test(name: impl Into<String>, body: impl FnOnce() + Send + 'static
     })
 }
 
-/// Tests by the paths of their functions, where this module is in scope as `harness`.
+/// Lists tests by the paths of their functions. This module must be in scope as `harness`.
 #[allow(unused_macros, reason = "some test binaries list their tests otherwise")]
 macro_rules! tests {
     ($($($path:ident)::+),* $(,)?) => {

@@ -1,21 +1,21 @@
-//! What is sorted or split, and what must become of it, by the standard library.
+//! Sorts and splits of the tests, and their expected results, computed by the standard library.
 
 use super::keys::{Bits, Keys, Random, number};
 use std::ops::Range;
 use trommel::{BucketFunction, Order, Placement, Sorter, SorterInfo, SplitOutput, Splitter, ValueType};
 
-/// Where a count comes from.
+/// Source of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// All keys, as the host says.
+    /// All keys; the count is on the host.
     Host,
-    /// A word of its own.
+    /// In device memory, in a word of its own.
     Device(u32),
-    /// A word that several jobs read; those of one slot agree on the value.
+    /// In device memory, in a word that several jobs read. Jobs of one slot have the same count.
     Shared { slot: usize, value: u32 },
 }
 
-/// What moves items.
+/// The handle of a job: a sorter or a splitter.
 #[derive(Clone, Copy)]
 pub(crate) enum Mover<'a> {
     Sorter(&'a Sorter),
@@ -35,13 +35,13 @@ impl<'a> From<&'a Splitter> for Mover<'a> {
 }
 
 impl Mover<'_> {
-    /// What it moves. (Of a split, nothing is sorted by.)
+    /// The format of the items. (The sorted bits of a split are not used.)
     pub(super) fn items(self) -> SorterInfo {
         match self {
             Self::Sorter(sorter) => *sorter.info(),
             Self::Splitter(splitter) => {
                 let trommel::SplitterInfo { key, value, drop_keys, layout, segmented, output, .. } = *splitter.info();
-                // Ranks are words as places are, and what is counted is only read.
+                // Ranks are words, like indices. Keys that are only counted stay unchanged.
                 let (value, drop_keys) = match output {
                     SplitOutput::Ranks => (ValueType::Index, true),
                     _ => (value, drop_keys || output == SplitOutput::Counts),
@@ -66,7 +66,7 @@ impl Mover<'_> {
         size.expect("counts are small")
     }
 
-    /// Ids, a few of no bucket, or splitters, a few of them alike.
+    /// Ids, some without a bucket; or splitters, some of them equal.
     pub(super) fn draw_given(self, n: usize) -> Vec<Bits> {
         let Self::Splitter(splitter) = self else { return Vec::new() };
         let info = splitter.info();
@@ -83,7 +83,7 @@ impl Mover<'_> {
                 all.sort_unstable_by_key(|bits| number(info.key, Order::Ascending, *bits));
                 all
             }
-            // What the table of tests/kernels/spread.glsl says, now and then no bucket.
+            // The table of tests/kernels/spread.glsl; some entries are no bucket.
             BucketFunction::User => {
                 let mut random = Random::new(u64::from(info.buckets));
                 (0..17).map(|_| random.below(info.buckets + info.buckets / 8 + 1).into()).collect()
@@ -92,7 +92,7 @@ impl Mover<'_> {
         }
     }
 
-    /// Bytes of an id, or of a splitter.
+    /// Size of an id or of a splitter, in bytes.
     pub(super) fn given_size(self) -> usize {
         match self {
             Self::Splitter(splitter) => match splitter.info().function {
@@ -104,7 +104,7 @@ impl Mover<'_> {
         }
     }
 
-    /// Whether it tells ranks.
+    /// Whether the output is ranks.
     pub(super) fn ranks(self) -> bool {
         matches!(self, Self::Splitter(splitter) if splitter.info().output == SplitOutput::Ranks)
     }
@@ -117,26 +117,26 @@ impl Mover<'_> {
     }
 }
 
-/// What a split is told, and what is asked of it.
+/// Members of a split's info, and the requested results.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) low: u64,
     pub(crate) width: u64,
     pub(crate) offsets: bool,
     pub(crate) counts: bool,
-    /// Items of a workgroup of the commands; 0: none are wanted.
+    /// Items for each workgroup of the indirect commands; 0: no commands are requested.
     pub(crate) command_items: u32,
     /// Whether the function is tests/kernels/backwards.glsl.
     pub(crate) backwards: bool,
     pub(crate) misplaced: Misplaced,
 }
 
-/// How the starts of buckets that a splitter is told to place differ from those that leave room for all items.
+/// Differences of given bucket starts from starts that leave room for all items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Misplaced {
-    /// All lie so far behind, modulo 2^32.
+    /// All starts are greater by this number, modulo 2^32.
     By(u32),
-    /// All lie there.
+    /// All buckets start at this index.
     To(u32),
 }
 
@@ -150,15 +150,15 @@ impl Default for Misplaced {
 #[derive(Clone)]
 pub(crate) struct Job<'a> {
     pub(crate) mover: Mover<'a>,
-    /// As many as the maximum count.
+    /// The keys; their number is the maximum count.
     pub(crate) keys: Vec<Bits>,
-    /// Of keys; of a segmented sorter, of segments.
+    /// Number of keys; for segmented handles, number of segments.
     pub(crate) count: Counted,
     pub(crate) status: bool,
-    /// One more than segments, of a segmented sorter or splitter.
+    /// Segment offsets, one more than segments; for segmented handles only.
     pub(crate) offsets: Vec<u32>,
     pub(crate) asked: Asked,
-    /// Ids of buckets, or splitters, where the splitter takes some.
+    /// Bucket ids or splitters, if the bucket function needs them.
     pub(crate) given: Vec<Bits>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Job<'a> {
         Self { asked, ..self }
     }
 
-    /// Counted on the device, with a status word.
+    /// The same job with its count in device memory and a status word.
     pub(crate) fn counted(self, count: Counted) -> Self {
         Self { count, status: true, ..self }
     }
@@ -198,12 +198,12 @@ impl<'a> Job<'a> {
         Self { offsets, ..self }
     }
 
-    /// The most that `count` may say.
+    /// The maximum count.
     pub(super) fn most(&self) -> u32 {
         if self.mover.items().segmented { self.offsets.len() as u32 - 1 } else { self.max() }
     }
 
-    /// Runs of keys that are sorted; all others are left alone.
+    /// Ranges of items that are sorted or split. All other items stay unchanged.
     pub(super) fn sorted(&self) -> Vec<Range<usize>> {
         let count = self.device_count().unwrap_or(u32::MAX).min(self.most()) as usize;
         if !self.mover.items().segmented {
@@ -213,13 +213,13 @@ impl<'a> Job<'a> {
         self.offsets[..=count].windows(2).map(|pair| place(pair[0])..place(pair[1])).collect()
     }
 
-    /// Which item comes to each place, by the standard library.
+    /// Source index of the item at each output index, by the standard library.
     pub(super) fn order(&self) -> Vec<Option<usize>> {
         if let Mover::Splitter(splitter) = self.mover
             && !splitter.info().segmented
         {
             let mut order: Vec<usize> = self.sorted().remove(0).collect();
-            // Ranks stay where items are.
+            // Ranks are in the order of the input.
             if splitter.info().output == SplitOutput::Ranks {
                 return order.into_iter().map(Some).collect();
             }
@@ -232,7 +232,7 @@ impl<'a> Job<'a> {
             for run in order.chunk_by(|a, b| self.bucket(splitter, *a) == self.bucket(splitter, *b)).filter(|_| !starts.is_empty())
             {
                 let start = starts[self.bucket(splitter, run[0])] as usize;
-                // Items beyond the output are left out.
+                // Items past the end of the output are not written.
                 places.iter_mut().skip(start).zip(run).for_each(|(place, item)| *place = Some(*item));
             }
             return if starts.is_empty() { order.into_iter().map(Some).collect() } else { places };
@@ -256,7 +256,7 @@ impl<'a> Job<'a> {
 }
 
 impl Job<'_> {
-    /// The bucket of an item, or as many as there are.
+    /// The bucket of an item; for items without a bucket, the number of buckets.
     pub(super) fn bucket(&self, splitter: &Splitter, item: usize) -> usize {
         let (info, Asked { low, width, .. }, key) = (splitter.info(), self.asked, self.keys[item]);
         let ordered = |key| number(info.key, Order::Ascending, key);
@@ -280,8 +280,8 @@ impl Job<'_> {
         bucket.min(info.buckets.into()) as usize
     }
 
-    /// Bucket starts for a splitter with given starts, and of the bin without a bucket: the last buckets come first, as
-    /// far apart as the capacity allows.
+    /// Given bucket starts, and the start of items without a bucket. The last buckets come first, with gaps that are as
+    /// large as the capacity allows.
     pub(super) fn starts(&self) -> Vec<u32> {
         let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
         if splitter.info().output != SplitOutput::Placed {
@@ -302,14 +302,14 @@ impl Job<'_> {
         starts.into_iter().map(misplaced).collect()
     }
 
-    /// Whether the starts leave some item without room.
+    /// Whether an item has no room in the output.
     pub(super) fn overflows(&self) -> bool {
         let counts = self.bucket_counts().into_iter().next().unwrap_or_default();
         let ends = self.starts().into_iter().zip(counts).filter(|(_, count)| *count != 0);
         ends.into_iter().any(|(start, count)| u64::from(start) + u64::from(count) > u64::from(self.max()))
     }
 
-    /// How many items of its bucket come before each.
+    /// For each item, the number of preceding items in the same bucket.
     pub(super) fn ranks(&self) -> Vec<u32> {
         let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
         let mut next = vec![0; self.mover.buckets() + 1];
@@ -321,7 +321,7 @@ impl Job<'_> {
         (0..self.keys.len()).map(&mut rank).collect()
     }
 
-    /// Items of each bucket, and behind them those of none; of each segment.
+    /// For each segment: the number of items of each bucket, then of items without a bucket.
     pub(super) fn bucket_counts(&self) -> Vec<Vec<u32>> {
         let Mover::Splitter(splitter) = self.mover else { return Vec::new() };
         let of = |run: Range<usize>| {

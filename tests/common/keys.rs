@@ -28,22 +28,23 @@ impl Random {
     }
 }
 
-/// Bits of a key, in memory and, once encoded, as a number that has its place in the order.
+/// A key's bits as in memory, and as an encoded number that compares in sort order.
 pub(crate) type Bits = u128;
 
 fn mask(key: KeyType) -> Bits {
     if key.bits() == 128 { Bits::MAX } else { (1 << key.bits()) - 1 }
 }
 
-/// The place of a key in the order, by the rules of its type.
+/// Encodes a key as an unsigned number in sort order, by the rules of its type.
 pub(crate) fn number(key: KeyType, order: Order, bits: Bits) -> Bits {
     let (mask, sign) = (mask(key), 1 << (key.bits() - 1));
     let ascending = match key {
         KeyType::I8 | KeyType::I16 | KeyType::I32 | KeyType::I64 => bits ^ sign,
-        // As f32::total_cmp has it: of negative numbers, those with larger bits come first.
+        // As f32::total_cmp: of two negative numbers, the one with larger bits comes first.
         KeyType::F16 | KeyType::Bf16 | KeyType::F32 | KeyType::F64 if bits & sign != 0 => !bits & mask,
         KeyType::F16 | KeyType::Bf16 | KeyType::F32 | KeyType::F64 => bits | sign,
-        // In memory the first word is the most significant one; as one number that is read from memory, the least.
+        // In memory, the first word is the most significant one. In a number read from memory, it is the least
+        // significant.
         KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4 => {
             (0..key.size() / 4).fold(0, |number, word| number << 32 | (bits >> (32 * word) & 0xffff_ffff))
         }
@@ -63,13 +64,13 @@ pub(crate) enum Keys {
     Reversed,
     Ones,
     Zeros,
-    /// Half of them equal what pads a tile.
+    /// Half of the keys equal the pads of a tile.
     HalfOnes,
     /// One digit differs.
     OneDigit,
     /// Two digits differ.
     TwoDigits,
-    /// Numbers at which something changes: zeros, ones, infinities, both signs of each.
+    /// Special numbers: zeros, ones, infinities, each with both signs.
     Special,
 }
 
@@ -113,7 +114,7 @@ impl Keys {
                 Self::OneDigit => only(0xff << first),
                 Self::TwoDigits => only(0xff << first | 0xff << second),
                 Self::Special => {
-                    // A sign, an exponent of all ones or none, and a fraction of no bit, the lowest or all.
+                    // A sign; an exponent with all bits set or none; a fraction with no bit set, the lowest, or all.
                     let exponent = match key {
                         KeyType::F16 => 0x7c00,
                         KeyType::Bf16 => 0x7f80,

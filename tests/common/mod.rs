@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Code that several test binaries share.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
@@ -13,7 +13,7 @@ pub(crate) mod keys;
 pub(crate) mod stranger;
 pub(crate) mod ways;
 
-/// Everything, rather than what covers every pair of axes.
+/// Whether all combinations run, instead of a pairwise cover of the test axes.
 pub(crate) fn full() -> bool {
     std::env::var("TROMMEL_TEST_FULL").is_ok_and(|v| !v.is_empty() && v != "0")
 }

@@ -1,4 +1,4 @@
-//! Somebody else's dispatch: a pipeline, a layout and push constants that have nothing to do with the library's.
+//! A foreign dispatch: its pipeline, layout and push constants are unrelated to the library's.
 
 use ash::vk;
 use rspirv::binary::Assemble as _;
@@ -48,7 +48,7 @@ impl Stranger {
         }
     }
 
-    /// Binds, pushes and dispatches.
+    /// Binds the pipeline, pushes constants and records a dispatch.
     pub(crate) fn record(&self, commands: vk::CommandBuffer) {
         let vk = self.context.vk();
         // SAFETY: the command buffer is recording, outside a render pass.

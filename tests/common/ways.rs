@@ -1,11 +1,11 @@
-//! Jobs recorded in ways of their own.
+//! Jobs recorded in unusual ways.
 
 use super::arena::{Arena, Job, Poison, Together, barrier};
 use super::stranger::Stranger;
 use ash::vk;
 use trommel::host::Context;
 
-/// Several in one command buffer, with another's pipeline, layout and push constants between.
+/// Several jobs in one command buffer, with a foreign pipeline, layout and push constants in between.
 pub(crate) fn run_between_strangers(context: &Context, jobs: &[Job<'_>]) {
     let stranger = Stranger::new(context);
     let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(6));

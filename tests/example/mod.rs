@@ -19,7 +19,7 @@ impl Example {
         Command::new(self.program()).args(arguments).current_dir(folder).output().expect("the example was built and starts")
     }
 
-    /// Each of them ends with one line that begins with `error: ` and contains what is said.
+    /// Each ends with one line that begins with `error: ` and contains the given text.
     pub(crate) fn assert_refused(&self, refused: &[(&[&str], &str)], folder: &Path) {
         for (arguments, said) in refused {
             let output = self.run(arguments, folder);

@@ -1,4 +1,4 @@
-//! Exact limits: the last count that is allowed, or that a path takes, and the one after it.
+//! Exact limits: the largest count that is allowed, or that a path serves, and the next one.
 
 use crate::{NVIDIA, fake, info};
 use trommel::tuning::Profile;
@@ -7,7 +7,7 @@ use trommel::{
     SplitInfo, Splitter, SplitterInfo, Strategy,
 };
 
-/// Full subgroups do not help where a workgroup takes no more invocations.
+/// Full subgroups do not help if workgroups cannot have more invocations.
 #[test]
 fn workgroups_of_too_few_invocations_are_missing() {
     static FEW: DeviceFacts = DeviceFacts { max_invocations: 32, ..NVIDIA };
@@ -32,7 +32,7 @@ fn sorter(info: SorterInfo) -> Sorter {
 
 #[test]
 fn a_dispatch_has_fewer_than_2_32_workgroups() {
-    // No scratch grows with the count.
+    // Scratch does not grow with the count.
     let sorter = sorter(SorterInfo { placement: Placement::DoubleBuffer, ..SorterInfo::keys().strategy(Strategy::Ring) });
     let of_tiles = |tiles: u32| Request::Sort(&sorter, SortInfo { count: Count::host(tiles * TILE), ..SortInfo::default() });
     let mut requests = vec![of_tiles(1 << 24); 256];
@@ -63,7 +63,7 @@ fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
     }
 }
 
-/// What is told of all buckets of all segments: 2^30 words at most.
+/// Bucket information of all segments: at most 2^30 words.
 #[test]
 fn segments_are_told_of_up_to_4_gib() {
     let device = fake::device(&NVIDIA);
@@ -93,7 +93,7 @@ fn segments_are_told_of_up_to_4_gib() {
     assert_eq!(record(3_303_821), Err(refused.to_owned()));
 }
 
-/// Commands of buckets have as many workgroups as the device takes in x, times 65,535.
+/// Indirect commands of buckets have at most the device's limit of workgroups in x, times 65,535.
 #[test]
 fn commands_go_over_no_more_items_than_their_workgroups_take() {
     let profile = Profile { max_groups_x: 16, ..Profile::for_device(&NVIDIA) };

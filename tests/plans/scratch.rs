@@ -1,4 +1,4 @@
-//! Scratch sizes where kernels or tile shapes change: at every end of a shape, and one item beside it.
+//! Scratch sizes at counts where kernels or tile shapes change: at both ends of every range, and one item next to each.
 
 use crate::{DEVICES, FORMATS, NVIDIA, fake};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use trommel::{
     SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
 };
 
-/// Addresses of the caller begin here: whatever `describe` prints below lies in scratch.
+/// The caller's addresses begin here. Lower addresses that `describe` prints are in scratch.
 const CALLERS: u64 = 1 << 60;
 
 /// A sorter or a splitter.
@@ -26,7 +26,7 @@ impl Mover {
         size.expect("the count is allowed")
     }
 
-    /// The plan with everything that may be asked for: a count on the device, a status, bucket information.
+    /// The plan with every optional part: a count on the device, a status, bucket information.
     fn describe(&self, max_count: u32) -> String {
         let at = |place: u64| CALLERS * place;
         let array = |place| Range::new(at(place), 1 << 40);
@@ -62,7 +62,7 @@ impl Mover {
         text.expect("the count is allowed")
     }
 
-    /// The end of the last part of scratch that the plan has.
+    /// The end of the plan's last part of scratch.
     fn laid_out(&self, max_count: u32) -> u64 {
         let text = self.describe(max_count);
         let resources = text.lines().filter_map(|line| {
@@ -74,7 +74,7 @@ impl Mover {
     }
 }
 
-/// Maximum counts at which anything may change, as the profile has them.
+/// Maximum counts at which plans may change, by the profile.
 fn ends(profile: &Profile) -> BTreeSet<u32> {
     let of_shapes = |shapes: &SortShapes| -> Vec<u32> {
         let runs = |tile: u32| std::iter::successors(Some(tile), |items| items.checked_mul(profile.merge_fan)).take(12);
@@ -89,7 +89,8 @@ fn ends(profile: &Profile) -> BTreeSet<u32> {
     shapes.into_iter().flat_map(of_shapes).chain(thresholds).collect()
 }
 
-/// Where each end leaves less scratch than what lies before it needs: so that a size that overlooks it is too small.
+/// A profile with ranges of counts in which both ends need less scratch than a count in between. A size that considers
+/// only the ends is too small.
 fn uneven(facts: &DeviceFacts) -> Profile {
     let mut profile = Profile::for_device(facts);
     for shapes in profile.sort_shapes_mut() {
@@ -106,7 +107,7 @@ fn uneven(facts: &DeviceFacts) -> Profile {
     Profile { merge_fan: 4, direct_up_to: 40_000, all_digits_up_to: 50_000, prefixes_up_to: 200_000, ..profile }
 }
 
-/// Splits by a digit and by labels, of one move and of two, whatever becomes of items.
+/// Splits by a digit and by labels, with one and with two scatter passes, with every kind of output.
 fn splits() -> [SplitterInfo; 8] {
     let by = SplitterInfo::pairs;
     let bits = BucketFunction::default();
@@ -122,7 +123,7 @@ fn splits() -> [SplitterInfo; 8] {
     ]
 }
 
-/// Sizes are the most that any count up to them lays out, no more and no less.
+/// The size for a maximum count is exactly the largest layout of any count up to it.
 #[test]
 fn scratch_sizes_at_every_shape_end() {
     let [nvidia, least] = DEVICES;

@@ -9,7 +9,7 @@ use crate::results::{drawn, runner};
 use proptest::prelude::*;
 use trommel::{Sorter, SorterInfo};
 
-/// Sizes and kinds side by side; counts of the host, of the device and shared ones; members without keys.
+/// Several sizes and kinds; host counts, device counts and shared count words; problems without keys.
 pub(crate) fn mixed(case: &Case) {
     let mut jobs = Vec::new();
     for (i, sorter) in [&case.sorter, case.other(), &case.sorter].into_iter().enumerate() {
@@ -24,12 +24,12 @@ pub(crate) fn mixed(case: &Case) {
         }
     }
     sort(&case.context, &jobs, Together::Batch, Poison::Random(9));
-    // In another order the kinds are met in another order.
+    // In another order, groups are found in another order.
     jobs.reverse();
     sort(&case.context, &jobs, Together::Batch, Poison::Random(10));
 }
 
-/// More than one update of the table, one workgroup each, counts that one word tells.
+/// Tables that need several updates; problems of one workgroup each; one count word for several problems.
 pub(crate) fn many_tiny(case: &Case) {
     let jobs: Vec<_> = (0..150)
         .map(|i| {
@@ -50,7 +50,7 @@ pub(crate) fn random_batches(case: &Case) {
     ran.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// More kinds than are recorded side by side, in turn: each by other bits, small ones and some of tiles.
+/// More groups than are recorded side by side, interleaved: each sorts by other bits, small problems and tiled ones.
 pub(crate) fn more_kinds_than_a_group_takes() {
     let case = Case::new(Setup::Native, 1);
     let sorter = |bit| {
@@ -66,10 +66,11 @@ pub(crate) fn more_kinds_than_a_group_takes() {
     assert_silence(&case.context);
 }
 
-/// More workgroups than one dimension takes on most devices, in the kernels that have one a problem and in the spine.
+/// More workgroups than most devices allow in one dimension, in kernels with one workgroup for each problem and in the
+/// spine.
 pub(crate) fn more_workgroups_than_65535() {
     let case = Case::new(Setup::Narrow, 1);
-    // Problems without keys end at once; those with some are spread among them.
+    // Most problems are empty and end at once. Problems with keys are distributed among them.
     let jobs: Vec<_> = (0..66_000usize)
         .map(|i| match i % 6_000 {
             0 | 5_999 => Job::draw(&case.sorter, Keys::Random, i % 40, i as u64),
@@ -78,7 +79,7 @@ pub(crate) fn more_workgroups_than_65535() {
         .collect();
     sort(&case.context, &jobs, Together::Batch, Poison::Random(14));
     if full() {
-        // One group for each digit of each problem.
+        // One workgroup for each bin of each problem.
         let jobs: Vec<_> = (0..260).map(|i| Job::draw(&case.sorter, Keys::Random, case.small() + 1, i)).collect();
         sort(&case.context, &jobs, Together::Batch, Poison::Random(15));
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
-/// Choices of each axis.
+/// Number of choices of each axis.
 const AXES: [usize; 8] = [KeyType::ALL.len(), 2, RANGES, VALUES.len(), 3, 3, Strategy::ALL.len(), 2];
 /// All bits, the upper ones, the lower ones, and some in between.
 const RANGES: usize = 4;
@@ -26,9 +26,9 @@ const VALUES: [ValueType; 7] = [
     ValueType::Index,
 ];
 
-/// A choice on each axis.
+/// A choice for each axis.
 type Row = [usize; AXES.len()];
-/// Two axes, and what is chosen there.
+/// Two axes and a choice on each.
 type Pair = [(usize, usize); 2];
 
 fn info(row: Row) -> Option<SorterInfo> {
@@ -44,7 +44,7 @@ fn info(row: Row) -> Option<SorterInfo> {
         placement: [Placement::InPlace, Placement::Preserve, Placement::DoubleBuffer][placement],
         layout: [Layout::Separate, Layout::Interleaved, Layout::Strided][layout],
         strategy: Strategy::ALL[strategy],
-        // Values alone where there are such, otherwise counts beyond 2^30.
+        // Values alone if the format has values, otherwise counts beyond 2^30.
         drop_keys: more == 1 && VALUES[value] != ValueType::None,
         max_count: if more == 1 && VALUES[value] == ValueType::None { u32::MAX } else { 0 },
         ..SorterInfo::keys()
@@ -56,7 +56,7 @@ fn pairs(row: Row) -> impl Iterator<Item = Pair> {
     (0..row.len()).flat_map(move |a| (a + 1..row.len()).map(move |b| [(a, row[a]), (b, row[b])]))
 }
 
-/// Every row there may be.
+/// Every valid row.
 fn product() -> impl Iterator<Item = Row> {
     (0..AXES.iter().product()).map(|mut place: usize| {
         AXES.map(|choices| {
@@ -67,7 +67,7 @@ fn product() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Rows in which all pairs of choices meet that can: of a few drawn ones, each time the one with the most that are new.
+/// Rows that cover all valid pairs of choices. Greedy: of a few random rows, the one with the most new pairs is added.
 fn draw_rows() -> Vec<Row> {
     let valid: Vec<Row> = product().filter(|row| info(*row).is_some()).collect();
     let mut missing: BTreeSet<Pair> = valid.iter().flat_map(|row| pairs(*row)).collect();
@@ -85,18 +85,18 @@ fn draw_rows() -> Vec<Row> {
     rows
 }
 
-/// The rows, drawn once.
+/// The rows, computed once.
 fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
     ROWS.get_or_init(draw_rows)
 }
 
-/// Drivers share all rows; those that take long to make pipelines meet every choice once.
+/// The drivers share the rows. Drivers with slow pipeline creation cover every single choice.
 fn is_mine(place: usize) -> bool {
     full() || !brief() && share().is_none_or(|share| place % 3 == share)
 }
 
-/// Of all rows those that run here, and as many more as it takes for every choice to be met.
+/// The rows of this driver, and further rows until every choice is covered.
 fn rows_here(rows: &[Row], mine: impl Fn(usize) -> bool) -> Vec<Row> {
     let mut here: Vec<Row> = rows.iter().enumerate().filter(|(place, _)| mine(*place)).map(|(_, row)| *row).collect();
     let mut met: BTreeSet<(usize, usize)> = here.iter().flat_map(|row| row.iter().copied().enumerate()).collect();
@@ -109,10 +109,10 @@ fn rows_here(rows: &[Row], mine: impl Fn(usize) -> bool) -> Vec<Row> {
     here
 }
 
-/// Parts that run beside one another: each has one of the setups, and all of its jobs together or one by one.
+/// Parts that run concurrently. Each has one setup, and runs its jobs as a batch or one by one.
 const PARTS: usize = 4;
 
-/// Any two choices meet, in as many tests as there are parts.
+/// Covers any two choices, in one test for each part.
 pub(crate) fn tests() -> [Trial; PARTS] {
     std::array::from_fn(|part| {
         harness::test(format!("combinations::any_two_choices_meet_{part}"), move || any_two_choices_meet(part))
@@ -122,7 +122,7 @@ pub(crate) fn tests() -> [Trial; PARTS] {
 fn any_two_choices_meet(part: usize) {
     for (place, row) in rows_here(rows(), is_mine).into_iter().enumerate().filter(|(place, _)| place % PARTS == part) {
         let info = info(row).expect("rows are valid");
-        // With the tables of the device, and with tiny tiles and a tiny ring.
+        // With the built-in profile, and with tiny tiles and a tiny ring.
         let case = Case::of([Setup::Native, Setup::Folded][place % 2], &info);
         note(format!("{} {info:?}", case.context.name()));
         let keys = Keys::ALL[place % Keys::ALL.len()];

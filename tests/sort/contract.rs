@@ -1,4 +1,4 @@
-//! What the documentation promises beyond the right answer.
+//! Guarantees of the documentation besides correct results.
 
 use crate::Case;
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
@@ -7,7 +7,8 @@ use crate::common::ways::{run_between_strangers, run_twice_from_secondary};
 use ash::vk;
 use trommel::{SortInfo, Timestamps};
 
-/// Below, at and above the maximum, and none; clamped counts are flagged, and nothing past the count is written.
+/// Device counts below, at and above the maximum, and zero. Clamped counts are flagged; nothing past the count is
+/// written.
 pub(crate) fn counts_on_the_device(case: &Case) {
     let mut jobs = Vec::new();
     for max in [1, case.small(), case.tiles(4)].into_iter().chain(case.ranked()) {
@@ -17,14 +18,14 @@ pub(crate) fn counts_on_the_device(case: &Case) {
         }
         jobs.push(Job { status: true, ..Job::draw(&case.sorter, Keys::Random, max, 6) });
     }
-    // No key at all still writes the status.
+    // A count of zero still writes the status.
     jobs.push(Job { status: true, ..Job::new(&case.sorter, Vec::new()) });
     jobs.push(Job::new(&case.sorter, Vec::new()).counted(Counted::Device(0)));
     jobs.push(Job::new(&case.sorter, Vec::new()).counted(Counted::Device(1)));
     sort(&case.context, &jobs, Together::Singles, Poison::Random(5));
 }
 
-/// Several in one command buffer, with another's pipeline, layout and push constants between.
+/// Several sorts in one command buffer, with a foreign pipeline, layout and push constants in between.
 pub(crate) fn a_stranger_between(case: &Case) {
     let sizes = [case.tiles(3), case.small(), case.tiles(2)];
     let jobs = sizes.map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
@@ -36,7 +37,7 @@ pub(crate) fn secondary_command_buffer(case: &Case) {
     run_twice_from_secondary(&case.context, &[Job::draw(&case.sorter, Keys::Random, case.tiles(3), 7)]);
 }
 
-/// One query before the first pass and one after each; the others are left alone.
+/// One query before the first pass and one after each pass; other queries stay unwritten.
 pub(crate) fn timestamps(case: &Case) {
     let context = &case.context;
     let vk = context.vk();
@@ -68,7 +69,7 @@ pub(crate) fn timestamps(case: &Case) {
             let most = case.sorter.timestamp_count(size as u32).expect("the count is small");
             let mut results = [[0u64; 2]; (FIRST + MOST) as usize];
             let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
-            // NOT_READY is the answer while any query is not written: the availability tells which.
+            // The result is NOT_READY if any query is unwritten; availability shows which ones.
             let _ = vk.get_query_pool_results(pool, 0, &mut results, flags);
             let written: Vec<usize> = (0..results.len()).filter(|i| results[*i][1] != 0).collect();
             let (first, last) = (FIRST as usize, written.last().copied().unwrap_or(0));

@@ -27,7 +27,7 @@ const KINDS: [SorterInfo; 6] = {
     ]
 };
 
-/// Where in the array the keys lie that share a prefix.
+/// Position in the array of the keys with an equal prefix.
 #[derive(Clone, Copy, Debug)]
 enum Shared {
     First,
@@ -39,7 +39,7 @@ enum Shared {
 /// equals its predecessor.
 fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, seed: u64) -> Vec<Bits> {
     let mut random = Random::new(seed);
-    // As the order has it, from the first key on.
+    // The encoded top word, without its lowest byte: its position in sort order.
     let first = match shared {
         Shared::First => 0,
         Shared::Middle => 0x5851_eb00,
@@ -54,7 +54,7 @@ fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, 
     };
     let mut keys = Keys::Random.draw(info.key, n, seed);
     let words = info.key.size() / 4;
-    // The first word in memory is the most significant of keys of several, the last of others.
+    // The most significant word is the first in memory for keys of several words, the last for others.
     let shift = if matches!(info.key, KeyType::U32x3 | KeyType::U32x4) { 0 } else { 32 * (words - 1) };
     for i in 0..many {
         let key = &mut keys[i * n / many];
@@ -79,7 +79,8 @@ fn by_prefixes(case: &Case) {
         kernels(up_to).contains("sort_equal_prefixes") && !kernels(up_to + 1).contains("sort_equal_prefixes"),
         "{up_to} is the most: {info:?}"
     );
-    // A prefix takes as many steps a key as the square of its keys over all of them: fewer than MOST_STEPS.
+    // Steps per key: the squared number of keys of the prefix, divided by the number of all keys. Fewer than
+    // MOST_STEPS.
     let many = ((trommel::shared::MOST_STEPS / 2) as f64 * up_to as f64).sqrt() as usize;
     assert!(many > 2, "keys share a prefix");
     let of = |shared, n: usize, seed| Job::new(&case.sorter, keys_with_a_prefix(&info, n, many, shared, seed));
@@ -90,14 +91,14 @@ fn by_prefixes(case: &Case) {
         of(Shared::First, up_to, 3),
         of(Shared::Middle, up_to - 1, 4).counted(Counted::Device(u32::MAX)),
         of(Shared::Last, up_to - 5, 5),
-        // Many keys have the same prefix: every digit is sorted by.
+        // Many keys have an equal prefix: the sort uses all digits.
         draw(Keys::Constant, up_to, 6),
         draw(Keys::LowEntropy, up_to, 7),
         draw(Keys::OneDigit, up_to, 8),
         draw(Keys::Special, up_to, 9),
         draw(Keys::Random, up_to, 10).counted(Counted::Device(0)),
         draw(Keys::Random, up_to, 11).counted(Counted::Device(1)),
-        // Fewer than those of which digits that all keys share are skipped.
+        // Fewer keys than the smallest sort that skips constant digits.
         draw(Keys::Random, profile.all_digits_up_to as usize - 9, 13),
         draw(Keys::Constant, profile.all_digits_up_to as usize - 10, 14),
         // No prefixes.
@@ -109,7 +110,7 @@ fn by_prefixes(case: &Case) {
     assert_silence(&case.context);
 }
 
-/// A third of the kinds with subgroups of each width, the first with all.
+/// A third of the kinds for each subgroup size; the first kind for all sizes.
 pub(crate) fn long_keys_by_prefixes() {
     let width = crate::context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
     for (kind, info) in KINDS.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Tiny sorts recorded alone, each key compared with every other.
+//! Ranking by all workgroups: small sorts recorded alone, each key compared with every other.
 
 use crate::KINDS;
 use crate::common::arena::{Counted, Job, Poison, Together, sort};
@@ -7,19 +7,18 @@ use crate::common::keys::Keys;
 use crate::common::{brief, full};
 use trommel::{Count, Sorter, SorterInfo, Strategy};
 
-/// Whether a sort of so many keys is ranked.
+/// Whether a sort of `size` keys is ranked by all workgroups.
 fn is_ranked(sorter: &Sorter, size: usize) -> bool {
     let info = trommel::SortInfo { count: Count::host(size as u32), ..Default::default() };
     sorter.describe(&info).expect("the count is small").contains("sort_rank")
 }
 
-/// Sizes around the limits, all distributions, device counts. Beside other problems in a batch, one workgroup sorts the
-/// same.
+/// Sizes around the limits, all distributions, device counts. In a batch, one workgroup sorts each of the same problems.
 fn check(info: &SorterInfo) {
     let context = context(Setup::Narrow);
     let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");
     let ranked = context.device().profile().sort_keys.ranked[0];
-    // Where nobody reads what is written, ranking takes one dispatch, and suits smaller ones.
+    // If the output is not the input, ranking takes one dispatch, and serves smaller sorts too.
     let info_of = |size| trommel::SortInfo { count: Count::host(size), ..Default::default() };
     let at_once = !sorter.describe(&info_of(ranked.up_to)).expect("the count is small").contains("radix_copy");
     let (above, up_to) = (if at_once { ranked.above } else { ranked.above_in_place } as usize, ranked.up_to as usize);
@@ -37,7 +36,7 @@ fn check(info: &SorterInfo) {
     assert_silence(&context);
 }
 
-/// A third of the kinds with subgroups of each width: the suite runs with three of them.
+/// A third of the kinds for each subgroup size: the suite runs with three sizes.
 pub(crate) fn every_kind_is_ranked() {
     let width = context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
     for (kind, info) in KINDS.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What is refused, in which words, and that nothing has been recorded then.
+//! Invalid requests: their error messages, and that nothing has been recorded.
 
 use crate::common::arena::{Arena, Counted, Job, Poison, Together};
 use crate::common::contexts::{Setup, assert_silence, context};
@@ -11,7 +11,7 @@ use trommel::{Count, Range, Request, SortInfo};
 const PAIRS: usize = 3;
 const MAX: u32 = 10_000;
 
-/// Two sorts with counts and statuses, and a copy of the first's info to break.
+/// Two sorts with counts and statuses, and a copy of the first info, to be made invalid.
 fn with_two(check: impl FnOnce(&Case, &Arena<'_>, SortInfo)) {
     let case = Case::new(Setup::Native, PAIRS);
     let job = |seed| Job::draw(&case.sorter, Keys::Random, MAX as usize, seed).counted(Counted::Device(MAX));
@@ -134,11 +134,11 @@ pub(crate) fn many_sorts() {
     });
 }
 
-/// Keys alone take no heed of values, and a problem of one workgroup needs no scratch at all.
+/// Sorts of keys alone ignore the values, and a problem of one workgroup needs no scratch.
 pub(crate) fn what_is_not_needed_may_be_missing() {
     let case = Case::new(Setup::Native, 0);
     assert_eq!(KINDS[0].value, trommel::ValueType::None);
-    // In place, no profile ranks so few.
+    // In place, no profile ranks sorts of so few keys by all workgroups.
     let size = case.small().min(500);
     let jobs = [Job::draw(&case.sorter, Keys::Random, size, 1)];
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(1));
@@ -149,7 +149,7 @@ pub(crate) fn what_is_not_needed_may_be_missing() {
     let run = case.context.run(|commands| unsafe { case.sorter.cmd_sort(commands, &info) });
     run.expect("values and scratch are not needed");
     arena.check();
-    // No keys, no addresses.
+    // Without keys, no address is needed.
     let none = SortInfo::default();
     // SAFETY: nothing is touched.
     let run = case.context.run(|commands| unsafe { case.sorter.cmd_sort(commands, &none) });
@@ -157,7 +157,7 @@ pub(crate) fn what_is_not_needed_may_be_missing() {
     assert_silence(&case.context);
 }
 
-/// Contexts and what is on them go in any order.
+/// Contexts and their objects may be destroyed in any order.
 pub(crate) fn devices_come_and_go() {
     let first = trommel::host::Context::new().expect("a device");
     let sorter = trommel::Sorter::new(first.device(), &KINDS[0]).expect("pipelines");
@@ -175,7 +175,7 @@ pub(crate) fn devices_come_and_go() {
     assert_silence(&context(Setup::Native));
 }
 
-/// Silence means something: the layer, where it is on with its core checks, reports what is plainly wrong.
+/// Checks that silence is evidence: the layer, if on with its core checks, reports an obvious error.
 pub(crate) fn the_layer_listens() {
     if std::env::var("TROMMEL_VALIDATION").as_deref() != Ok("1") {
         return;

@@ -1,4 +1,4 @@
-//! The right answer, whatever the size, the keys and the state of scratch.
+//! Correct results for all sizes, keys and contents of scratch.
 
 use crate::Case;
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
@@ -12,7 +12,7 @@ use trommel::host::{Context, ContextInfo};
 use trommel::tuning::{Shape, SizedTile};
 use trommel::{Sorter, SorterInfo, ValueType};
 
-/// Each size around which something changes, and its neighbours.
+/// Sizes at which the plan changes, and their neighbors.
 fn borders(case: &Case) -> BTreeSet<usize> {
     let profile = case.profile();
     let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
@@ -23,12 +23,12 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
     around.extend(shapes.ranked.iter().flat_map(|ranked| [ranked.above as usize, ranked.up_to as usize]));
-    // Runs that levels leave.
+    // Runs of the merge levels.
     for sized in &shapes.merges {
         let (run, fan) = (sized.run.tile(), profile.merge_fan);
         around.extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
     }
-    // Tiles that one group takes in x, and chunks of the histogram.
+    // Tiles up to the maximum number of workgroups in x, and chunks of the histogram.
     let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;
     around.extend([7, 35].map(|tiles| tiles * last).into_iter().filter(|n| *n < 10_000));
     around.extend((1..=if full() { 17 } else { 12 }).map(|k| 1 << k));
@@ -48,7 +48,8 @@ pub(crate) fn few_of_the_largest_values() {
     assert_silence(&case.context);
 }
 
-/// Where nothing prepares a sort, no more than 32 groups count its keys: of 33 tiles each takes two, and the last one.
+/// Without a prepare pass, at most 32 workgroups count the keys. With 33 tiles, each takes two and the last one takes
+/// one.
 pub(crate) fn more_tiles_than_groups_that_count() {
     let mut profile = context(Setup::Native).device().profile().clone();
     let tile = Shape { threads: profile.plain_threads, items: 1 };
@@ -81,7 +82,7 @@ pub(crate) fn poisoned_scratch(case: &Case) {
     }
 }
 
-/// Equality with one expectation is equality with one another.
+/// All results equal one expectation, so they equal each other.
 pub(crate) fn twenty_runs(case: &Case) {
     let jobs = [Job::draw(&case.sorter, Keys::HalfOnes, case.tiles(7), 4)];
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(4));
@@ -92,7 +93,7 @@ pub(crate) fn twenty_runs(case: &Case) {
     }
 }
 
-/// A job in numbers, so that a failure shrinks.
+/// A job as a list of numbers, so that a failing case can be shrunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn {
     size: usize,
@@ -122,7 +123,7 @@ pub(crate) fn drawn(largest: usize) -> impl Strategy<Value = Drawn> {
     })
 }
 
-/// The same draws on every run.
+/// The random cases are the same on every run.
 pub(crate) fn runner() -> TestRunner {
     let config = Config { cases: if full() { 64 } else { 6 }, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha))

@@ -1,4 +1,4 @@
-//! Segments: as many sorts as there are, of every size at once.
+//! Segmented sorts: segments of every size in one sort.
 
 use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, context};
@@ -25,12 +25,12 @@ impl Case {
         Self { context, sorter }
     }
 
-    /// What one workgroup sorts.
+    /// Most items that one workgroup sorts.
     fn whole(&self) -> u32 {
         self.context.device().profile().sort_keys.segments.tile()
     }
 
-    /// Keys of some tiles, more than a workgroup takes.
+    /// Keys of some tiles, more than one workgroup sorts.
     fn long(&self, tiles: u32) -> u32 {
         let profile = self.context.device().profile();
         let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
@@ -38,7 +38,7 @@ impl Case {
         (tiles * tile).max(self.whole()) + 5
     }
 
-    /// Segments of these lengths, behind so many items that are in none and before as many.
+    /// Segments of these lengths. `skipped` items before the first and after the last are in no segment.
     fn job(&self, skipped: u32, lengths: impl IntoIterator<Item = u32>, seed: u64) -> Job<'_> {
         let mut offsets = vec![skipped];
         for length in lengths {
@@ -75,7 +75,7 @@ fn of_all_sizes(case: &Case) {
 
 fn of_one_size(case: &Case) {
     let whole = case.whole();
-    // Tiny segments: more of them in a window than one digit counts, or than fit one word of heads; whole workgroups;
+    // Tiny segments, more in a window than a digit has values or a word of head flags has bits; whole workgroups;
     // tiles.
     let lengths = [1, 2, 3, 31, 32, 33, whole / 2, whole / 2 + 1, whole];
     let jobs: Vec<_> =
@@ -89,19 +89,19 @@ fn counts_on_the_device(case: &Case) {
     for count in [0, 1, 4, 5, 6, 7, 8, u32::MAX] {
         jobs.push(case.job(2, lengths, 4).counted(Counted::Device(count)));
     }
-    // More than the arrays hold: cut off, in the middle of a segment and before others.
+    // Offsets past the end of the arrays: clamped, in the middle of a segment and before others.
     for items in [7, case.whole() as usize - 3, case.whole() as usize + 20] {
         let job = case.job(0, lengths, 5);
         jobs.push(Job { keys: job.keys[..items].to_vec(), status: true, ..job });
     }
-    // Nothing at all.
+    // No segments.
     jobs.push(Job { status: true, ..Job::new(&case.sorter, Vec::new()).cut(vec![0]) });
     jobs.push(Job::new(&case.sorter, Vec::new()).cut(vec![0, 0, 0]).counted(Counted::Device(2)));
     jobs.push(Job { status: true, ..case.job(40, [], 6) });
     case.sort(&jobs, Together::Singles, 3);
 }
 
-/// Thousands of empty segments between few others, so that most of the search finds nothing.
+/// Thousands of empty segments between few others: most steps of the search find none.
 fn mostly_empty(case: &Case) {
     let mut lengths = vec![0; 3000];
     let whole = case.whole();
@@ -111,7 +111,7 @@ fn mostly_empty(case: &Case) {
     case.sort(&[case.job(1, lengths, 7)], Together::Singles, 4);
 }
 
-/// Beside sorts of whole arrays.
+/// In a batch with sorts of whole arrays.
 fn in_a_batch(case: &Case) {
     let info = SorterInfo { segmented: false, ..*case.sorter.info() };
     let other = Sorter::new(case.context.device(), &info.batches()).expect("the profile fits the device");
@@ -124,7 +124,7 @@ fn in_a_batch(case: &Case) {
         case.job(0, [9, 9, 9], 12),
     ];
     case.sort(&jobs, Together::Batch, 5);
-    // More than are recorded side by side.
+    // More groups than are recorded side by side.
     let tiny = (0..18).map(|i| case.job(i, [i, 3, 0, 20 - i], u64::from(i) + 20));
     let jobs: Vec<_> = jobs.into_iter().chain(tiny).collect();
     case.sort(&jobs, Together::Batch, 6);
@@ -138,7 +138,7 @@ fn run(test: usize, body: fn(&Case)) {
     for (kind, info) in KINDS.iter().enumerate() {
         let setup = (kind / 3 + test) % SETUPS.len();
         let in_turn = kind / 3 % TESTS == test && (kind + width).is_multiple_of(3) && !common::brief();
-        // The first two wait, or do not.
+        // The first two kinds differ in whether their tiles wait.
         if in_turn || kind < 2 && (kind + test).is_multiple_of(2) || common::full() {
             note(format!("{:?} {info:?}", SETUPS[setup]));
             body(&Case::new(SETUPS[setup], kind));
@@ -168,7 +168,7 @@ pub(crate) fn segments_in_a_batch() {
     run(4, in_a_batch);
 }
 
-/// With the device's own table by look-back, and with tiny tiles without waiting.
+/// With the built-in profile by look-back, and with tiny tiles by reduce-then-scan.
 fn cases() -> [Case; 2] {
     [Case::new(Setup::Native, 0), Case::new(Setup::Folded, 3)]
 }
@@ -196,7 +196,7 @@ pub(crate) fn a_stranger_between_segments() {
     }
 }
 
-/// So many that the search for a window's first takes its most steps: each asks as many as there are threads.
+/// The maximum number of segments: the search for the first segment of a window takes the most steps.
 pub(crate) fn more_segments_than_two_steps_of_the_search_tell_apart() {
     for case in cases() {
         let threads = case.context.device().profile().sort_keys.segments.shape.threads;
@@ -206,7 +206,7 @@ pub(crate) fn more_segments_than_two_steps_of_the_search_tell_apart() {
     }
 }
 
-/// Whatever scratch holds, and however often.
+/// With any content of scratch, and repeatedly.
 pub(crate) fn segments_are_the_same_each_time() {
     for case in cases() {
         let jobs = [case.job(1, mixed_lengths(&case), 5).counted(Counted::Device(30))];

@@ -123,7 +123,7 @@ pub(crate) fn keys_of_no_bucket() {
         for together in [Together::Singles, Together::Batch] {
             case.split(&jobs, together, 5);
         }
-        // Where nobody asks for anything.
+        // No bucket information is requested.
         case.split(&jobs.map(|job| Job { status: false, ..job }.asked(Asked::default())), Together::Singles, 6);
         assert_silence(&case.context);
     }

@@ -95,7 +95,7 @@ const BY_LABELS: [(SplitterInfo, Keys); 24] = {
         with(100, Ids(U8), SplitterInfo { drop_keys: true, ..items(KeyType::U32, Index) }, Keys::Random),
         with(255, Ids(U16), U32_KEYS, Keys::Random),
         with(256, Ids(U8), SplitterInfo { layout: Layout::Interleaved, ..items(KeyType::U32, Bytes(16)) }, Keys::Random),
-        // A bin more than a digit has values, for ids of no bucket.
+        // One bin more than a digit has values, for ids without a bucket.
         with(256, Ids(U32), PAIRS, Keys::Random),
         with(257, Ids(U16), items(U32x4, Bytes(16)), Keys::Random),
         with(1000, Ids(U32), SplitterInfo { drop_keys: true, ..PAIRS }, Keys::Random),
@@ -118,7 +118,7 @@ const BY_LABELS: [(SplitterInfo, Keys); 24] = {
     ]
 };
 
-/// Every splitter of [`BY_LABELS`] with the strategies in turn.
+/// Every splitter of [`BY_LABELS`], with one strategy each, or with all strategies (`TROMMEL_TEST_FULL`).
 pub(crate) fn every_function_by_labels() {
     let setups = setups();
     for (place, (info, keys)) in BY_LABELS.into_iter().enumerate() {

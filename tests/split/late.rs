@@ -1,4 +1,4 @@
-//! Tiles that come late: what others do then, and that it is the same.
+//! Delayed tiles: other tiles stop waiting and count by themselves. Results are the same.
 
 use crate::common::arena::{Asked, Counted, Together};
 use crate::common::contexts::{Setup, assert_silence};
@@ -6,10 +6,10 @@ use crate::common::keys::Keys;
 use crate::{BITS, Case, in_turn};
 use trommel::{BucketFunction, SplitOutput, SplitterInfo, Strategy};
 
-/// Tiles that are late, and others that do not wait for them.
+/// Delayed tiles, and others that stop waiting for them.
 pub(crate) fn late_tiles() {
     let strategies = Strategy::ALL.into_iter().enumerate().filter(|(i, strategy)| *strategy != Strategy::Lookback && in_turn(*i));
-    // Up to four bins are looked back for by several lanes.
+    // Up to four bins: several lanes look back for each bin.
     let together = [Strategy::Lookback; 2].into_iter().enumerate();
     for (i, strategy) in together.chain(strategies) {
         let (buckets, function) = [(3, BITS), (2, BucketFunction::Range), (33, BITS)][i % 3];
@@ -22,7 +22,7 @@ pub(crate) fn late_tiles() {
     }
 }
 
-/// The same where the prefixes that tiles publish begin at 0, and end as what is told of the buckets.
+/// The same without a histogram: published prefixes begin at 0, and the last ones give the bucket information.
 pub(crate) fn late_tiles_of_other_outputs() {
     use SplitOutput::{Bucket, Placed, Ranks};
     let kinds = [

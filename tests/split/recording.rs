@@ -82,7 +82,7 @@ pub(crate) fn timestamps() {
             let most = case.splitter.timestamp_count(n as u32).expect("the count is small");
             let mut results = [[0u64; 2]; MOST as usize];
             let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
-            // NOT_READY is the answer while any query is not written: the availability tells which.
+            // The result is NOT_READY if any query is unwritten; availability shows which ones.
             let _ = vk.get_query_pool_results(pool, 0, &mut results, flags);
             let written = results.iter().take_while(|result| result[1] != 0).count() as u32;
             assert_eq!(written, most, "queries that timestamp_count tells of");

@@ -1,4 +1,4 @@
-//! What no splitter and no split can be: said in which words, and nothing recorded.
+//! Invalid splitters and splits: their error messages, and that nothing has been recorded.
 
 use crate::common::arena::{Arena, Counted, Poison, Together};
 use crate::common::contexts::{Setup, assert_silence, context};
@@ -10,7 +10,7 @@ use trommel::{
     ValueType,
 };
 
-/// What is refused, in which words, and that nothing has been recorded then.
+/// Checks the error messages, and that nothing has been recorded.
 pub(crate) fn refusals() {
     let context = context(Setup::Native);
     let made = |info: SplitterInfo| Splitter::new(context.device(), &info).map(drop).map_err(|error| error.to_string());
@@ -96,7 +96,7 @@ pub(crate) fn refusals() {
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
     let [range, bits, ids, splitters, told, cut] = [0, 1, 2, 3, 4, 5].map(|job| arena.split_info(job));
     let many = Segments { count: Count::host(1 << 28), offsets: Range { size: 1 << 31, ..cut.segments.offsets } };
-    // Few items take none, but for their labels.
+    // Splits of few items need no scratch except for labels.
     let required = by_splitters.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: a bucket has at least one key".into()),
@@ -127,7 +127,7 @@ pub(crate) fn refusals() {
             "splitters.size 11 < 12 required".into(),
         ),
         (&placed, SplitInfo { starts: Range::NONE, ..told }, "starts.address is null".into()),
-        // One for items of no bucket, too.
+        // Includes the start of items without a bucket.
         (&placed, SplitInfo { starts: Range { size: 20, ..told.starts }, ..told }, "starts.size 20 < 24 required".into()),
         (&placed, SplitInfo { starts: told.keys_out, ..told }, "keysOut and starts overlap".into()),
         (&by_bits, SplitInfo { starts: bits.keys, ..bits }, "starts is malformed: the output is not placed".into()),

@@ -1,4 +1,4 @@
-//! Segments: as many splits as there are, of every size at once.
+//! Segmented splits: segments of every size in one split.
 
 use crate::common::arena::{Asked, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, setups};
@@ -8,7 +8,7 @@ use crate::{BITS, Case, in_turn, items, runner};
 use proptest::prelude::{Just, Strategy as _, any, prop, prop_oneof};
 use trommel::{BucketFunction, IdType, KeyType, Layout, SplitterInfo, Strategy, ValueType};
 
-/// Every function, one digit and two, with items of no bucket and without; what moves and how it lies.
+/// Every bucket function, one digit and two, with and without items that have no bucket; formats and layouts.
 const KINDS: [SplitterInfo; 14] = {
     use BucketFunction::{Bits, Ids, Range, Signs, Splitters};
     use KeyType::{F32, F64, I64, U32, U32x3, U32x4, U64};
@@ -27,7 +27,7 @@ const KINDS: [SplitterInfo; 14] = {
         with(100, Ids(IdType::U8), SplitterInfo { layout: Layout::Interleaved, ..items(U32, Bytes(16)) }),
         with(255, Splitters, items(F64, Bytes(8))),
         with(256, Bits { begin_bit: 40 }, items(I64, ValueType::U32)),
-        // One bit more than a digit has, for items of none.
+        // One bit more than a digit has, for items without a bucket.
         with(256, Ids(IdType::U32), SplitterInfo { layout: Layout::Strided, ..items(U64, Bytes(8)) }),
         with(257, Ids(IdType::U16), SplitterInfo { drop_keys: true, ..PAIRS }),
         with(1000, Range, SplitterInfo { layout: Layout::Interleaved, ..items(U32, Bytes(4)) }),
@@ -37,7 +37,7 @@ const KINDS: [SplitterInfo; 14] = {
 };
 
 impl Case {
-    /// What one workgroup takes of a segment.
+    /// Most items of a segment that one workgroup splits.
     fn whole(&self) -> u32 {
         let profile = self.context.device().profile();
         [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long]
@@ -47,7 +47,7 @@ impl Case {
             .unwrap_or(0)
     }
 
-    /// Items of some tiles, more than a workgroup takes.
+    /// Items of some tiles, more than one workgroup splits.
     fn long(&self, tiles: u32) -> u32 {
         let profile = self.context.device().profile();
         let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long].into_iter();
@@ -55,7 +55,7 @@ impl Case {
         (tiles * all.map(|sized| sized.shape.tile()).max().unwrap_or(0)).max(self.whole()) + 5
     }
 
-    /// Segments of these lengths, behind so many items that are in none and before as many.
+    /// Segments of these lengths. `skipped` items before the first and after the last are in no segment.
     fn segments(&self, skipped: u32, lengths: impl IntoIterator<Item = u32>, seed: u64) -> Job<'_> {
         let mut offsets = vec![skipped];
         for length in lengths {
@@ -66,7 +66,7 @@ impl Case {
     }
 }
 
-/// Lengths around which something changes, and none.
+/// Lengths at which the plan changes, and 0.
 fn mixed_lengths(case: &Case) -> Vec<u32> {
     let whole = case.whole();
     let mut lengths = vec![3, 0, whole / 2, whole + 1, 1, case.long(2), 0, 0, 70, whole, whole - 1, 33, case.long(1), 2];
@@ -87,7 +87,7 @@ pub(crate) fn segments_by_every_function() {
     for place in (0..KINDS.len()).filter(|place| in_turn(*place)) {
         let case = case(setups[place % setups.len()], place, Strategy::ALL[place % Strategy::ALL.len()]);
         let few = Asked { low: case.asked.low, width: case.asked.width, counts: true, ..Asked::default() };
-        // As many words for each segment as buckets: of many, few segments.
+        // Results have a word for each bucket of each segment: with many buckets, few segments.
         let lengths: Vec<u32> = mixed_lengths(&case).into_iter().take(if KINDS[place].buckets > 1000 { 14 } else { 54 }).collect();
         let count = lengths.len() as u32;
         let jobs = [
@@ -104,7 +104,7 @@ pub(crate) fn segments_by_every_function() {
     }
 }
 
-/// Offsets beyond what the arrays hold are cut off there.
+/// Offsets past the end of the arrays are clamped.
 pub(crate) fn segments_that_end_beyond_the_arrays() {
     for place in (0..3).filter(|place| in_turn(*place)) {
         let case = case(Setup::Native, place, Strategy::ReduceThenScan);
@@ -118,7 +118,8 @@ pub(crate) fn segments_that_end_beyond_the_arrays() {
     }
 }
 
-/// Where nobody asks for more than the status, the last item of each segment tells: of more segments than there are threads, strays in one of them.
+/// If only the status is requested, the last item of each segment determines the flag of items without a bucket. More
+/// segments than threads; one of them has such items.
 pub(crate) fn strays_of_segments_without_results() {
     for (items, expected) in [(40_000usize, true), (39_999, false)] {
         let case = case(Setup::Native, 10, Strategy::ReduceThenScan);
