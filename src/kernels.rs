@@ -1,4 +1,4 @@
-//! The kernels of the library. A new primitive adds its kernels here; `glsl/VARIANTS` lists the sources of each module.
+//! The kernels of the library. A new primitive adds its kernels here; `VARIANTS` in each folder of glsl/ lists the sources.
 //!
 //! An entry names the module, the struct of its push constants, the structs that it reads or writes in memory (the rows of
 //! its problems first), and its specialization constants. `tests/modules.rs` compares all of them with the module.

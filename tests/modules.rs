@@ -240,14 +240,16 @@ fn structs_in_memory_are_those_of_the_host() {
 fn sources_name_the_structs_of_their_kernels() {
     let glsl = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl");
     let read = |file: &str| std::fs::read_to_string(glsl.join(file)).expect("a source");
-    let variants = read("VARIANTS");
     for kernel in Kernel::ALL {
+        // The name begins with the folder.
+        let (room, _) = kernel.name().split_once('_').expect("a folder and a name");
+        let variants = read(&format!("{room}/VARIANTS"));
         let words = variants.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let words = words.into_iter().find(|words| words.first() == Some(&kernel.name())).expect("a line of VARIANTS");
         // One level of conditions is enough for the kernels that there are.
         let mut is_compiled = true;
         let mut named = BTreeMap::new();
-        for line in read(words[1]).lines() {
+        for line in read(&format!("{room}/{}", words[1])).lines() {
             match line.split_whitespace().collect::<Vec<_>>()[..] {
                 ["#ifdef", name] => is_compiled = words[2..].contains(&name),
                 ["#ifndef", name] => is_compiled = !words[2..].contains(&name),

@@ -34,7 +34,7 @@ macro_rules! kernels {
         )* }
         emulated { $($emulated:ident = $emulated_name:literal, of $native:ident;)* }
     ) => {
-        /// A compiled module. The text of each lies in `glsl/`, what it is made of in `glsl/VARIANTS`.
+        /// A compiled module. A line of `glsl/<folder>/VARIANTS` names its source and macros.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel {
             $($(#[$doc])* $kernel,)*
