@@ -112,7 +112,7 @@ impl Reflection {
         let is_same = |(member, (operand, field)): (u32, (&Operand, &(&str, &str, usize)))| {
             let (glsl, _, offset) = *field;
             let kind = id(operand);
-            let same = match shared::STRUCTS.iter().find(|inner| inner.name == glsl) {
+            let same = match shared::STRUCTS.iter().copied().flatten().find(|inner| inner.name == glsl) {
                 Some(inner) => self.is(kind, inner),
                 None => self.glsl(kind) == glsl,
             };
