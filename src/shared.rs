@@ -1,6 +1,6 @@
 //! Structs and constants shared by host and shaders, declared once: in Rust and, through [`glsl`], in
-//! `glsl/core/shared.glsl`. A test compares both with every compiled module by reflection. Each folder declares those of
-//! its kernels, in its `interface.rs`.
+//! `glsl/core/shared.glsl`. A test compares both with every compiled module by reflection. Each folder declares those
+//! of its kernels, in its `interface.rs`.
 
 // Paths, because `cargo xtask shaders` includes this file without the library.
 #[path = "core/interface.rs"]
@@ -25,6 +25,15 @@ pub const STRUCTS: &[&[StructLayout]] = &[radix::STRUCTS, merge::STRUCTS, sort::
 
 /// The shared constants of each folder.
 pub const CONSTANTS: &[&[(&str, u32)]] = &[radix::CONSTANTS, merge::CONSTANTS, sort::CONSTANTS, split::CONSTANTS];
+
+/// Passes the kernels of all folders to a macro, each folder's in turn.
+macro_rules! every_kernel {
+    ($to:ident) => {
+        radix_kernels! { merge_kernels! sort_kernels! split_kernels! $to! }
+    };
+}
+
+pub(crate) use every_kernel;
 
 // Members of rows of problems. A kernel reads one row from its push constants, or a table of rows in scratch. Addresses
 // that a strategy does not use may be null. Members of the same name mean the same in every struct:

@@ -1,4 +1,4 @@
-//! Structs and constants that host and shaders share: the macros that declare them in a room, the GLSL of the
+//! Structs and constants that host and shaders share: the macros that declare them in a folder, the GLSL of the
 //! declarations, and the hash that identifies an interface.
 
 use bytemuck::{Pod, Zeroable};
@@ -82,13 +82,15 @@ macro_rules! shared_structs {
             impl SharedStruct for $name {
                 const LAYOUT: StructLayout = StructLayout {
                     name: stringify!($name),
-                    fields: &[$((<$type as GlslType>::GLSL, stringify!($field), std::mem::offset_of!($name, $field)),)*],
+                    fields: &[$((
+                        <$type as GlslType>::GLSL, stringify!($field), std::mem::offset_of!($name, $field)
+                    ),)*],
                     size: size_of::<$name>(),
                 };
             }
         )*
 
-        /// The structs of this room, in an order in which GLSL can declare them.
+        /// The structs of this folder, in an order in which GLSL can declare them.
         pub(super) const STRUCTS: &[StructLayout] = &[$(<$name as SharedStruct>::LAYOUT),*];
     };
 }
@@ -97,7 +99,7 @@ macro_rules! shared_constants {
     ($($(#[$doc:meta])* const $name:ident = $value:expr;)*) => {
         $($(#[$doc])* pub const $name: u32 = $value;)*
 
-        /// The constants of this room.
+        /// The constants of this folder.
         pub(super) const CONSTANTS: &[(&str, u32)] = &[$((stringify!($name), $name),)*];
     };
 }
@@ -148,8 +150,8 @@ const fn token_end(text: &[u8], at: usize) -> usize {
 }
 
 /// Returns a hash (FNV-1a) of the tokens of `files` and of the structs and constants that `files` name. Comments, white
-/// space and other declarations do not change the hash. `N`: capacity for the identifiers of `files`. The lists are those
-/// of the rooms.
+/// space and other declarations do not change the hash. `N`: capacity for the identifiers of `files`. The lists are
+/// those of the folders.
 pub(super) const fn hash<const N: usize>(
     files: &[&[u8]],
     structs: &[&[StructLayout]],

@@ -1,9 +1,10 @@
-//! Digit passes: constants, rows of problems, push constants. See src/shared.rs.
+//! Digit passes: constants, rows of problems, push constants, kernels. See src/shared.rs.
 
 use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
 use bytemuck::{Pod, Zeroable};
 
-/// A pass in one word. Its index, the number of digits, the rows of the histogram and `FLAG_` bits have 8 bits each, from
+/// A pass in one word. Its index, the number of digits, the rows of the histogram and `FLAG_` bits have 8 bits each,
+/// from
 /// the lowest on. See glsl/radix/pass.glsl.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -381,3 +382,98 @@ shared_structs! {
         step: u32,
     }
 }
+
+/// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
+macro_rules! radix_kernels {
+    ($next:ident! $($others:tt)*) => {
+        $next! {
+            $($others)*
+            native {
+                /// Resolves counts, assigns tiles to problems, writes indirect arguments, clears state.
+                RadixPrepare = "radix_prepare",
+                    push PreparePush, memory [RadixProblem, ProblemState, Segment],
+                    [Threads, Lanes, Mode, Bins, Tile, MaxGroupsX];
+                /// Computes the histograms of all digits.
+                RadixHistogram = "radix_histogram",
+                    push HistogramPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits,
+                        Encoding, Layout, BeginBit, EndBit, Scan, RingEntries,
+                    ];
+                /// Ranks and scatters by one digit, with decoupled look-back.
+                RadixOnesweep = "radix_onesweep",
+                    push OnesweepPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking,
+                        KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Scan, RingEntries, RingReach, Window,
+                        SpinLimit, DelayEvery, Output,
+                    ];
+                /// As `RadixOnesweep`, with persistent workgroups: each takes one tile after the other.
+                RadixOnesweepPersistent = "radix_onesweep_persistent",
+                    push OnesweepPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking,
+                        KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Scan, RingEntries, RingReach, Window,
+                        SpinLimit, DelayEvery, Output,
+                    ];
+                /// Counts one digit in each tile (reduce-then-scan).
+                RadixCount = "radix_count",
+                    push ReorderPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, Histograms, SegmentTile, Tile, KeyWords, KeyBits,
+                        Encoding, ValueWords, Layout,
+                    ];
+                /// Scans the counts of one digit over the tiles.
+                RadixSpine = "radix_spine",
+                    push SpinePush, memory [RadixProblem, ProblemState],
+                    [Threads, Lanes, Mode, Bins, SegmentTile];
+                /// Ranks and scatters by one digit, with scanned counts.
+                RadixReorder = "radix_reorder",
+                    push ReorderPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, FullDigits, Ranking,
+                        KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide, Output,
+                    ];
+                /// Sorts every segment that fits a workgroup, and lists the longer ones.
+                RadixSegments = "radix_segments",
+                    push SegmentsPush, memory [Segment],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, SegmentTile, Items, Histograms, Ranking, KeyWords,
+                        KeyBits, Encoding, ValueWords, Layout, Wide, BeginBit, EndBit,
+                    ];
+                /// As `RadixSegments`, by merging.
+                RadixSegmentsMerge = "radix_segments_merge",
+                    push SegmentsPush, memory [Segment],
+                    [
+                        Threads, Lanes, Mode, SegmentTile, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+                        BeginBit, EndBit,
+                    ];
+                /// Copies items to the output arrays.
+                RadixCopy = "radix_copy",
+                    push PathPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, SegmentTile, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout,
+                        Wide,
+                    ];
+                /// Packs sorted keys of 8 or 16 bits.
+                RadixPack = "radix_pack",
+                    push PackPush, memory [RadixProblem, ProblemState, Segment],
+                    [Threads, Lanes, Mode, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Gathers large values by the source index of their keys.
+                RadixPermute = "radix_permute",
+                    push PermutePush, memory [RadixProblem, ProblemState, Segment],
+                    [Threads, Lanes, Mode, KeyWords, KeyBits, ValueWords, Layout];
+            }
+            emulated {
+                RadixOnesweepEmulated = "radix_onesweep_emulated", of RadixOnesweep;
+                RadixOnesweepPersistentEmulated = "radix_onesweep_persistent_emulated", of RadixOnesweepPersistent;
+                RadixSpineEmulated = "radix_spine_emulated", of RadixSpine;
+                RadixReorderEmulated = "radix_reorder_emulated", of RadixReorder;
+                RadixSegmentsEmulated = "radix_segments_emulated", of RadixSegments;
+                RadixSegmentsMergeEmulated = "radix_segments_merge_emulated", of RadixSegmentsMerge;
+            }
+        }
+    };
+}
+
+pub(crate) use radix_kernels;

@@ -1,4 +1,4 @@
-//! Kernels of splits: constants, rows of problems, push constants. See src/shared.rs.
+//! Kernels of splits, their constants, rows of problems and push constants. See src/shared.rs.
 
 use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
 use super::radix::*;
@@ -149,6 +149,54 @@ shared_structs! {
         digit: u32,
     }
 }
+
+/// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
+macro_rules! split_kernels {
+    ($next:ident! $($others:tt)*) => {
+        $next! {
+            $($others)*
+            native {
+                /// Writes the label (bucket number) of each item.
+                SplitLabel = "split_label",
+                    push LabelPush, memory [LabelProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, Layout, BeginBit,
+                        EndBit,
+                    ];
+                /// Clears the look-back state of a split that skips the histogram.
+                SplitClearLookBack = "split_clear_look_back",
+                    push ClearLookBackPush, memory [BucketInfoProblem, ProblemState],
+                    [Threads, Lanes, Mode, Bins, SegmentTile, Scan, RingEntries, Output];
+                /// Scatters few items in a single dispatch: each workgroup computes the full histogram.
+                SplitSingleDispatch = "split_single_dispatch",
+                    push SingleDispatchPush, memory [RadixProblem],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, Items, Histograms, FullDigits, KeyWords, KeyBits,
+                        Encoding, ValueWords, Layout, Wide, Output,
+                    ];
+                /// Writes bucket offsets, counts and indirect commands.
+                SplitBucketInfo = "split_bucket_info",
+                    push BucketInfoPush, memory [BucketInfoProblem, ProblemState],
+                    [Threads, Lanes, Mode, Bins, Buckets, Output, MaxGroupsX];
+                /// As `SplitBucketInfo` for few items: computes the histogram itself.
+                SplitSingleDispatchInfo = "split_single_dispatch_info",
+                    push CountingInfoPush, memory [CountingInfoProblem],
+                    [Threads, Lanes, Mode, Bins, Function, Buckets, KeyWords, KeyBits, Encoding, Layout, MaxGroupsX];
+                /// As `SplitBucketInfo` for more than 256 buckets.
+                SplitBounds = "split_bounds",
+                    push BoundsPush, memory [BucketInfoProblem, ProblemState],
+                    [Threads, Lanes, Mode, Buckets, MaxGroupsX];
+            }
+            emulated {
+                SplitSingleDispatchEmulated = "split_single_dispatch_emulated", of SplitSingleDispatch;
+                SplitBucketInfoEmulated = "split_bucket_info_emulated", of SplitBucketInfo;
+                SplitSingleDispatchInfoEmulated = "split_single_dispatch_info_emulated", of SplitSingleDispatchInfo;
+            }
+        }
+    };
+}
+
+pub(crate) use split_kernels;
 
 /// The source files of user-defined kernels, except for the generated glsl/core/shared.glsl.
 pub(super) const KERNEL_FILES: &[&[u8]] = &[

@@ -12,11 +12,13 @@ use std::{
 };
 
 /// The shared lists that a new primitive extends. Docs and tests aside, no other file changes.
-const LISTS: [&str; 6] = [
+const LISTS: [&str; 7] = [
     // The feature.
     "Cargo.toml",
     // The module, its public names, and a line of `primitives!`.
     "src/lib.rs",
+    // The structs, constants and kernels of its `interface.rs`.
+    "src/shared.rs",
     // The module, its public names, and the values of `TrmStructureType`.
     "src/capi/mod.rs",
     // The cases of `trommel-bench`.
@@ -34,10 +36,10 @@ const PENDING: &[&str] = &[
     "bench/src/tune/mod.rs",
     "fuzz/src/profiles.rs",
     "src/tuning",
-    // Kernels, and what they share with the host.
-    "glsl",
-    "src/kernels.rs",
-    "src/shared.rs",
+    // Functions and a kernel with `sort` as a verb in their names.
+    "glsl/merge",
+    "glsl/radix",
+    "src/merge",
     // The C++ classes, one file for all.
     "include/trommel.hpp",
     // Plans of both primitives.
@@ -63,6 +65,9 @@ const SHARED: &[&str] = &[
 
 /// Tests below [`SHARED`].
 const TESTS: &[&str] = &["src/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
+
+/// Generated from the files of all folders, below [`SHARED`].
+const GENERATED: &[&str] = &["glsl/core/shared.glsl"];
 
 /// Programs of one primitive, below [`SHARED`]: the compiler of bucket functions, and a drawing of the approaches to a
 /// split.
@@ -192,7 +197,7 @@ fn shared_files() -> Result<Vec<PathBuf>> {
     for path in SHARED {
         all.extend(files(&workspace::root().join(path))?);
     }
-    all.retain(|path| !TESTS.iter().chain(PROGRAMS).any(|own| path.starts_with(workspace::root().join(own))));
+    all.retain(|path| !TESTS.iter().chain(GENERATED).chain(PROGRAMS).any(|own| path.starts_with(workspace::root().join(own))));
     Ok(all)
 }
 

@@ -1,4 +1,4 @@
-//! The modules to compile: the rows of each `VARIANTS` below glsl/, and each kernel of an example or the bench as it is.
+//! The modules to compile: the rows of each `VARIANTS` below glsl/, and each kernel of an example or the bench.
 
 use crate::{modules, workspace};
 use anyhow::{Context, Result, bail, ensure};
@@ -56,8 +56,10 @@ pub(crate) fn sets() -> Result<Vec<Set>> {
 
 /// The rows of each folder's `VARIANTS`, folders sorted by name.
 fn of_rooms(glsl: &Path) -> Result<Vec<Variant>> {
-    let folders = fs::read_dir(glsl).with_context(|| format!("cannot list {}", glsl.display()))?;
-    let mut rooms = folders.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<Result<Vec<_>>>()?;
+    let mut rooms = Vec::new();
+    for entry in fs::read_dir(glsl).with_context(|| format!("cannot list {}", glsl.display()))? {
+        rooms.push(entry?.file_name().to_string_lossy().into_owned());
+    }
     rooms.sort();
     let mut variants = Vec::new();
     for room in rooms {
