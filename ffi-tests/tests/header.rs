@@ -165,13 +165,19 @@ fn layouts_and_values_are_the_same_in_every_dialect() -> Result<()> {
 }
 
 #[test]
-fn the_cpp_header_stands_alone() -> Result<()> {
+fn each_cpp_header_stands_alone() -> Result<()> {
+    let include = workspace().join("include");
     let source = scratch_folder("header")?.join("alone.cpp");
-    fs::write(&source, "#include <trommel.hpp>\n")?;
-    for dialect in ["c++17", "c++20"] {
+    let mut headers = vec!["trommel.hpp".to_owned()];
+    for entry in fs::read_dir(include.join("trommel"))? {
+        headers.push(format!("trommel/{}", entry?.file_name().to_string_lossy()));
+    }
+    ensure!(headers.len() >= 3, "{headers:?}");
+    for (header, dialect) in headers.iter().flat_map(|header| [(header, "c++17"), (header, "c++20")]) {
+        fs::write(&source, format!("#include <{header}>\n"))?;
         let mut command = Command::new("c++");
         command.arg(format!("-std={dialect}")).args(["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"]);
-        run(command.arg(workspace().join("include")).arg(&source))?;
+        run(command.arg(&include).arg(&source))?;
     }
     Ok(())
 }

@@ -40,8 +40,6 @@ const PENDING: &[&str] = &[
     "glsl/merge",
     "glsl/radix",
     "src/merge",
-    // The C++ classes, one file for all.
-    "include/trommel.hpp",
     // Plans of both primitives.
     "src/radix",
     // Requests of both primitives, for the tests of each.
@@ -53,6 +51,7 @@ const PENDING: &[&str] = &[
 const SHARED: &[&str] = &[
     "Cargo.toml",
     "build.rs",
+    "include/trommel",
     "include/trommel.hpp",
     "src",
     "glsl",
