@@ -117,7 +117,7 @@ impl Role for &'static RangeNames {
 pub(crate) type NamedArguments = Arguments<&'static RangeNames>;
 
 /// Declares the enum of a planner's arguments, with each member's name in C.
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 macro_rules! roles {
     ($(#[$enum_doc:meta])* enum $name:ident { $($(#[$doc:meta])* $role:ident = $member:literal,)* }) => {
         $(#[$enum_doc])*
@@ -138,7 +138,7 @@ macro_rules! roles {
     };
 }
 
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 pub(crate) use roles;
 
 /// Memory that a request names.
