@@ -3,6 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 install(FILES include/trommel.h include/trommel.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY include/trommel DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(PROGRAMS "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SHARED}" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES
     "${TROMMEL_LIBRARY_DIR}/${TROMMEL_SONAME}"

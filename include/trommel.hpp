@@ -1,10 +1,10 @@
 // trommel.h for C++17: handles with destructors, initialized infos, and exceptions for errors. Header-only. The
-// comments of trommel.h apply to the functions of the same name, and get() returns the C handle.
+// comments of trommel.h apply to the functions of the same name, and get() returns the C handle. Each primitive has a
+// header of its own, such as trommel/sort.hpp, which includes this one.
 
 #ifndef TROMMEL_HPP
 #define TROMMEL_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -36,87 +36,27 @@ inline void check(TrmResult result) {
     }
 }
 
+/// The sType of an info struct.
+template <class Info>
+struct StructureType;
+
+template <>
+struct StructureType<TrmDeviceRequirementsInfo>
+    : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_DEVICE_REQUIREMENTS_INFO> {};
+template <>
+struct StructureType<TrmDeviceCreateInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO> {};
+template <>
+struct StructureType<TrmBatchInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_BATCH_INFO> {};
+
 /// Returns an info with sType and structSize set and defaults elsewhere.
 template <class Info>
 Info info() {
     Info made{};
+    made.sType = StructureType<Info>::value;
     made.structSize = sizeof(Info);
-    if constexpr (std::is_same_v<Info, TrmDeviceRequirementsInfo>) {
-        made.sType = TRM_STRUCTURE_TYPE_DEVICE_REQUIREMENTS_INFO;
-    } else if constexpr (std::is_same_v<Info, TrmDeviceCreateInfo>) {
-        made.sType = TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    if constexpr (std::is_same_v<Info, TrmDeviceCreateInfo>) {
         made.queueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-    } else if constexpr (std::is_same_v<Info, TrmSorterCreateInfo>) {
-        made.sType = TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO;
-    } else if constexpr (std::is_same_v<Info, TrmSortInfo>) {
-        made.sType = TRM_STRUCTURE_TYPE_SORT_INFO;
-    } else if constexpr (std::is_same_v<Info, TrmSplitterCreateInfo>) {
-        made.sType = TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO;
-    } else if constexpr (std::is_same_v<Info, TrmSplitInfo>) {
-        made.sType = TRM_STRUCTURE_TYPE_SPLIT_INFO;
-    } else {
-        static_assert(std::is_same_v<Info, TrmBatchInfo>, "not an info struct of trommel");
-        made.sType = TRM_STRUCTURE_TYPE_BATCH_INFO;
     }
-    return made;
-}
-
-/// Returns the info of a sorter for the given key and value types, with defaults elsewhere.
-inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, TrmValueType values = TRM_VALUE_TYPE_NONE) {
-    auto made = info<TrmSorterCreateInfo>();
-    made.keyType = keys;
-    made.valueType = values;
-    return made;
-}
-
-/// Returns the info of a sorter for values of valueSize bytes.
-inline TrmSorterCreateInfo sorterInfo(TrmKeyType keys, std::uint32_t valueSize) {
-    auto made = sorterInfo(keys, TRM_VALUE_TYPE_BYTES);
-    made.valueSize = valueSize;
-    return made;
-}
-
-/// Returns the info of an argsort: valuesOut receives the sorted indices, and the keys are not modified.
-inline TrmSorterCreateInfo argsortInfo(TrmKeyType keys) {
-    auto made = sorterInfo(keys, TRM_VALUE_TYPE_INDEX);
-    made.flags = TRM_SORTER_CREATE_DROP_KEYS_BIT;
-    made.placement = TRM_PLACEMENT_PRESERVE;
-    return made;
-}
-
-/// Returns the info of a splitter of uint32_t keys by the bits from beginBit on.
-inline TrmSplitterCreateInfo bitsInfo(std::uint32_t bucketCount, std::uint32_t beginBit, TrmValueType values = TRM_VALUE_TYPE_NONE) {
-    auto made = info<TrmSplitterCreateInfo>();
-    made.valueType = values;
-    made.bucketCount = bucketCount;
-    made.beginBit = beginBit;
-    return made;
-}
-
-/// Returns the info of a splitter of uint32_t keys by ranges: TrmSplitInfo::low and width.
-inline TrmSplitterCreateInfo rangesInfo(std::uint32_t bucketCount, TrmValueType values = TRM_VALUE_TYPE_NONE) {
-    auto made = bitsInfo(bucketCount, 0, values);
-    made.bucketFunction = TRM_BUCKET_FUNCTION_RANGE;
-    return made;
-}
-
-/// Returns the info of a splitter with a user-defined bucket function. Keys have 32 bits or more.
-inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys = TRM_KEY_TYPE_U32, TrmValueType values = TRM_VALUE_TYPE_NONE) {
-    auto made = bitsInfo(bucketCount, 0, values);
-    made.keyType = keys;
-    made.bucketFunction = TRM_BUCKET_FUNCTION_USER;
-    return made;
-}
-
-/// Returns the info with support for batches.
-inline TrmSorterCreateInfo withBatches(TrmSorterCreateInfo made) {
-    made.flags |= TRM_SORTER_CREATE_BATCHES_BIT;
-    return made;
-}
-
-/// Returns the info with support for batches.
-inline TrmSplitterCreateInfo withBatches(TrmSplitterCreateInfo made) {
-    made.flags |= TRM_SPLITTER_CREATE_BATCHES_BIT;
     return made;
 }
 
@@ -170,144 +110,14 @@ private:
     std::unique_ptr<std::remove_pointer_t<TrmDevice>, Destroy> handle_;
 };
 
-/// The pipelines for sorts of one format.
-class Sorter {
-public:
-    /// Sorts uint32_t keys. sorterInfo() and argsortInfo() make infos for other formats.
-    explicit Sorter(const Device &device, TrmValueType values = TRM_VALUE_TYPE_NONE, TrmStrategy strategy = TRM_STRATEGY_AUTO) {
-        auto made = info<TrmSorterCreateInfo>();
-        made.valueType = values;
-        made.strategy = strategy;
-        create(device, made);
-    }
-
-    Sorter(const Device &device, const TrmSorterCreateInfo &info) { create(device, info); }
-
-    TrmSorter get() const noexcept { return handle_.get(); }
-
-    VkDeviceSize scratchSize(std::uint32_t maxCount) const {
-        VkDeviceSize size = 0;
-        check(trmGetSorterScratch(get(), maxCount, &size));
-        return size;
-    }
-
-    std::uint32_t timestampCount(std::uint32_t maxCount) const {
-        std::uint32_t count = 0;
-        check(trmGetSorterTimestampCount(get(), maxCount, &count));
-        return count;
-    }
-
-    /// Returns which arrays hold the result: 0 for keys and values, 1 for keysOut and valuesOut.
-    std::uint32_t resultSide() const {
-        std::uint32_t side = 0;
-        check(trmGetSorterResultSide(get(), &side));
-        return side;
-    }
-
-    /// trmCompileSorter(): creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread.
-    void compile() const { check(trmCompileSorter(get())); }
-
-    /// trmGetSorterReady()
-    bool ready() const {
-        VkBool32 ready = VK_FALSE;
-        check(trmGetSorterReady(get(), &ready));
-        return ready == VK_TRUE;
-    }
-
-    /// trmCmdSort()
-    void cmdSort(VkCommandBuffer commandBuffer, const TrmSortInfo &info) const {
-        check(trmCmdSort(commandBuffer, get(), &info));
-    }
-
-private:
-    struct Destroy {
-        void operator()(TrmSorter sorter) const noexcept { trmDestroySorter(sorter); }
-    };
-
-    void create(const Device &device, const TrmSorterCreateInfo &info) {
-        TrmSorter sorter = nullptr;
-        check(trmCreateSorter(device.get(), &info, &sorter));
-        handle_.reset(sorter);
-    }
-
-    std::unique_ptr<std::remove_pointer_t<TrmSorter>, Destroy> handle_;
-};
-
-/// The pipelines for splits of one format.
-class Splitter {
-public:
-    /// bitsInfo(), rangesInfo() and userInfo() make infos.
-    Splitter(const Device &device, const TrmSplitterCreateInfo &info) {
-        TrmSplitter splitter = nullptr;
-        check(trmCreateSplitter(device.get(), &info, &splitter));
-        handle_.reset(splitter);
-    }
-
-    /// trmCreateSplitterFromGlsl()
-    static Splitter fromGlsl(const Device &device, const TrmSplitterCreateInfo &info, const char *source) {
-        TrmSplitter splitter = nullptr;
-        check(trmCreateSplitterFromGlsl(device.get(), &info, source, &splitter));
-        return Splitter(splitter);
-    }
-
-    /// trmCreateSplitterFromSpirv()
-    static Splitter fromSpirv(const Device &device, const TrmSplitterCreateInfo &info, const std::vector<std::uint32_t> &code) {
-        TrmSplitter splitter = nullptr;
-        check(trmCreateSplitterFromSpirv(device.get(), &info, code.data(), code.size() * sizeof(std::uint32_t), &splitter));
-        return Splitter(splitter);
-    }
-
-    TrmSplitter get() const noexcept { return handle_.get(); }
-
-    VkDeviceSize scratchSize(std::uint32_t maxCount) const {
-        VkDeviceSize size = 0;
-        check(trmGetSplitterScratch(get(), maxCount, &size));
-        return size;
-    }
-
-    std::uint32_t timestampCount(std::uint32_t maxCount) const {
-        std::uint32_t count = 0;
-        check(trmGetSplitterTimestampCount(get(), maxCount, &count));
-        return count;
-    }
-
-    /// trmCompileSplitter(): creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread.
-    void compile() const { check(trmCompileSplitter(get())); }
-
-    /// trmGetSplitterReady()
-    bool ready() const {
-        VkBool32 ready = VK_FALSE;
-        check(trmGetSplitterReady(get(), &ready));
-        return ready == VK_TRUE;
-    }
-
-    /// trmCmdSplit()
-    void cmdSplit(VkCommandBuffer commandBuffer, const TrmSplitInfo &info) const {
-        check(trmCmdSplit(commandBuffer, get(), &info));
-    }
-
-private:
-    explicit Splitter(TrmSplitter splitter) : handle_(splitter) {}
-
-    struct Destroy {
-        void operator()(TrmSplitter splitter) const noexcept { trmDestroySplitter(splitter); }
-    };
-    std::unique_ptr<std::remove_pointer_t<TrmSplitter>, Destroy> handle_;
-};
-
 /// Problems to record together. A batch copies their infos to heap memory; trmCmdBatch() itself uses none.
 class Batch {
 public:
-    void add(const Sorter &sorter, TrmSortInfo info) {
-        info.sorter = sorter.get();
-        order_.push_back({false, sorts_.size()});
-        sorts_.push_back(info);
-    }
-
-    void add(const Splitter &splitter, TrmSplitInfo info) {
-        info.splitter = splitter.get();
-        order_.push_back({true, splits_.size()});
-        splits_.push_back(info);
+    /// Adds a problem of a handle. Infos stay in the order of add(): the check for overlaps
+    /// takes linear time for arrays that follow one another in a few large buffers.
+    template <class Handle>
+    void add(const Handle &handle, typename Handle::Info info) {
+        infos_.push_back(std::make_shared<typename Handle::Info>(handle.inBatch(info)));
     }
 
     VkDeviceSize scratchSize() const {
@@ -325,24 +135,13 @@ public:
     }
 
 private:
-    /// The index of a problem's info among those of its primitive. Infos stay in the order of add(): the check for
-    /// overlaps takes linear time for arrays that follow one another in a few large buffers.
-    struct Place {
-        bool split;
-        std::size_t index;
-    };
-
     struct List {
         explicit List(const Batch &batch) {
-            for (const Place &place : batch.order_) {
-                headers.push_back(place.split ? header(batch.splits_[place.index]) : header(batch.sorts_[place.index]));
+            for (const auto &info : batch.infos_) {
+                headers.push_back(static_cast<const TrmInfoHeader *>(info.get()));
             }
             info.infoCount = static_cast<std::uint32_t>(headers.size());
             info.infos = headers.data();
-        }
-        template <class Info>
-        static const TrmInfoHeader *header(const Info &info) {
-            return reinterpret_cast<const TrmInfoHeader *>(&info);
         }
 
         List(const List &) = delete;
@@ -352,9 +151,7 @@ private:
         TrmBatchInfo info = trommel::info<TrmBatchInfo>();
     };
 
-    std::vector<Place> order_;
-    std::vector<TrmSortInfo> sorts_;
-    std::vector<TrmSplitInfo> splits_;
+    std::vector<std::shared_ptr<const void>> infos_;
 };
 
 }  // namespace trommel

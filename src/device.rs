@@ -311,7 +311,12 @@ fn queue_flags(families: &[vk::QueueFamilyProperties], queue_family: Option<u32>
     let Some(index) = queue_family else { return Ok(None) };
     let Some(family) = families.get(index as usize) else {
         let limit = (families.len() as u64).saturating_sub(1);
-        return Err(Error::TooLarge { argument, value: index.into(), limit, why: "the physical device's last queue family" });
+        return Err(Error::TooLarge {
+            argument,
+            value: index.into(),
+            limit,
+            why: "the physical device's last queue family",
+        });
     };
     if !family.queue_flags.contains(vk::QueueFlags::COMPUTE) {
         let why = format!("family {index} has no VK_QUEUE_COMPUTE_BIT");
@@ -343,7 +348,10 @@ unsafe fn query_facts(
         min_lanes: v13.min_subgroup_size,
         max_lanes: v13.max_subgroup_size,
         lanes_selectable: v13.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE),
-        max_invocations: device.limits.max_compute_work_group_invocations.min(device.limits.max_compute_work_group_size[0]),
+        max_invocations: device
+            .limits
+            .max_compute_work_group_invocations
+            .min(device.limits.max_compute_work_group_size[0]),
         max_subgroups: v13.max_compute_workgroup_subgroups,
         shared_memory: device.limits.max_compute_shared_memory_size,
         max_groups_x: device.limits.max_compute_work_group_count[0],

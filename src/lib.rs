@@ -10,7 +10,7 @@
 //! - [`Splitter`]: pipelines for splits of one format; [`Splitter::cmd_split`] records one split.
 //! - `host` (feature `host`): sorts and splits without your own Vulkan device.
 
-#![cfg_attr(not(feature = "radix"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
+#![cfg_attr(not(feature = "primitive"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
 /// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, and the info in
 /// C.
@@ -36,7 +36,7 @@ mod merge;
 #[cfg(feature = "radix")]
 #[doc(hidden)]
 pub mod radix;
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 mod requests;
 mod requirements;
 #[doc(hidden)]
@@ -57,14 +57,14 @@ pub mod host;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 pub use core::batch::{batch_scratch_size, cmd_batch};
 pub use core::memory::{Count, Range, Scratch, Timestamps};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 #[cfg(feature = "radix")]
 pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 pub use requests::Request;
 pub use requirements::Requirements;
 pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED};

@@ -17,7 +17,8 @@ const OF_INSTANCES: &[&CStr] = &[
     c"vkGetPhysicalDeviceQueueFamilyProperties",
 ];
 const OF_DEVICES: &[&CStr] = &[c"vkGetBufferDeviceAddress", c"vkCmdPipelineBarrier2", c"vkCmdWriteTimestamp2"];
-const OF_DEBUG_UTILS: &[&CStr] = &[c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
+const OF_DEBUG_UTILS: &[&CStr] =
+    &[c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
 
 /// Checks the functions that the library calls on an instance. A null instance passes; later checks reject it.
 ///

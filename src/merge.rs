@@ -21,7 +21,8 @@ impl Merging {
     pub(crate) fn new(shapes: &SortShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
         let sized = *shapes.merges.iter().find(|sized| max_count <= sized.up_to)?;
         let mut merging = Self { sized, fan, levels: 0 };
-        let bytes = [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
+        let bytes =
+            [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
         // Shared memory also holds the run boundaries of a window.
         if bytes[0].max(bytes[1]) + 4 * (4 * merging.fan + 2) > shared_memory {
             return None;

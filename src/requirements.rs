@@ -139,7 +139,8 @@ impl Requirements {
 
         let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut v13_properties = vk::PhysicalDeviceVulkan13Properties::default();
-        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v13_properties);
+        let mut properties =
+            vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v13_properties);
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
@@ -178,7 +179,8 @@ impl Requirements {
             missing.push(format!("{MIN_THREADS} invocations a workgroup (the device has {threads} in full subgroups)"));
         }
         if shared_memory < SHARED_MEMORY {
-            missing.push(format!("{SHARED_MEMORY} bytes of shared memory a workgroup (the device has {shared_memory})"));
+            missing
+                .push(format!("{SHARED_MEMORY} bytes of shared memory a workgroup (the device has {shared_memory})"));
         }
         if push_constants < MAX_PUSH_BYTES {
             missing.push(format!("{MAX_PUSH_BYTES} bytes of push constants (the device has {push_constants})"));
@@ -197,7 +199,11 @@ impl Requirements {
     }
 
     /// Sets the required features and leaves the others unchanged, so that several libraries can share one device.
-    pub fn enable(&self, v12: &mut vk::PhysicalDeviceVulkan12Features<'_>, v13: &mut vk::PhysicalDeviceVulkan13Features<'_>) {
+    pub fn enable(
+        &self,
+        v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
+        v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,
+    ) {
         v12.buffer_device_address = vk::TRUE;
         v12.vulkan_memory_model = vk::TRUE;
         v12.vulkan_memory_model_device_scope = vk::TRUE;
@@ -244,7 +250,11 @@ mod tests {
         Requirements::default().enable(&mut v12, &mut v13);
         let chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
         // SAFETY: the chain is built above.
-        assert_eq!(unsafe { Features::of_chain(chain.p_next) }, Features::all(), "enable() switches on all that is needed");
+        assert_eq!(
+            unsafe { Features::of_chain(chain.p_next) },
+            Features::all(),
+            "enable() switches on all that is needed"
+        );
 
         let mut alone = vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true);
         let chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut alone);

@@ -73,7 +73,9 @@ fn keys_are_grouped_by_every_function() {
     let (low, width) = (1 << 20, 0x0400_0000);
     check(context, Buckets::Range { buckets: 33, low, width }, 33, |i| (keys[i].saturating_sub(low) / width).min(32));
     let splitters = [1 << 8, 1 << 16, 1 << 31];
-    check(context, Buckets::Splitters(&splitters), 4, |i| splitters.iter().filter(|splitter| **splitter <= keys[i]).count() as u32);
+    check(context, Buckets::Splitters(&splitters), 4, |i| {
+        splitters.iter().filter(|splitter| **splitter <= keys[i]).count() as u32
+    });
     let ids: Vec<u32> = (0..COUNT as u32).map(|i| i * i % 301).collect();
     check(context, Buckets::Ids { buckets: 300, ids: &ids }, 300, |i| ids[i]);
     check(context, Buckets::Splitters(&[]), 1, |_| 0);
@@ -100,8 +102,20 @@ fn what_cannot_be_split_is_refused_and_left_as_it_was() {
     let halves = Buckets::Bits { buckets: 2, begin_bit: 0 };
     assert!(matches!(refused(3, halves), Error::TooSmall { argument: "values.size", .. }));
     assert!(matches!(refused(0, halves), Error::Null { argument: "values.address" }));
-    assert!(matches!(refused(4, Buckets::Bits { buckets: 0, begin_bit: 0 }), Error::Malformed { argument: "bucketCount", .. }));
-    assert!(matches!(refused(4, Buckets::Bits { buckets: 2, begin_bit: 32 }), Error::TooLarge { argument: "beginBit", .. }));
-    assert!(matches!(refused(4, Buckets::Range { buckets: 2, low: 0, width: 0 }), Error::Malformed { argument: "width", .. }));
-    assert!(matches!(refused(4, Buckets::Ids { buckets: 2, ids: &[0, 1, 0] }), Error::TooSmall { argument: "bucketIds.size", .. }));
+    assert!(matches!(
+        refused(4, Buckets::Bits { buckets: 0, begin_bit: 0 }),
+        Error::Malformed { argument: "bucketCount", .. }
+    ));
+    assert!(matches!(
+        refused(4, Buckets::Bits { buckets: 2, begin_bit: 32 }),
+        Error::TooLarge { argument: "beginBit", .. }
+    ));
+    assert!(matches!(
+        refused(4, Buckets::Range { buckets: 2, low: 0, width: 0 }),
+        Error::Malformed { argument: "width", .. }
+    ));
+    assert!(matches!(
+        refused(4, Buckets::Ids { buckets: 2, ids: &[0, 1, 0] }),
+        Error::TooSmall { argument: "bucketIds.size", .. }
+    ));
 }

@@ -44,13 +44,16 @@ fn build(mesh: Option<&str>, folder: &Path) -> (Value, f64) {
 /// that the mesh covers.
 fn build_with(bits: u32, mesh: Option<&str>, folder: &Path) -> (Value, Vec<u8>, f64) {
     let bits_text = bits.to_string();
-    let mut arguments = vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json", "--morton", &bits_text];
+    let mut arguments =
+        vec!["--size", "96x72", "--samples", "4", "--builds", "2", "--json", "n.json", "--morton", &bits_text];
     arguments.extend(["--out", "p.png", "--heat", "h.png"]);
     arguments.extend(mesh.iter().flat_map(|mesh| ["--mesh", mesh]));
     let output = LBVH.run(&arguments, folder);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{mesh:?}: {printed}");
-    for heading in ["triangles", "morton", "sort ms", "build ms", "total ms", "Mtris/s", "SAH cost", "depth", "ties", "valid"] {
+    for heading in
+        ["triangles", "morton", "sort ms", "build ms", "total ms", "Mtris/s", "SAH cost", "depth", "ties", "valid"]
+    {
         assert!(printed.contains(heading), "{heading} is missing from the table:\n{printed}");
     }
 
@@ -145,7 +148,8 @@ fn small_meshes_are_built_and_seen() {
 
 fn a_mesh_of_one_point_is_built() {
     let folder = folder_with(&[("point.obj", "v 1 2 3\nf 1 1 1\nf 1 1 1\nf 1 1 1\n")]);
-    let output = LBVH.run(&["--mesh", "point.obj", "--size", "16x16", "--samples", "1", "--json", "n.json"], folder.path());
+    let output =
+        LBVH.run(&["--mesh", "point.obj", "--size", "16x16", "--samples", "1", "--json", "n.json"], folder.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let numbers = std::fs::read_to_string(folder.path().join("n.json")).expect("the numbers were written");
     let numbers: Value = serde_json::from_str(&numbers).expect("JSON");
@@ -195,7 +199,8 @@ fn bounced_rays_go_where_surfaces_face() {
         };
         [[0, 0], [1, 0], [1, 1], [0, 1]].map(corner).concat() + "f 1 2 3 4\n"
     };
-    let folder = folder_with(&[("tetrahedron.obj", TETRAHEDRON), ("x.obj", &wall(0)), ("y.obj", &wall(1)), ("z.obj", &wall(2))]);
+    let folder =
+        folder_with(&[("tetrahedron.obj", TETRAHEDRON), ("x.obj", &wall(0)), ("y.obj", &wall(1)), ("z.obj", &wall(2))]);
     let (body, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "48x40", "--secondary", "4"], folder.path());
     check_secondary(&body, 4, [48, 40], &printed);
     assert_eq!(body["hits"], 0, "{body}");
@@ -210,10 +215,12 @@ fn bounced_rays_go_where_surfaces_face() {
         assert_eq!((&scaled["rays"], &scaled["hits"]), (&body["rays"], &0.into()), "{exponent}: {scaled}");
     }
     // The camera sees each wall from above, from the front, or from the left or right, by its orientation.
-    for (axis, turn, negative) in [("x", "90", false), ("x", "-90", true), ("y", "0", false), ("z", "0", false), ("z", "180", true)]
+    for (axis, turn, negative) in
+        [("x", "90", false), ("x", "-90", true), ("y", "0", false), ("z", "0", false), ("z", "180", true)]
     {
         let mesh = format!("{axis}.obj");
-        let arguments = ["--mesh", &mesh, "--up", "y", "--turn", turn, "--size", "33x21", "--secondary", "3", "--builds", "2"];
+        let arguments =
+            ["--mesh", &mesh, "--up", "y", "--turn", turn, "--size", "33x21", "--secondary", "3", "--builds", "2"];
         let (rays, printed) = bounce(&arguments, folder.path());
         check_secondary(&rays, 3, [33, 21], &printed);
         assert_eq!(rays["hits"], 0, "{axis} {turn}: {rays}");
@@ -227,10 +234,25 @@ fn bounced_rays_go_where_surfaces_face() {
 /// Two walls that face each other across an edge: about every fifth ray that leaves one hits the other. The rays are
 /// the same for both code widths.
 fn bounced_rays_meet_what_they_face() {
-    let folder = folder_with(&[("corner.obj", "v 0 0 0\nv 0 1 0\nv 1 0 1\nv 1 1 1\nv -1 0 1\nv -1 1 1\nf 1 3 4 2\nf 1 2 6 5\n")]);
+    let folder = folder_with(&[(
+        "corner.obj",
+        "v 0 0 0\nv 0 1 0\nv 1 0 1\nv 1 1 1\nv -1 0 1\nv -1 1 1\nf 1 3 4 2\nf 1 2 6 5\n",
+    )]);
     let [narrow, wide] = ["30", "63"].map(|bits| {
-        let arguments =
-            ["--mesh", "corner.obj", "--up", "y", "--turn", "24", "--size", "64x64", "--secondary", "16", "--morton", bits];
+        let arguments = [
+            "--mesh",
+            "corner.obj",
+            "--up",
+            "y",
+            "--turn",
+            "24",
+            "--size",
+            "64x64",
+            "--secondary",
+            "16",
+            "--morton",
+            bits,
+        ];
         let (rays, printed) = bounce(&arguments, folder.path());
         check_secondary(&rays, 16, [64, 64], &printed);
         rays
@@ -249,7 +271,8 @@ fn secondary_rays_are_as_many_as_are_asked_for() {
     let (none, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "16x16", "--secondary", "0"], folder.path());
     assert!(none.is_null() && !printed.contains("secondary"), "{none} {printed}");
     let [one, seven] = ["1", "7"].map(|count| {
-        let (rays, printed) = bounce(&["--mesh", "tetrahedron.obj", "--size", "16x16", "--secondary", count], folder.path());
+        let (rays, printed) =
+            bounce(&["--mesh", "tetrahedron.obj", "--size", "16x16", "--secondary", count], folder.path());
         check_secondary(&rays, count.parse().expect("a number"), [16, 16], &printed);
         rays["rays"].as_u64().expect("a count")
     });

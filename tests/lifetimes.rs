@@ -6,7 +6,8 @@ use common::fake::{self, NVIDIA};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use trommel::{
-    BucketFunction, BucketKernel, Count, Device, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter, SplitterInfo,
+    BucketFunction, BucketKernel, Count, Device, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter,
+    SplitterInfo,
 };
 
 /// Pipelines are counted for the whole process, so one test runs at a time.
@@ -18,7 +19,8 @@ fn alone() -> MutexGuard<'static, ()> {
 /// A user-defined kernel that differs for each number.
 fn kernel(number: u32) -> BucketKernel {
     let bytes = include_bytes!("kernels/spread_u32.spv");
-    let mut words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let mut words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
     // The word of the module that identifies the compiler.
     words[2] = number;
     BucketKernel::from_spirv(&words).expect("a kernel of this version")
@@ -51,7 +53,10 @@ fn pipelines_go_with_their_last_user() {
     assert_eq!(live(), own, "a clone is a user");
     drop(clone);
     assert_eq!((live(), device.pipelines().len()), (0, 0));
-    assert!(matches!(Sorter::new(&device, &SorterInfo { end_bit: 33, ..SorterInfo::keys() }), Err(Error::TooLarge { .. })));
+    assert!(matches!(
+        Sorter::new(&device, &SorterInfo { end_bit: 33, ..SorterInfo::keys() }),
+        Err(Error::TooLarge { .. })
+    ));
 
     // A sorter outlives the device handle that created it.
     let last = Sorter::new(&device, &SorterInfo::keys()).expect("numbers are always to be had");
@@ -110,7 +115,10 @@ fn deferred_sorters_are_compiled_by_their_callers_threads() {
     let device = fake::device(&NVIDIA);
     let usual = Sorter::new(&device, &SorterInfo::pairs()).expect("numbers are always to be had");
     let (own, before) = (device.pipelines().len(), fake::created_and_live().1);
-    assert!(usual.is_ready() && usual.compile().is_ok() && fake::created_and_live().1 == before, "nothing is left to create");
+    assert!(
+        usual.is_ready() && usual.compile().is_ok() && fake::created_and_live().1 == before,
+        "nothing is left to create"
+    );
     drop(usual);
 
     let sorter = Sorter::new(&device, &SorterInfo::pairs().deferred()).expect("numbers are always to be had");
@@ -181,7 +189,8 @@ fn sorters_are_made_where_threads_are_not() {
     if std::env::var_os(CHILD).is_some() {
         let refused = std::thread::Builder::new().spawn(|| ());
         println!("threads are refused: {}", refused.is_err());
-        let device = fake::device_with(&NVIDIA, |info| info.creation_threads = 8).expect("the facts are above the floor");
+        let device =
+            fake::device_with(&NVIDIA, |info| info.creation_threads = 8).expect("the facts are above the floor");
         fake::take_creating_threads();
         let sorter = Sorter::new(&device, &SorterInfo::pairs());
         println!("made: {}, by {} thread", sorter.is_ok(), fake::take_creating_threads().len());

@@ -63,8 +63,10 @@ fn number(operand: &Operand) -> u32 {
 
 impl Reflection {
     fn of(kernel: Kernel) -> Self {
-        let mut module = Self { name: kernel.name(), version: (0, 0), instructions: Vec::new(), declared: BTreeMap::new() };
-        parse_words(kernel.spirv().expect("a module"), &mut module).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+        let mut module =
+            Self { name: kernel.name(), version: (0, 0), instructions: Vec::new(), declared: BTreeMap::new() };
+        parse_words(kernel.spirv().expect("a module"), &mut module)
+            .unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
         module
     }
 
@@ -112,7 +114,7 @@ impl Reflection {
         let is_same = |(member, (operand, field)): (u32, (&Operand, &(&str, &str, usize)))| {
             let (glsl, _, offset) = *field;
             let kind = id(operand);
-            let same = match shared::STRUCTS.iter().find(|inner| inner.name == glsl) {
+            let same = match shared::STRUCTS.iter().copied().flatten().find(|inner| inner.name == glsl) {
                 Some(inner) => self.is(kind, inner),
                 None => self.glsl(kind) == glsl,
             };
@@ -226,7 +228,8 @@ fn structs_in_memory_are_those_of_the_host() {
             let stride = strides[&(array.result_id.expect("types have ids"), None)] as usize;
             (id(&array.operands[0]), stride)
         });
-        let (structs, words): (Vec<_>, Vec<_>) = arrays.partition(|(item, _)| module.declared[item].class.opcode == Op::TypeStruct);
+        let (structs, words): (Vec<_>, Vec<_>) =
+            arrays.partition(|(item, _)| module.declared[item].class.opcode == Op::TypeStruct);
         assert!(words.iter().all(|(item, stride)| module.glsl(*item) == "uint" && *stride == 4), "{}", module.name);
         assert_eq!(structs.len(), kernel.memory().len(), "{} names each struct in memory", module.name);
         for named in kernel.memory() {
@@ -241,21 +244,28 @@ fn structs_in_memory_are_those_of_the_host() {
 fn sources_name_the_structs_of_their_kernels() {
     let glsl = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl");
     let read = |file: &str| std::fs::read_to_string(glsl.join(file)).expect("a source");
-    let variants = read("VARIANTS");
     for kernel in Kernel::ALL {
+        // The name begins with the folder.
+        let (room, _) = kernel.name().split_once('_').expect("a folder and a name");
+        let variants = read(&format!("{room}/VARIANTS"));
         let words = variants.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let words = words.into_iter().find(|words| words.first() == Some(&kernel.name())).expect("a line of VARIANTS");
         // One level of conditions suffices for the existing kernels.
         let mut is_compiled = true;
         let mut named = BTreeMap::new();
-        for line in read(words[1]).lines() {
+        for line in read(&format!("{room}/{}", words[1])).lines() {
             match line.split_whitespace().collect::<Vec<_>>()[..] {
                 ["#ifdef", name] => is_compiled = words[2..].contains(&name),
                 ["#ifndef", name] => is_compiled = !words[2..].contains(&name),
                 ["#else"] => is_compiled = !is_compiled,
                 ["#endif"] => is_compiled = true,
                 ["#define", name @ ("PUSH" | "ROW"), value] if is_compiled => {
-                    assert_eq!(named.insert(name.to_owned(), value.to_owned()), None, "{} defines {name} once", kernel.name());
+                    assert_eq!(
+                        named.insert(name.to_owned(), value.to_owned()),
+                        None,
+                        "{} defines {name} once",
+                        kernel.name()
+                    );
                 }
                 _ => {}
             }
@@ -279,7 +289,10 @@ fn no_module_reduces_over_a_subgroup() {
     for kernel in Kernel::ALL {
         let module = Reflection::of(*kernel);
         let reduces = |instruction: &&Instruction| {
-            instruction.operands.iter().any(|operand| matches!(operand, Operand::GroupOperation(GroupOperation::Reduce)))
+            instruction
+                .operands
+                .iter()
+                .any(|operand| matches!(operand, Operand::GroupOperation(GroupOperation::Reduce)))
         };
         let found = module.instructions.iter().find(reduces);
         assert!(found.is_none(), "{}: {found:?}", module.name);

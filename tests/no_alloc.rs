@@ -9,8 +9,8 @@ use std::ptr;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, KeyType, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size,
-    cmd_batch,
+    Count, KeyType, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo, Strategy, ValueType,
+    batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -95,8 +95,9 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     const PROBLEMS: u64 = 30_000;
     let context = Context::new()?;
-    let sorter =
-        |segmented| Sorter::new(context.device(), &SorterInfo { segmented, max_count: 100, ..SorterInfo::keys() }.batches());
+    let sorter = |segmented| {
+        Sorter::new(context.device(), &SorterInfo { segmented, max_count: 100, ..SorterInfo::keys() }.batches())
+    };
     let (plain, segmented) = (sorter(false)?, sorter(true)?);
     let offsets = context.upload(&[0u32; 2])?;
     let request = |place: u64| {
@@ -249,7 +250,11 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         batch.scratch = TrmScratch { buffer: scratch.handle(), offset: 0, size };
         context.run(|commands| {
             // SAFETY: everything is valid and lives until it has run.
-            assert_eq!(allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)), 0, "a batch of {key_type:?}");
+            assert_eq!(
+                allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)),
+                0,
+                "a batch of {key_type:?}"
+            );
             Ok(())
         })?;
         for info in sorts {
@@ -322,7 +327,11 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         batch.scratch = TrmScratch { buffer: scratch.handle(), offset: 0, size };
         context.run(|commands| {
             // SAFETY: everything is valid and lives until it has run.
-            assert_eq!(allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)), 0, "a batch of {key_type:?}");
+            assert_eq!(
+                allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)),
+                0,
+                "a batch of {key_type:?}"
+            );
             Ok(())
         })?;
         for info in splits {

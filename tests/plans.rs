@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use trommel::tuning::Profile;
 use trommel::{
-    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter,
-    SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
+    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, Segments, SortInfo,
+    Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
 };
 
 /// A device with the minimum of every required limit, except for its subgroup sizes.
@@ -161,7 +161,8 @@ fn kinds_are_recorded_in_groups() {
 fn segmented_sorts_are_recorded_in_groups() {
     let device = fake::device(&NVIDIA);
     let [plain, segmented] = [false, true].map(|segmented| {
-        Sorter::new(&device, &SorterInfo { segmented, ..SorterInfo::pairs() }.batches()).expect("numbers are always to be had")
+        Sorter::new(&device, &SorterInfo { segmented, ..SorterInfo::pairs() }.batches())
+            .expect("numbers are always to be had")
     });
     let cut = |i: u64| {
         let whole = info(i, Count::host(100_000));
@@ -264,7 +265,10 @@ fn queries_beyond_the_last_number_are_refused() {
         let limit = u32::MAX - queries + 1;
         assert_eq!(from(limit), Ok(()));
         let commands = fake::take_commands();
-        assert!(commands.iter().any(|command| command.starts_with(&format!("timestamp {} ", u32::MAX))), "{commands:#?}");
+        assert!(
+            commands.iter().any(|command| command.starts_with(&format!("timestamp {} ", u32::MAX))),
+            "{commands:#?}"
+        );
         for first in [limit + 1, u32::MAX] {
             let text = format!("timestamps.first {first} > {limit}, beyond which the last query has no number");
             assert_eq!(from(first), Err(text));
@@ -277,10 +281,12 @@ fn queries_beyond_the_last_number_are_refused() {
 #[test]
 fn batches_of_more_workgroups_than_a_dispatch_has_are_refused() {
     let sorter = &sorters(&NVIDIA)[0];
-    let requests = vec![Request::Sort(sorter, SortInfo { count: Count::host(1 << 30), ..SortInfo::default() }); 1 << 17];
+    let requests =
+        vec![Request::Sort(sorter, SortInfo { count: Count::host(1 << 30), ..SortInfo::default() }); 1 << 17];
     let refused = trommel::batch_scratch_size(&requests).expect_err("more than 2^32 tiles").to_string();
-    let limit =
-        refused.strip_prefix("count.max 1073741824 > ").and_then(|rest| rest.strip_suffix(", the workgroups of one dispatch"));
+    let limit = refused
+        .strip_prefix("count.max 1073741824 > ")
+        .and_then(|rest| rest.strip_suffix(", the workgroups of one dispatch"));
     let limit: u32 = limit.and_then(|limit| limit.parse().ok()).unwrap_or_else(|| panic!("{refused}"));
     assert!((1 << 26..1 << 30).contains(&limit), "{refused}");
 }
@@ -292,7 +298,10 @@ fn batches_of_more_scratch_than_kernels_can_name_are_refused() {
     let sorter = sorter(&NVIDIA, &long);
     let request = |i: u64| {
         let array = |n| Range::new((2 * i + n + 1) << 36, 1 << 34);
-        Request::Sort(&sorter, SortInfo { count: Count::host(1 << 30), keys: array(0), values: array(1), ..SortInfo::default() })
+        Request::Sort(
+            &sorter,
+            SortInfo { count: Count::host(1 << 30), keys: array(0), values: array(1), ..SortInfo::default() },
+        )
     };
     // 2^35 bytes of alternate arrays each.
     let requests: Vec<_> = (0..32).map(request).collect();
@@ -300,7 +309,10 @@ fn batches_of_more_scratch_than_kernels_can_name_are_refused() {
     let size = trommel::batch_scratch_size(&requests[..31]).expect("below 2^40 bytes");
     assert!((31 << 35..1 << 40).contains(&size), "{size}");
     let refused = trommel::batch_scratch_size(&requests).expect_err("above 2^40 bytes").to_string();
-    assert!(refused.starts_with("scratch.size 1") && refused.ends_with(" > 1099511627776, the most scratch of one recording"));
+    assert!(
+        refused.starts_with("scratch.size 1")
+            && refused.ends_with(" > 1099511627776, the most scratch of one recording")
+    );
     // SAFETY: handles are numbers here.
     let recorded = unsafe { trommel::cmd_batch(fake::command_buffer(), &requests, scratch) };
     assert_eq!(recorded.map_err(|error| error.to_string()), Err(refused));
@@ -326,7 +338,8 @@ fn scratch_sizes() {
     for (facts, device) in DEVICES.into_iter().zip(["nvidia", "least"]) {
         for sorter in sorters(facts) {
             let size = |n: u32| sorter.scratch_size(n).expect("at most 2^30");
-            let words: u64 = if sorter.info() == &SorterInfo::keys().strategy(sorter.strategy()).batches() { 1 } else { 2 };
+            let words: u64 =
+                if sorter.info() == &SorterInfo::keys().strategy(sorter.strategy()).batches() { 1 } else { 2 };
             assert!(size(1 << 30) >= words << 32, "the alternate arrays lie in scratch");
             let columns: Vec<String> = [0, 1, 10_000, 1 << 20, 1 << 26, 1 << 30].map(|n| size(n).to_string()).into();
             lines.push(format!("{device} {:?} {:?}: {}", sorter.info().value, sorter.strategy(), columns.join(" ")));
@@ -366,7 +379,8 @@ fn splits_of_few_items() {
             SplitInfo { count, keys, values, keys_out, values_out, offsets, scratch, ..SplitInfo::default() }
         };
         let text = splitter.describe(&of(0)).expect("the split is valid");
-        let kernels = text.lines().filter(|line| line.contains(" groups ")).filter_map(|line| line.split_whitespace().next());
+        let kernels =
+            text.lines().filter(|line| line.contains(" groups ")).filter_map(|line| line.split_whitespace().next());
         assert_eq!(kernels.collect::<Vec<_>>(), expected, "{size} items");
         let dispatches = || fake::take_commands().iter().filter(|command| command.starts_with("dispatch")).count();
         // SAFETY: handles are numbers here.
@@ -436,7 +450,14 @@ proptest! {
 
 fn size() -> impl proptest::strategy::Strategy<Value = u32> {
     let near = |n: u32| n.saturating_sub(2)..=n + 2;
-    prop_oneof![0..=1u32 << 30, 0..20_000u32, near(1 << 12), near(1 << 13), near(1 << 19), (0..30u32).prop_map(|k| 1 << k)]
+    prop_oneof![
+        0..=1u32 << 30,
+        0..20_000u32,
+        near(1 << 12),
+        near(1 << 13),
+        near(1 << 19),
+        (0..30u32).prop_map(|k| 1 << k)
+    ]
 }
 
 /// Scratch sizes and passes are known before any buffer exists.

@@ -146,7 +146,8 @@ pub(crate) const KINDS: [SorterInfo; 32] = {
     ]
 };
 
-const SETUPS: [Setup; 5] = [Setup::Native, Setup::Folded, Setup::Emulated(32), Setup::Emulated(64), Setup::Emulated(128)];
+const SETUPS: [Setup; 5] =
+    [Setup::Native, Setup::Folded, Setup::Emulated(32), Setup::Emulated(64), Setup::Emulated(128)];
 
 /// The formats that a test runs with a setup: one of the first four, and another. Each test runs each setup on one of
 /// the drivers that share them: subgroup sizes change how keys are ranked, not the result. (combinations.rs combines
@@ -207,11 +208,14 @@ suite! {
 /// The tests of the suite in this driver's share.
 fn suite() -> Vec<Trial> {
     let share = common::contexts::share();
-    let cells = SETUPS.into_iter().enumerate().flat_map(|setup| TESTS.iter().enumerate().map(move |test| (setup, test)));
+    let cells =
+        SETUPS.into_iter().enumerate().flat_map(|setup| TESTS.iter().enumerate().map(move |test| (setup, test)));
     let here = cells.map(|((s, setup), (t, (name, body)))| (setup, *name, kinds(t, s, share), *body));
     let here = here.filter(|(.., kinds, _)| !kinds.is_empty());
-    here.map(|(setup, name, kinds, body)| harness::test(format!("{}::{name}", setup.name()), move || run(setup, kinds, body)))
-        .collect()
+    here.map(|(setup, name, kinds, body)| {
+        harness::test(format!("{}::{name}", setup.name()), move || run(setup, kinds, body))
+    })
+    .collect()
 }
 
 fn main() -> ExitCode {
@@ -260,14 +264,18 @@ fn main() -> ExitCode {
 
 fn every_axis_is_covered() {
     let cells: Vec<_> = (0..TESTS.len()).flat_map(|t| (0..SETUPS.len()).map(move |s| (t, s))).collect();
-    let here =
-        |share| cells.iter().flat_map(move |(t, s)| kinds(*t, *s, Some(share)).into_iter().map(move |kind| (*t, *s, KINDS[kind])));
+    let here = |share| {
+        cells
+            .iter()
+            .flat_map(move |(t, s)| kinds(*t, *s, Some(share)).into_iter().map(move |kind| (*t, *s, KINDS[kind])))
+    };
     for (share, lanes) in EMULATED.into_iter().enumerate() {
         for (test, name) in TESTS.iter().map(|(name, _)| name).enumerate() {
             assert!(here(share).any(|r| r.0 == test), "{name}, where emulated subgroups have {lanes} lanes");
         }
     }
-    let runs: Vec<_> = (0..EMULATED.len()).flat_map(here).map(|(t, s, info)| (t, s.min(EMULATED_FIRST), info)).collect();
+    let runs: Vec<_> =
+        (0..EMULATED.len()).flat_map(here).map(|(t, s, info)| (t, s.min(EMULATED_FIRST), info)).collect();
     for info in KINDS {
         assert!(runs.iter().any(|r| r.2 == info), "{info:?}");
     }

@@ -24,10 +24,12 @@ use common::harness::note;
 use common::keys::{Bits, Keys, Random};
 use common::{brief, coverage, full, harness, very_brief};
 use counts::{
-    counts_on_the_device, distributions, few_items_and_many, keys_of_no_bucket, only_what_is_asked_for, random_splits, sizes,
+    counts_on_the_device, distributions, few_items_and_many, keys_of_no_bucket, only_what_is_asked_for, random_splits,
+    sizes,
 };
 use functions::{
-    doubles_between_splitters_of_one_upper_word, every_function_by_labels, every_number_of_buckets, ranges_at_their_borders,
+    doubles_between_splitters_of_one_upper_word, every_function_by_labels, every_number_of_buckets,
+    ranges_at_their_borders,
 };
 use outputs::{buckets_placed_beyond_the_output, other_methods, other_outputs};
 use proptest::test_runner::{Config, TestRng, TestRunner};
@@ -54,7 +56,8 @@ struct Case {
 impl Case {
     fn new(setup: Setup, info: &SplitterInfo) -> Self {
         let context = context(setup);
-        let splitter = Splitter::new(context.device(), &info.batches()).unwrap_or_else(|error| panic!("{info:?}: {error}"));
+        let splitter =
+            Splitter::new(context.device(), &info.batches()).unwrap_or_else(|error| panic!("{info:?}: {error}"));
         let asked = Asked { offsets: true, counts: true, command_items: 3, ..Asked::default() };
         note(format!("{} {setup:?} {info:?}", context.name()));
         Self { context, splitter, asked }

@@ -21,9 +21,19 @@ fn solve(arguments: &[&str], folder: &Path) -> Value {
     let output = SSSP.run(&[&["--json", "n.json"], arguments].concat(), folder);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {printed}");
-    for heading in
-        ["method", "buckets", "steps", "idle", "rounds", "vertices", "edges", "items", "GPU ms", "grouping ms", "wall ms"]
-    {
+    for heading in [
+        "method",
+        "buckets",
+        "steps",
+        "idle",
+        "rounds",
+        "vertices",
+        "edges",
+        "items",
+        "GPU ms",
+        "grouping ms",
+        "wall ms",
+    ] {
         assert!(printed.contains(heading), "{heading} is missing from the table:\n{printed}");
     }
     let numbers = std::fs::read_to_string(folder.join("n.json")).expect("the numbers were written");
@@ -51,9 +61,11 @@ fn check_row(row: &Value, numbers: &Value) {
     }
     let name = row["method"].as_str().expect("a name");
     let over: Vec<_> = row["speed_up_over"].as_object().expect("speed-ups").keys().collect();
-    let ran = |other: &str| numbers["methods"].as_array().is_some_and(|rows| rows.iter().any(|row| row["method"] == other));
+    let ran =
+        |other: &str| numbers["methods"].as_array().is_some_and(|rows| rows.iter().any(|row| row["method"] == other));
     let expected = ["bellman-ford", &format!("sort-{name}")].map(str::to_owned);
-    let expected: Vec<_> = expected.iter().filter(|other| *other != name && ran(other) && !row["gpu_ms"].is_null()).collect();
+    let expected: Vec<_> =
+        expected.iter().filter(|other| *other != name && ran(other) && !row["gpu_ms"].is_null()).collect();
     assert_eq!(over, expected, "{row}");
 }
 
@@ -64,7 +76,8 @@ fn names(numbers: &Value) -> Vec<&str> {
 fn generated_graphs_are_solved_by_all_methods() {
     let folder = folder_with(&[]);
     for (kind, vertices, edges) in [("grid", 900, 2500..3500), ("power-law", 2048, 30_000..32_769)] {
-        let numbers = solve(&["--generate", kind, "--vertices", &vertices.to_string(), "--method", "all"], folder.path());
+        let numbers =
+            solve(&["--generate", kind, "--vertices", &vertices.to_string(), "--method", "all"], folder.path());
         assert_eq!(names(&numbers), METHODS);
         assert_eq!(numbers["vertices"], vertices);
         assert!(numbers["edges"].as_u64().is_some_and(|e| edges.contains(&e)), "{numbers}");
@@ -77,7 +90,10 @@ fn any_buckets_give_the_same_distances() {
     for (method, options) in [
         ("buckets,sort-buckets", &["--buckets", "2", "--delta", "100"][..]),
         ("buckets", &["--buckets", "10", "--delta", "1"]),
-        ("buckets,sort-buckets", &["--buckets", "32", "--delta", "300", "--batch", "7", "--repeat", "2", "--rounds", "3"]),
+        (
+            "buckets,sort-buckets",
+            &["--buckets", "32", "--delta", "300", "--batch", "7", "--repeat", "2", "--rounds", "3"],
+        ),
         ("buckets", &["--buckets", "256", "--delta", "16777215", "--batch", "1"]),
         ("buckets", &["--buckets", "64", "--delta", "20", "--fill", "100", "--rounds", "64"]),
     ] {
@@ -135,7 +151,9 @@ fn rounds_end_where_the_pile_is_full() {
 
 fn real_graphs_are_solved_by_all_methods(graphs: &Path) {
     let folder = folder_with(&[]);
-    for (file, vertices, edges) in [("rome99-undirected.gr", 3353, 2 * 4444), ("musae_facebook_edges.csv", 22_470, 2 * 171_002)] {
+    for (file, vertices, edges) in
+        [("rome99-undirected.gr", 3353, 2 * 4444), ("musae_facebook_edges.csv", 22_470, 2 * 171_002)]
+    {
         let path = graphs.join(file);
         let numbers = solve(&["--graph", path.to_str().expect("a name"), "--rounds", "8"], folder.path());
         assert_eq!(names(&numbers), METHODS);

@@ -108,7 +108,8 @@ fn sorter(device: TrmDevice, flags: u32, key_type: TrmKeyType, value_type: TrmVa
     let (key_type, value_type) = (key_type as i32, value_type as i32);
     let flags = flags | TRM_SORTER_CREATE_BATCHES_BIT;
     // SAFETY: numbers and pointers.
-    let info = TrmSorterCreateInfo { flags, key_type, value_type, ..unsafe { begun(TrmStructureType::SorterCreateInfo) } };
+    let info =
+        TrmSorterCreateInfo { flags, key_type, value_type, ..unsafe { begun(TrmStructureType::SorterCreateInfo) } };
     let mut sorter = ptr::null_mut();
     // SAFETY: everything is valid.
     unsafe { assert_eq!(trmCreateSorter(device, &info, &mut sorter), 0) };
@@ -229,7 +230,8 @@ fn batches_record_on_small_stacks() {
     let sorts: Vec<_> = sorters.iter().flat_map(|sorter| counts.map(|count| (*sorter, count))).collect();
     let mut sorts: Vec<_> = sorts.into_iter().map(|(sorter, count)| sort(sorter, place(), count, 0)).collect();
     sorts.extend((0..10).map(|index| sort(segmented, place(), 1 << (10 + index), 100)));
-    let splits: Vec<_> = splitters.iter().flat_map(|splitter| counts[1..].iter().map(|count| (*splitter, *count))).collect();
+    let splits: Vec<_> =
+        splitters.iter().flat_map(|splitter| counts[1..].iter().map(|count| (*splitter, *count))).collect();
     let splits: Vec<_> = splits.into_iter().map(|(splitter, count)| split(splitter, place(), count)).collect();
     let infos: Vec<_> = sorts.iter().map(header).chain(splits.iter().map(header)).collect();
     assert_eq!(infos.len(), 40);
@@ -237,6 +239,7 @@ fn batches_record_on_small_stacks() {
 
     let shuffled: Vec<_> = (0..1000).map(|index| sort(sorters[1], index * 617 % 1000, 1 + index as u32, 0)).collect();
     assert_small_batch("1000 sorts in no order", &shuffled.iter().map(header).collect::<Vec<_>>());
-    let mixed: Vec<_> = (0..1000).map(|index| sort(sorters[index % 6], index as u64 * 617 % 1000, counts[index % 3], 0)).collect();
+    let mixed: Vec<_> =
+        (0..1000).map(|index| sort(sorters[index % 6], index as u64 * 617 % 1000, counts[index % 3], 0)).collect();
     assert_small_batch("1000 sorts of 18 groups", &mixed.iter().map(header).collect::<Vec<_>>());
 }

@@ -23,8 +23,10 @@ fn kernel(key: KeyType) -> BucketKernel {
 }
 
 fn kernel_of(name: &str, key: KeyType) -> BucketKernel {
-    let (.., bytes) = COMPILED.into_iter().find(|(known, of, _)| (*known, *of) == (name, key)).expect("a kernel of such keys");
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let (.., bytes) =
+        COMPILED.into_iter().find(|(known, of, _)| (*known, *of) == (name, key)).expect("a kernel of such keys");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
     BucketKernel::from_spirv(&words).expect("a kernel of this version")
 }
 
@@ -52,7 +54,12 @@ fn kernels_compiled_before() {
         let splitter = splitter.expect("a kernel for such keys");
         let asked = Asked { offsets: true, counts: true, command_items: 7, ..Asked::default() };
         let job = |n: usize, seed| Job::draw(&splitter, Keys::Random, n, seed).asked(asked);
-        let jobs = [job(20_011, 1), job(7000, 2).counted(Counted::Device(6001)), job(3, 3).counted(Counted::Device(9)), job(0, 4)];
+        let jobs = [
+            job(20_011, 1),
+            job(7000, 2).counted(Counted::Device(6001)),
+            job(3, 3).counted(Counted::Device(9)),
+            job(0, 4),
+        ];
         for together in [Together::Singles, Together::Batch] {
             sort(&context, &jobs, together, Poison::Random(i as u64));
         }
@@ -69,7 +76,8 @@ fn kernels_that_serve_segments() {
     let splitter = unsafe { Splitter::with_kernel(context.device(), &info, &kernel(KeyType::U32)) };
     let splitter = splitter.expect("a kernel for such keys");
     let asked = Asked { offsets: true, ..Asked::default() };
-    let job = Job::draw(&splitter, Keys::Random, 30_000, 3).asked(asked).cut(vec![3, 10, 10, 1001, 1030, 25_000, 29_000]);
+    let job =
+        Job::draw(&splitter, Keys::Random, 30_000, 3).asked(asked).cut(vec![3, 10, 10, 1001, 1030, 25_000, 29_000]);
     sort(&context, &[job.counted(Counted::Device(6))], Together::Singles, Poison::Random(8));
     assert_silence(&context);
 }
@@ -82,8 +90,10 @@ fn several_kernels_on_one_device() {
         // SAFETY: as above.
         unsafe { Splitter::with_kernel(context.device(), &by_user(key, 20, ValueType::U32), &kernel_of(name, key)) }
     };
-    let functions = [("spread", KeyType::U32), ("backwards", KeyType::U32), ("spread", KeyType::F64), ("spread", KeyType::U32)];
-    let splitters: Vec<Splitter> = functions.into_iter().map(of).collect::<Result<_, _>>().expect("kernels for such keys");
+    let functions =
+        [("spread", KeyType::U32), ("backwards", KeyType::U32), ("spread", KeyType::F64), ("spread", KeyType::U32)];
+    let splitters: Vec<Splitter> =
+        functions.into_iter().map(of).collect::<Result<_, _>>().expect("kernels for such keys");
     let jobs = splitters.iter().zip(functions).map(|(splitter, (name, _))| {
         let asked = Asked { offsets: true, backwards: name == "backwards", ..Asked::default() };
         Job::draw(splitter, Keys::Random, 5000, 5).asked(asked)
@@ -141,7 +151,10 @@ mod compiled_here {
     }
 
     fn tool(arguments: &[&str]) -> (bool, String) {
-        let run = std::process::Command::new(env!("CARGO_BIN_EXE_trommel-kernel")).args(arguments).output().expect("the tool runs");
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_trommel-kernel"))
+            .args(arguments)
+            .output()
+            .expect("the tool runs");
         (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
     }
 
@@ -179,7 +192,8 @@ mod compiled_here {
     #[test]
     fn errors_name_the_functions_own_lines() {
         let refused = |source: &str| BucketKernel::from_glsl(KeyType::U32, source).unwrap_err().to_string();
-        let unknown = refused("// One,\n// two,\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }\n");
+        let unknown =
+            refused("// One,\n// two,\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }\n");
         assert!(
             unknown.starts_with("source is malformed: ") && unknown.contains("trm_bucket.glsl:3: error: 'colour'"),
             "{unknown}"

@@ -139,7 +139,9 @@ impl Args {
 
 fn parse_count(text: &str) -> Result<u32, String> {
     let count = match text.split_once('^') {
-        Some((base, exponent)) => base.parse().ok().zip(exponent.parse().ok()).and_then(|(b, e)| u32::checked_pow(b, e)),
+        Some((base, exponent)) => {
+            base.parse().ok().zip(exponent.parse().ok()).and_then(|(b, e)| u32::checked_pow(b, e))
+        }
         None => text.parse().ok(),
     };
     count.filter(|count| *count != 0).ok_or_else(|| "a count is 1 to 4294967295".into())
@@ -149,8 +151,11 @@ fn parse_small(text: &str) -> Result<SmallShapes, String> {
     if text == "none" {
         return Ok(SmallShapes(Vec::new()));
     }
-    let shapes =
-        text.split(',').map(str::parse).collect::<Result<Vec<_>, _>>().map_err(|error: trommel::Error| error.to_string())?;
+    let shapes = text
+        .split(',')
+        .map(str::parse)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error: trommel::Error| error.to_string())?;
     if shapes.len() > 4 {
         return Err("a profile holds four small shapes".into());
     }
@@ -237,7 +242,9 @@ mod tests {
         let set = |lines: &str| parse(&format!("trommel-bench {lines}")).unwrap().reshape(any_profile());
         let profile = set("--set prefixes_up_to=9 --set small_ranking=verified").unwrap();
         assert_eq!((profile.prefixes_up_to, profile.small_ranking), (9, Ranking::Verified));
-        for (line, why) in [("spin", "is not NAME=VALUE"), ("spins=3", "spins is unknown"), ("spin_limit=x", "is not a number")] {
+        for (line, why) in
+            [("spin", "is not NAME=VALUE"), ("spins=3", "spins is unknown"), ("spin_limit=x", "is not a number")]
+        {
             let error = set(&format!("--set {line}")).unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");
         }
@@ -245,12 +252,16 @@ mod tests {
 
     #[test]
     fn shapes_replace_those_of_the_profile() {
-        let profile = parse("trommel-bench --shape 128x6/verified --small none").unwrap().reshape(any_profile()).unwrap();
+        let profile =
+            parse("trommel-bench --shape 128x6/verified --small none").unwrap().reshape(any_profile()).unwrap();
         for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
             assert!(shapes.small.is_empty());
             assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
             assert_eq!(shapes.tiles[0].up_to, u32::MAX);
-            assert_eq!(shapes.tiles[0].shape, TileShape { ranking: Ranking::Verified, ..Shape { threads: 128, items: 6 }.into() });
+            assert_eq!(
+                shapes.tiles[0].shape,
+                TileShape { ranking: Ranking::Verified, ..Shape { threads: 128, items: 6 }.into() }
+            );
         }
     }
 }

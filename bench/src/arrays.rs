@@ -78,7 +78,12 @@ impl Memory {
         let array = |info: &ArrayInfo| -> trommel::Result<Array> {
             let side = |exists: bool| exists.then(|| poisoned(context, info.size(info.capacity))).transpose();
             let source = (!info.fields.is_empty()).then(|| sources.get(context, &info.fields, n)).transpose()?;
-            Ok(Array { stride: info.stride, size: info.size(n), source, sides: [side(info.sides[0])?, side(info.sides[1])?] })
+            Ok(Array {
+                stride: info.stride,
+                size: info.size(n),
+                source,
+                sides: [side(info.sides[0])?, side(info.sides[1])?],
+            })
         };
         let arrays = arrays.iter().map(array).collect::<trommel::Result<Vec<_>>>()?;
         let sources: Vec<_> = arrays.iter().map(|array| array.source.clone()).collect();

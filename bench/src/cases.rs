@@ -34,7 +34,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<_> = PRIMITIVES.iter().flat_map(|primitive| primitive.families()).map(|family| family.name).collect();
+        let mut names: Vec<_> =
+            PRIMITIVES.iter().flat_map(|primitive| primitive.families()).map(|family| family.name).collect();
         names.sort_unstable();
         names.windows(2).for_each(|pair| assert_ne!(pair[0], pair[1], "appears twice"));
     }

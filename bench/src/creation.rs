@@ -15,7 +15,8 @@ fn create(library: &Device, creation: &Creation) -> trommel::Result<(Duration, V
     let start = Instant::now();
     let _handle = (creation.create)(library)?;
     let time = start.elapsed();
-    let mut pipelines: Vec<_> = library.creation_times().into_iter().map(|(variant, time)| (variant.kernel.name(), time)).collect();
+    let mut pipelines: Vec<_> =
+        library.creation_times().into_iter().map(|(variant, time)| (variant.kernel.name(), time)).collect();
     pipelines.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     Ok((time, pipelines))
 }
@@ -41,7 +42,8 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu, profile: &Profile, primitives: &[&
             create_with(filling)?;
             let data = device.get_pipeline_cache_data(filling)?;
             device.destroy_pipeline_cache(filling, None);
-            let filled = device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default().initial_data(&data), None)?;
+            let filled =
+                device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default().initial_data(&data), None)?;
             let warm = create_with(filled)?.0;
             device.destroy_pipeline_cache(filled, None);
             warm

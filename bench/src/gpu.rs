@@ -51,7 +51,12 @@ impl Gpu {
     }
 
     /// The same with a pipeline cache; `threads` create pipelines.
-    pub(crate) fn library_with(&self, profile: &Profile, cache: vk::PipelineCache, threads: u32) -> trommel::Result<Device> {
+    pub(crate) fn library_with(
+        &self,
+        profile: &Profile,
+        cache: vk::PipelineCache,
+        threads: u32,
+    ) -> trommel::Result<Device> {
         let context = &self.context;
         let (mut v12, mut v13) = Default::default();
         // SAFETY: the handles are the context's, and alive.
@@ -89,11 +94,16 @@ impl About {
         // SAFETY: the handles are the context's, the chain is ours.
         let (families, memory) = unsafe {
             instance.get_physical_device_properties2(device, &mut properties);
-            (instance.get_physical_device_queue_family_properties(device), instance.get_physical_device_memory_properties(device))
+            (
+                instance.get_physical_device_queue_family_properties(device),
+                instance.get_physical_device_memory_properties(device),
+            )
         };
         let vk::PhysicalDeviceProperties { api_version, limits, .. } = properties.properties;
         let family = families.get(context.queue_family() as usize).copied().unwrap_or_default();
-        let text = |name: Result<&CStr, _>| name.map_or_else(|_| "?".into(), |name: &CStr| name.to_string_lossy().into_owned());
+        let text = |name: Result<&CStr, _>| {
+            name.map_or_else(|_| "?".into(), |name: &CStr| name.to_string_lossy().into_owned())
+        };
         let heaps = memory.memory_heaps_as_slice().iter();
         let local = heaps.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
         Self {

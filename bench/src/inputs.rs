@@ -79,7 +79,8 @@ impl Sources {
         let is_values = fields.first().is_some_and(|field| field.content == Content::Values);
         let last = if is_values { &mut self.values } else { &mut self.keys };
         // Numbers that depend on their index alone serve every smaller size.
-        let any_size = fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
+        let any_size =
+            fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
         if let Some(cached) = last
             && cached.fields == fields
             && (cached.n == n || any_size && cached.n > n)
@@ -320,7 +321,8 @@ mod tests {
         assert!((640..730).contains(&within), "two thirds are within the deviation, not {within} of 1000");
         let long = array(&[keys(Keys::Normal, 8)], 1000);
         let close = long.chunks(2).zip(made(Keys::Normal)).all(|(long, key)| {
-            (f64::from_bits(u64::from(long[1]) << 32 | u64::from(long[0])) - f64::from(f32::from_bits(key))).abs() < 1e-3
+            (f64::from_bits(u64::from(long[1]) << 32 | u64::from(long[0])) - f64::from(f32::from_bits(key))).abs()
+                < 1e-3
         });
         assert!(close, "both sizes draw the same numbers");
     }

@@ -76,7 +76,9 @@ impl Items {
     fn columns(&self, arrays: &[Option<Arc<Vec<u32>>>]) -> Columns {
         let array = |number: usize| arrays.get(number).cloned().flatten();
         let (key, value) = (self.key.size() as usize, self.value.size() as usize);
-        let column = |words: Option<Arc<Vec<u32>>>, first, stride, size| words.map(|words| Column { words, first, stride, size });
+        let column = |words: Option<Arc<Vec<u32>>>, first, stride, size| {
+            words.map(|words| Column { words, first, stride, size })
+        };
         if self.layout == Layout::Interleaved {
             let item = key + value;
             return Columns { keys: column(array(KEYS), 0, item, key), values: column(array(KEYS), key, item, value) };

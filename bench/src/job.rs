@@ -70,7 +70,9 @@ impl Job {
             .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ | vk::AccessFlags2::SHADER_STORAGE_WRITE)];
         // SAFETY: the command buffer is recording, outside a render pass.
         unsafe {
-            self.context.vk().cmd_pipeline_barrier2(commands, &vk::DependencyInfo::default().memory_barriers(&barriers));
+            self.context
+                .vk()
+                .cmd_pipeline_barrier2(commands, &vk::DependencyInfo::default().memory_barriers(&barriers));
         }
     }
 

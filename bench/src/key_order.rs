@@ -19,7 +19,11 @@ impl KeyOrder {
         let ones = |bits: u32| u128::MAX >> (128 - bits);
         let most_significant_first = matches!(self.key, KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4);
         let mut number = words.zip(0u32..).fold(0, |number, (word, index)| {
-            if most_significant_first { number << 32 | u128::from(word) } else { number | u128::from(word) << (32 * index) }
+            if most_significant_first {
+                number << 32 | u128::from(word)
+            } else {
+                number | u128::from(word) << (32 * index)
+            }
         });
         let sign = 1 << (bits - 1);
         match self.key {
@@ -60,11 +64,12 @@ mod tests {
         assert!(singles.is_sorted_by(|a, b| of(KeyType::F32, &[a.to_bits()]) < of(KeyType::F32, &[b.to_bits()])));
         let words = |wide: u64| [(wide & 0xffff_ffff) as u32, (wide >> 32) as u32];
         let doubles = [f64::NEG_INFINITY, -2.0, -1e-310, 0.0, 3.0, f64::NAN];
-        assert!(doubles.is_sorted_by(|a, b| of(KeyType::F64, &words(a.to_bits())) < of(KeyType::F64, &words(b.to_bits()))));
         assert!(
-            [-5i64, -1, 0, 1 << 40]
-                .is_sorted_by(|a, b| { of(KeyType::I64, &words(a.cast_unsigned())) < of(KeyType::I64, &words(b.cast_unsigned())) })
+            doubles.is_sorted_by(|a, b| of(KeyType::F64, &words(a.to_bits())) < of(KeyType::F64, &words(b.to_bits())))
         );
+        assert!([-5i64, -1, 0, 1 << 40].is_sorted_by(|a, b| {
+            of(KeyType::I64, &words(a.cast_unsigned())) < of(KeyType::I64, &words(b.cast_unsigned()))
+        }));
         assert!(of(KeyType::I8, &[0xff]) < of(KeyType::I8, &[0]), "-1 is less than 0");
         assert!(of(KeyType::U32x3, &[1, 9, 9]) < of(KeyType::U32x3, &[2, 0, 0]));
         assert!(of(KeyType::U64, &[0, 1]) > of(KeyType::U64, &[9, 0]));

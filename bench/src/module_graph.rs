@@ -66,7 +66,12 @@ fn graph(sources: &BTreeMap<String, String>) -> Graph {
 
 /// A cycle, as the modules on it. The first is also the last.
 fn cycle(graph: &Graph) -> Option<Vec<String>> {
-    fn visit(graph: &Graph, module: &String, path: &mut Vec<String>, done: &mut BTreeSet<String>) -> Option<Vec<String>> {
+    fn visit(
+        graph: &Graph,
+        module: &String,
+        path: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> Option<Vec<String>> {
         if let Some(start) = path.iter().position(|earlier| earlier == module) {
             return Some(path[start..].iter().chain([module]).cloned().collect());
         }

@@ -43,7 +43,9 @@ impl Problems {
         };
         match self {
             Self::One | Self::Indirect { .. } => vec![next(n)],
-            Self::Segments(lengths) => lengths.iter().cycle().map(|n| next(*n)).take_while(|segment| segment.start < n).collect(),
+            Self::Segments(lengths) => {
+                lengths.iter().cycle().map(|n| next(*n)).take_while(|segment| segment.start < n).collect()
+            }
             Self::Batch(groups) => {
                 groups.iter().flat_map(|&(problems, n)| std::iter::repeat_n(n, problems as usize)).map(next).collect()
             }
@@ -70,7 +72,11 @@ impl Problems {
     /// The count of a call for all items.
     pub(crate) fn count(self, n: u32, memory: &Memory) -> Count {
         let max = self.capacity(n);
-        if let Self::Indirect { .. } = self { Count::device(memory.table(COUNT).address, max) } else { Count::host(max) }
+        if let Self::Indirect { .. } = self {
+            Count::device(memory.table(COUNT).address, max)
+        } else {
+            Count::host(max)
+        }
     }
 
     /// The segments of a call for all items.

@@ -54,7 +54,12 @@ impl Order {
 }
 
 /// Prints median times: of each primitive's requests alone, and of its batches in each order.
-pub(crate) fn measure(gpu: &Gpu, library: &Device, primitives: &[&dyn Primitive], report: &Report) -> anyhow::Result<()> {
+pub(crate) fn measure(
+    gpu: &Gpu,
+    library: &Device,
+    primitives: &[&dyn Primitive],
+    report: &Report,
+) -> anyhow::Result<()> {
     let pool = Pool::new(gpu.context.vk(), gpu.context.queue_family())?;
     for primitive in primitives {
         if let Some(recorder) = primitive.recorder(library)? {
@@ -86,7 +91,8 @@ fn median(time: impl Fn() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
 
 fn measure_batches(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
     for problems in PROBLEMS {
-        let orders = Order::ALL.into_iter().filter(|order| problems <= MOST_SHUFFLED || !matches!(order, Order::Shuffled));
+        let orders =
+            Order::ALL.into_iter().filter(|order| problems <= MOST_SHUFFLED || !matches!(order, Order::Shuffled));
         for order in orders {
             let request = |index| recorder.request(BASE + index as u64 * STRIDE, KEYS);
             let requests: Vec<_> = order.indices(problems).into_iter().map(request).collect();

@@ -53,7 +53,13 @@ impl Report {
     pub(crate) fn device(&mut self, gpu: &Gpu) {
         let (about, family) = (&gpu.about, gpu.context.queue_family());
         let version = env!("CARGO_PKG_VERSION");
-        self.comment(&format!("{}, {} {}, Vulkan {}", gpu.context.name(), about.driver, about.driver_info, about.api_version));
+        self.comment(&format!(
+            "{}, {} {}, Vulkan {}",
+            gpu.context.name(),
+            about.driver,
+            about.driver_info,
+            about.api_version
+        ));
         self.comment(&format!("trommel {version}, queue family {family} ({:?})", about.queue_flags));
         self.keep("version", json!(version));
         self.keep(
@@ -93,7 +99,8 @@ impl Report {
         for (name, samples) in passes {
             self.comment(&format!("    {name:<26} {:9.2} us", samples.median() * 1e3));
         }
-        let passes: Vec<_> = passes.iter().map(|(name, s)| json!({ "kernel": name, "median_ms": whole_ns(s.median()) })).collect();
+        let passes: Vec<_> =
+            passes.iter().map(|(name, s)| json!({ "kernel": name, "median_ms": whole_ns(s.median()) })).collect();
         let all: Vec<_> = samples.all().iter().copied().map(whole_ns).collect();
         self.cases.push(json!({
             "name": case.name, "n": case.n, "median_ms": whole_ns(ms), "samples_ms": all,

@@ -38,7 +38,11 @@ impl PipelineStats {
                 statistics.extend(unsafe { vk.get_pipeline_executable_statistics(&info) }?.iter().map(named));
             }
             let constants = variant.constants().map(|(constant, value)| format!("{constant:?}={value}"));
-            stats.push(Self { kernel: variant.kernel.name(), constants: constants.collect::<Vec<_>>().join(" "), statistics });
+            stats.push(Self {
+                kernel: variant.kernel.name(),
+                constants: constants.collect::<Vec<_>>().join(" "),
+                statistics,
+            });
         }
         stats.sort_by(|a, b| (a.kernel, &a.constants).cmp(&(b.kernel, &b.constants)));
         Ok(stats)

@@ -60,7 +60,9 @@ impl Comparison {
 
     /// Checks that items stay at their indices.
     pub(crate) fn check_copied(&self) -> Result<(), String> {
-        self.problems.iter().try_for_each(|problem| self.check_items(problem.start, problem.clone().zip(problem.clone())))
+        self.problems
+            .iter()
+            .try_for_each(|problem| self.check_items(problem.start, problem.clone().zip(problem.clone())))
     }
 
     /// Checks that each problem begins with the items that `selected` accepts, in the order of the input.
@@ -72,7 +74,10 @@ impl Comparison {
     }
 
     /// Checks that each problem is sorted stably by `rank`, a function of the index of an input item.
-    pub(crate) fn check_order<K: Copy + Ord + Send + Sync>(&self, rank: impl Fn(u32) -> K + Sync) -> Result<(), String> {
+    pub(crate) fn check_order<K: Copy + Ord + Send + Sync>(
+        &self,
+        rank: impl Fn(u32) -> K + Sync,
+    ) -> Result<(), String> {
         self.problems.iter().try_for_each(|problem| self.check_problem_order(problem, &rank))
     }
 
@@ -102,7 +107,8 @@ impl Comparison {
         };
         let bounds: Vec<Vec<usize>> = runs.iter().map(bounds).collect();
         let checks = (0..parts).map(|part| {
-            let slices: Vec<_> = runs.iter().zip(&bounds).map(|(run, bounds)| &run[bounds[part]..bounds[part + 1]]).collect();
+            let slices: Vec<_> =
+                runs.iter().zip(&bounds).map(|(run, bounds)| &run[bounds[part]..bounds[part + 1]]).collect();
             let before: usize = bounds.iter().map(|bounds| bounds[part]).sum();
             // Fewer items lie before a part than there are in all.
             let indices = problem.start + u32::try_from(before).unwrap_or(u32::MAX)..problem.end;
@@ -117,7 +123,11 @@ impl Comparison {
         let wrong = |what, index, found, expected| Err(format!("{what} {index} is {found}, not {expected}"));
         let compare = |what, index: u32, found: &Column, source: u32, input: &Column| {
             let (found, expected) = (|| found.item(index as usize), || input.item(source as usize));
-            if found().eq(expected()) { Ok(()) } else { wrong(what, index, Column::hex(found()), Column::hex(expected())) }
+            if found().eq(expected()) {
+                Ok(())
+            } else {
+                wrong(what, index, Column::hex(found()), Column::hex(expected()))
+            }
         };
         moves.try_for_each(|(index, source)| {
             if let Some((found, input)) = self.output.keys.as_ref().zip(self.input.keys.as_ref()) {
@@ -127,7 +137,11 @@ impl Comparison {
                 (Some(found), _) if self.values_are_indices => {
                     let found = found.item(index as usize).next().unwrap_or(u32::MAX);
                     let expected = source - start;
-                    if found == expected { Ok(()) } else { wrong("index", index, found.to_string(), expected.to_string()) }
+                    if found == expected {
+                        Ok(())
+                    } else {
+                        wrong("index", index, found.to_string(), expected.to_string())
+                    }
                 }
                 (Some(found), Some(input)) => compare("value", index, found, source, input),
                 _ => Ok(()),
@@ -160,7 +174,10 @@ pub(crate) fn in_parallel<T: Send>(jobs: impl ExactSizeIterator<Item = impl FnOn
     thread::scope(|scope| {
         let threads: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
         // A panic of a thread continues in the caller.
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
@@ -244,7 +261,8 @@ pub(crate) mod tests {
     fn indices_count_from_the_problem() {
         let argsort = |indices: &[u32]| {
             let output = columns(None, Some(indices));
-            Comparison { values_are_indices: true, output, ..comparison(&[], &[]) }.check_order(|index| INPUT[index as usize])
+            Comparison { values_are_indices: true, output, ..comparison(&[], &[]) }
+                .check_order(|index| INPUT[index as usize])
         };
         assert_eq!(argsort(&[1, 0, 2, 1, 0]), Ok(()));
         assert_eq!(argsort(&[1, 2, 0, 1, 0]), Err("index 1 is 2, not 0".into()));
@@ -271,7 +289,8 @@ pub(crate) mod tests {
         let indices: Vec<u32> = (0..n).collect();
         let is_sorted = |found: &[u32], order: &[u32]| {
             let (input, output) = (columns(Some(&keys), Some(&indices)), columns(Some(found), Some(order)));
-            Comparison { problems: vec![Range { start: 0, end: n }], values_are_indices: false, input, output }.check_order(rank)
+            Comparison { problems: vec![Range { start: 0, end: n }], values_are_indices: false, input, output }
+                .check_order(rank)
         };
         assert_eq!(is_sorted(&sorted, &order), Ok(()));
         for wrong in [0, CHUNK, n as usize - 1] {

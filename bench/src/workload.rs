@@ -138,5 +138,11 @@ pub(crate) trait Recorder {
     ///
     /// # Safety
     /// The command buffer is in the recording state and is never submitted.
-    unsafe fn record(&self, commands: vk::CommandBuffer, address: u64, count: u32, scratch: Scratch) -> trommel::Result<()>;
+    unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        address: u64,
+        count: u32,
+        scratch: Scratch,
+    ) -> trommel::Result<()>;
 }

@@ -8,10 +8,13 @@ use ash::vk;
 /// Stages and accesses of one side of a barrier.
 pub(crate) type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
 
-pub(crate) const COMPUTE_WRITES: Scope = (vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_STORAGE_WRITE);
+pub(crate) const COMPUTE_WRITES: Scope =
+    (vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_STORAGE_WRITE);
 pub(crate) const COMPUTE_ALL: Scope = (
     vk::PipelineStageFlags2::COMPUTE_SHADER,
-    vk::AccessFlags2::from_raw(vk::AccessFlags2::SHADER_STORAGE_READ.as_raw() | vk::AccessFlags2::SHADER_STORAGE_WRITE.as_raw()),
+    vk::AccessFlags2::from_raw(
+        vk::AccessFlags2::SHADER_STORAGE_READ.as_raw() | vk::AccessFlags2::SHADER_STORAGE_WRITE.as_raw(),
+    ),
 );
 pub(crate) const COPY_READS: Scope = (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_READ);
 pub(crate) const COPY_WRITES: Scope = (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_WRITE);
@@ -25,8 +28,11 @@ pub(crate) fn words(buffer: &Buffer) -> [u32; 2] {
 /// # Safety
 /// The command buffer is recording.
 pub(crate) unsafe fn barrier(gpu: &Gpu, cmd: vk::CommandBuffer, from: Scope, to: Scope) {
-    let barriers =
-        [vk::MemoryBarrier2::default().src_stage_mask(from.0).src_access_mask(from.1).dst_stage_mask(to.0).dst_access_mask(to.1)];
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(from.0)
+        .src_access_mask(from.1)
+        .dst_stage_mask(to.0)
+        .dst_access_mask(to.1)];
     let info = vk::DependencyInfo::default().memory_barriers(&barriers);
     // SAFETY: the caller's promise.
     unsafe { gpu.device.cmd_pipeline_barrier2(cmd, &info) };
@@ -52,8 +58,11 @@ pub(crate) struct Kernels<'a> {
 impl<'a> Kernels<'a> {
     /// Creates one kernel for each module. Modules without the constant ignore it.
     pub(crate) fn new(gpu: &'a Gpu, push_constants: usize, modules: &[&[u8]], constant: u32) -> Result<Self> {
-        let push =
-            [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: u32::try_from(push_constants)? }];
+        let push = [vk::PushConstantRange {
+            stage_flags: vk::ShaderStageFlags::COMPUTE,
+            offset: 0,
+            size: u32::try_from(push_constants)?,
+        }];
         let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive; each object is stored at once, and destroyed by `drop`. The modules are the
         // examples' own.
@@ -96,7 +105,12 @@ impl Drop for Kernels<'_> {
 
 /// # Safety
 /// The layout belongs to the device, and the module is one of the examples'.
-unsafe fn create_pipeline(device: &ash::Device, layout: vk::PipelineLayout, constant: u32, module: &[u8]) -> Result<vk::Pipeline> {
+unsafe fn create_pipeline(
+    device: &ash::Device,
+    layout: vk::PipelineLayout,
+    constant: u32,
+    module: &[u8],
+) -> Result<vk::Pipeline> {
     let code = ash::util::read_spv(&mut std::io::Cursor::new(module))?;
     let module = vk::ShaderModuleCreateInfo::default().code(&code);
     let value = constant.to_ne_bytes();
@@ -193,7 +207,8 @@ impl<'a> Stamps<'a> {
         let count = if gpu.timestamp_bits > 0 { count } else { 0 };
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: the device is alive, and the pool is destroyed by `drop`.
-        let pool = if count > 0 { unsafe { gpu.device.create_query_pool(&info, None) }? } else { vk::QueryPool::null() };
+        let pool =
+            if count > 0 { unsafe { gpu.device.create_query_pool(&info, None) }? } else { vk::QueryPool::null() };
         Ok(Self { gpu, pool, count })
     }
 

@@ -144,9 +144,9 @@ impl Gpu {
         let index = wishes
             .iter()
             .find_map(|wish| {
-                (0u32..)
-                    .zip(&self.memory_types)
-                    .position(|(i, memory)| needs.memory_type_bits & (1 << i) != 0 && memory.property_flags.contains(*wish))
+                (0u32..).zip(&self.memory_types).position(|(i, memory)| {
+                    needs.memory_type_bits & (1 << i) != 0 && memory.property_flags.contains(*wish)
+                })
             })
             .context("the device has no memory of the kind")?;
 
@@ -185,7 +185,11 @@ impl Gpu {
     }
 
     /// Returns the first `len` items of a download buffer, after the commands that wrote it have completed.
-    pub(crate) fn read<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, buffer: &Buffer, len: usize) -> Result<Vec<T>> {
+    pub(crate) fn read<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &self,
+        buffer: &Buffer,
+        len: usize,
+    ) -> Result<Vec<T>> {
         let mut items = vec![T::zeroed(); len];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
         ensure!(bytes.len() as u64 <= buffer.size, "read past the end of a buffer");
@@ -287,7 +291,8 @@ impl Setup {
             let requirements = requirements(&self.entry, &self.instance, physical)?;
             ensure!(requirements.missing().is_empty(), "the device lacks {}", requirements.missing().join(", "));
             requirements.enable(&mut v12, &mut v13);
-            let mut extensions: Vec<*const c_char> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
+            let mut extensions: Vec<*const c_char> =
+                requirements.extensions().iter().map(|name| name.as_ptr()).collect();
             // If Vulkan is a layer over another API, this extension must be enabled if present.
             let subset = ash::khr::portability_subset::NAME;
             let available = self.instance.enumerate_device_extension_properties(physical)?;
@@ -295,7 +300,8 @@ impl Setup {
                 extensions.push(subset.as_ptr());
             }
             let priorities = [1.0];
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
+            let queues =
+                [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
             let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
             let info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
@@ -323,7 +329,9 @@ impl Setup {
                 _ => 2,
             };
             // SAFETY: the handles come from the instance.
-            let lacks = |i: &usize| unsafe { requirements(&self.entry, &self.instance, devices[*i]) }.map(|r| r.missing().len());
+            let lacks = |i: &usize| {
+                unsafe { requirements(&self.entry, &self.instance, devices[*i]) }.map(|r| r.missing().len())
+            };
             // Devices that meet the requirements come first. Otherwise the error names the unmet requirements of the
             // best one.
             let best = (0..devices.len()).min_by_key(|i| (lacks(i).unwrap_or(usize::MAX), rank(i)));
@@ -349,7 +357,9 @@ unsafe fn requirements(
 ) -> Result<trommel::Requirements> {
     let get_instance_proc_addr = entry.static_fn().get_instance_proc_addr;
     // SAFETY: the caller's promise.
-    Ok(unsafe { trommel::Requirements::query(get_instance_proc_addr, instance.handle(), vk::API_VERSION_1_3, physical) }?)
+    Ok(unsafe {
+        trommel::Requirements::query(get_instance_proc_addr, instance.handle(), vk::API_VERSION_1_3, physical)
+    }?)
 }
 
 fn create_instance(entry: &ash::Entry, application: &CStr, validate: bool) -> Result<ash::Instance> {
@@ -366,12 +376,18 @@ fn create_instance(entry: &ash::Entry, application: &CStr, validate: bool) -> Re
         info = info.flags(vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR);
     }
 
-    let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION, vk::ValidationFeatureEnableEXT::BEST_PRACTICES];
+    let enabled =
+        [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION, vk::ValidationFeatureEnableEXT::BEST_PRACTICES];
     let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
     let on = [vk::TRUE];
     let settings = [c"validate_sync", c"validate_best_practices"].map(|name| {
         let setting = vk::LayerSettingEXT::default().layer_name(LAYER).setting_name(name);
-        vk::LayerSettingEXT { value_count: 1, p_values: on.as_ptr().cast(), ty: vk::LayerSettingTypeEXT::BOOL32, ..setting }
+        vk::LayerSettingEXT {
+            value_count: 1,
+            p_values: on.as_ptr().cast(),
+            ty: vk::LayerSettingTypeEXT::BOOL32,
+            ..setting
+        }
     });
     let mut settings = vk::LayerSettingsCreateInfoEXT::default().settings(&settings);
     if validate {

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <vector>
 
-#include <trommel.hpp>
+#include <trommel/sort.hpp>
 
 #include "../c/engine.h"
 

@@ -40,7 +40,8 @@ impl Mesh {
     pub(crate) fn load(path: &Path) -> Result<Self> {
         let name = path.display();
         let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-        let options = tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
+        let options =
+            tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
         // Materials are not used, so a missing material library is not an error.
         let (models, _) = tobj::load_obj_buf(&mut BufReader::new(file), &options, |_| Ok(Default::default()))
             .map_err(|error| explain(error).context(format!("cannot read {name}")))?;
@@ -63,10 +64,18 @@ impl Mesh {
     fn check(&self) -> Result<()> {
         ensure!(!self.triangles.is_empty(), "the mesh is empty: it has no triangles");
         if let Some(i) = self.points.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
-            bail!("vertex {} of the faces is {:?}: coordinates must be finite, not NaN or infinite", i + 1, self.points[i]);
+            bail!(
+                "vertex {} of the faces is {:?}: coordinates must be finite, not NaN or infinite",
+                i + 1,
+                self.points[i]
+            );
         }
         if let Some(i) = self.points.iter().position(|p| p.iter().any(|x| x.abs() > FARTHEST)) {
-            bail!("vertex {} of the faces is {:?}: coordinates beyond {FARTHEST:e} are not supported", i + 1, self.points[i]);
+            bail!(
+                "vertex {} of the faces is {:?}: coordinates beyond {FARTHEST:e} are not supported",
+                i + 1,
+                self.points[i]
+            );
         }
         if let Some(index) = self.triangles.iter().flatten().find(|i| **i as usize >= self.points.len()) {
             bail!("vertex index {index} out of range: there are {} vertices", self.points.len());
@@ -94,7 +103,9 @@ impl Mesh {
             .iter()
             .flatten()
             .map(|i| self.points[*i as usize])
-            .fold(([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]), |(lo, hi), p| (zip(lo, p, f32::min), zip(hi, p, f32::max)))
+            .fold(([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]), |(lo, hi), p| {
+                (zip(lo, p, f32::min), zip(hi, p, f32::max))
+            })
     }
 
     /// Guesses the upward axis, which OBJ does not define. Most files mean y; scans that stand on the xy plane are
@@ -109,7 +120,9 @@ impl Mesh {
 fn explain(error: tobj::LoadError) -> anyhow::Error {
     use tobj::LoadError as E;
     match error {
-        E::FaceVertexOutOfBounds => anyhow::anyhow!("vertex index out of range: a face names a vertex that is not there"),
+        E::FaceVertexOutOfBounds => {
+            anyhow::anyhow!("vertex index out of range: a face names a vertex that is not there")
+        }
         E::FaceTexCoordOutOfBounds | E::FaceNormalOutOfBounds => {
             anyhow::anyhow!("index out of range: a face names a texture coordinate or normal that is not there")
         }

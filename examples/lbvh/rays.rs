@@ -120,7 +120,8 @@ impl Meeting {
         if det.abs() <= 2.0 * det_error {
             return None;
         }
-        let error = |quotient: f64, factors: f64| 2.0 * (ROUNDINGS * factors + lost + quotient.abs() * det_error) / det.abs();
+        let error =
+            |quotient: f64, factors: f64| 2.0 * (ROUNDINGS * factors + lost + quotient.abs() * det_error) / det.abs();
         let (u, v, t) = (dot(ao, q) / det, dot(direction, r) / det, dot(ac, r) / det);
         let (u_error, v_error) = (error(u, long(ao) * long(ac)), error(v, long(ao) * long(ab)));
         Some(Self {
@@ -208,7 +209,8 @@ mod tests {
         let leaves = [leaf(0, 1.0), leaf(1, 2.0)];
         let (lo, hi) = (zip(leaves[0].lo, leaves[1].lo, f32::min), zip(leaves[0].hi, leaves[1].hi, f32::max));
         let nodes = vec![Node { lo, left: 1, hi, right: 2 }, leaves[0], leaves[1]];
-        let tree = Tree { nodes, parents: vec![NONE, 0, 0], morton: Morton::Bits30, codes: vec![0, 1], ids: vec![0, 1] };
+        let tree =
+            Tree { nodes, parents: vec![NONE, 0, 0], morton: Morton::Bits30, codes: vec![0, 1], ids: vec![0, 1] };
         (mesh, tree)
     }
 
@@ -233,7 +235,13 @@ mod tests {
     #[test]
     fn no_rays_are_as_right() {
         let (mesh, tree) = scene();
-        let none = Outcome { rays: Vec::new(), order: Vec::new(), offsets: vec![0; 9], found: Default::default(), times: None };
+        let none = Outcome {
+            rays: Vec::new(),
+            order: Vec::new(),
+            offsets: vec![0; 9],
+            found: Default::default(),
+            times: None,
+        };
         assert_eq!(check(&mesh, &tree, &none, 1), Ok(Facts { rays: 0, hits: 0, octants: [0; 8] }));
     }
 

@@ -2,7 +2,8 @@
 
 use crate::camera::View;
 use crate::compute::{
-    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Stamps, barrier, copy, median, words,
+    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Stamps, barrier, copy, median,
+    words,
 };
 use crate::gpu::{Buffer, Gpu, Place};
 use crate::mesh::Mesh;
@@ -155,8 +156,15 @@ impl<'a> Job<'a> {
         let limit = u64::from(gpu.max_groups) * u64::from(WORKGROUP);
         // Node indices, and byte offsets of nodes of 32 bytes, fit 32 bits.
         let limit = limit.min(1 << 26);
-        ensure!(u64::from(triangle_count) <= limit, "{triangle_count} triangles are more than the {limit} that are supported");
-        ensure!(mesh.points.len() <= 1 << 28, "{} vertices are more than the 2^28 that are supported", mesh.points.len());
+        ensure!(
+            u64::from(triangle_count) <= limit,
+            "{triangle_count} triangles are more than the {limit} that are supported"
+        );
+        ensure!(
+            mesh.points.len() <= 1 << 28,
+            "{} vertices are more than the 2^28 that are supported",
+            mesh.points.len()
+        );
 
         let info = SorterInfo { key: morton.key(), value: ValueType::U32, ..SorterInfo::keys() };
         let device = gpu.trommel()?;
@@ -164,8 +172,9 @@ impl<'a> Job<'a> {
         let buffers = Buffers::new(gpu, mesh, view, morton, sorter.scratch_size(triangle_count)?)?;
         let Buffers { points, triangles, nodes, view: seen, .. } = buffers;
         let scene = secondary::Scene { points, triangles, nodes, view: seen, triangle_count, extent: view.extent };
-        let secondary =
-            (rays_a_pixel > 0).then(|| Secondary::new(gpu, &device, morton.bits(), scene, rays_a_pixel, builds)).transpose()?;
+        let secondary = (rays_a_pixel > 0)
+            .then(|| Secondary::new(gpu, &device, morton.bits(), scene, rays_a_pixel, builds))
+            .transpose()?;
         Ok(Self {
             gpu,
             mesh,

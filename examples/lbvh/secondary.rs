@@ -267,7 +267,11 @@ impl<'a> Secondary<'a> {
                 for (slot, order) in (1..).zip([Order::AsTheyLie, Order::ByOctants]) {
                     self.stamps.stamp(cmd, STAMPS * turn + slot);
                     self.bind(cmd, Kernel::Follow, order);
-                    gpu.device.cmd_dispatch_indirect(cmd, self.buffers.list.handle, std::mem::offset_of!(List, groups) as u64);
+                    gpu.device.cmd_dispatch_indirect(
+                        cmd,
+                        self.buffers.list.handle,
+                        std::mem::offset_of!(List, groups) as u64,
+                    );
                     barrier(gpu, cmd, COMPUTE_WRITES, COMPUTE_ALL);
                 }
                 self.stamps.stamp(cmd, STAMPS * turn + 3);
@@ -335,7 +339,11 @@ impl<'a> Secondary<'a> {
         let gpu = self.gpu;
         let [list, rays, order, offsets, as_they_lie, by_octants] = &self.downloads;
         let count = gpu.read::<List>(list, 1)?[0].count;
-        ensure!(count <= self.capacity, "{count} secondary rays are more than {} pixels have", self.capacity / self.rays_a_pixel);
+        ensure!(
+            count <= self.capacity,
+            "{count} secondary rays are more than {} pixels have",
+            self.capacity / self.rays_a_pixel
+        );
         let count = count as usize;
         Ok(Outcome {
             rays: gpu.read(rays, count)?,

@@ -85,11 +85,10 @@ fn check_codes(mesh: &Mesh, tree: &Tree) -> Result<(), String> {
         let [a, b, c] = mesh.triangles[id as usize].map(|i| mesh.points[i as usize]);
         scale(add(add(a, b), c), 1.0 / 3.0)
     };
-    let (lo, hi) = tree
-        .ids
-        .iter()
-        .map(|id| centroid(*id))
-        .fold(([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]), |(lo, hi), c| (zip(lo, c, f32::min), zip(hi, c, f32::max)));
+    let (lo, hi) =
+        tree.ids.iter().map(|id| centroid(*id)).fold(([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]), |(lo, hi), c| {
+            (zip(lo, c, f32::min), zip(hi, c, f32::max))
+        });
     let far = mesh.points.iter().fold([0.0; 3], |far, p| zip(far, p.map(f32::abs), f32::max)).map(f64::from);
     let cells = f64::from(tree.morton.cells());
     for (code, id) in tree.codes.iter().zip(&tree.ids) {

@@ -90,7 +90,11 @@ fn power_law(vertices: u32, degree: u32, most_weight: u32) -> Result<(u32, Vec<E
         ends.push((scatter(from, vertices), scatter(to, vertices)));
     }
     let loops = |(from, to): &(u32, u32)| from != to;
-    let edges = ends.into_iter().filter(loops).map(|(from, to)| Edge { from, to, weight: random.one_to(most_weight) }).collect();
+    let edges = ends
+        .into_iter()
+        .filter(loops)
+        .map(|(from, to)| Edge { from, to, weight: random.one_to(most_weight) })
+        .collect();
     Ok((vertices, edges))
 }
 
@@ -130,7 +134,10 @@ mod tests {
         assert!((60_000..=65_536).contains(&graph.arcs.len()), "{}", graph.arcs.len());
         assert!(graph.degrees().max() > Some(500) && graph.degrees().filter(|degree| *degree < 8).count() > 1500);
         assert_eq!(generate(Kind::PowerLaw, 4000, 16, 7).unwrap(), graph);
-        assert!(generate(Kind::PowerLaw, 1, 16, 7).unwrap().arcs.is_empty(), "an edge from a vertex to itself is left out");
+        assert!(
+            generate(Kind::PowerLaw, 1, 16, 7).unwrap().arcs.is_empty(),
+            "an edge from a vertex to itself is left out"
+        );
     }
 
     #[test]

@@ -32,9 +32,9 @@ impl Graph {
         let count = edges.len() * if directed { 1 } else { 2 };
         ensure!(count <= MOST_ARCS, "{count} arcs are more than the {MOST_ARCS} that are supported");
         let ends = || {
-            edges
-                .iter()
-                .flat_map(|e| [(e.from, e.to, e.weight), (e.to, e.from, e.weight)].into_iter().take(2 - usize::from(directed)))
+            edges.iter().flat_map(|e| {
+                [(e.from, e.to, e.weight), (e.to, e.from, e.weight)].into_iter().take(2 - usize::from(directed))
+            })
         };
 
         // Counting sort: rows[v + 1] is the position of the next arc of v, and finally the end of its arcs.

@@ -35,7 +35,10 @@ fn parse_gr(text: &str) -> Result<(u32, Vec<Edge>)> {
                 let Some((vertices, _)) = problem else { bail!("line {number}: an edge before the problem") };
                 let vertex = |field| {
                     let vertex: u32 = number_of(field, number)?;
-                    ensure!((1..=vertices).contains(&vertex), "line {number}: {vertex} is no vertex of 1 to {vertices}");
+                    ensure!(
+                        (1..=vertices).contains(&vertex),
+                        "line {number}: {vertex} is no vertex of 1 to {vertices}"
+                    );
                     Ok(vertex - 1)
                 };
                 edges.push(Edge { from: vertex(from)?, to: vertex(to)?, weight: number_of(weight, number)? });
@@ -101,7 +104,10 @@ mod tests {
 
     #[test]
     fn lists_of_edges_may_have_weights_and_a_heading() {
-        assert_eq!(parse_csv("id_1,id_2,w\n0,5,7\n# why\n 2 , 3 , 1\n", 9).unwrap(), (6, vec![edge(0, 5, 7), edge(2, 3, 1)]));
+        assert_eq!(
+            parse_csv("id_1,id_2,w\n0,5,7\n# why\n 2 , 3 , 1\n", 9).unwrap(),
+            (6, vec![edge(0, 5, 7), edge(2, 3, 1)])
+        );
         let (vertices, edges) = parse_csv("0,1\n1,2\n2,3\n", 2).unwrap();
         assert_eq!((vertices, edges.len()), (4, 3));
         assert!(edges.iter().all(|e| (1..=2).contains(&e.weight)), "{edges:?}");

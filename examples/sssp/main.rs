@@ -111,7 +111,8 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<()> {
     // A bad file is reported before a device is opened.
-    let loaded = options.graph.as_deref().map(|path| input::load(path, options.directed, options.max_weight)).transpose()?;
+    let loaded =
+        options.graph.as_deref().map(|path| input::load(path, options.directed, options.max_weight)).transpose()?;
     let gpu = gpu::Gpu::new(c"sssp")?;
     let vertices = options.vertices.unwrap_or(if gpu.is_cpu { 1 << 14 } else { 1 << 20 });
     let generated = || generate::generate(options.generate, vertices, options.degree, options.max_weight);
@@ -171,8 +172,9 @@ fn graph_name(options: &Options) -> String {
 }
 
 fn methods(chosen: &[MethodOption]) -> Vec<Method> {
-    let wanted =
-        |method: &Method| chosen.iter().any(|c| matches!(c, MethodOption::All) || matches!(c, MethodOption::One(m) if m == method));
+    let wanted = |method: &Method| {
+        chosen.iter().any(|c| matches!(c, MethodOption::All) || matches!(c, MethodOption::One(m) if m == method))
+    };
     Method::ALL.into_iter().filter(|method| chosen.is_empty() || wanted(method)).collect()
 }
 
@@ -200,7 +202,9 @@ fn measure(
         let wrong = (0u32..).zip(expected.iter().zip(&distances)).filter(|(_, (right, found))| right != found);
         let count = wrong.clone().count();
         if let Some((vertex, (right, found))) = wrong.clone().next() {
-            anyhow::bail!("{count} distances are wrong, the first that of vertex {vertex}: {found} in place of {right}");
+            anyhow::bail!(
+                "{count} distances are wrong, the first that of vertex {vertex}: {found} in place of {right}"
+            );
         }
         outcomes.push(outcome);
     }

@@ -25,7 +25,8 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    pub(crate) const ALL: [Self; 5] = [Self::BellmanFord, Self::NearFar, Self::Buckets, Self::SortNearFar, Self::SortBuckets];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::BellmanFord, Self::NearFar, Self::Buckets, Self::SortNearFar, Self::SortBuckets];
 
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -28,7 +28,8 @@
 //! room is read back and checked.
 
 use crate::compute::{
-    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Scope, Stamps, barrier, copy, words,
+    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Scope, Stamps, barrier, copy,
+    words,
 };
 use crate::gpu::{Buffer, Gpu, Place};
 use crate::graph::{Arc, Graph};
@@ -36,7 +37,9 @@ use crate::method::{Grouping, Method};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
-use trommel::{BucketFunction, Count, Placement, Range, Scratch, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo};
+use trommel::{
+    BucketFunction, Count, Placement, Range, Scratch, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo,
+};
 
 /// Invocations of a workgroup, and items of a workgroup of `relax`.
 const WORKGROUP: u32 = 256;
@@ -197,8 +200,12 @@ impl<'a> Field<'a> {
     pub(crate) fn new(gpu: &'a Gpu, graph: &Graph, rounds: u32) -> Result<Self> {
         let vertices = graph.vertices();
         let capacity = graph.arcs.len() as u64 * if rounds > 1 { 2 } else { 1 } + u64::from(vertices);
-        ensure!(capacity <= MOST_ITEMS, "lists of {capacity} items are longer than the {MOST_ITEMS} that are supported");
-        let task_count = graph.degrees().filter(|degree| *degree > TASK_EDGES).map(|degree| degree.div_ceil(TASK_EDGES)).sum();
+        ensure!(
+            capacity <= MOST_ITEMS,
+            "lists of {capacity} items are longer than the {MOST_ITEMS} that are supported"
+        );
+        let task_count =
+            graph.degrees().filter(|degree| *degree > TASK_EDGES).map(|degree| degree.div_ceil(TASK_EDGES)).sum();
         let device = |size: u64| gpu.buffer(size, Place::Device);
         let list = || device(8 * capacity);
         let near = || if rounds > 1 { list() } else { device(0) };
@@ -251,7 +258,9 @@ impl Grouper {
     fn new(device: &trommel::Device, grouping: Grouping, buckets: u32) -> Result<Self> {
         Ok(match grouping {
             Grouping::None => Self::None,
-            Grouping::Split => Self::Split(Splitter::new(device, &SplitterInfo::pairs(buckets, BucketFunction::Range))?),
+            Grouping::Split => {
+                Self::Split(Splitter::new(device, &SplitterInfo::pairs(buckets, BucketFunction::Range))?)
+            }
             Grouping::Sort => {
                 let info = SorterInfo { placement: Placement::Preserve, ..SorterInfo::pairs() };
                 Self::Sort(Sorter::new(device, &info)?)
@@ -328,8 +337,14 @@ impl<'a> Search<'a> {
             // SAFETY: as before.
             unsafe { self.commands.run(self.steps) }?;
             state = self.field.gpu.read(&self.state, 1)?[0];
-            ensure!(state.overflows == 0, "{} items found no room in a list of {}", state.overflows, self.field.capacity);
-            times = self.stamps.read()?.zip(times).map(|(stamps, sum)| sum.plus(&stamps, (state.steps - before) as usize));
+            ensure!(
+                state.overflows == 0,
+                "{} items found no room in a list of {}",
+                state.overflows,
+                self.field.capacity
+            );
+            times =
+                self.stamps.read()?.zip(times).map(|(stamps, sum)| sum.plus(&stamps, (state.steps - before) as usize));
             if state.count == 0 {
                 break;
             }
@@ -432,7 +447,16 @@ impl<'a> Search<'a> {
                 Grouper::None => {}
                 Grouper::Split(splitter) => {
                     let offsets = Range::new(self.field.offsets.address, 4 * (u64::from(self.buckets) + 1));
-                    let info = SplitInfo { count, keys, values, keys_out, values_out, scratch, offsets, ..SplitInfo::default() };
+                    let info = SplitInfo {
+                        count,
+                        keys,
+                        values,
+                        keys_out,
+                        values_out,
+                        scratch,
+                        offsets,
+                        ..SplitInfo::default()
+                    };
                     splitter.cmd_split(cmd, &SplitInfo { low: 0, width: self.settings.delta.into(), ..info })?;
                 }
                 Grouper::Sort(sorter) => {

@@ -30,7 +30,8 @@ impl Row {
     }
 
     pub(crate) fn to_json(&self, rows: &[Self]) -> Value {
-        let Outcome { steps, idle_steps, rounds, vertices_relaxed, edges_relaxed, items, longest_list, .. } = self.outcome;
+        let Outcome { steps, idle_steps, rounds, vertices_relaxed, edges_relaxed, items, longest_list, .. } =
+            self.outcome;
         let speed_ups: serde_json::Map<_, _> =
             self.speed_ups(rows).into_iter().map(|(over, factor)| (over.name().to_owned(), factor.into())).collect();
         json!({
@@ -78,7 +79,17 @@ impl Row {
 pub(crate) fn print_heading() {
     println!(
         "{:<14} {:>7} {:>7} {:>7} {:>7} {:>12} {:>13} {:>12} {:>10} {:>11} {:>10}",
-        "method", "buckets", "steps", "idle", "rounds", "vertices", "edges", "items", "GPU ms", "grouping ms", "wall ms"
+        "method",
+        "buckets",
+        "steps",
+        "idle",
+        "rounds",
+        "vertices",
+        "edges",
+        "items",
+        "GPU ms",
+        "grouping ms",
+        "wall ms"
     );
 }
 

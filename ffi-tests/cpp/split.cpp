@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <trommel.hpp>
+#include <trommel/sort.hpp>
+#include <trommel/split.hpp>
 
 #include "../../examples/c/engine.h"
 

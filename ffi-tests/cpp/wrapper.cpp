@@ -6,7 +6,8 @@
 #include <iostream>
 #include <utility>
 
-#include <trommel.hpp>
+#include <trommel/sort.hpp>
+#include <trommel/split.hpp>
 
 #include "../../examples/c/engine.h"
 

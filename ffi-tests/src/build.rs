@@ -95,7 +95,11 @@ pub fn library_without_primitives() -> Result<&'static Path> {
     once(&LIBRARY, "none", &["--no-default-features"])
 }
 
-pub(crate) fn once(built: &'static OnceLock<Result<PathBuf, String>>, name: &str, arguments: &[&str]) -> Result<&'static Path> {
+pub(crate) fn once(
+    built: &'static OnceLock<Result<PathBuf, String>>,
+    name: &str,
+    arguments: &[&str],
+) -> Result<&'static Path> {
     let path = built.get_or_init(|| build(name, arguments).map_err(|error| format!("{error:#}")));
     path.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }

@@ -48,8 +48,9 @@ impl Engine {
         let (v12, v13) = (&raw mut *engine.v12, &raw mut *engine._v13);
         let null = ptr::null_mut();
         // SAFETY: all pointers are valid or null.
-        let result =
-            unsafe { (engine.api.trmGetDeviceRequirements)(&info, v12, v13, null, ptr::null_mut(), null, ptr::null_mut()) };
+        let result = unsafe {
+            (engine.api.trmGetDeviceRequirements)(&info, v12, v13, null, ptr::null_mut(), null, ptr::null_mut())
+        };
         ensure!(result == 0, "requirements: {}", engine.api.last_error());
         // SAFETY: the infos are valid.
         let result = unsafe { (engine.api.trmCreateDevice)(&engine.device_info(), &mut engine.device) };
@@ -102,8 +103,11 @@ impl Engine {
 /// Any bytes make a `T`, which begins with a header.
 pub(crate) unsafe fn begun<T>(s_type: TrmStructureType) -> T {
     let mut info = MaybeUninit::<T>::zeroed();
-    let header =
-        TrmInfoHeader { s_type: s_type as i32, struct_size: u32::try_from(size_of::<T>()).unwrap_or(0), p_next: ptr::null() };
+    let header = TrmInfoHeader {
+        s_type: s_type as i32,
+        struct_size: u32::try_from(size_of::<T>()).unwrap_or(0),
+        p_next: ptr::null(),
+    };
     // SAFETY: the caller's promise.
     unsafe {
         info.as_mut_ptr().cast::<TrmInfoHeader>().write(header);

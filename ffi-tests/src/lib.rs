@@ -15,7 +15,9 @@ mod sort;
 mod split;
 
 pub use api::Api;
-pub use build::{empty_folder, header, library, library_without_primitives, own_target, run, scratch_folder, target, workspace};
+pub use build::{
+    empty_folder, header, library, library_without_primitives, own_target, run, scratch_folder, target, workspace,
+};
 pub use engine::{Engine, batch_info, range, scratch};
 pub use package::{Package, run_quietly};
 pub use sort::{library_of_sorts, sort_info, sorter_info};

@@ -82,7 +82,13 @@ impl Package {
     pub fn compiled(&self, compiler: &str, standard: &str, source: &str) -> Result<PathBuf> {
         let program = self.0.with_file_name(standard);
         let mut compile = Command::new(compiler);
-        compile.arg(format!("-std={standard}")).args(["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
+        compile.arg(format!("-std={standard}")).args([
+            "-pedantic",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused-function",
+        ]);
         compile.args(self.pkg_config(&["--cflags"])?.split_whitespace());
         compile.arg(workspace().join("ffi-tests").join(source)).arg("-o").arg(&program);
         run(compile.args(self.static_libraries()?.split_whitespace()).arg("-lvulkan"))?;

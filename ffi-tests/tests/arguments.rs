@@ -106,7 +106,12 @@ fn what_is_left_out_says_so() -> Result<()> {
     // SAFETY: no pointer is followed.
     unsafe {
         let commands = VkCommandBuffer::default();
-        refusals.expect("create", (api.sort.trmCreateSorter)(engine.device, &sorter_info(), &mut sorter), NOT_BUILT, reason);
+        refusals.expect(
+            "create",
+            (api.sort.trmCreateSorter)(engine.device, &sorter_info(), &mut sorter),
+            NOT_BUILT,
+            reason,
+        );
         refusals.expect("scratch", (api.sort.trmGetSorterScratch)(sorter, 1, &mut size), NOT_BUILT, reason);
         refusals.expect("timestamps", (api.sort.trmGetSorterTimestampCount)(sorter, 1, &mut count), NOT_BUILT, reason);
         refusals.expect("side", (api.sort.trmGetSorterResultSide)(sorter, &mut count), NOT_BUILT, reason);
@@ -117,9 +122,19 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("batch", (api.trmCmdBatch)(commands, &batch_info(&[])), NOT_BUILT, reason);
         (api.sort.trmDestroySorter)(ptr::null_mut());
         let reason = "built without the feature \"split\"";
-        refusals.expect("create", (api.split.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter), NOT_BUILT, reason);
+        refusals.expect(
+            "create",
+            (api.split.trmCreateSplitter)(engine.device, &splitter_info(), &mut splitter),
+            NOT_BUILT,
+            reason,
+        );
         refusals.expect("scratch", (api.split.trmGetSplitterScratch)(splitter, 1, &mut size), NOT_BUILT, reason);
-        refusals.expect("timestamps", (api.split.trmGetSplitterTimestampCount)(splitter, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect(
+            "timestamps",
+            (api.split.trmGetSplitterTimestampCount)(splitter, 1, &mut count),
+            NOT_BUILT,
+            reason,
+        );
         refusals.expect("compile", (api.split.trmCompileSplitter)(splitter), NOT_BUILT, reason);
         refusals.expect("ready", (api.split.trmGetSplitterReady)(splitter, &mut count), NOT_BUILT, reason);
         refusals.expect("split", (api.split.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
@@ -144,7 +159,12 @@ fn batches_without_splits_say_so() -> Result<()> {
         let result = (engine.api.trmGetBatchScratch)(&batch_info(&infos), &mut size);
         refusals.expect("a split", result, NOT_BUILT, "built without the feature \"split\"");
         assert_eq!(size, UNTOUCHED, "outputs are written on success only");
-        assert_eq!((engine.api.trmGetBatchScratch)(&batch_info(&infos[..1]), &mut size), 0, "{}", engine.api.last_error());
+        assert_eq!(
+            (engine.api.trmGetBatchScratch)(&batch_info(&infos[..1]), &mut size),
+            0,
+            "{}",
+            engine.api.last_error()
+        );
         (engine.api.sort.trmDestroySorter)(sorter);
     }
     refusals.finish()?;

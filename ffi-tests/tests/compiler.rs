@@ -7,7 +7,11 @@ use std::process::Command;
 
 /// By the profile of these tests, whose target folder has the compiler already.
 fn package() -> Result<Package> {
-    Package::install("package-with-compiler", &own_target()?, &["-DTROMMEL_RUNTIME_SHADERS=ON", "-DTROMMEL_CARGO_PROFILE=dev"])
+    Package::install(
+        "package-with-compiler",
+        &own_target()?,
+        &["-DTROMMEL_RUNTIME_SHADERS=ON", "-DTROMMEL_CARGO_PROFILE=dev"],
+    )
 }
 
 /// What tests/kernels has of a function for keys of a type.
@@ -53,7 +57,10 @@ fn by_cmake(package: &Package) -> Result<()> {
     make()?;
     let words = fs::read_to_string(build.join("path"))?;
     ensure!(fs::read(&words)? == committed("spread_u32.spv")?, "another kernel than the tests'");
-    ensure!(fs::read(build.join("kernels/of_doubles.spv"))? == committed("spread_f64.spv")?, "another kernel than the tests'");
+    ensure!(
+        fs::read(build.join("kernels/of_doubles.spv"))? == committed("spread_f64.spv")?,
+        "another kernel than the tests'"
+    );
 
     fs::copy(workspace().join("tests/kernels/backwards.glsl"), &function)?;
     make()?;

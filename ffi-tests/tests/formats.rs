@@ -113,7 +113,18 @@ impl Case {
             values: values.as_ref().map_or(TrmRange::default(), Array::range),
             ..sort_info()
         };
-        Self { name, sorter, info, keys, values, out: None, offsets: None, segments: None, expected: [None, None], side: 0 }
+        Self {
+            name,
+            sorter,
+            info,
+            keys,
+            values,
+            out: None,
+            offsets: None,
+            segments: None,
+            expected: [None, None],
+            side: 0,
+        }
     }
 
     /// With arrays of their own for the result, or second ones.
@@ -129,20 +140,26 @@ impl Case {
     fn check(&self, context: &Context, side: u32) -> Result<()> {
         let (name, count) = (self.name, self.info.count.max);
         ensure!(side == self.side, "{name}: the result is on side {side}");
-        let offsets = self.offsets.as_ref().map(|array| Ok::<_, anyhow::Error>((array.read(context)?, array))).transpose()?;
+        let offsets =
+            self.offsets.as_ref().map(|array| Ok::<_, anyhow::Error>((array.read(context)?, array))).transpose()?;
         ensure!(offsets.is_none_or(|(now, array)| now == array.items), "{name}: offsets of {count} are written");
         let segments = self.segments.as_ref().map(|there| context.download::<u32>(there, 1)).transpose()?;
         ensure!(segments.is_none_or(|now| now == [SEGMENTS]), "{name}: the count of segments of {count} is written");
         let [keys_out, values_out] = self.out.as_ref().map_or([None, None], |out| out.each_ref().map(Some));
-        for ((what, expected), (first, second)) in
-            ["keys", "values"].iter().zip(&self.expected).zip([(Some(&self.keys), keys_out), (self.values.as_ref(), values_out)])
+        for ((what, expected), (first, second)) in ["keys", "values"]
+            .iter()
+            .zip(&self.expected)
+            .zip([(Some(&self.keys), keys_out), (self.values.as_ref(), values_out)])
         {
             let read = |array: Option<&Array>| array.map(|array| array.read(context)).transpose();
             let (now_first, now_second) = (read(first)?, read(second)?);
             let result = if side == 0 { now_first.as_ref() } else { now_second.as_ref() };
             ensure!(expected.is_none() || result == expected.as_ref(), "{name}: {what} of {count}");
             if self.sorter.placement == TrmPlacement::Preserve as i32 {
-                ensure!(now_first.as_deref() == first.map(|array| &array.items[..]), "{name}: {what} of {count} are not preserved");
+                ensure!(
+                    now_first.as_deref() == first.map(|array| &array.items[..]),
+                    "{name}: {what} of {count} are not preserved"
+                );
             }
         }
         Ok(())
@@ -233,11 +250,13 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
 
     let pairs = items(count, |place| [word(place) & 0xff_00ff, word(place + 1)]);
     let order = places(&pairs, |a, b| a[0].cmp(&b[0]));
-    let sorter = TrmSorterCreateInfo { layout: TrmLayout::Interleaved as i32, ..of(TrmKeyType::U32, TrmValueType::U32) };
+    let sorter =
+        TrmSorterCreateInfo { layout: TrmLayout::Interleaved as i32, ..of(TrmKeyType::U32, TrmValueType::U32) };
     let case = Case::new("interleaved", sorter, count, Array::new(context, 4, &pairs)?, None);
     cases.push(case.expect(Some(picked(&pairs, &order)), None));
 
-    let particles = items(count, |place| Particle { position: [place as f32; 3], key: word(place) % 1000, id: word(place + 2) });
+    let particles =
+        items(count, |place| Particle { position: [place as f32; 3], key: word(place) % 1000, id: word(place + 2) });
     let order = places(&particles, |a, b| a.key.cmp(&b.key));
     let strided = TrmSorterCreateInfo {
         layout: TrmLayout::Strided as i32,
@@ -257,8 +276,13 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let sorter = TrmSorterCreateInfo { value_type: TrmValueType::U32 as i32, ..strided };
     let case = Case::new("strided keys and values", sorter, count, Array::new(context, 4, &particles)?, None);
     let case = case.out(Array::like(context, &array(&ids)?)?, Array::like(context, &array(&ids)?)?);
-    let info =
-        TrmSortInfo { keys: member(&case.keys, 12), values: member(&case.keys, 16), key_stride: 20, value_stride: 20, ..case.info };
+    let info = TrmSortInfo {
+        keys: member(&case.keys, 12),
+        values: member(&case.keys, 16),
+        key_stride: 20,
+        value_stride: 20,
+        ..case.info
+    };
     let (keys, values) = (items(count, |place| particles[place].key), items(count, |place| particles[place].id));
     cases.push(Case { info, ..case }.expect(Some(picked(&keys, &order)), Some(picked(&values, &order))));
 
@@ -266,8 +290,11 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let keys = items(count, word);
     for (end_bit, side) in [(24, 1), (32, 0)] {
         let order = places(&keys, |a, b| (a << (32 - end_bit)).cmp(&(b << (32 - end_bit))));
-        let sorter =
-            TrmSorterCreateInfo { placement: TrmPlacement::DoubleBuffer as i32, end_bit, ..of(TrmKeyType::U32, TrmValueType::U32) };
+        let sorter = TrmSorterCreateInfo {
+            placement: TrmPlacement::DoubleBuffer as i32,
+            end_bit,
+            ..of(TrmKeyType::U32, TrmValueType::U32)
+        };
         let (keys_there, values_there) = (array(&keys)?, array(&ids)?);
         let (keys_out, values_out) = (Array::like(context, &keys_there)?, Array::like(context, &values_there)?);
         let case = Case::new("double buffer", sorter, count, keys_there, Some(values_there)).out(keys_out, values_out);
@@ -292,7 +319,12 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     cases.push(alone(context, of_halves, halves.clone(), |a, b| half_in_order(*a).cmp(&half_in_order(*b)))?);
     cases.push(alone(context, ("u16", TrmKeyType::U16, Lookback), halves, u16::cmp)?);
     cases.push(alone(context, ("i8", TrmKeyType::I8, ChainedScan), items(count, |place| noise(place) as i8), i8::cmp)?);
-    cases.push(alone(context, ("i32", TrmKeyType::I32, RingInOrder), items(count, |place| word(place) as i32), i32::cmp)?);
+    cases.push(alone(
+        context,
+        ("i32", TrmKeyType::I32, RingInOrder),
+        items(count, |place| word(place) as i32),
+        i32::cmp,
+    )?);
     let longs = items(count, |place| (noise(place) & 0xff00_0000_0000_ffff) as i64);
     cases.push(alone(context, ("i64", TrmKeyType::I64, Lookback), longs, i64::cmp)?);
     let twos = items(count, |place| [word(place) % 7, word(place + 1)]);
@@ -304,7 +336,8 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     for strategy in [Lookback, ReduceThenScan] {
         let keys = items(count, word);
         let order = places(&keys, |a, b| (a >> 13).cmp(&(b >> 13)));
-        let sorter = TrmSorterCreateInfo { strategy: strategy as i32, begin_bit: 13, ..of(TrmKeyType::U32, TrmValueType::U32) };
+        let sorter =
+            TrmSorterCreateInfo { strategy: strategy as i32, begin_bit: 13, ..of(TrmKeyType::U32, TrmValueType::U32) };
         let case = Case::new("bits 13 to 32", sorter, count, array(&keys)?, Some(array(&ids)?));
         cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
     }
@@ -319,7 +352,8 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let segment = |place: &usize| offsets.partition_point(|first| *first as usize <= *place);
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by_key(|place| (segment(place), keys[*place]));
-    let sorter = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..of(TrmKeyType::U32, TrmValueType::U32) };
+    let sorter =
+        TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..of(TrmKeyType::U32, TrmValueType::U32) };
     let case = Case::new("segments", sorter, count, array(&keys)?, Some(array(&ids)?));
     let cut = array(&offsets)?;
     let segments = TrmSegments { offsets: cut.range(), count: TrmCount { max: offsets.len() as u32 - 1, address: 0 } };
@@ -340,13 +374,17 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let keys: Vec<u32> = items(count, word);
     let order = places(&keys, u32::cmp);
     let sorter = TrmSorterCreateInfo { max_count: u32::MAX, ..of(TrmKeyType::U32, TrmValueType::None) };
-    cases.push(Case::new("as many as there may be", sorter, count, array(&keys)?, None).expect(Some(picked(&keys, &order)), None));
+    cases.push(
+        Case::new("as many as there may be", sorter, count, array(&keys)?, None)
+            .expect(Some(picked(&keys, &order)), None),
+    );
 
     let order = places(&floats, f32::total_cmp);
     let keys = items(count, |place| (floats[place].to_bits() >> 16) as u16);
     let sorter = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..of_bytes(TrmKeyType::BF16, 8) };
     let pairs = items(count, |place| [place as u32, word(place)]);
-    let case = Case::new("bf16 dropped", sorter, count, Array::new(context, 2, &keys)?, Some(Array::new(context, 4, &pairs)?));
+    let case =
+        Case::new("bf16 dropped", sorter, count, Array::new(context, 2, &keys)?, Some(Array::new(context, 4, &pairs)?));
     cases.push(case.expect(None, Some(picked(&pairs, &order))));
     Ok(cases)
 }
@@ -368,11 +406,17 @@ fn scratch_of_the_ring() -> Result<()> {
     let beside = |count: u32| -> Result<u64> {
         let mut size = 0;
         // SAFETY: the sorter is one.
-        ensure!(unsafe { (engine.api.sort.trmGetSorterScratch)(sorter, count, &mut size) } == 0, engine.api.last_error());
+        ensure!(
+            unsafe { (engine.api.sort.trmGetSorterScratch)(sorter, count, &mut size) } == 0,
+            engine.api.last_error()
+        );
         Ok(size - u64::from(count) * 8)
     };
     let (small, large) = (beside(1 << 20)?, beside(1 << 30)?);
-    ensure!(small < (2 << 20) + (64 << 10) && large < small + 512, "{small} bytes beside 2^20 pairs, {large} beside 2^30");
+    ensure!(
+        small < (2 << 20) + (64 << 10) && large < small + 512,
+        "{small} bytes beside 2^20 pairs, {large} beside 2^30"
+    );
     // SAFETY: nobody uses it any more.
     unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
@@ -395,14 +439,21 @@ fn every_format() -> Result<()> {
             let info = TrmSortInfo { scratch: scratch(&work), ..case.info };
             context.run(|commands| {
                 // SAFETY: everything is valid and lives until it has run.
-                assert_eq!(unsafe { (api.sort.trmCmdSort)(commands, *sorter, &info) }, 0, "{}: {}", case.name, api.last_error());
+                assert_eq!(
+                    unsafe { (api.sort.trmCmdSort)(commands, *sorter, &info) },
+                    0,
+                    "{}: {}",
+                    case.name,
+                    api.last_error()
+                );
                 Ok(())
             })?;
             check("alone", case, *sorter)?;
         }
 
         let cases = cases(context, count)?;
-        let infos: Vec<_> = cases.iter().zip(&sorters).map(|(case, sorter)| TrmSortInfo { sorter: *sorter, ..case.info }).collect();
+        let infos: Vec<_> =
+            cases.iter().zip(&sorters).map(|(case, sorter)| TrmSortInfo { sorter: *sorter, ..case.info }).collect();
         let headers: Vec<_> = infos.iter().map(|info| (&raw const *info).cast()).collect();
         let mut batch = batch_info(&headers);
         let mut size = 0;

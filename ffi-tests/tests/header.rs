@@ -80,7 +80,8 @@ fn argument_names(source: &str) -> Vec<(String, String)> {
             // Tuples of names and values: what is spelled as C spells it is a name.
             let spelled_as_c = literal.contains(|c: char| c.is_ascii_uppercase() || c == '.');
             let in_tuple = before.ends_with('(') && (spelled_as_c || line.contains("for (argument"));
-            let known = |prefix: &&str| before.ends_with(*prefix) || before.contains("check::<") && before.ends_with(">(");
+            let known =
+                |prefix: &&str| before.ends_with(*prefix) || before.contains("check::<") && before.ends_with(">(");
             if is_name && (in_tuple || BEFORE_NAMES.iter().any(known)) {
                 names.push((literal.to_owned(), line.trim().to_owned()));
             }
@@ -113,14 +114,17 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
 fn parameters() -> Result<BTreeSet<String>> {
     let text = header()?;
     let functions = text.lines().filter(|line| !line.trim_start().starts_with(['/', '*']));
-    let names = functions.flat_map(|line| line.split_inclusive([',', ')'])).filter_map(|part| part.strip_suffix([',', ')']));
-    let last_words = names.map(|part| part.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned());
+    let names =
+        functions.flat_map(|line| line.split_inclusive([',', ')'])).filter_map(|part| part.strip_suffix([',', ')']));
+    let last_words =
+        names.map(|part| part.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned());
     Ok(last_words.collect())
 }
 
 #[test]
 fn errors_name_members_and_parameters_of_the_header() -> Result<()> {
-    let members: BTreeSet<String> = layout::structs().flat_map(|s| s.members).map(|member| camel_case(member.name)).collect();
+    let members: BTreeSet<String> =
+        layout::structs().flat_map(|s| s.members).map(|member| camel_case(member.name)).collect();
     let parameters = parameters()?;
     let is_known = |name: &str| {
         let mut parts = name.split('.');
@@ -138,7 +142,9 @@ fn errors_name_members_and_parameters_of_the_header() -> Result<()> {
     }
     ensure!(unknown.is_empty(), "C has no such names:\n{}", unknown.join("\n"));
     // The test itself must be able to fail, and to see what there is.
-    for name in ["keysOut", "segments.offsets.size", "keyStride", "queueFamilyIndex", "codeSize", "timestamps.first", "low"] {
+    for name in
+        ["keysOut", "segments.offsets.size", "keyStride", "queueFamilyIndex", "codeSize", "timestamps.first", "low"]
+    {
         ensure!(found.contains(name), "{name} is not among {found:?}");
     }
     ensure!(!is_known("dropKeys") && !is_known("keys.stride") && is_known("splitters.address"));
@@ -154,7 +160,14 @@ fn layouts_and_values_are_the_same_in_every_dialect() -> Result<()> {
         let source = folder.join(format!("abi.{extension}"));
         fs::write(&source, &text)?;
         let mut command = Command::new(compiler);
-        command.arg(format!("-std={dialect}")).args(["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"]);
+        command.arg(format!("-std={dialect}")).args([
+            "-pedantic",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+            "-I",
+        ]);
         run(command.arg(workspace().join("include")).arg(&source))?;
 
         // The test itself must be able to fail.
@@ -165,13 +178,26 @@ fn layouts_and_values_are_the_same_in_every_dialect() -> Result<()> {
 }
 
 #[test]
-fn the_cpp_header_stands_alone() -> Result<()> {
+fn each_cpp_header_stands_alone() -> Result<()> {
+    let include = workspace().join("include");
     let source = scratch_folder("header")?.join("alone.cpp");
-    fs::write(&source, "#include <trommel.hpp>\n")?;
-    for dialect in ["c++17", "c++20"] {
+    let mut headers = vec!["trommel.hpp".to_owned()];
+    for entry in fs::read_dir(include.join("trommel"))? {
+        headers.push(format!("trommel/{}", entry?.file_name().to_string_lossy()));
+    }
+    ensure!(headers.len() >= 3, "{headers:?}");
+    for (header, dialect) in headers.iter().flat_map(|header| [(header, "c++17"), (header, "c++20")]) {
+        fs::write(&source, format!("#include <{header}>\n"))?;
         let mut command = Command::new("c++");
-        command.arg(format!("-std={dialect}")).args(["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"]);
-        run(command.arg(workspace().join("include")).arg(&source))?;
+        command.arg(format!("-std={dialect}")).args([
+            "-pedantic",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+            "-I",
+        ]);
+        run(command.arg(&include).arg(&source))?;
     }
     Ok(())
 }
@@ -183,8 +209,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn nothing_of_the_header_is_left_unchecked() -> Result<()> {
     let header = header()?;
-    let code: String =
-        header.lines().filter(|line| !line.trim_start().starts_with(['/', '*'])).fold(String::new(), |s, l| s + l + "\n");
+    let code: String = header
+        .lines()
+        .filter(|line| !line.trim_start().starts_with(['/', '*']))
+        .fold(String::new(), |s, l| s + l + "\n");
     let values: BTreeSet<_> = words(&code).filter(|word| word.starts_with("TRM_")).collect();
     let known: BTreeSet<_> = layout::values().map(|(name, _)| *name).collect();
     ensure!(values == known, "header and layouts differ in {:?}", values.symmetric_difference(&known));

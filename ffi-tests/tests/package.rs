@@ -66,7 +66,8 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     let mut expected: Vec<_> = keys.iter().copied().zip(places.iter().copied()).collect();
     expected.sort_by_key(|item| item.0);
     let (sorted, moved): (Vec<u32>, Vec<u32>) = expected.iter().copied().unzip();
-    let offsets: Vec<u32> = (0..=BUCKETS).map(|first| sorted.iter().map(|key| u32::from(bucket(*key) < first)).sum()).collect();
+    let offsets: Vec<u32> =
+        (0..=BUCKETS).map(|first| sorted.iter().map(|key| u32::from(bucket(*key) < first)).sum()).collect();
     expected.sort_by_key(|item| bucket(item.0));
     let (split, moved_again): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
     let expected = digest([&sorted, &moved, &split, &moved_again, &offsets]);
@@ -86,7 +87,8 @@ fn digest_of_rust(mut keys: Vec<u32>, mut places: Vec<u32>) -> Result<u64> {
     trommel::host::sort_pairs(&mut keys, &mut places)?;
     let context = trommel::host::Context::new()?;
     let count = u32::try_from(keys.len())?;
-    let splitter = Splitter::new(context.device(), &SplitterInfo::pairs(BUCKETS, BucketFunction::Bits { begin_bit: 7 }))?;
+    let splitter =
+        Splitter::new(context.device(), &SplitterInfo::pairs(BUCKETS, BucketFunction::Bits { begin_bit: 7 }))?;
     let input = [context.upload(&keys)?, context.upload(&places)?];
     let sizes = [u64::from(count) * 4, u64::from(count) * 4, u64::from(BUCKETS + 1) * 4];
     let output = [context.buffer(sizes[0])?, context.buffer(sizes[1])?, context.buffer(sizes[2])?];
@@ -110,10 +112,15 @@ fn digest_of_rust(mut keys: Vec<u32>, mut places: Vec<u32>) -> Result<u64> {
 
 #[test]
 fn c_and_cpp_programs_split() -> Result<()> {
-    for program in [package()?.compiled("cc", "c99", "c/split.c")?, package()?.compiled("c++", "c++20", "cpp/split.cpp")?] {
+    for program in
+        [package()?.compiled("cc", "c99", "c/split.c")?, package()?.compiled("c++", "c++20", "cpp/split.cpp")?]
+    {
         let function = workspace().join("tests/kernels/spread_u32.spv");
         let text = run_quietly(Command::new(&program).arg(function))?;
-        ensure!(text.contains("items split, 0 wrong") && text.contains("by a function of the caller, 0 wrong"), "{text}");
+        ensure!(
+            text.contains("items split, 0 wrong") && text.contains("by a function of the caller, 0 wrong"),
+            "{text}"
+        );
     }
     Ok(())
 }
@@ -149,7 +156,8 @@ fn pkg_config_finds_both_libraries() -> Result<()> {
         cc.arg(workspace().join("examples/c/sort.c")).arg("-o").arg(&program);
         run(cc.args(libraries.split_whitespace()).arg("-lvulkan"))?;
         run_quietly(
-            Command::new(&program).env("LD_LIBRARY_PATH", package()?.find("libtrommel.so")?.parent().unwrap_or(Path::new(""))),
+            Command::new(&program)
+                .env("LD_LIBRARY_PATH", package()?.find("libtrommel.so")?.parent().unwrap_or(Path::new(""))),
         )?;
         Ok(())
     };

@@ -24,7 +24,16 @@ fn the_c_examples_compile() -> Result<()> {
     let source = scratch_folder("readme")?.join("example.c");
     fs::write(&source, format!("#include <stdio.h>\n{include}\n{ENGINE}{{\n{body}}}\n"))?;
     let mut command = Command::new("cc");
-    command.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-missing-prototypes", "-fsyntax-only", "-I"]);
+    command.args([
+        "-std=c99",
+        "-pedantic",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-missing-prototypes",
+        "-fsyntax-only",
+        "-I",
+    ]);
     run(command.arg(workspace().join("include")).arg(&source))?;
     Ok(())
 }

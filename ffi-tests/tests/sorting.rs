@@ -65,7 +65,11 @@ impl Problem {
         ensure!(engine.context.download::<u32>(&self.keys, keys.len())? == *keys, "keys of {}", self.max);
         ensure!(engine.context.download::<u32>(&self.values, values.len())? == *values, "values of {}", self.max);
         let status = engine.context.download::<u32>(&self.status, 1)?;
-        ensure!(status == [if self.clamped { TRM_STATUS_COUNT_CLAMPED } else { 0 }], "status {status:?} of {}", self.max);
+        ensure!(
+            status == [if self.clamped { TRM_STATUS_COUNT_CLAMPED } else { 0 }],
+            "status {status:?} of {}",
+            self.max
+        );
         Ok(())
     }
 }
@@ -163,7 +167,8 @@ fn batches_of_all_sizes() -> Result<()> {
     let engine = engine()?;
     let sorter = engine.sorter(TrmValueType::U32)?;
     let sizes = [(5, None), (30_000, None), (0, None), (5, Some(3)), (20_000, Some(20_001)), (300, None), (1, None)];
-    let problems = sizes.iter().map(|(max, on_device)| Problem::new(&engine, *max, *on_device)).collect::<Result<Vec<_>>>()?;
+    let problems =
+        sizes.iter().map(|(max, on_device)| Problem::new(&engine, *max, *on_device)).collect::<Result<Vec<_>>>()?;
     let infos: Vec<_> = problems.iter().map(|problem| TrmSortInfo { sorter, ..problem.info() }).collect();
     let headers: Vec<_> = infos.iter().map(|info| (&raw const *info).cast()).collect();
     let mut batch = batch_info(&headers);
@@ -198,7 +203,8 @@ fn batches_of_many_segmented_sorts() -> Result<()> {
     let data: Vec<u32> = (0..SORTS * COUNT).map(|place| place.wrapping_mul(2_654_435_761)).collect();
     let keys = context.upload(&data)?;
     let offsets = context.upload(&[0, 3, 3, 30, COUNT])?;
-    let part = |sort: u32| TrmRange { address: keys.address() + u64::from(sort * COUNT) * 4, size: u64::from(COUNT) * 4 };
+    let part =
+        |sort: u32| TrmRange { address: keys.address() + u64::from(sort * COUNT) * 4, size: u64::from(COUNT) * 4 };
     // Falling addresses.
     let infos: Vec<_> = (0..SORTS)
         .rev()
@@ -347,7 +353,8 @@ fn a_sorter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count + 1);
         // SAFETY: the device is alive.
         let pool = unsafe { vk.create_query_pool(&info, None) }?;
-        let info = TrmSortInfo { scratch: scratch(&work), timestamps: TrmTimestamps { pool, first: 1 }, ..problem.info() };
+        let info =
+            TrmSortInfo { scratch: scratch(&work), timestamps: TrmTimestamps { pool, first: 1 }, ..problem.info() };
         engine.context.run(|commands| {
             // SAFETY: the pool is the device's.
             unsafe { vk.cmd_reset_query_pool(commands, pool, 0, count + 1) };

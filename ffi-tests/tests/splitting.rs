@@ -72,7 +72,13 @@ struct Problem {
 
 impl Problem {
     /// `max` pairs, of which `on_device` are to be split, where it is given, as `split` says.
-    fn new(engine: &Engine, kind: &TrmSplitterCreateInfo, split: &TrmSplitInfo, max: u32, on_device: Option<u32>) -> Result<Self> {
+    fn new(
+        engine: &Engine,
+        kind: &TrmSplitterCreateInfo,
+        split: &TrmSplitInfo,
+        max: u32,
+        on_device: Option<u32>,
+    ) -> Result<Self> {
         let context = &engine.context;
         let keys: Vec<u32> = (0..max + GUARD).map(key).collect();
         let values: Vec<u32> = (0..max + GUARD).collect();
@@ -232,8 +238,10 @@ fn other_outputs() -> Result<()> {
     let bucket = function(&pairs, &split_info());
     let of = |wanted: u32| (0..COUNT).filter(move |place| key(*place) >> 4 & 15 == wanted);
     // Buckets one behind the other, the last ones first; behind them those of none.
-    let counts: Vec<u32> = (0..=10).map(|wanted| (0..COUNT).map(|place| u32::from(bucket(place) == wanted)).sum()).collect();
-    let starts: Vec<u32> = (0..10).map(|bucket| counts[bucket + 1..10].iter().sum()).chain([COUNT - counts[10]]).collect();
+    let counts: Vec<u32> =
+        (0..=10).map(|wanted| (0..COUNT).map(|place| u32::from(bucket(place) == wanted)).sum()).collect();
+    let starts: Vec<u32> =
+        (0..10).map(|bucket| counts[bucket + 1..10].iter().sum()).chain([COUNT - counts[10]]).collect();
     let mut placed: Vec<u32> = (0..COUNT).collect();
     placed.sort_by_key(|place| starts[bucket(*place) as usize]);
     let mut next = [0; 11];
@@ -257,17 +265,27 @@ fn other_outputs() -> Result<()> {
     ] {
         let moves = matches!(output, TrmSplitOutput::Bucket | TrmSplitOutput::Placed);
         let value_type = if moves { pairs.value_type } else { TrmValueType::None as i32 };
-        let kind = TrmSplitterCreateInfo { output: output as i32, strategy: strategy as i32, output_bucket, value_type, ..pairs };
+        let kind = TrmSplitterCreateInfo {
+            output: output as i32,
+            strategy: strategy as i32,
+            output_bucket,
+            value_type,
+            ..pairs
+        };
         let splitter = engine.splitter_of(&kind)?;
         let problem = Problem::new(&engine, &pairs, &split_info(), COUNT, None)?;
         let work = engine.split_scratch(splitter, COUNT)?;
         let told = TrmSplitInfo { scratch: scratch(&work), ..problem.info() };
-        let info = TrmSplitInfo { starts: if output == TrmSplitOutput::Placed { range(&starts) } else { told.starts }, ..told };
+        let info = TrmSplitInfo {
+            starts: if output == TrmSplitOutput::Placed { range(&starts) } else { told.starts },
+            ..told
+        };
         engine.context.run(|commands| {
             record(&engine, commands, splitter, &info);
             Ok(())
         })?;
-        let [keys, values] = [0, 1].map(|which| engine.context.download::<u32>(&problem.output[which], (COUNT + GUARD) as usize));
+        let [keys, values] =
+            [0, 1].map(|which| engine.context.download::<u32>(&problem.output[which], (COUNT + GUARD) as usize));
         let (keys, values) = (keys?, values?);
         let rest = |of: &[u32], written: usize| of[written..].iter().all(|word| *word == UNTOUCHED);
         ensure!(values[..expected.len()] == expected && rest(&values, expected.len()), "values of {output:?}");
@@ -303,9 +321,11 @@ fn segments() -> Result<()> {
     }
     let kind = TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_SEGMENTED_BIT, ..pairs };
     let splitter = engine.splitter_of(&kind)?;
-    let (problem, work) = (Problem::new(&engine, &pairs, &split_info(), COUNT, None)?, engine.split_scratch(splitter, COUNT)?);
+    let (problem, work) =
+        (Problem::new(&engine, &pairs, &split_info(), COUNT, None)?, engine.split_scratch(splitter, COUNT)?);
     let (cut, number) = (engine.context.upload(&OFFSETS)?, engine.context.upload(&[2u32])?);
-    let (told_offsets, told_counts) = (engine.context.upload(&[UNTOUCHED; 33])?, engine.context.upload(&[UNTOUCHED; 30])?);
+    let (told_offsets, told_counts) =
+        (engine.context.upload(&[UNTOUCHED; 33])?, engine.context.upload(&[UNTOUCHED; 30])?);
     let info = TrmSplitInfo {
         segments: TrmSegments { offsets: range(&cut), count: TrmCount { max: 3, address: number.address() } },
         offsets: range(&told_offsets),
@@ -382,7 +402,8 @@ fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
 fn batches_of_splits_and_sorts() -> Result<()> {
     let engine = engine()?;
     let kinds = [(bits(6, 2), split_info()), ranges(40, 99_999, 400_000)];
-    let kinds = kinds.map(|(kind, split)| (TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..kind }, split));
+    let kinds =
+        kinds.map(|(kind, split)| (TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..kind }, split));
     let splitters = kinds.iter().map(|(kind, _)| engine.splitter_of(kind)).collect::<Result<Vec<_>>>()?;
     let sorter = engine.sorter(TrmValueType::None)?;
     let sizes = [(5, None), (30_000, None), (0, None), (400, Some(399)), (20_000, Some(20_001))];
@@ -394,7 +415,8 @@ fn batches_of_splits_and_sorts() -> Result<()> {
     let data: Vec<u32> = (0..10_000).map(key).collect();
     let keys = engine.context.upload(&data)?;
     let sort = TrmSortInfo { sorter, count: TrmCount { max: 10_000, address: 0 }, keys: range(&keys), ..sort_info() };
-    let infos: Vec<_> = problems.iter().map(|(problem, splitter)| TrmSplitInfo { splitter: *splitter, ..problem.info() }).collect();
+    let infos: Vec<_> =
+        problems.iter().map(|(problem, splitter)| TrmSplitInfo { splitter: *splitter, ..problem.info() }).collect();
     let mut headers: Vec<*const TrmInfoHeader> = infos.iter().map(|info| (&raw const *info).cast()).collect();
     headers.insert(2, (&raw const sort).cast());
     let mut batch = batch_info(&headers);
@@ -442,7 +464,8 @@ fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count + 1);
         // SAFETY: the device is alive.
         let pool = unsafe { vk.create_query_pool(&info, None) }?;
-        let info = TrmSplitInfo { scratch: scratch(&work), timestamps: TrmTimestamps { pool, first: 1 }, ..problem.info() };
+        let info =
+            TrmSplitInfo { scratch: scratch(&work), timestamps: TrmTimestamps { pool, first: 1 }, ..problem.info() };
         engine.context.run(|commands| {
             // SAFETY: the pool is the device's.
             unsafe { vk.cmd_reset_query_pool(commands, pool, 0, count + 1) };
@@ -481,12 +504,17 @@ fn layouts_and_indices() -> Result<()> {
     let mut places: Vec<u32> = (0..COUNT).collect();
     places.sort_by_cached_key(|place| bucket(*place));
     let (split_keys, split_values): (Vec<_>, Vec<_>) = places.iter().map(|place| (key(*place), !place)).unzip();
-    let items = |keys: &[u32], values: &[u32]| keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect::<Vec<_>>();
+    let items = |keys: &[u32], values: &[u32]| {
+        keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect::<Vec<_>>()
+    };
 
     let strided = TrmSplitterCreateInfo { layout: TrmLayout::Strided as i32, ..pairs };
     let interleaved = TrmSplitterCreateInfo { layout: TrmLayout::Interleaved as i32, ..pairs };
-    let indices =
-        TrmSplitterCreateInfo { value_type: TrmValueType::Index as i32, flags: TRM_SPLITTER_CREATE_DROP_KEYS_BIT, ..pairs };
+    let indices = TrmSplitterCreateInfo {
+        value_type: TrmValueType::Index as i32,
+        flags: TRM_SPLITTER_CREATE_DROP_KEYS_BIT,
+        ..pairs
+    };
     let untouched = vec![UNTOUCHED; 2 * COUNT as usize];
     let behind = |words: &[u32]| [words, &untouched[words.len()..]].concat();
     let cases = [
@@ -506,7 +534,8 @@ fn layouts_and_indices() -> Result<()> {
         let splitter = engine.splitter_of(&kind)?;
         let work = engine.split_scratch(splitter, COUNT)?;
         let values = if values.is_empty() { None } else { Some(context.upload(&values)?) };
-        let (keys, keys_out, values_out) = (context.upload(&keys)?, context.upload(&untouched)?, context.upload(&untouched)?);
+        let (keys, keys_out, values_out) =
+            (context.upload(&keys)?, context.upload(&untouched)?, context.upload(&untouched)?);
         let info = TrmSplitInfo {
             count: TrmCount { max: COUNT, address: 0 },
             keys: range(&keys),

@@ -37,9 +37,12 @@ unsafe extern "system" fn old_device(instance: vk::Instance, name: *const c_char
     unsafe {
         let real = (entry().static_fn().get_instance_proc_addr)(instance, name);
         if CStr::from_ptr(name) == c"vkGetPhysicalDeviceProperties" {
-            REAL_PROPERTIES
-                .get_or_init(|| transmute::<unsafe extern "system" fn(), vk::PFN_vkGetPhysicalDeviceProperties>(real.unwrap()));
-            return Some(transmute::<vk::PFN_vkGetPhysicalDeviceProperties, unsafe extern "system" fn()>(old_properties));
+            REAL_PROPERTIES.get_or_init(|| {
+                transmute::<unsafe extern "system" fn(), vk::PFN_vkGetPhysicalDeviceProperties>(real.unwrap())
+            });
+            return Some(transmute::<vk::PFN_vkGetPhysicalDeviceProperties, unsafe extern "system" fn()>(
+                old_properties,
+            ));
         }
         real
     }
@@ -116,7 +119,15 @@ fn missing(engine: &Engine, loader: vk::PFN_vkGetInstanceProcAddr, room: u32) ->
     // SAFETY: all pointers are valid or null.
     let result = unsafe {
         let (null, text) = (ptr::null_mut(), text.as_mut_ptr().cast());
-        (engine.api.trmGetDeviceRequirements)(&info, ptr::null_mut(), ptr::null_mut(), null, ptr::null_mut(), &mut size, text)
+        (engine.api.trmGetDeviceRequirements)(
+            &info,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            null,
+            ptr::null_mut(),
+            &mut size,
+            text,
+        )
     };
     assert_eq!(text.pop(), Some(b'?'), "written past the end");
     text.truncate(size as usize);
@@ -200,12 +211,15 @@ fn loaders_and_instances_of_other_versions_are_refused() -> Result<()> {
     let info = TrmDeviceRequirementsInfo { get_instance_proc_addr: Some(old_loader), ..good };
     let (null, names, text) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: all pointers are valid or null.
-    let result = unsafe { (engine.api.trmGetDeviceRequirements)(&info, ptr::null_mut(), ptr::null_mut(), null, names, null, text) };
+    let result = unsafe {
+        (engine.api.trmGetDeviceRequirements)(&info, ptr::null_mut(), ptr::null_mut(), null, names, null, text)
+    };
     assert_eq!((result, engine.api.last_error()), (missing, reason("vkGetPhysicalDeviceFeatures2")));
 
-    for (loader, name) in
-        [(old_loader as vk::PFN_vkGetInstanceProcAddr, "vkGetPhysicalDeviceFeatures2"), (old_instance, "vkCmdPipelineBarrier2")]
-    {
+    for (loader, name) in [
+        (old_loader as vk::PFN_vkGetInstanceProcAddr, "vkGetPhysicalDeviceFeatures2"),
+        (old_instance, "vkCmdPipelineBarrier2"),
+    ] {
         let info = TrmDeviceCreateInfo { get_instance_proc_addr: Some(loader), ..engine.device_info() };
         let mut device = ptr::dangling_mut();
         // SAFETY: the info is valid.
@@ -225,7 +239,15 @@ fn instances_of_other_versions_are_reported() -> Result<()> {
         let (none12, none13, null, names) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         // SAFETY: all pointers are valid or null.
         let result = unsafe {
-            (engine.api.trmGetDeviceRequirements)(&info, none12, none13, null, names, &mut size, text.as_mut_ptr().cast())
+            (engine.api.trmGetDeviceRequirements)(
+                &info,
+                none12,
+                none13,
+                null,
+                names,
+                &mut size,
+                text.as_mut_ptr().cast(),
+            )
         };
         assert_eq!(result, 0, "{}", engine.api.last_error());
         text.truncate(size as usize - 1);
@@ -297,7 +319,10 @@ fn names_and_labels_need_their_extension() -> Result<()> {
         let mut sorter = ptr::null_mut();
         // SAFETY: the infos are valid, and nobody uses the handles any more.
         unsafe {
-            ensure!((engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0, engine.api.last_error());
+            ensure!(
+                (engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0,
+                engine.api.last_error()
+            );
             (engine.api.sort.trmDestroySorter)(sorter);
             (engine.api.trmDestroyDevice)(device);
         }
@@ -319,7 +344,12 @@ unsafe extern "C" {
     fn malloc_usable_size(memory: *mut c_void) -> usize;
 }
 
-unsafe extern "system" fn allocate(_: *mut c_void, size: usize, alignment: usize, _: vk::SystemAllocationScope) -> *mut c_void {
+unsafe extern "system" fn allocate(
+    _: *mut c_void,
+    size: usize,
+    alignment: usize,
+    _: vk::SystemAllocationScope,
+) -> *mut c_void {
     LIVE.fetch_add(1, Ordering::Relaxed);
     MADE.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the size is a multiple of the alignment.

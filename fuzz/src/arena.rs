@@ -42,7 +42,14 @@ impl Array {
     }
 
     /// An input whose items lie further apart than they are long.
-    pub fn strided(role: &'static str, alignment: usize, item: usize, stride: usize, dense: &[u8], random: &mut Random) -> Self {
+    pub fn strided(
+        role: &'static str,
+        alignment: usize,
+        item: usize,
+        stride: usize,
+        dense: &[u8],
+        random: &mut Random,
+    ) -> Self {
         let count = dense.len() / item.max(1);
         let mut bytes = random.bytes(if count == 0 { 0 } else { (count - 1) * stride + item });
         for (index, item_bytes) in dense.chunks_exact(item.max(1)).enumerate() {
@@ -164,10 +171,17 @@ const SCRATCH: &str = "scratch";
 
 impl Image {
     /// Places the arrays of each request and `scratch_size` bytes of scratch: in a random order if `shuffled`, else request by request.
-    pub fn new(members: Vec<Vec<Array>>, scratch_size: usize, poison: Poison, shuffled: bool, random: &mut Random) -> Self {
+    pub fn new(
+        members: Vec<Vec<Array>>,
+        scratch_size: usize,
+        poison: Poison,
+        shuffled: bool,
+        random: &mut Random,
+    ) -> Self {
         let mut image = Self { places: vec![Places::default(); members.len()], ..Self::default() };
         let scratch = poison.bytes(scratch_size, random);
-        let scratch = Array { free: std::iter::once(0..scratch_size).collect(), ..Array::input(SCRATCH, 4, 4, scratch) };
+        let scratch =
+            Array { free: std::iter::once(0..scratch_size).collect(), ..Array::input(SCRATCH, 4, 4, scratch) };
         let mut all: Vec<_> = std::iter::once((None, scratch)).collect();
         for (member, arrays) in members.into_iter().enumerate() {
             all.extend(arrays.into_iter().map(|array| (Some(member), array)));
@@ -236,7 +250,8 @@ impl Image {
         }
         let (item, stride) = (part.array.item.max(1), part.array.stride.max(1));
         let items = |bytes: &[u8]| {
-            let mut items: Vec<Vec<u8>> = bytes.chunks(stride).map(|chunk| chunk[..item.min(chunk.len())].to_vec()).collect();
+            let mut items: Vec<Vec<u8>> =
+                bytes.chunks(stride).map(|chunk| chunk[..item.min(chunk.len())].to_vec()).collect();
             items.sort();
             items
         };
@@ -256,7 +271,8 @@ impl Image {
             Some(near.member.map_or(near.role.to_owned(), |member| format!("{} of request {member}", near.role)))
         };
         let neighbours = (part.role == GUARD).then(|| {
-            let [before, after] = [name(index.checked_sub(1)), name(Some(index + 1))].map(|name| name.unwrap_or("the edge".into()));
+            let [before, after] =
+                [name(index.checked_sub(1)), name(Some(index + 1))].map(|name| name.unwrap_or("the edge".into()));
             format!("between {before} and {after}")
         });
         Some(Difference {
@@ -275,7 +291,8 @@ impl Image {
 
     /// Changes a byte that is determined, as an error of the library would: for tests of the tester.
     pub fn plant(&self, found: &mut [u8], random: &mut Random) {
-        let fixed: Vec<_> = self.parts.iter().filter(|part| !part.bytes.is_empty() && part.array.free.is_empty()).collect();
+        let fixed: Vec<_> =
+            self.parts.iter().filter(|part| !part.bytes.is_empty() && part.array.free.is_empty()).collect();
         if !fixed.is_empty() {
             let bytes = &fixed[random.index(fixed.len())].bytes;
             found[bytes.start + random.index(bytes.len())] ^= 1 << random.below(8);
@@ -383,7 +400,9 @@ mod tests {
         let mut found = image.expected.clone();
         found[keys..][..12].copy_from_slice(&[2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
         let text = image.compare(&found)[0].to_string();
-        for part in ["keys of request 0: 2 of 4 items wrong, first at 0, expected 01 00", "found 02 00", "in another order"] {
+        for part in
+            ["keys of request 0: 2 of 4 items wrong, first at 0, expected 01 00", "found 02 00", "in another order"]
+        {
             assert!(text.contains(part), "{text} should say: {part}");
         }
         let mut found = image.expected.clone();

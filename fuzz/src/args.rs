@@ -123,7 +123,10 @@ mod tests {
         );
         let again = Args::try_parse_from(reproducer.replace('"', "").split_whitespace()).unwrap();
         assert_eq!((again.kind, again.case, again.seed), (Some(5), Some(6), 9));
-        assert_eq!((again.profile, again.only, again.max_items, again.set), (args.profile, args.only, args.max_items, args.set));
+        assert_eq!(
+            (again.profile, again.only, again.max_items, again.set),
+            (args.profile, args.only, args.max_items, args.set)
+        );
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl Items {
         let size = value_size(value);
         let base = if value == ValueType::Index { 0 } else { ask.stream(Stream::Values).word() };
         // Rising, so that every value is another one.
-        let words = (0..ask.items.saturating_mul(u32::try_from(size / 4).unwrap_or(0))).map(|word| base.wrapping_add(word));
+        let words =
+            (0..ask.items.saturating_mul(u32::try_from(size / 4).unwrap_or(0))).map(|word| base.wrapping_add(word));
         let values = words.flat_map(u32::to_le_bytes).collect();
         Self { keys, key_size: crate::keys::size(key), values, value_size: size }
     }
@@ -145,7 +146,8 @@ impl Items {
 pub fn stable_order<K: Ord + Copy>(runs: &[Range<usize>], items: usize, rank: impl Fn(usize) -> K) -> Vec<u32> {
     let mut order: Vec<u32> = (0..u32::try_from(items).unwrap_or(u32::MAX)).collect();
     for run in runs.iter().filter(|run| run.len() > 1) {
-        let mut ranked: Vec<(K, u32)> = order[run.clone()].iter().map(|index| (rank(*index as usize), *index)).collect();
+        let mut ranked: Vec<(K, u32)> =
+            order[run.clone()].iter().map(|index| (rank(*index as usize), *index)).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
         order[run.clone()].iter_mut().zip(ranked).for_each(|(place, (_, index))| *place = index);
     }

@@ -136,7 +136,11 @@ impl Data {
                 let list = random.bytes(distinct.max(1) as usize * size);
                 let in_turns = matches!(self, Self::InTurns(_));
                 for (index, key) in keys.chunks_exact_mut(size).enumerate() {
-                    let from = if in_turns { index % distinct.max(1) as usize } else { random.index(distinct.max(1) as usize) };
+                    let from = if in_turns {
+                        index % distinct.max(1) as usize
+                    } else {
+                        random.index(distinct.max(1) as usize)
+                    };
                     key.copy_from_slice(&list[from * size..][..size]);
                 }
             }
@@ -146,9 +150,9 @@ impl Data {
             Self::HalfOnes => {
                 keys.chunks_exact_mut(size).filter(|_| random.chance(1, 2)).for_each(|key| key.fill(0xff));
             }
-            Self::LowEntropy => {
-                keys.iter_mut().for_each(|byte| *byte &= random.word().to_le_bytes()[0] & random.word().to_le_bytes()[1])
-            }
+            Self::LowEntropy => keys
+                .iter_mut()
+                .for_each(|byte| *byte &= random.word().to_le_bytes()[0] & random.word().to_le_bytes()[1]),
             Self::Bytes(mask) => {
                 let rest = random.bytes(size);
                 // At least one byte of the key varies.
@@ -229,13 +233,32 @@ mod tests {
 
     #[test]
     fn floats_are_in_total_order() {
-        let singles =
-            [-f32::NAN, f32::NEG_INFINITY, -1.5, -1.0, -f32::from_bits(1), -0.0, 0.0, f32::from_bits(1), 1.0, f32::INFINITY];
+        let singles = [
+            -f32::NAN,
+            f32::NEG_INFINITY,
+            -1.5,
+            -1.0,
+            -f32::from_bits(1),
+            -0.0,
+            0.0,
+            f32::from_bits(1),
+            1.0,
+            f32::INFINITY,
+        ];
         ascending(KeyType::F32, &singles.map(f32::to_le_bytes));
         ascending(KeyType::F32, &[f32::INFINITY, f32::NAN].map(|x| x.abs().to_le_bytes()));
-        ascending(KeyType::F64, &[f64::NEG_INFINITY, -2.0, -1.0, -0.0, 0.0, 1e-310, 3.0, f64::INFINITY].map(f64::to_le_bytes));
-        ascending(KeyType::F16, &[0xfe00u16, 0xfc00, 0xbc00, 0x8000, 0x0000, 0x0001, 0x3c00, 0x7c00, 0x7e00].map(u16::to_le_bytes));
-        ascending(KeyType::Bf16, &[0xffc0u16, 0xff80, 0xbf80, 0x8000, 0x0000, 0x0001, 0x3f80, 0x7f80].map(u16::to_le_bytes));
+        ascending(
+            KeyType::F64,
+            &[f64::NEG_INFINITY, -2.0, -1.0, -0.0, 0.0, 1e-310, 3.0, f64::INFINITY].map(f64::to_le_bytes),
+        );
+        ascending(
+            KeyType::F16,
+            &[0xfe00u16, 0xfc00, 0xbc00, 0x8000, 0x0000, 0x0001, 0x3c00, 0x7c00, 0x7e00].map(u16::to_le_bytes),
+        );
+        ascending(
+            KeyType::Bf16,
+            &[0xffc0u16, 0xff80, 0xbf80, 0x8000, 0x0000, 0x0001, 0x3f80, 0x7f80].map(u16::to_le_bytes),
+        );
     }
 
     #[test]
@@ -243,7 +266,8 @@ mod tests {
         ascending(KeyType::I8, &[-128i8, -1, 0, 1, 127].map(i8::to_le_bytes));
         ascending(KeyType::I64, &[i64::MIN, -1, 0, 1, i64::MAX].map(i64::to_le_bytes));
         ascending(KeyType::U16, &[0u16, 1, 255, 256, 65535].map(u16::to_le_bytes));
-        let words = |words: [u32; 3]| -> [u8; 12] { std::array::from_fn(|byte| words[byte / 4].to_le_bytes()[byte % 4]) };
+        let words =
+            |words: [u32; 3]| -> [u8; 12] { std::array::from_fn(|byte| words[byte / 4].to_le_bytes()[byte % 4]) };
         ascending(KeyType::U32x3, &[[0, 0, 1], [0, 1, 0], [0, 1, 9], [1, 0, 0], [0x8000_0000, 0, 0]].map(words));
     }
 

@@ -43,7 +43,8 @@ pub struct Scope {
 impl Scope {
     fn primitives(&self) -> Vec<&'static dyn Primitive> {
         let all: Vec<&'static dyn Primitive> = PRIMITIVES.iter().map(|primitive| *primitive as _).collect();
-        let named: Vec<_> = all.iter().copied().filter(|primitive| self.only.as_deref() == Some(primitive.name())).collect();
+        let named: Vec<_> =
+            all.iter().copied().filter(|primitive| self.only.as_deref() == Some(primitive.name())).collect();
         if named.is_empty() { all } else { named }
     }
 
@@ -194,7 +195,13 @@ impl Case {
             (handle, kind.handles[handle].draw(&limits, &mut random))
         };
         let members = (0..count).map(|_| member()).collect();
-        Self { is_batch, members, poison: Poison::draw(&mut random), shuffled: random.chance(2, 3), seed: random.draw() }
+        Self {
+            is_batch,
+            members,
+            poison: Poison::draw(&mut random),
+            shuffled: random.chance(2, 3),
+            seed: random.draw(),
+        }
     }
 
     /// Bytes of scratch that it takes.

@@ -96,9 +96,24 @@ impl Machine {
             let commands = vk.allocate_command_buffers(&info)?.into_iter().next().context("no command buffer")?;
             (queue, pool, commands, vk.create_fence(&vk::FenceCreateInfo::default(), None)?)
         };
-        let patience = opening.patience.unwrap_or(Duration::from_secs(if context.device().facts().is_cpu { 240 } else { 90 }));
+        let patience =
+            opening.patience.unwrap_or(Duration::from_secs(if context.device().facts().is_cpu { 240 } else { 90 }));
         let (arena, staging, libraries, variants) = Default::default();
-        Ok(Self { vk, queue, pool, commands, fence, arena, staging, patience, broken: false, libraries, variants, entry, context })
+        Ok(Self {
+            vk,
+            queue,
+            pool,
+            commands,
+            fence,
+            arena,
+            staging,
+            patience,
+            broken: false,
+            libraries,
+            variants,
+            entry,
+            context,
+        })
     }
 
     /// The context: its library has the built-in profile.
@@ -144,12 +159,14 @@ impl Machine {
         let instance = context.instance().handle();
         // SAFETY: the handles are the context's, and alive.
         let device = unsafe {
-            let requirements = Requirements::query(proc_addr, instance, vk::API_VERSION_1_3, context.physical_device())?;
+            let requirements =
+                Requirements::query(proc_addr, instance, vk::API_VERSION_1_3, context.physical_device())?;
             // What the context has enabled as well.
             requirements.enable(&mut v12, &mut v13);
             let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
             let handle = context.vk().handle();
-            let mut info = DeviceInfo::new(self.entry.static_fn(), instance, context.physical_device(), handle, &features);
+            let mut info =
+                DeviceInfo::new(self.entry.static_fn(), instance, context.physical_device(), handle, &features);
             info.queue_family = Some(context.queue_family());
             info.profile = Some(profile.clone());
             Device::new(&info)?
@@ -205,7 +222,8 @@ impl Machine {
                 anyhow::bail!("the device has no memory that is {properties:?}");
             };
             let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-            let mut allocation = vk::MemoryAllocateInfo::default().allocation_size(needed.size).memory_type_index(index);
+            let mut allocation =
+                vk::MemoryAllocateInfo::default().allocation_size(needed.size).memory_type_index(index);
             if !mappable {
                 allocation = allocation.push_next(&mut flags);
             }

@@ -65,7 +65,9 @@ impl CountAt {
             0..6 => Self::Host,
             6 => Self::Device(0),
             7 => Self::Device(max),
-            8 => Self::Device(random.pick(&[max.saturating_add(1), max.saturating_mul(2), u32::MAX, max | 0x8000_0000])),
+            8 => {
+                Self::Device(random.pick(&[max.saturating_add(1), max.saturating_mul(2), u32::MAX, max | 0x8000_0000]))
+            }
             _ => Self::Device(random.between(0, max)),
         }
     }
@@ -115,7 +117,8 @@ pub enum Cuts {
 }
 
 impl Cuts {
-    const ALL: [Self; 8] = [Self::Even, Self::Even, Self::All, Self::All, Self::Empty, Self::OneLarge, Self::Beyond, Self::Falling];
+    const ALL: [Self; 8] =
+        [Self::Even, Self::Even, Self::All, Self::All, Self::Empty, Self::OneLarge, Self::Beyond, Self::Falling];
 }
 
 /// Segments of a request.
@@ -368,7 +371,13 @@ pub trait Handle: fmt::Debug {
     ///
     /// # Safety
     /// As for the library's own call.
-    unsafe fn record(&self, commands: ash::vk::CommandBuffer, ask: &Ask, places: &Places, scratch: Scratch) -> trommel::Result<()>;
+    unsafe fn record(
+        &self,
+        commands: ash::vk::CommandBuffer,
+        ask: &Ask,
+        places: &Places,
+        scratch: Scratch,
+    ) -> trommel::Result<()>;
 }
 
 #[cfg(test)]
@@ -395,7 +404,9 @@ mod tests {
         assert!(CountAt::Device(8).is_clamped(7) && !CountAt::Device(7).is_clamped(7) && !CountAt::Host.is_clamped(0));
         let mut random = Random::of(&[1]);
         let drawn: Vec<_> = (0..300).map(|_| CountAt::draw(100, &mut random)).collect();
-        for expected in [CountAt::Host, CountAt::Device(0), CountAt::Device(100), CountAt::Device(101), CountAt::Device(u32::MAX)] {
+        for expected in
+            [CountAt::Host, CountAt::Device(0), CountAt::Device(100), CountAt::Device(101), CountAt::Device(u32::MAX)]
+        {
             assert!(drawn.contains(&expected), "{expected:?}");
         }
     }

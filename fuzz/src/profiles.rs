@@ -20,7 +20,10 @@ pub fn with_line(profile: &Profile, name: &str, value: &str) -> anyhow::Result<P
 pub fn differences(profile: &Profile, from: &Profile) -> Vec<(String, String)> {
     let [these, those] = [profile, from].map(ToString::to_string);
     let lines = these.lines().filter(|this| !those.lines().any(|that| that == *this));
-    lines.filter_map(|this| this.split_once('=')).map(|(name, value)| (name.trim().into(), value.trim().into())).collect()
+    lines
+        .filter_map(|this| this.split_once('='))
+        .map(|(name, value)| (name.trim().into(), value.trim().into()))
+        .collect()
 }
 
 /// Lines of the command line, applied to every profile.
@@ -82,7 +85,9 @@ const LINES: &[Line] = &[
     ("ring_entries", |_, random| (1u32 << random.between(2, 10)).to_string()),
     ("ring_reach", |_, random| random.log_between(1, 900).to_string()),
     ("small_ranking", |_, random| draw_ranking(random).into()),
-    ("spin_limit", |draws, random| random.pick(if draws.facts.is_cpu { &[1, 4, 64] } else { &[1, 2, 16, 256, 4096] }).to_string()),
+    ("spin_limit", |draws, random| {
+        random.pick(if draws.facts.is_cpu { &[1, 4, 64] } else { &[1, 2, 16, 256, 4096] }).to_string()
+    }),
     ("wrong_ranks", |_, random| random.pick(&[false, false, true]).to_string()),
     ("delay_every", |_, random| random.pick(&[0, 0, 0, 2, 3, 7]).to_string()),
     ("max_groups_x", |draws, random| random.pick(&[1, 2, 3, 7, 64, 1000, 65535, draws.facts.max_groups_x]).to_string()),
@@ -251,7 +256,14 @@ impl Profiles<'_> {
             let lanes = if emulated_subgroups {
                 1 << random.between(2, 7)
             } else {
-                random.pick(&[0, 0, self.built_in.lanes, self.built_in.lanes, self.facts.min_lanes, self.facts.max_lanes])
+                random.pick(&[
+                    0,
+                    0,
+                    self.built_in.lanes,
+                    self.built_in.lanes,
+                    self.facts.min_lanes,
+                    self.facts.max_lanes,
+                ])
             };
             let mut profile = Profile { lanes, emulated_subgroups, ..self.built_in.clone() };
             let threads = self.widest(&profile).max(64);
@@ -291,7 +303,8 @@ impl Profiles<'_> {
 
 /// Counts at which a profile takes another path: sizes of its lines and of its tiles.
 pub fn borders(profile: &Profile, facts: &DeviceFacts) -> Vec<u32> {
-    let mut all = vec![facts.min_lanes, facts.max_lanes, profile.plain_threads, profile.direct_up_to, profile.all_digits_up_to];
+    let mut all =
+        vec![facts.min_lanes, facts.max_lanes, profile.plain_threads, profile.direct_up_to, profile.all_digits_up_to];
     for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
         let tiles = shapes.tiles.iter().chain(&shapes.counted).chain(&shapes.single_dispatch);
         all.extend(tiles.flat_map(|sized| [sized.up_to, sized.shape.tile(), sized.shape.shape.threads]));
@@ -299,7 +312,9 @@ pub fn borders(profile: &Profile, facts: &DeviceFacts) -> Vec<u32> {
         let small = shapes.small.iter().chain([&shapes.segments]);
         all.extend(small.flat_map(|small| [small.tile(), small.shape.threads, small.tile() * 3 / 4]));
         all.extend(shapes.merges.iter().flat_map(|merge| [merge.up_to, merge.run.tile(), merge.window.tile()]));
-        all.extend(shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to, ranked.items]));
+        all.extend(
+            shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to, ranked.items]),
+        );
     }
     all.sort_unstable();
     all.dedup();
@@ -354,7 +369,10 @@ mod tests {
             }
             assert!(refused < 60 * 60, "{refused} draws were refused");
             let small = &values["sort_pairs.small "];
-            assert!(["/buckets", "/merge"].iter().all(|method| small.iter().any(|value| value.contains(method))), "{small:?}");
+            assert!(
+                ["/buckets", "/merge"].iter().all(|method| small.iter().any(|value| value.contains(method))),
+                "{small:?}"
+            );
         }
     }
 
@@ -362,7 +380,8 @@ mod tests {
     fn forced_lines_stay() {
         let facts = facts(false, (32, 32));
         let built_in = Profile::for_device(&facts);
-        let forced = Forced::new(&["small_ranking = verified".into(), "sort_pairs.small=192x4/buckets".into()]).unwrap();
+        let forced =
+            Forced::new(&["small_ranking = verified".into(), "sort_pairs.small=192x4/buckets".into()]).unwrap();
         let built_in = forced.apply(built_in).unwrap();
         let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
         for seed in 0..50 {
@@ -381,7 +400,8 @@ mod tests {
         let forced = Forced::default();
         let profile = Profiles { facts: &facts, built_in: &built_in, forced: &forced }.draw(&mut Random::of(&[3])).0;
         let lines = differences(&profile, &built_in);
-        let back = lines.iter().try_fold(built_in.clone(), |profile, (name, value)| with_line(&profile, name, value)).unwrap();
+        let back =
+            lines.iter().try_fold(built_in.clone(), |profile, (name, value)| with_line(&profile, name, value)).unwrap();
         assert_eq!(back, profile);
         assert!(differences(&built_in, &built_in).is_empty());
     }

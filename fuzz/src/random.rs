@@ -96,7 +96,8 @@ mod tests {
     fn streams_depend_on_every_part_and_on_nothing_else() {
         let first = |parts: &[u64]| Random::of(parts).draw();
         assert_eq!(first(&[1, 2, 3]), first(&[1, 2, 3]));
-        let all = [first(&[1, 2, 3]), first(&[1, 3, 2]), first(&[2, 2, 3]), first(&[1, 2]), first(&[1, 2, 3, 0]), first(&[])];
+        let all =
+            [first(&[1, 2, 3]), first(&[1, 3, 2]), first(&[2, 2, 3]), first(&[1, 2]), first(&[1, 2, 3, 0]), first(&[])];
         for (index, number) in all.iter().enumerate() {
             assert!(!all[..index].contains(number), "{number:#x} comes twice");
         }
@@ -107,7 +108,8 @@ mod tests {
     fn numbers_stay_in_their_range_and_reach_both_ends() {
         let mut random = Random::of(&[1]);
         for (low, high) in [(0, 0), (3, 5), (0, u32::MAX), (7, 7), (1, 300)] {
-            let drawn: Vec<u32> = (0..2000).flat_map(|_| [random.between(low, high), random.log_between(low, high)]).collect();
+            let drawn: Vec<u32> =
+                (0..2000).flat_map(|_| [random.between(low, high), random.log_between(low, high)]).collect();
             assert!(drawn.iter().all(|number| (low..=high).contains(number)));
             assert!(high - low > 300 || drawn.contains(&low) && drawn.contains(&high), "{low} to {high}");
         }

@@ -64,9 +64,20 @@ impl<'a> Session<'a> {
         let built_in = forced.apply(device.profile().clone())?.checked(&facts)?;
         let max_items = args.max_items.unwrap_or(if facts.is_cpu { FEW_ITEMS } else { MANY_ITEMS });
         let (least, most) = (facts.min_lanes, facts.max_lanes);
-        println!("{}, {least} to {most} lanes: seed {}, at most {max_items} items", machine.context().name(), args.seed);
-        let scope =
-            Scope { seed: args.seed, facts, built_in, forced, which: args.profile.into(), only: args.only.clone(), max_items };
+        println!(
+            "{}, {least} to {most} lanes: seed {}, at most {max_items} items",
+            machine.context().name(),
+            args.seed
+        );
+        let scope = Scope {
+            seed: args.seed,
+            facts,
+            built_in,
+            forced,
+            which: args.profile.into(),
+            only: args.only.clone(),
+            max_items,
+        };
         let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
         Ok(Self {
             args,
@@ -118,7 +129,8 @@ impl<'a> Session<'a> {
             lock(&self.tally).add(&tally);
             Ok(())
         };
-        let ended = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow::anyhow!("a worker panicked")));
+        let ended =
+            panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow::anyhow!("a worker panicked")));
         if let Err(error) = ended {
             lock(&self.errors).push(format!("{error:#}"));
             self.stop.store(true, Ordering::Relaxed);
@@ -140,7 +152,10 @@ impl<'a> Session<'a> {
         if let Some(wanted) = self.args.case {
             let all = submissions.into_iter().flat_map(|submission| submission.cases);
             let case = all.into_iter().find(|(number, _)| *number == wanted).context("the kind has no such case")?;
-            println!("{}", describe(&Failure { kind: kind.clone(), case: case.1.clone(), verdict: Verdict::Right }, &self.scope));
+            println!(
+                "{}",
+                describe(&Failure { kind: kind.clone(), case: case.1.clone(), verdict: Verdict::Right }, &self.scope)
+            );
             submissions = vec![Submission::alone(case.0, case.1)];
         }
         let mut again = (0..self.args.repeat.max(1)).flat_map(|_| &submissions).take_while(|_| !self.is_over());
@@ -156,7 +171,8 @@ impl<'a> Session<'a> {
         submission: &Submission,
         tally: &mut Tally,
     ) -> Result<()> {
-        let [first, last] = [submission.cases.first(), submission.cases.last()].map(|case| case.map_or(0, |(number, _)| *number));
+        let [first, last] =
+            [submission.cases.first(), submission.cases.last()].map(|case| case.map_or(0, |(number, _)| *number));
         if self.args.trace {
             eprintln!("kind {number}, cases {first} to {last}");
         }
@@ -208,7 +224,8 @@ impl<'a> Session<'a> {
         if count >= MOST_TOLD {
             return Ok(());
         }
-        let mut text = format!("WRONG {}\n{}", self.args.reproducer(number, Some(case_number)), describe(&failure, &self.scope));
+        let mut text =
+            format!("WRONG {}\n{}", self.args.reproducer(number, Some(case_number)), describe(&failure, &self.scope));
         if count < MOST_SHRUNK {
             let mut wrong = 0;
             for _ in 0..AGAIN {
@@ -266,7 +283,8 @@ mod tests {
         session.run();
         let told = lock(&session.told).clone();
         assert_eq!(told.len(), 1);
-        let reproducer = "WRONG trommel-fuzz --seed 5 --kind 0 --case 3 --profile built-in --only split --max-items 300\n";
+        let reproducer =
+            "WRONG trommel-fuzz --seed 5 --kind 0 --case 3 --profile built-in --only split --max-items 300\n";
         for part in [
             reproducer,
             "wrong: ",

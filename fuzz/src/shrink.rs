@@ -113,7 +113,10 @@ fn simpler(kind: &Kind, case: &Case, scope: &Scope) -> Vec<(Kind, Case)> {
             handles[handle] = Arc::from(info);
             let mut case = case.clone();
             let segmented = handles[handle].is_segmented();
-            case.members.iter_mut().filter(|(known, _)| *known == handle).for_each(|(_, ask)| *ask = ask.fitting(segmented));
+            case.members
+                .iter_mut()
+                .filter(|(known, _)| *known == handle)
+                .for_each(|(_, ask)| *ask = ask.fitting(segmented));
             all.push((Kind { handles, ..kind.clone() }, case));
         }
     }
@@ -136,17 +139,24 @@ pub fn describe(failure: &Failure, scope: &Scope) -> String {
     }
     let Case { is_batch, members, poison, shuffled, seed } = case;
     let how = if *is_batch { "batch" } else { "alone" };
-    line(format_args!("{how}, {} requests, scratch {poison:?}, arrays shuffled {shuffled}, arena seed {seed:#x}", members.len()));
+    line(format_args!(
+        "{how}, {} requests, scratch {poison:?}, arrays shuffled {shuffled}, arena seed {seed:#x}",
+        members.len()
+    ));
     for (index, (handle, ask)) in members.iter().enumerate() {
         line(format_args!("request {index}: handle {handle}, {ask}"));
     }
-    for (index, info) in kind.handles.iter().enumerate().filter(|(index, _)| members.iter().any(|(handle, _)| handle == index)) {
+    for (index, info) in
+        kind.handles.iter().enumerate().filter(|(index, _)| members.iter().any(|(handle, _)| handle == index))
+    {
         line(format_args!("handle {index}: {}", info.describe()));
     }
     match verdict {
         Verdict::Right => line(format_args!("right")),
         Verdict::Refused(error) => line(format_args!("refused: {error}")),
-        Verdict::Wrong(differences) => differences.iter().for_each(|difference| line(format_args!("wrong: {difference}"))),
+        Verdict::Wrong(differences) => {
+            differences.iter().for_each(|difference| line(format_args!("wrong: {difference}")))
+        }
     }
     text
 }

@@ -74,11 +74,15 @@ impl fmt::Display for Summary<'_> {
         if !never.is_empty() {
             writeln!(f, "never ran: {}", never.join(", "))?;
         }
-        let list =
-            |map: &BTreeMap<&str, u64>| map.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ");
+        let list = |map: &BTreeMap<&str, u64>| {
+            map.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
+        };
         writeln!(f, "requests: {}; by strategy: {}", list(&tally.requests), list(&tally.strategies))?;
         let [profiles, handles, cases] = tally.refused;
-        writeln!(f, "refused draws: {profiles} lines of profiles, {handles} handles, {cases} cases of too many workgroups")?;
+        writeln!(
+            f,
+            "refused draws: {profiles} lines of profiles, {handles} handles, {cases} cases of too many workgroups"
+        )?;
         let random = tally.cases - tally.built_in;
         writeln!(f, "cases: {} built-in profile, {random} random profiles; {} batches", tally.built_in, tally.batches)?;
         let seconds = self.time.as_secs_f64();
@@ -101,7 +105,14 @@ mod tests {
 
     #[test]
     fn tallies_add_up_and_end_with_a_plain_line() {
-        let one = Tally { cases: 5, wrong: 1, built_in: 2, requests: [("sort", 7)].into(), refused: [1, 2, 3], ..Tally::default() };
+        let one = Tally {
+            cases: 5,
+            wrong: 1,
+            built_in: 2,
+            requests: [("sort", 7)].into(),
+            refused: [1, 2, 3],
+            ..Tally::default()
+        };
         let mut all = Tally::default();
         (0..2).for_each(|_| all.add(&one));
         assert_eq!((all.cases, all.requests["sort"], all.refused), (10, 14, [2, 4, 6]));

@@ -247,7 +247,13 @@ fn is_within_a_dispatch(live: &Live, case: &Case, tally: &mut Tally) -> bool {
 
 /// # Safety
 /// As for the library's own calls.
-unsafe fn record(live: &Live, case: &Case, image: &Image, commands: vk::CommandBuffer, scratch: Scratch) -> trommel::Result<()> {
+unsafe fn record(
+    live: &Live,
+    case: &Case,
+    image: &Image,
+    commands: vk::CommandBuffer,
+    scratch: Scratch,
+) -> trommel::Result<()> {
     if case.is_batch {
         // SAFETY: the caller's promise.
         return unsafe { cmd_batch(commands, &case.requests(live, Some(image)), scratch) };

@@ -40,10 +40,8 @@ const uint MAX_VALUE_WORDS = 4;
 const uint PREFIX_DIGITS = 3;
 const uint PREFIX_BIN_BITS = 12;
 const uint PREFIX_BINS = 4096;
-const uint FINISH_MARGIN = 32;
 const uint RING_GROUPS = 32;
 const uint RING_TAG_SHIFT = 18;
-const uint MOST_STEPS = 24;
 const uint DIGITS_COUNTED = 8;
 const uint STATUS_COUNT_CLAMPED = 1;
 const uint LEAST_LOOK_BACK_ROW = 32;
@@ -52,15 +50,11 @@ const uint STATUS_OUTPUT_CLAMPED = 4;
 const uint FUNCTION_DIGIT = 0;
 const uint FUNCTION_FIELD = 1;
 const uint FUNCTION_RANGE = 2;
-const uint FUNCTION_SPLITTERS = 3;
-const uint FUNCTION_SIGNS = 4;
-const uint FUNCTION_USER = 5;
 const uint OUTPUT_BUCKETS = 0;
 const uint OUTPUT_ONE = 1;
 const uint OUTPUT_PLACED = 2;
 const uint OUTPUT_RANKS = 3;
 const uint OUTPUT_NONE = 4;
-const uint SPLITTERS_KEPT = 3072;
 const uint ARGUMENTS_TILES = 0;
 const uint ARGUMENTS_CHUNKS = 1;
 const uint ARGUMENTS_DIGITS = 2;
@@ -73,10 +67,10 @@ const uint LAYOUT_INTERLEAVED = 1;
 const uint LAYOUT_INDICES = 2;
 const uint LAYOUT_DROP_KEYS = 4;
 const uint LAYOUT_STRIDED = 8;
-const uint LAYOUT_KEYS_APART = 16;
-const uint LAYOUT_VALUES_APART = 32;
+const uint LAYOUT_KEYS_IN_SCRATCH = 16;
+const uint LAYOUT_VALUES_IN_SCRATCH = 32;
 const uint LAYOUT_LABELS = 64;
-const uint LAYOUT_LEAD_SHIFT = 8;
+const uint LAYOUT_KEY_ARRAY_WORDS_SHIFT = 8;
 const uint MODE_SINGLE = 1;
 const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
@@ -84,9 +78,9 @@ const uint MODE_PREFIXES = 8;
 const uint MODE_MERGED = 16;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
-const uint FLAG_PASSES_OVER = 64;
-const uint FLAG_SHARED_DIGITS = 128;
-const uint PASSED_OVER_PREFIXES = 2147483648;
+const uint FLAG_SKIPS_DIGITS = 64;
+const uint FLAG_SKIPS_CONSTANT_DIGITS = 128;
+const uint SORTED_BY_PREFIXES = 2147483648;
 const uint FLAG_INDIRECT = 8;
 const uint FLAG_TICKETS = 16;
 const uint FLAG_HISTOGRAMS = 32;
@@ -98,12 +92,18 @@ const uint PERMUTE_TO_OUTPUT = 0;
 const uint PERMUTE_TO_SCRATCH = 1;
 const uint PERMUTE_FROM_SCRATCH = 2;
 const uint RANKING_BALLOTS = 0;
-const uint RANKING_PROVEN = 1;
-const uint RANKING_DISPROVEN = 2;
-const uint RANKING_BY_PLACES = 4;
-const uint RANKING_SPREAD = 8;
+const uint RANKING_VERIFIED = 1;
+const uint RANKING_WRONG = 2;
+const uint RANKING_BY_SOURCE_INDEX = 4;
+const uint RANKING_SWIZZLED = 8;
 const uint RANKING_UNORDERED = 16;
-const uint KERNEL_INTERFACE = 1133733730;
+const uint FINISH_MARGIN = 32;
+const uint MOST_STEPS = 24;
+const uint FUNCTION_SPLITTERS = 3;
+const uint FUNCTION_SIGNS = 4;
+const uint FUNCTION_USER = 5;
+const uint SPLITTERS_KEPT = 3072;
+const uint KERNEL_INTERFACE = 3514666708;
 
 struct KeyRange {
     uint first;
@@ -152,53 +152,6 @@ struct CountedProblem {
     uvec2 status;
     uint max_count;
     uint histogram;
-};
-
-struct BucketRanges {
-    uvec2 low;
-    uvec2 width;
-    float reciprocal;
-};
-
-struct LabelProblem {
-    uvec2 keys;
-    uvec2 labels;
-    uvec2 splitters;
-    uvec2 user_address;
-    uvec4 user_words;
-    BucketRanges ranges;
-    uvec2 count;
-    uint max_count;
-    uint key_stride;
-};
-
-struct BucketInfoProblem {
-    uvec2 offsets;
-    uvec2 counts;
-    uvec2 commands;
-    uvec2 starts;
-    uvec2 labels;
-    uvec2 count;
-    uvec2 status;
-    uint max_count;
-    uint command_items;
-    uint capacity;
-    uint histogram;
-    uint tile_words;
-};
-
-struct CountingInfoProblem {
-    uvec2 keys;
-    uvec2 labels;
-    uvec2 offsets;
-    uvec2 counts;
-    uvec2 commands;
-    uvec2 count;
-    uvec2 status;
-    KeyRange range;
-    uint max_count;
-    uint command_items;
-    uint key_stride;
 };
 
 struct ProblemState {
@@ -308,6 +261,17 @@ struct PermutePush {
     uint step;
 };
 
+struct MergePush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint groups;
+    uint level;
+    uint levels;
+    uint run_items;
+};
+
 struct SmallPush {
     RadixProblem problem;
     uvec2 scratch;
@@ -320,15 +284,51 @@ struct RankPush {
     uint pass;
 };
 
-struct MergePush {
-    RadixProblem problem;
-    uvec2 scratch;
-    uint problems;
-    uint problem_count;
-    uint groups;
-    uint level;
-    uint levels;
-    uint run_items;
+struct BucketRanges {
+    uvec2 low;
+    uvec2 width;
+    float reciprocal;
+};
+
+struct LabelProblem {
+    uvec2 keys;
+    uvec2 labels;
+    uvec2 splitters;
+    uvec2 user_address;
+    uvec4 user_words;
+    BucketRanges ranges;
+    uvec2 count;
+    uint max_count;
+    uint key_stride;
+};
+
+struct BucketInfoProblem {
+    uvec2 offsets;
+    uvec2 counts;
+    uvec2 commands;
+    uvec2 starts;
+    uvec2 labels;
+    uvec2 count;
+    uvec2 status;
+    uint max_count;
+    uint command_items;
+    uint capacity;
+    uint histogram;
+    uint tile_words;
+};
+
+struct CountingInfoProblem {
+    uvec2 keys;
+    uvec2 labels;
+    uvec2 offsets;
+    uvec2 counts;
+    uvec2 commands;
+    uvec2 count;
+    uvec2 status;
+    KeyRange range;
+    uint max_count;
+    uint command_items;
+    uint key_stride;
 };
 
 struct LabelPush {

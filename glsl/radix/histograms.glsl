@@ -21,4 +21,4 @@ Words skipped_digits_words(uint p) {
 }
 
 // Loads the digits that the histogram or sort/choose_prefix_path.comp has marked as skipped.
-uint load_skipped_digits(uint p) { return has_flag(FLAG_PASSES_OVER) ? skipped_digits_words(p).v[0] : 0; }
+uint load_skipped_digits(uint p) { return has_flag(FLAG_SKIPS_DIGITS) ? skipped_digits_words(p).v[0] : 0; }

@@ -16,14 +16,14 @@ const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
 const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
 // Whether the last pass leaves keys (encoded) or values in scratch. A further kernel writes them to the output, unless
 // the caller drops them.
-const bool KEYS_IN_SCRATCH = (LAYOUT & LAYOUT_KEYS_APART) != 0;
-const bool VALUES_IN_SCRATCH = (LAYOUT & LAYOUT_VALUES_APART) != 0;
+const bool KEYS_IN_SCRATCH = (LAYOUT & LAYOUT_KEYS_IN_SCRATCH) != 0;
+const bool VALUES_IN_SCRATCH = (LAYOUT & LAYOUT_VALUES_IN_SCRATCH) != 0;
 const bool STRIDED = (LAYOUT & LAYOUT_STRIDED) != 0;
 const bool KEYS_ARE_STRIDED = STRIDED && !LABELS;
 const bool NARROW = KEY_BITS < 32;
 
 // Splits by labels: after the label, words in the key array, then words in the value array.
-const uint KEY_ARRAY_WORDS = LAYOUT >> LAYOUT_LEAD_SHIFT & 15;
+const uint KEY_ARRAY_WORDS = LAYOUT >> LAYOUT_KEY_ARRAY_WORDS_SHIFT & 15;
 const uint VALUE_ARRAY_BEGIN = KEY_WORDS + KEY_ARRAY_WORDS;
 const uint VALUE_ARRAY_WORDS = ITEM_WORDS - VALUE_ARRAY_BEGIN;
 

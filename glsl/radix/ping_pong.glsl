@@ -7,7 +7,7 @@
 // A sort by prefixes (sort/choose_prefix_path.comp) sorts only by the topmost digits. Its last pass sorts items with
 // equal prefixes (sort/equal_prefixes.comp).
 
-bool by_prefixes(uint skipped_digits) { return PREFIXES && (skipped_digits & PASSED_OVER_PREFIXES) != 0; }
+bool by_prefixes(uint skipped_digits) { return PREFIXES && (skipped_digits & SORTED_BY_PREFIXES) != 0; }
 
 // `skipped_digits`: bit d is set if no pass sorts by digit d. A pass index equal to the number of digits is the final
 // copy, if there is one.

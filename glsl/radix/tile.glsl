@@ -33,8 +33,8 @@ layout(constant_id = SPEC_RANKING) const uint RANKING = 0;
 #define HOLDS(k) true
 #endif
 // Whether ranks come from atomic counters, which are verified, instead of ballots.
-const bool VERIFIES_ORDER = (RANKING & (RANKING_PROVEN | RANKING_DISPROVEN)) != 0;
-const bool BY_SOURCE_INDEX = (RANKING & RANKING_BY_PLACES) != 0;
+const bool VERIFIES_ORDER = (RANKING & (RANKING_VERIFIED | RANKING_WRONG)) != 0;
+const bool BY_SOURCE_INDEX = (RANKING & RANKING_BY_SOURCE_INDEX) != 0;
 // Items get positions, but are scattered directly, without being reordered in sh_keys.
 const bool UNORDERED = (RANKING & RANKING_UNORDERED) != 0;
 #ifndef CARRIES
@@ -74,7 +74,7 @@ uint histogram_row() { return subgroup_id() / subgroups_per_row(); }
 
 // With swizzled counters, keys hold the index of their counter in place of the digit during counting and ranking.
 // Swizzling at each use takes more registers (123 instead of 101 with 36 keys on NVIDIA).
-const bool COUNTERS_ARE_SWIZZLED = (RANKING & RANKING_SPREAD) != 0;
+const bool COUNTERS_ARE_SWIZZLED = (RANKING & RANKING_SWIZZLED) != 0;
 uint counter_of(uint digit) { return COUNTERS_ARE_SWIZZLED ? counter_word(digit) : digit; }
 uint swizzled(uint key, uint shift, uint mask) { return COUNTERS_ARE_SWIZZLED ? swizzle_digit(key, shift, mask) : key; }
 uint own_counter(uint counter) { return histogram_row() * BINS + counter; }
@@ -182,7 +182,7 @@ uint rank_key(uint digit) {
 // Lanes without a key add 0 to distinct counters: without a branch, all atomics of a thread are in flight together.
 uint take_position(uint digit, bool has_key) {
     uint counter = own_counter(digit);
-    if ((RANKING & RANKING_PROVEN) != 0) {
+    if ((RANKING & RANKING_VERIFIED) != 0) {
         return atomicAdd(
             sh_counts[has_key ? counter : histogram_row() * BINS + (BINS < 128 ? lane_id() % BINS : lane_id())],
             has_key ? 1 : 0

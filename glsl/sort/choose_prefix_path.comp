@@ -60,8 +60,8 @@ void main() {
     // none.
     if (thread_id() != 0) return;
     if (steps <= MOST_STEPS * uint(UNITS_PER_STEP)) {
-        skipped_digits.v[0] = PASSED_OVER_PREFIXES | all_digits() >> PREFIX_DIGITS;
-    } else if (!has_flag(FLAG_SHARED_DIGITS)) {
+        skipped_digits.v[0] = SORTED_BY_PREFIXES | all_digits() >> PREFIX_DIGITS;
+    } else if (!has_flag(FLAG_SKIPS_CONSTANT_DIGITS)) {
         skipped_digits.v[0] = 0;
     }
 }

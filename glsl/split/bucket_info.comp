@@ -3,11 +3,11 @@
 // - Reduce-then-scan with given starts: runs before the scatter pass, which reads the copy of the starts.
 // - Look-back without a histogram: runs after the scatter pass, which writes the counts.
 //
-// In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With RECOUNTS, for few items: keys or
+// In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With COUNTS_ITEMS, for few items: keys or
 //      labels, and the count if it is in device memory.
 // Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, if requested; in the
 //      status, whether there are items without a bucket. With given starts: histogram[BINS + 1], a copy of them and the
-//      capacity of the output in items; in the status, whether an item exceeds the capacity. With RECOUNTS: the whole
+//      capacity of the output in items; in the status, whether an item exceeds the capacity. With COUNTS_ITEMS: the whole
 //      status.
 // Workgroups: one for each problem.
 // Memory order: inputs come from earlier dispatches. A concurrent scatter pass writes none of this kernel's inputs and
@@ -22,7 +22,7 @@
 #include "core/subgroup.glsl"
 #include "core/scan.glsl"
 #include "core/commands.glsl"
-#ifdef RECOUNTS
+#ifdef COUNTS_ITEMS
 #define PUSH CountingInfoPush
 #define ROW CountingInfoProblem
 #else
@@ -32,7 +32,7 @@
 #include "radix/problem.glsl"
 #include "radix/counts.glsl"
 #include "radix/status.glsl"
-#ifdef RECOUNTS
+#ifdef COUNTS_ITEMS
 #include "radix/function.glsl"
 #include "radix/keys.glsl"
 
@@ -51,7 +51,7 @@ PROBLEM_MEMBER(uint, key_stride)
 
 layout(constant_id = SPEC_OUTPUT) const uint OUTPUT = OUTPUT_BUCKETS;
 
-#ifdef RECOUNTS
+#ifdef COUNTS_ITEMS
 // Counts the items of each bin. The workgroup builds its own histogram, as the scattering workgroups do.
 void count_bins(uint p, out uint counts[MAX_DIGITS]) {
     enter_function(p);
@@ -114,7 +114,7 @@ void main() {
         uint bin = digit_of_thread(j);
         bool has_no_bucket = bin >= BUCKETS && bin < BINS && counts[j] != 0;
         if (bin < BUCKETS) write_bucket(p, 0, bin, starts[j], counts[j]);
-#ifdef RECOUNTS
+#ifdef COUNTS_ITEMS
         if (bin == BINS - 1) write_status(p, has_no_bucket ? STATUS_NO_BUCKET : 0);
 #else
         if (has_no_bucket) set_no_bucket(p);

@@ -41,7 +41,9 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options
 }
 
 fn run() -> Result<(), String> {
-    let Some(Options { source, output, key }) = options(env::args().skip(1)).map_err(|why| format!("{why}\n\n{USAGE}"))? else {
+    let Some(Options { source, output, key }) =
+        options(env::args().skip(1)).map_err(|why| format!("{why}\n\n{USAGE}"))?
+    else {
         println!("{USAGE}");
         return Ok(());
     };

@@ -2,7 +2,7 @@
 
 use super::border::{border, if_built, write};
 use super::types::*;
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 use {
     super::border::checked,
     super::convert::scratch,
@@ -20,7 +20,11 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
     border(|| {
         // SAFETY: the caller's pointers are null or valid.
         unsafe {
-            write("size", size, || if_built!("radix" named FEATURES[0], (info), scratch_size(&Infos::of(&read("info", info)?)?)))
+            write(
+                "size",
+                size,
+                || if_built!("primitive" named FEATURES[0], (info), scratch_size(&Infos::of(&read("info", info)?)?)),
+            )
         }
     })
 }
@@ -49,7 +53,7 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
     border(|| {
-        if_built!("radix" named FEATURES[0], (command_buffer, info), {
+        if_built!("primitive" named FEATURES[0], (command_buffer, info), {
             // SAFETY: the caller's pointers and handles are null or valid.
             unsafe {
                 let info = read("info", info)?;
@@ -60,7 +64,7 @@ pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *con
 }
 
 /// An info that a batch accepts.
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 pub(super) trait ProblemInfo: Info {
     /// Checks the handle.
     ///
@@ -76,14 +80,14 @@ pub(super) trait ProblemInfo: Info {
 macro_rules! problem_infos {
     ($($feature:literal: $primitive:ident, $request:ident($handle:ident, $rust:ident), $info:ident;)*) => {
         /// The features of the primitives.
-        #[cfg(not(feature = "radix"))]
+        #[cfg(not(feature = "primitive"))]
         const FEATURES: &[&str] = &[$($feature),*];
 
         /// Checks an info and its handle.
         ///
         /// # Safety
         /// As [`check`]; the handle is valid, null or misaligned.
-        #[cfg(feature = "radix")]
+        #[cfg(feature = "primitive")]
         unsafe fn check_problem(info: *const TrmInfoHeader) -> Result<()> {
             // SAFETY: the caller's promise.
             let s_type = unsafe { (*checked("infos", info)?).s_type };
@@ -103,7 +107,7 @@ macro_rules! problem_infos {
 
         /// # Safety
         /// [`check_problem`] has passed.
-        #[cfg(feature = "radix")]
+        #[cfg(feature = "primitive")]
         unsafe fn request<'a>(info: *const TrmInfoHeader) -> Request<'a> {
             // SAFETY: the caller's promise.
             unsafe {
@@ -122,10 +126,10 @@ macro_rules! problem_infos {
 primitives!(problem_infos);
 
 /// Checked infos. Each one is converted on access, so that a batch of any size needs no heap memory.
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 struct Infos<'a>(&'a [*const TrmInfoHeader]);
 
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 impl Infos<'_> {
     /// # Safety
     /// All pointers in `batch` are null or valid while this value exists.
@@ -143,7 +147,7 @@ impl Infos<'_> {
     }
 }
 
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 impl Requests for Infos<'_> {
     fn len(&self) -> usize {
         self.0.len()

@@ -95,7 +95,11 @@ pub(super) unsafe fn write<T>(argument: &'static str, output: *mut T, make: impl
 ///
 /// # Safety
 /// As [`write`].
-pub(super) unsafe fn create<T>(argument: &'static str, output: *mut *mut T, make: impl FnOnce() -> Result<T>) -> Result<()> {
+pub(super) unsafe fn create<T>(
+    argument: &'static str,
+    output: *mut *mut T,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<()> {
     checked(argument, output)?;
     // SAFETY: the caller's promise.
     unsafe {

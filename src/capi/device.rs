@@ -37,14 +37,17 @@ pub unsafe extern "C" fn trmGetDeviceRequirements(
         check_bits("reserved", info.reserved, 0)?;
         let entry = info.get_instance_proc_addr.ok_or(Error::Null { argument: "getInstanceProcAddr" })?;
         // SAFETY: the caller's handles are valid.
-        let requirements = unsafe { Requirements::query(entry, info.instance, info.api_version, info.physical_device) }?;
+        let requirements =
+            unsafe { Requirements::query(entry, info.instance, info.api_version, info.physical_device) }?;
 
         let (mut spare12, mut spare13) = Default::default();
         requirements.enable(v12.unwrap_or(&mut spare12), v13.unwrap_or(&mut spare13));
         let names: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
-        let text: Vec<c_char> = requirements.missing().join("\n").bytes().chain([0]).map(|byte| byte as c_char).collect();
+        let text: Vec<c_char> =
+            requirements.missing().join("\n").bytes().chain([0]).map(|byte| byte as c_char).collect();
         // SAFETY: the lists are as long as the caller says.
-        let (all_names, all_text) = unsafe { (fill(extension_count, extensions, &names), fill(missing_size, missing, &text)) };
+        let (all_names, all_text) =
+            unsafe { (fill(extension_count, extensions, &names), fill(missing_size, missing, &text)) };
         if !all_text {
             // SAFETY: fill() has just written this many bytes; the last one becomes the terminator.
             unsafe { (*missing_size).checked_sub(1).map(|last| missing.add(last as usize).write(0)) };

@@ -66,7 +66,10 @@ pub(super) unsafe fn check<T: Info>(argument: &'static str, info: *const TrmInfo
     let size = header.struct_size as usize;
     let malformed = |argument, why| Err(Error::Malformed { argument, why });
     if !could_be_a_size::<T>(size) {
-        return malformed("structSize", format!("{size} is not a size of {}, which is {} here", T::STRUCT.name, T::STRUCT.size));
+        return malformed(
+            "structSize",
+            format!("{size} is not a size of {}, which is {} here", T::STRUCT.name, T::STRUCT.size),
+        );
     }
     if !header.p_next.is_null() {
         return malformed("pNext", "it is reserved and must be NULL".into());

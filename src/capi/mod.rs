@@ -7,7 +7,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the header states it once for all functions")]
 
 mod border;
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 mod convert;
 mod info;
 pub mod layout;

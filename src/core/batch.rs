@@ -326,7 +326,12 @@ impl Target<'_> {
     /// Looks up the pipelines of a company. Records the company if `records`.
     // The plan is large: it takes its stack here alone.
     #[inline(never)]
-    fn visit<R: Requests + ?Sized>(&self, company: &[AnyMembers<'_, R>], mut tables: &[AnyTable<'_>], records: bool) -> Result<()> {
+    fn visit<R: Requests + ?Sized>(
+        &self,
+        company: &[AnyMembers<'_, R>],
+        mut tables: &[AnyTable<'_>],
+        records: bool,
+    ) -> Result<()> {
         let known = |variant: &Variant| company.iter().find_map(|members| members.pipeline(variant));
         let pipeline = |variant: &Variant| known(variant).map_or_else(|| self.device.missing_pipeline(*variant), Ok);
         while let Some((first, rest)) = tables.split_first() {

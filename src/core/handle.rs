@@ -156,7 +156,11 @@ fn scratch_of<P: Planner>(planner: &P, max_count: u32) -> Result<u64> {
     with_largest(planner, max_count, |_, bytes| Ok(bytes))
 }
 
-fn with_largest<P: Planner, T>(planner: &P, max_count: u32, body: impl FnOnce(&P::Table<'_>, u64) -> Result<T>) -> Result<T> {
+fn with_largest<P: Planner, T>(
+    planner: &P,
+    max_count: u32,
+    body: impl FnOnce(&P::Table<'_>, u64) -> Result<T>,
+) -> Result<T> {
     let job = One::new(planner, planner.largest(max_count));
     let mut layout = Layout::default();
     let table = planner.lay_out(planner.group(max_count, true), &job, 0, &mut layout)?;
@@ -202,7 +206,11 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info) -> Result<St
 ///
 /// # Safety
 /// As [`crate::Sorter::cmd_sort`] says of its own.
-pub(crate) unsafe fn record_one<P: Primitive>(primitive: &P, command_buffer: vk::CommandBuffer, info: &P::Info) -> Result<()> {
+pub(crate) unsafe fn record_one<P: Primitive>(
+    primitive: &P,
+    command_buffer: vk::CommandBuffer,
+    info: &P::Info,
+) -> Result<()> {
     if command_buffer.is_null() {
         return Err(Error::Null { argument: "commandBuffer" });
     }
@@ -245,7 +253,8 @@ unsafe fn record_table(
 ) -> Result<()> {
     let mut plan = Plan::default();
     plan.append_one(table)?;
-    let pipeline = |variant: &Variant| handle.pipeline(variant).map_or_else(|| handle.device.missing_pipeline(*variant), Ok);
+    let pipeline =
+        |variant: &Variant| handle.pipeline(variant).map_or_else(|| handle.device.missing_pipeline(*variant), Ok);
     let mut recorder = Recorder::new(&handle.device, command_buffer, scratch, timestamps, &plan, pipeline)?;
     let written = record(&plan, &mut recorder);
     // A request may have fewer passes than the largest of its count. Its caller waits for all queries.

@@ -1,4 +1,4 @@
-//! The macro that declares kernels: `src/kernels.rs` lists them.
+//! The macro that declares kernels: each folder lists its own, `src/shared.rs` collects them.
 
 use crate::{Error, Result};
 
@@ -10,7 +10,8 @@ pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
     let (mut consumed, mut produced) = (0, 0);
     loop {
         let output = bytemuck::cast_slice_mut(&mut words);
-        let (input, more) = decoder.read(&compressed[consumed..], output, produced, true).map_err(|error| corrupt(&error))?;
+        let (input, more) =
+            decoder.read(&compressed[consumed..], output, produced, true).map_err(|error| corrupt(&error))?;
         (consumed, produced) = (consumed + input, produced + more);
         if decoder.is_done() {
             break;
@@ -26,35 +27,35 @@ pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
 }
 
 macro_rules! kernels {
-    (
+    ($(
         native { $(
             $(#[$doc:meta])* $kernel:ident = $name:literal,
                 push $push:ident, memory [$($memory:ident),*],
                 [$($constant:ident),* $(,)?];
         )* }
         emulated { $($emulated:ident = $emulated_name:literal, of $native:ident;)* }
-    ) => {
-        /// A compiled module. The text of each lies in `glsl/`, what it is made of in `glsl/VARIANTS`.
+    )*) => {
+        /// A compiled module. A line of `glsl/<folder>/VARIANTS` names its source and macros.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel {
-            $($(#[$doc])* $kernel,)*
-            $(#[doc = concat!("[`Kernel::", stringify!($native), "`] with subgroups out of shared memory.")] $emulated,)*
+            $($($(#[$doc])* $kernel,)*)*
+            $($(#[doc = concat!("[`Kernel::", stringify!($native), "`] with subgroups out of shared memory.")] $emulated,)*)*
         }
 
         impl Kernel {
             /// Every kernel.
-            pub const ALL: &[Self] = &[$(Self::$kernel,)* $(Self::$emulated,)*];
+            pub const ALL: &[Self] = &[$($(Self::$kernel,)*)* $($(Self::$emulated,)*)*];
 
             /// The module's file name in `spirv/`.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$kernel => $name,)* $(Self::$emulated => $emulated_name,)* }
+                match self { $($(Self::$kernel => $name,)*)* $($(Self::$emulated => $emulated_name,)*)* }
             }
 
             /// The name that debuggers and profilers show.
             pub(crate) const fn label(self) -> &'static CStr {
                 let label = match self {
-                    $(Self::$kernel => concat!("trommel ", $name, "\0"),)*
-                    $(Self::$emulated => concat!("trommel ", $emulated_name, "\0"),)*
+                    $($(Self::$kernel => concat!("trommel ", $name, "\0"),)*)*
+                    $($(Self::$emulated => concat!("trommel ", $emulated_name, "\0"),)*)*
                 };
                 match CStr::from_bytes_with_nul(label.as_bytes()) {
                     Ok(label) => label,
@@ -65,35 +66,35 @@ macro_rules! kernels {
             /// The struct of the module's push constants.
             pub const fn push(self) -> &'static StructLayout {
                 match self {
-                    $(Self::$kernel => &<shared::$push as SharedStruct>::LAYOUT,)*
-                    $(Self::$emulated => Self::$native.push(),)*
+                    $($(Self::$kernel => &<$push as SharedStruct>::LAYOUT,)*)*
+                    $($(Self::$emulated => Self::$native.push(),)*)*
                 }
             }
 
             /// The structs that the module reads or writes in memory; the rows of its problems first.
             pub const fn memory(self) -> &'static [StructLayout] {
                 match self {
-                    $(Self::$kernel => &[$(<shared::$memory as SharedStruct>::LAYOUT),*],)*
-                    $(Self::$emulated => Self::$native.memory(),)*
+                    $($(Self::$kernel => &[$(<$memory as SharedStruct>::LAYOUT),*],)*)*
+                    $($(Self::$emulated => Self::$native.memory(),)*)*
                 }
             }
 
             /// The specialisation constants that the module declares.
             pub const fn constants(self) -> &'static [Constant] {
                 match self {
-                    $(Self::$kernel => {
+                    $($(Self::$kernel => {
                         const CONSTANTS: &[Constant] = &[$(Constant::$constant),*];
                         const { assert!(CONSTANTS.len() <= MAX_CONSTANTS, "a variant has no room for so many") };
                         CONSTANTS
-                    })*
-                    $(Self::$emulated => Self::$native.constants(),)*
+                    })*)*
+                    $($(Self::$emulated => Self::$native.constants(),)*)*
                 }
             }
 
             /// The same kernel with emulated subgroups, where it uses subgroups at all.
             pub(crate) fn emulated(self, emulated: bool) -> Self {
                 match self {
-                    $(Self::$native if emulated => Self::$emulated,)*
+                    $($(Self::$native if emulated => Self::$emulated,)*)*
                     other => other,
                 }
             }
@@ -104,8 +105,8 @@ macro_rules! kernels {
             /// [`Error::Internal`] if the embedded module is corrupt.
             pub fn spirv(self) -> Result<Vec<u32>> {
                 inflate(match self {
-                    $(Self::$kernel => include_bytes!(concat!("../spirv/", $name, ".spv.z")),)*
-                    $(Self::$emulated => include_bytes!(concat!("../spirv/", $emulated_name, ".spv.z")),)*
+                    $($(Self::$kernel => include_bytes!(concat!("../spirv/", $name, ".spv.z")),)*)*
+                    $($(Self::$emulated => include_bytes!(concat!("../spirv/", $emulated_name, ".spv.z")),)*)*
                 })
             }
         }

@@ -30,7 +30,12 @@ impl Range {
     ///
     /// # Safety
     /// `buffer` is a buffer of `device` with memory bound and usage `SHADER_DEVICE_ADDRESS`.
-    pub unsafe fn of_buffer(device: &ash::Device, buffer: vk::Buffer, offset: vk::DeviceSize, size: vk::DeviceSize) -> Self {
+    pub unsafe fn of_buffer(
+        device: &ash::Device,
+        buffer: vk::Buffer,
+        offset: vk::DeviceSize,
+        size: vk::DeviceSize,
+    ) -> Self {
         // SAFETY: the caller's promise is the call's own requirement.
         let base = unsafe { device.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)) };
         Self { address: base + offset, size }
@@ -117,7 +122,7 @@ impl Role for &'static RangeNames {
 pub(crate) type NamedArguments = Arguments<&'static RangeNames>;
 
 /// Declares the enum of a planner's arguments, with each member's name in C.
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 macro_rules! roles {
     ($(#[$enum_doc:meta])* enum $name:ident { $($(#[$doc:meta])* $role:ident = $member:literal,)* }) => {
         $(#[$enum_doc])*
@@ -138,7 +143,7 @@ macro_rules! roles {
     };
 }
 
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 pub(crate) use roles;
 
 /// Memory that a request names.

@@ -1,7 +1,7 @@
 //! What every primitive is built on. Nothing here knows a primitive: requests become plans ([`primitive`]), plans
 //! become commands ([`record`]), many requests share them ([`batch`]), and kernels become pipelines ([`pipelines`]).
 
-#[cfg(feature = "radix")]
+#[cfg(feature = "primitive")]
 pub(crate) mod batch;
 pub(crate) mod handle;
 pub(crate) mod kernels;

@@ -101,7 +101,12 @@ impl Shader {
         Self { code, parsed: OnceLock::new() }
     }
 
-    fn specialize<'b>(&self, variant: &Variant, unroll: Unroll, buffers: &'b mut specialize::Buffers) -> Option<&'b [u32]> {
+    fn specialize<'b>(
+        &self,
+        variant: &Variant,
+        unroll: Unroll,
+        buffers: &'b mut specialize::Buffers,
+    ) -> Option<&'b [u32]> {
         let module = self.parsed.get_or_init(|| specialize::Module::parse(self.code.clone())).as_ref()?;
         module.specialize(unroll, buffers, |id| {
             variant.constants().find(|(constant, _)| *constant as u32 == id).map(|(_, value)| value)
@@ -199,7 +204,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Registry {
     pub(crate) fn new(device: &DeviceHandles) -> Result<Self> {
-        let push = [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: MAX_PUSH_BYTES }];
+        let push =
+            [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: MAX_PUSH_BYTES }];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         // SAFETY: the device is alive and the info is complete.
         let layout = unsafe { device.vk.create_pipeline_layout(&info, device.callbacks()) }?;
@@ -304,12 +310,18 @@ pub(crate) fn on_threads(threads: usize, work: impl Fn() -> Result<()> + Sync) -
         let spawn = |_| thread::Builder::new().name("trommel".into()).spawn_scoped(scope, &work).ok();
         let helpers: Vec<_> = (1..threads).map_while(spawn).collect();
         let own = work();
-        let others = helpers.into_iter().map(|helper| helper.join().unwrap_or(Err(Error::Vulkan(vk::Result::ERROR_UNKNOWN))));
+        let others =
+            helpers.into_iter().map(|helper| helper.join().unwrap_or(Err(Error::Vulkan(vk::Result::ERROR_UNKNOWN))));
         others.fold(own, Result::and)
     })
 }
 
-fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: Variant, code: &[u32]) -> Result<vk::Pipeline> {
+fn create_pipeline(
+    device: &DeviceHandles,
+    layout: vk::PipelineLayout,
+    variant: Variant,
+    code: &[u32],
+) -> Result<vk::Pipeline> {
     let module_info = vk::ShaderModuleCreateInfo::default().code(code);
     // SAFETY: the code is a valid module: spirv-val has passed it, or the caller promises it.
     let module = unsafe { device.vk.create_shader_module(&module_info, device.callbacks()) }?;
@@ -317,9 +329,14 @@ fn create_pipeline(device: &DeviceHandles, layout: vk::PipelineLayout, variant: 
     let entries: ArrayVec<vk::SpecializationMapEntry, MAX_CONSTANTS> = variant
         .constants()
         .zip(0u32..)
-        .map(|((constant, _), slot)| vk::SpecializationMapEntry { constant_id: constant as u32, offset: slot * 4, size: 4 })
+        .map(|((constant, _), slot)| vk::SpecializationMapEntry {
+            constant_id: constant as u32,
+            offset: slot * 4,
+            size: 4,
+        })
         .collect();
-    let specialisation = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&variant.constants));
+    let specialisation =
+        vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&variant.constants));
 
     let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
     let mut stage = vk::PipelineShaderStageCreateInfo::default()

@@ -43,7 +43,8 @@ impl Resources {
 
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         let without_lowest = |set: &u128| Some(set & (set - 1)).filter(|rest| *rest != 0);
-        std::iter::successors(Some(self.0).filter(|set| *set != 0), without_lowest).map(|set| set.trailing_zeros() as usize)
+        std::iter::successors(Some(self.0).filter(|set| *set != 0), without_lowest)
+            .map(|set| set.trailing_zeros() as usize)
     }
 }
 
@@ -148,7 +149,8 @@ struct Part {
     earlier: Resources,
 }
 
-const _: () = assert!(MAX_PASSES + MAX_UPLOADS < 1 << u8::BITS && MAX_VARIANTS < 1 << u8::BITS, "levels and places are bytes");
+const _: () =
+    assert!(MAX_PASSES + MAX_UPLOADS < 1 << u8::BITS && MAX_VARIANTS < 1 << u8::BITS, "levels and places are bytes");
 
 #[allow(clippy::cast_possible_truncation, reason = "levels and places of variants are bytes: see above")]
 impl<'a> Plan<'a> {
@@ -197,7 +199,13 @@ impl<'a> Plan<'a> {
     }
 
     fn add_part(&mut self, source: &'a dyn PlanSource, level: usize, earlier: Resources) {
-        let part = Part { resource: self.resources.len(), upload: self.uploads.len(), pass: self.passes.len(), level, earlier };
+        let part = Part {
+            resource: self.resources.len(),
+            upload: self.uploads.len(),
+            pass: self.passes.len(),
+            level,
+            earlier,
+        };
         let whole = std::mem::replace(&mut self.part, part);
         source.add_to(self);
         if !self.has_passes() {
@@ -239,7 +247,14 @@ impl<'a> Plan<'a> {
     }
 
     /// Adds a pass, behind the others of its part.
-    pub(crate) fn add_pass(&mut self, variant: &Variant, groups: Groups, push: Push, reads: Resources, writes: Resources) {
+    pub(crate) fn add_pass(
+        &mut self,
+        variant: &Variant,
+        groups: Groups,
+        push: Push,
+        reads: Resources,
+        writes: Resources,
+    ) {
         let Self { variants, passes, part, .. } = self;
         let known = variants.iter().position(|known| known == variant);
         let place = known.unwrap_or(variants.len());
@@ -281,7 +296,13 @@ impl fmt::Display for Plan<'_> {
                 Groups::Fixed(groups) => format!("{groups}"),
                 Groups::Indirect { offset, .. } => format!("at scratch+{offset}"),
             };
-            writeln!(f, "  {:<17} groups {groups}: {} -> {}", pass.kernel.name(), names(pass.reads), names(pass.writes))?;
+            writeln!(
+                f,
+                "  {:<17} groups {groups}: {} -> {}",
+                pass.kernel.name(),
+                names(pass.reads),
+                names(pass.writes)
+            )?;
             let constants = self.variants.get(usize::from(pass.variant)).into_iter().flat_map(Variant::constants);
             let constants: Vec<_> = constants.map(|(constant, value)| format!("{constant:?}={value}")).collect();
             writeln!(f, "    {}", constants.join(" "))?;

@@ -24,8 +24,11 @@ pub(crate) trait Commands {
 }
 
 /// The stages of accesses. An access names its stage by the place here.
-const STAGES: [vk::PipelineStageFlags2; 3] =
-    [vk::PipelineStageFlags2::COMPUTE_SHADER, vk::PipelineStageFlags2::ALL_TRANSFER, vk::PipelineStageFlags2::DRAW_INDIRECT];
+const STAGES: [vk::PipelineStageFlags2; 3] = [
+    vk::PipelineStageFlags2::COMPUTE_SHADER,
+    vk::PipelineStageFlags2::ALL_TRANSFER,
+    vk::PipelineStageFlags2::DRAW_INDIRECT,
+];
 const COMPUTE: usize = 0;
 const TRANSFER: usize = 1;
 const INDIRECT: usize = 2;
@@ -226,14 +229,24 @@ impl Commands for Recorder<'_> {
                 self.bound = Some(*pipeline);
             }
             let layout = self.device.pipeline_layout();
-            device.vk.cmd_push_constants(self.command_buffer, layout, vk::ShaderStageFlags::COMPUTE, 0, pass.push.bytes());
+            device.vk.cmd_push_constants(
+                self.command_buffer,
+                layout,
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                pass.push.bytes(),
+            );
             match pass.groups {
                 Groups::Fixed(groups) => {
                     let (x, y) = fold(groups, self.device.profile().max_groups_x);
                     device.vk.cmd_dispatch(self.command_buffer, x, y, 1);
                 }
                 Groups::Indirect { offset, .. } => {
-                    device.vk.cmd_dispatch_indirect(self.command_buffer, self.scratch.buffer, self.scratch.offset + offset);
+                    device.vk.cmd_dispatch_indirect(
+                        self.command_buffer,
+                        self.scratch.buffer,
+                        self.scratch.offset + offset,
+                    );
                 }
             }
         }

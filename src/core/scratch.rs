@@ -66,7 +66,10 @@ mod tests {
             let mut layout = full;
             let refused = layout.part(bytes).map_err(|error| error.to_string());
             let value = (MAX_SCRATCH - 256).saturating_add(bytes);
-            assert_eq!(refused, Err(format!("scratch.size {value} > 1099511627776, the most scratch of one recording")));
+            assert_eq!(
+                refused,
+                Err(format!("scratch.size {value} > 1099511627776, the most scratch of one recording"))
+            );
             assert_eq!(layout.size(), full.size(), "a refused part takes nothing");
         }
     }

@@ -170,7 +170,12 @@ impl Context {
 
 fn check_fits(buffer: &Buffer, required: u64, len: usize) -> Result<()> {
     if required > buffer.size {
-        return Err(Error::TooSmall { argument: "buffer.size", value: buffer.size, required, max_count: Some(len as u64) });
+        return Err(Error::TooSmall {
+            argument: "buffer.size",
+            value: buffer.size,
+            required,
+            max_count: Some(len as u64),
+        });
     }
     Ok(())
 }

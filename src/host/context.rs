@@ -78,7 +78,8 @@ impl Context {
     /// As [`Context::new`].
     pub fn with(info: &ContextInfo) -> Result<Self> {
         // SAFETY: the loader is the system's.
-        let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoDevice(format!("no Vulkan loader: {error}")))?;
+        let entry =
+            unsafe { ash::Entry::load() }.map_err(|error| Error::NoDevice(format!("no Vulkan loader: {error}")))?;
         let validate = info.validation.is_on();
         let instance = OwnedInstance::new(entry, validate)?;
 
@@ -194,7 +195,9 @@ impl Context {
             .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
             .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
             .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS | vk::PipelineStageFlags2::HOST)
-            .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE | vk::AccessFlags2::HOST_READ)];
+            .dst_access_mask(
+                vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE | vk::AccessFlags2::HOST_READ,
+            )];
         let barrier = vk::DependencyInfo::default().memory_barriers(&everything);
         // SAFETY: the lock gives exclusive access to pool, command buffer and fence, and no earlier submission is
         // pending.
@@ -220,8 +223,9 @@ impl Context {
 
 impl Submission {
     fn new(vk: &ash::Device, queue_family: u32) -> Result<Self> {
-        let pool_info =
-            vk::CommandPoolCreateInfo::default().queue_family_index(queue_family).flags(vk::CommandPoolCreateFlags::TRANSIENT);
+        let pool_info = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(queue_family)
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT);
         // SAFETY: the device is alive, and the pool is used under a lock.
         unsafe {
             let pool = vk.create_command_pool(&pool_info, None)?;

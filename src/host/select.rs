@@ -32,7 +32,9 @@ pub(super) fn physical_device(instance: &ash::Instance, wanted: Option<&str>) ->
         None => {
             let able = candidates.iter().enumerate().filter(|(_, c)| c.missing.is_empty());
             let best = able.min_by_key(|(_, c)| rank(c.kind)).map(|(i, _)| i);
-            best.ok_or_else(|| Error::NoDevice(format!("no Vulkan device meets the requirements; there are: {}", listed())))?
+            best.ok_or_else(|| {
+                Error::NoDevice(format!("no Vulkan device meets the requirements; there are: {}", listed()))
+            })?
         }
     };
     candidates.into_iter().nth(found).ok_or_else(|| Error::NoDevice("no device".into()))
@@ -65,7 +67,8 @@ fn rank(kind: vk::PhysicalDeviceType) -> u32 {
 pub(super) fn queue_family(instance: &ash::Instance, device: vk::PhysicalDevice, graphics: bool) -> Result<u32> {
     // SAFETY: the handle comes from the instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(device) };
-    let with_compute = (0u32..).zip(&families).filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let with_compute =
+        (0u32..).zip(&families).filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
     with_compute
         .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS) != graphics)
         .map(|(index, _)| index)

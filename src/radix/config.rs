@@ -4,7 +4,9 @@ use super::format::Format;
 use super::outline::{Outline, Start};
 use crate::device::DeviceFacts;
 use crate::kernels::Kernel;
-use crate::shared::{LEAST_LOOK_BACK_ROW, OUTPUT_RANKS, RADIX, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER};
+use crate::shared::{
+    LEAST_LOOK_BACK_ROW, OUTPUT_RANKS, RADIX, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
+};
 use crate::tuning::{Profile, Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape};
 
 /// The configuration that plans depend on.
@@ -70,7 +72,9 @@ impl<'a> Config<'a> {
             of_bins
         };
         let others = self.tiles(false).filter(|_| counted.is_empty());
-        of_subgroups.into_iter().chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
+        of_subgroups
+            .into_iter()
+            .chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
     }
 
     /// Whether the keys fit the shared memory of a workgroup: merging holds all compared words there.

@@ -74,7 +74,8 @@ pub fn reorder(keys: &[Plane], tile: usize, digit: Digit, counts: &[u32], totals
     let mut bases = totals.to_vec();
     exclusive_sum(&mut bases);
     let places = words.chunks(tile).enumerate().flat_map(|(t, words)| {
-        let mut next: Vec<u32> = bases.iter().enumerate().map(|(value, base)| base + counts[value * tiles + t]).collect();
+        let mut next: Vec<u32> =
+            bases.iter().enumerate().map(|(value, base)| base + counts[value * tiles + t]).collect();
         words.iter().map(move |word| {
             let place = &mut next[digit_of(*word, digit)];
             *place += 1;

@@ -3,8 +3,8 @@
 use super::items::{ItemsInfo, Layout, Order, Placement, ValueType};
 use crate::shared::{
     ENCODING_DESCENDING, FLAG_EVEN, FLAG_ODD, FUNCTION_DIGIT, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED,
-    LAYOUT_KEYS_APART, LAYOUT_LABELS, LAYOUT_LEAD_SHIFT, LAYOUT_STRIDED, LAYOUT_VALUES_APART, MAX_VALUE_WORDS, OUTPUT_BUCKETS,
-    OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
+    LAYOUT_KEY_ARRAY_WORDS_SHIFT, LAYOUT_KEYS_IN_SCRATCH, LAYOUT_LABELS, LAYOUT_STRIDED, LAYOUT_VALUES_IN_SCRATCH,
+    MAX_VALUE_WORDS, OUTPUT_BUCKETS, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX, RADIX_BITS,
 };
 use crate::{Error, Result};
 
@@ -51,8 +51,14 @@ pub(crate) struct Binning {
 
 impl Binning {
     /// Passes over every digit of the keys.
-    pub(crate) const DIGITS: Self =
-        Self { function: FUNCTION_DIGIT, bins: None, output: OUTPUT_BUCKETS, labels: false, by_subgroups: false, unordered: false };
+    pub(crate) const DIGITS: Self = Self {
+        function: FUNCTION_DIGIT,
+        bins: None,
+        output: OUTPUT_BUCKETS,
+        labels: false,
+        by_subgroups: false,
+        unordered: false,
+    };
 }
 
 impl Format {
@@ -75,7 +81,10 @@ impl Format {
         }
         let value_size = info.value.size();
         let apart_values = value_size > MAX_VALUE_WORDS * 4;
-        if !value_size.is_multiple_of(4) || (value_size == 0 && info.value != ValueType::None) || value_size > MAX_VALUE_SIZE {
+        if !value_size.is_multiple_of(4)
+            || (value_size == 0 && info.value != ValueType::None)
+            || value_size > MAX_VALUE_SIZE
+        {
             return malformed("valueSize", &format!("{value_size} is not a multiple of 4 from 4 to {MAX_VALUE_SIZE}"));
         }
         if info.drop_keys && info.value == ValueType::None {
@@ -87,7 +96,10 @@ impl Format {
                 return malformed("layout", "keys narrower than a word do not lie beside their values");
             }
             if value_size == 0 || apart_values || info.value == ValueType::Index || info.drop_keys {
-                return malformed("layout", "items are a key and a value of 4 to 16 bytes, which both are read and written");
+                return malformed(
+                    "layout",
+                    "items are a key and a value of 4 to 16 bytes, which both are read and written",
+                );
             }
         }
         if info.layout == Layout::Strided {
@@ -109,8 +121,8 @@ impl Format {
             (info.layout == Layout::Strided, LAYOUT_STRIDED),
             (info.value == ValueType::Index || apart_values, LAYOUT_INDICES),
             (info.drop_keys, LAYOUT_DROP_KEYS),
-            (narrow || info.placement == Placement::Preserve && info.drop_keys, LAYOUT_KEYS_APART),
-            (apart_values, LAYOUT_VALUES_APART),
+            (narrow || info.placement == Placement::Preserve && info.drop_keys, LAYOUT_KEYS_IN_SCRATCH),
+            (apart_values, LAYOUT_VALUES_IN_SCRATCH),
         ];
         let descending = if info.order == Order::Descending { ENCODING_DESCENDING } else { 0 };
         Ok(Self {
@@ -157,7 +169,11 @@ impl Format {
             _ => self.key_size / 4,
         };
         let labels_go = if self.keeps_labels() { 0 } else { LAYOUT_DROP_KEYS };
-        self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED) | labels_go | LAYOUT_KEYS_APART | LAYOUT_LABELS | lead << LAYOUT_LEAD_SHIFT
+        self.layout & (LAYOUT_INDICES | LAYOUT_STRIDED)
+            | labels_go
+            | LAYOUT_KEYS_IN_SCRATCH
+            | LAYOUT_LABELS
+            | lead << LAYOUT_KEY_ARRAY_WORDS_SHIFT
     }
 
     /// Distance of neighboring dense keys in bytes.
@@ -207,7 +223,7 @@ impl Format {
 
     /// The required parity of the number of passes, as a `FLAG_`; 0: none.
     pub(crate) fn rule(&self) -> u32 {
-        let keys_there = !self.has(LAYOUT_KEYS_APART);
+        let keys_there = !self.has(LAYOUT_KEYS_IN_SCRATCH);
         let values_there = self.values_separate() && !self.has(LAYOUT_INDICES);
         match self.placement {
             Placement::Preserve => 0,
@@ -288,7 +304,10 @@ mod tests {
                 let format = format(begin, end);
                 let bits = (0..format.digits()).flat_map(|index| {
                     let digit = format.digit(index);
-                    assert!((1..=RADIX_BITS).contains(&digit.bits) && digit.shift + digit.bits <= 32, "{begin}..{end}: {digit:?}");
+                    assert!(
+                        (1..=RADIX_BITS).contains(&digit.bits) && digit.shift + digit.bits <= 32,
+                        "{begin}..{end}: {digit:?}"
+                    );
                     (0..digit.bits).map(move |bit| digit.word * 32 + digit.shift + bit)
                 });
                 assert_eq!(bits.collect::<Vec<_>>(), (begin..end).collect::<Vec<_>>());
@@ -336,8 +355,14 @@ mod tests {
         for (info, text) in [
             (ItemsInfo { end_bit: 33, ..keys }, "endBit 33 > 32, the bits of the key"),
             (ItemsInfo { begin_bit: 8, end_bit: 8, ..keys }, "beginBit is malformed: 8 leaves no bit before 8"),
-            (ItemsInfo { value: ValueType::Bytes(6), ..keys }, "valueSize is malformed: 6 is not a multiple of 4 from 4 to 4096"),
-            (ItemsInfo { value: ValueType::Bytes(0), ..keys }, "valueSize is malformed: 0 is not a multiple of 4 from 4 to 4096"),
+            (
+                ItemsInfo { value: ValueType::Bytes(6), ..keys },
+                "valueSize is malformed: 6 is not a multiple of 4 from 4 to 4096",
+            ),
+            (
+                ItemsInfo { value: ValueType::Bytes(0), ..keys },
+                "valueSize is malformed: 0 is not a multiple of 4 from 4 to 4096",
+            ),
             (
                 ItemsInfo { drop_keys: true, ..keys },
                 "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",

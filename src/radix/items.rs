@@ -4,7 +4,8 @@
 use super::format::Format;
 use crate::core::memory::{Argument, Arguments, Timestamps, roles};
 use crate::shared::{
-    ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED, LAYOUT_VALUES_APART,
+    ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED,
+    LAYOUT_VALUES_IN_SCRATCH,
 };
 use crate::{Count, Range, Scratch};
 use ash::vk;
@@ -303,7 +304,7 @@ impl Items {
         let preserved = format.placement == Placement::Preserve;
         let second = format.placement != Placement::InPlace;
         let values = format.values_separate();
-        let indices = format.has(LAYOUT_INDICES) && !format.has(LAYOUT_VALUES_APART);
+        let indices = format.has(LAYOUT_INDICES) && !format.has(LAYOUT_VALUES_IN_SCRATCH);
         let (key_size, value_size) = (format.key_step(), format.value_size);
         let keys_out = second && !(preserved && format.has(LAYOUT_DROP_KEYS));
         let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
@@ -316,7 +317,11 @@ impl Items {
                 !preserved,
             ),
             argument(ItemRole::KeysOut, wanted(keys_out, extent(self.keys_out.address, key_size, 0)), true),
-            argument(ItemRole::ValuesOut, wanted(values && second, extent(self.values_out.address, value_size, 0)), true),
+            argument(
+                ItemRole::ValuesOut,
+                wanted(values && second, extent(self.values_out.address, value_size, 0)),
+                true,
+            ),
             argument(ItemRole::Count, word(self.counted(format).address), false),
             argument(ItemRole::Status, word(self.status), true),
             argument(ItemRole::SegmentOffsets, wanted(format.segmented, offsets), false),

@@ -94,7 +94,13 @@ pub(crate) struct Group<M, A> {
 
 impl<M: Method> Operation<M> {
     /// Creates every pipeline that the requests may need, or names them for [`Handle::compile`].
-    pub(crate) fn new(device: &Device, format: Format, method: M, strategy: Strategy, options: Options) -> Result<Self> {
+    pub(crate) fn new(
+        device: &Device,
+        format: Format,
+        method: M,
+        strategy: Strategy,
+        options: Options,
+    ) -> Result<Self> {
         let Options { batches, deferred } = options;
         let (strategy, of_few) = match strategy {
             Strategy::Auto => method.strategies(&format, device.profile().strategy),
@@ -151,13 +157,17 @@ impl<M: Method> Operation<M> {
         let alignments = [key_size.min(4), 4];
         let sizes = [key_size, if self.format.has(LAYOUT_INDICES) { 0 } else { self.format.value_size }];
         let strides = [("keyStride", items.key_stride), ("valueStride", items.value_stride)];
-        for (((argument, stride), unit), (alignment, size)) in strides.into_iter().zip(units).zip(alignments.into_iter().zip(sizes))
+        for (((argument, stride), unit), (alignment, size)) in
+            strides.into_iter().zip(units).zip(alignments.into_iter().zip(sizes))
         {
             if stride == 0 {
                 continue;
             }
             if !self.format.has(LAYOUT_STRIDED) {
-                return Err(Error::Malformed { argument, why: format!("{stride} is not 0, and the layout is not strided") });
+                return Err(Error::Malformed {
+                    argument,
+                    why: format!("{stride} is not 0, and the layout is not strided"),
+                });
             }
             check_multiple(argument, stride.into(), alignment.into())?;
             if stride < size {
@@ -166,7 +176,12 @@ impl<M: Method> Operation<M> {
             }
             if stride / unit > u32::from(u16::MAX) {
                 let limit = u64::from(u16::MAX) * u64::from(unit);
-                return Err(Error::TooLarge { argument, value: stride.into(), limit, why: "what 16 bits of a kernel's word hold" });
+                return Err(Error::TooLarge {
+                    argument,
+                    value: stride.into(),
+                    limit,
+                    why: "what 16 bits of a kernel's word hold",
+                });
             }
         }
         Ok(())

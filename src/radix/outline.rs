@@ -52,7 +52,13 @@ impl Outline {
 
     /// Workgroups of the shape `segments` sort segments; longer ones have radix passes over `tile`.
     pub(crate) const fn of_segments(segments: SmallShape, tile: Option<TileShape>) -> Self {
-        Self { segments: Some(segments), tile, start: Start::Prepared, moves_once: tile.is_none(), ..Self::ONE_DISPATCH }
+        Self {
+            segments: Some(segments),
+            tile,
+            start: Start::Prepared,
+            moves_once: tile.is_none(),
+            ..Self::ONE_DISPATCH
+        }
     }
 
     /// The `MODE_` bits of its kernels, for a single problem or several.

@@ -10,10 +10,10 @@ use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
 use crate::kernels::Kernel;
 use crate::shared::{
-    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_INDIRECT, FLAG_ODD, FLAG_PASSES_OVER, FLAG_SHARED_DIGITS,
-    FLAG_TICKETS, HistogramPush, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, OnesweepPush,
-    PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, PackPush, PathPush, PermutePush, PreparePush, RadixProblem,
-    ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
+    ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_INDIRECT, FLAG_ODD, FLAG_SKIPS_CONSTANT_DIGITS,
+    FLAG_SKIPS_DIGITS, FLAG_TICKETS, HistogramPush, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_IN_SCRATCH,
+    LAYOUT_VALUES_IN_SCRATCH, OnesweepPush, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, PackPush,
+    PathPush, PermutePush, PreparePush, RadixProblem, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
 };
 use crate::tuning::{SmallMethod, SmallShape, TileShape};
 
@@ -72,13 +72,19 @@ pub(crate) struct Passes<'p, 'a> {
 impl<'p, 'a> Passes<'p, 'a> {
     /// Adds the resources of the problems to `plan`, and their rows if there are several. `row`: the row of a single
     /// problem.
-    pub(crate) fn new(problems: &'a Problems<'a>, plan: &'p mut Plan<'a>, table: &'a dyn Table, row: RadixProblem) -> Self {
+    pub(crate) fn new(
+        problems: &'a Problems<'a>,
+        plan: &'p mut Plan<'a>,
+        table: &'a dyn Table,
+        row: RadixProblem,
+    ) -> Self {
         let format = &problems.config.format;
         let mut add = |name, range: Range| Id((range.size != 0).then(|| plan.add_resource(name, range)));
         let bound = |role| problems.bounds.range(role);
         let input = [add("keys", bound(ItemRole::Keys)), add("values", bound(ItemRole::Values))];
         let second = [add("keys_out", bound(ItemRole::KeysOut)), add("values_out", bound(ItemRole::ValuesOut))];
-        let scratch = [add("alternate_keys", problems.alternate_keys), add("alternate_values", problems.alternate_values)];
+        let scratch =
+            [add("alternate_keys", problems.alternate_keys), add("alternate_values", problems.alternate_values)];
         let (output, mut alternate) = match format.placement {
             Placement::InPlace => (input, scratch),
             Placement::Preserve => (second, scratch),
@@ -89,7 +95,7 @@ impl<'p, 'a> Passes<'p, 'a> {
             alternate = scratch;
         }
         let mut staged = output;
-        for (place, layout) in [(0, LAYOUT_KEYS_APART), (1, LAYOUT_VALUES_APART)] {
+        for (place, layout) in [(0, LAYOUT_KEYS_IN_SCRATCH), (1, LAYOUT_VALUES_IN_SCRATCH)] {
             if format.has(layout) {
                 (staged[place], alternate[place]) = (scratch[place], scratch[place]);
             }
@@ -142,8 +148,8 @@ impl<'p, 'a> Passes<'p, 'a> {
         let most_tiles = MOST_CHUNK / outline.tile.map_or(1, TileShape::tile);
         let chunk = tiles.div_ceil(groups).min(most_tiles).max(1);
         let flags = [
-            (problems.skips_digits || outline.prefixes.is_some(), FLAG_PASSES_OVER),
-            (problems.skips_digits, FLAG_SHARED_DIGITS),
+            (problems.skips_digits || outline.prefixes.is_some(), FLAG_SKIPS_DIGITS),
+            (problems.skips_digits, FLAG_SKIPS_CONSTANT_DIGITS),
             (problems.commands.size != 0, FLAG_INDIRECT),
             (config.scan().is_some(), FLAG_TICKETS),
         ];
@@ -186,8 +192,14 @@ impl<'p, 'a> Passes<'p, 'a> {
     }
 
     /// Adds a pass with push constants `P`, which are made of the facts.
-    pub(crate) fn pass<P>(&mut self, kernel: Kernel, values: &Values, groups: Groups, reads: Resources, writes: Resources)
-    where
+    pub(crate) fn pass<P>(
+        &mut self,
+        kernel: Kernel,
+        values: &Values,
+        groups: Groups,
+        reads: Resources,
+        writes: Resources,
+    ) where
         P: SharedStruct + for<'f> From<&'f PassFacts>,
     {
         let variant = self.problems.config.variant(kernel, values);
@@ -195,13 +207,26 @@ impl<'p, 'a> Passes<'p, 'a> {
     }
 
     /// Adds a pass with these push constants.
-    pub(crate) fn add(&mut self, variant: &Variant, groups: Groups, push: &impl SharedStruct, reads: Resources, writes: Resources) {
+    pub(crate) fn add(
+        &mut self,
+        variant: &Variant,
+        groups: Groups,
+        push: &impl SharedStruct,
+        reads: Resources,
+        writes: Resources,
+    ) {
         self.plan.add_pass(variant, groups, Push::new(variant.kernel, push), reads, writes);
     }
 
     /// Adds a pass with `groups` workgroups for each problem.
-    pub(crate) fn shared_pass<P>(&mut self, kernel: Kernel, values: &Values, groups: u32, reads: Resources, writes: Resources)
-    where
+    pub(crate) fn shared_pass<P>(
+        &mut self,
+        kernel: Kernel,
+        values: &Values,
+        groups: u32,
+        reads: Resources,
+        writes: Resources,
+    ) where
         P: SharedStruct + for<'f> From<&'f PassFacts>,
     {
         self.facts.groups = groups;
@@ -241,7 +266,7 @@ impl<'p, 'a> Passes<'p, 'a> {
 
     /// Whether the device decides which digits are skipped.
     fn decided_on_device(&self) -> bool {
-        self.facts.pass.has(FLAG_PASSES_OVER)
+        self.facts.pass.has(FLAG_SKIPS_DIGITS)
     }
 
     /// The resource that holds the skipped digits.
@@ -377,7 +402,13 @@ impl<'p, 'a> Passes<'p, 'a> {
             self.set_digit(pass);
             let (reads, writes) = self.source_and_target(pass);
             let reads = reads.union(self.tile_map()).union(set(&[starts, tile_words, tickets]));
-            self.pass::<OnesweepPush>(kernel, &values, groups, reads, writes.union(set(&[totals, tile_words, tickets])));
+            self.pass::<OnesweepPush>(
+                kernel,
+                &values,
+                groups,
+                reads,
+                writes.union(set(&[totals, tile_words, tickets])),
+            );
         }
     }
 
@@ -409,7 +440,13 @@ impl<'p, 'a> Passes<'p, 'a> {
         let reads = reads.intersection(set(&[self.digits_source(), planes, self.alternate[0], self.counts]));
         let (config, mode) = (&self.problems.config, self.problems.mode);
         let [counting, along] = [config.counting(tile, mode), config.along(tile, mode)];
-        self.pass::<ReorderPush>(Kernel::RadixCount, &counting, self.chunks(), reads.union(tile_map).union(skipped), writes);
+        self.pass::<ReorderPush>(
+            Kernel::RadixCount,
+            &counting,
+            self.chunks(),
+            reads.union(tile_map).union(skipped),
+            writes,
+        );
         let digits = match self.problems.outline.segments {
             Some(_) => self.groups(0, ARGUMENTS_DIGITS),
             None => Groups::Fixed(self.problems.count * self.format().bins()),
@@ -484,7 +521,7 @@ impl<'p, 'a> Passes<'p, 'a> {
     }
 
     fn permute(&mut self) {
-        if !self.format().has(LAYOUT_VALUES_APART) {
+        if !self.format().has(LAYOUT_VALUES_IN_SCRATCH) {
             return;
         }
         let groups = self.shares(u64::from(self.problems.most_items) * u64::from(self.format().value_size / 4));

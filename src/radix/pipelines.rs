@@ -53,7 +53,12 @@ impl<M: Method> Jobs<M::Job, M::Role> for Group<'_, M> {
 ///
 /// Plans change only at the range ends of [`Method::range_ends`]. So the first and the last count of each range use all
 /// its variants.
-pub(crate) fn variants<M: Method>(method: &M, config: Config<'_>, of_few: Option<Strategy>, batches: bool) -> Result<Vec<Variant>> {
+pub(crate) fn variants<M: Method>(
+    method: &M,
+    config: Config<'_>,
+    of_few: Option<Strategy>,
+    batches: bool,
+) -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
     for recording in RECORDINGS.into_iter().filter(|recording| recording.alone || batches) {
         let config = Config { alone: recording.alone, ..config };

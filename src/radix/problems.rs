@@ -8,8 +8,9 @@ use crate::core::memory::{BoundingRanges, Range};
 use crate::core::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
 use crate::merge::Merging;
 use crate::shared::{
-    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART, MODE_DIRECT,
-    PREFIX_BINS, ProblemState, RADIX, RING_GROUPS, RING_TAG_SHIFT, RadixProblem, Segment,
+    ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_IN_SCRATCH,
+    LAYOUT_VALUES_IN_SCRATCH, MODE_DIRECT, PREFIX_BINS, ProblemState, RADIX, RING_GROUPS, RING_TAG_SHIFT, RadixProblem,
+    Segment,
 };
 use crate::{Error, Result};
 
@@ -46,7 +47,9 @@ impl Arrays {
         match format.placement {
             Placement::InPlace => {}
             Placement::Preserve => to = (keys_out, values_out),
-            Placement::DoubleBuffer if format.rule() == FLAG_ODD => (to, alternate) = ((keys_out, values_out), (keys, values)),
+            Placement::DoubleBuffer if format.rule() == FLAG_ODD => {
+                (to, alternate) = ((keys_out, values_out), (keys, values))
+            }
             Placement::DoubleBuffer => alternate = (keys_out, values_out),
         }
         // The value of an item follows its key. Without items, the address is unused and may have any value.
@@ -85,9 +88,11 @@ impl Parts {
         let merged_planes = outline.merging.map(Merging::planes);
         let times = |apart: bool| if apart { 2 } else { merged_planes.unwrap_or(1).max(1) };
         let moves_once = outline.moves_once;
-        let own_planes = merged_planes.map_or(format.placement != Placement::DoubleBuffer && !moves_once, |planes| planes != 0);
-        let keys_apart = format.has(LAYOUT_KEYS_APART) && (!moves_once || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
-        let values_apart = format.has(LAYOUT_VALUES_APART);
+        let own_planes =
+            merged_planes.map_or(format.placement != Placement::DoubleBuffer && !moves_once, |planes| planes != 0);
+        let keys_apart =
+            format.has(LAYOUT_KEYS_IN_SCRATCH) && (!moves_once || format.narrow() && !format.has(LAYOUT_DROP_KEYS));
+        let values_apart = format.has(LAYOUT_VALUES_IN_SCRATCH);
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
         let (mut keys, mut values) = (0, 0);
         if format.binning.labels {
@@ -96,7 +101,7 @@ impl Parts {
             keys = if format.keeps_labels() { 2 * plane } else { plane * u64::from(format.key_bits) / 32 };
             values = if moves_once { 0 } else { plane * u64::from(format.value_words) };
         } else if own_planes || keys_apart {
-            keys = plane * u64::from(format.key_words + together) * times(format.has(LAYOUT_KEYS_APART));
+            keys = plane * u64::from(format.key_words + together) * times(format.has(LAYOUT_KEYS_IN_SCRATCH));
         }
         if !format.binning.labels && format.values_separate() && (own_planes || values_apart) {
             values = plane * u64::from(format.value_words) * times(values_apart);
@@ -113,7 +118,8 @@ impl Parts {
         let digits = u64::from(format.digits());
         // Passes without a histogram have a row of counts and a row of bin starts: see glsl/split/clear_look_back.comp.
         let shared_rows = 1 + u64::from(config.skips_histogram());
-        let rows = if config.has_row_per_group(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
+        let rows =
+            if config.has_row_per_group(prepared) { tiles.clamp(1, DIRECT_HISTOGRAMS.into()) } else { shared_rows };
         // The skipped digits and the bins of prefixes follow the rows. Histograms and tile words begin at multiples of
         // the part size.
         let prefixes = outline.prefixes.map_or(0, |_| u64::from(PREFIX_BINS));
@@ -122,7 +128,11 @@ impl Parts {
         let histograms = outline.segments.map_or(1, |segments| u64::from(max_count.div_ceil(segments.tile())));
         Self {
             histogram: histograms * histogram,
-            tile_words: if config.in_ring() { 0 } else { (tiles * u64::from(config.tile_row()) * WORD).next_multiple_of(PART) },
+            tile_words: if config.in_ring() {
+                0
+            } else {
+                (tiles * u64::from(config.tile_row()) * WORD).next_multiple_of(PART)
+            },
             keys,
             values,
         }
@@ -204,14 +214,15 @@ impl<'a> Problems<'a> {
         each(&mut |items| {
             let own = Parts::of(&config, &outline, items.count.max, prepared);
             // Kernels index tile words by the tiles of one segment.
-            let segment = outline
-                .tile
-                .map_or(0, |tile| u64::from(items.count.max.div_ceil(tile.tile())) * u64::from(config.tile_row()) * WORD);
+            let segment = outline.tile.map_or(0, |tile| {
+                u64::from(items.count.max.div_ceil(tile.tile())) * u64::from(config.tile_row()) * WORD
+            });
             most_tile_words = most_tile_words.max(own.tile_words.min(segment));
             parts.add(own);
         });
         // Built-in profiles stay far below both limits. Loaded profiles with small tiles may exceed them.
-        let too_many = |limit, why| Err(Error::TooLarge { argument: "count.max", value: most_items.into(), limit, why });
+        let too_many =
+            |limit, why| Err(Error::TooLarge { argument: "count.max", value: most_items.into(), limit, why });
         // The number of items that keeps `needed` within `limit`.
         let within = |needed, limit| u64::from(most_items) * limit / needed;
         if most_tile_words > MOST_TILE_WORDS {
@@ -261,11 +272,15 @@ impl<'a> Problems<'a> {
         let tiled = u64::from(outline.tile.is_some());
         let ring = tiled * u64::from(config.in_ring()) * u64::from(config.profile.hooks.ring_entries) * 2 * bins * WORD;
         let states = WORD + (u64::from(lines) + 1) * size_of::<ProblemState>() as u64;
-        let rows =
-            if segmented { (u64::from(lines) + 1) * size_of::<Segment>() as u64 } else { problems.row_bytes::<RadixProblem>() };
+        let rows = if segmented {
+            (u64::from(lines) + 1) * size_of::<Segment>() as u64
+        } else {
+            problems.row_bytes::<RadixProblem>()
+        };
         // Always allocated, so that sizes do not depend on the location of counts.
         let commands = problems.part(layout, tiled * u64::from(ARGUMENTS) * INDIRECT_COMMAND)?;
-        let tickets = tiled * u64::from(config.scan().is_some()) * u64::from((2 + RING_GROUPS) * config.format.digits()) * WORD;
+        let tickets =
+            tiled * u64::from(config.scan().is_some()) * u64::from((2 + RING_GROUPS) * config.format.digits()) * WORD;
         problems.commands = if any_count_on_device && prepared { commands } else { Range::NONE };
         problems.tickets = problems.part(layout, tickets)?;
         problems.states = problems.part(layout, tiled * states)?;
@@ -331,17 +346,18 @@ impl ProblemRows<'_, '_> {
         };
         let mut arrays = Arrays::of(format, items);
         let merged = problems.outline.merging.is_some();
-        if merged || format.has(LAYOUT_KEYS_APART) {
+        if merged || format.has(LAYOUT_KEYS_IN_SCRATCH) {
             arrays.alternate_keys = 0;
         }
-        if merged || format.has(LAYOUT_VALUES_APART) {
+        if merged || format.has(LAYOUT_VALUES_IN_SCRATCH) {
             arrays.alternate_values = 0;
         }
         let (key_unit, value_step) = (if format.narrow() { 1 } else { WORD_BYTES }, format.value_size);
         let key_stride = if items.key_stride == 0 { format.key_step() } else { items.key_stride };
         let dense_value = if format.has(LAYOUT_INTERLEAVED) { format.key_step() } else { value_step };
         let value_stride = if items.value_stride == 0 { dense_value } else { items.value_stride };
-        let part = |range: Range, offset: u64| problems.part_of(Range::new(range.address.wrapping_add(offset), range.size));
+        let part =
+            |range: Range, offset: u64| problems.part_of(Range::new(range.address.wrapping_add(offset), range.size));
         self.before.add(Parts::of(&problems.config, &problems.outline, items.count.max, problems.prepared));
         RadixProblem {
             keys: arrays.keys.into(),
@@ -373,7 +389,10 @@ mod tests {
     fn outputs_have_room_for_what_both_arrays_hold() {
         let items = |sorter: ItemsInfo, keys, values| {
             let format = Format::new(&sorter).expect("the format is valid");
-            output_items(&format, &Items { keys_out: Range::new(8, keys), values_out: Range::new(8, values), ..Items::default() })
+            output_items(
+                &format,
+                &Items { keys_out: Range::new(8, keys), values_out: Range::new(8, values), ..Items::default() },
+            )
         };
         assert_eq!(items(PAIRS, 40, 400), 10);
         assert_eq!(items(PAIRS, 400, 43), 10);

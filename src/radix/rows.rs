@@ -1,8 +1,8 @@
 //! Rows and push constants of each kernel, out of one value with everything that a plan knows.
 
 use crate::shared::{
-    Address, CountedProblem, HistogramPush, OnesweepPush, PackPush, PackedPass, PathPush, PermutePush, PreparePush, RadixProblem,
-    ReorderPush, SegmentList, SegmentedProblem, SegmentsPush, SpinePush,
+    Address, CountedProblem, HistogramPush, OnesweepPush, PackPush, PackedPass, PathPush, PermutePush, PreparePush,
+    RadixProblem, ReorderPush, SegmentList, SegmentedProblem, SegmentsPush, SpinePush,
 };
 
 /// Everything that a plan knows of one pass. Members are those of the push constants: see src/shared.rs.
@@ -91,7 +91,18 @@ impl From<RadixProblem> for SegmentedProblem {
     fn from(problem: RadixProblem) -> Self {
         let RadixProblem { keys, values, to_keys, to_values, alternate_keys, alternate_values, .. } = problem;
         let RadixProblem { status, max_count, strides, histogram, .. } = problem;
-        Self { keys, values, to_keys, to_values, alternate_keys, alternate_values, status, max_count, strides, histogram }
+        Self {
+            keys,
+            values,
+            to_keys,
+            to_values,
+            alternate_keys,
+            alternate_values,
+            status,
+            max_count,
+            strides,
+            histogram,
+        }
     }
 }
 

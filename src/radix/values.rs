@@ -4,9 +4,9 @@ use super::config::Config;
 use crate::core::pipelines::Variant;
 use crate::kernels::Kernel;
 use crate::shared::{
-    Constant, FUNCTION_DIGIT, MODE_DIRECT, MODE_MERGED, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS, RADIX,
-    RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_DISPROVEN, RANKING_PROVEN, RANKING_SPREAD, RANKING_UNORDERED, SCAN_CHAINED,
-    SCAN_LOOK_BACK,
+    Constant, FUNCTION_DIGIT, MODE_DIRECT, MODE_MERGED, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, OUTPUT_RANKS,
+    RADIX, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX, RANKING_SWIZZLED, RANKING_UNORDERED, RANKING_VERIFIED,
+    RANKING_WRONG, SCAN_CHAINED, SCAN_LOOK_BACK,
 };
 use crate::tuning::{Shape, SizedMerge, TileShape};
 
@@ -104,14 +104,14 @@ impl Config<'_> {
         // Verification needs a row of counters for each subgroup.
         let rows = self.profile.histogram_rows(threads, self.facts);
         let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
-            true if self.sorts_by_all_bits() && format.value_words == 0 => tiles & !RANKING_BY_PLACES,
-            true if tiles & RANKING_BY_PLACES != 0 => tiles,
+            true if self.sorts_by_all_bits() && format.value_words == 0 => tiles & !RANKING_BY_SOURCE_INDEX,
+            true if tiles & RANKING_BY_SOURCE_INDEX != 0 => tiles,
             _ => RANKING_BALLOTS,
         };
         // Keys that stay in registers until verification leave no registers for swizzled counters. Swizzling applies to
         // digits only.
-        let spread = tile.swizzled && ranking & RANKING_BY_PLACES == 0 && binning.function == FUNCTION_DIGIT;
-        let others = [(spread, RANKING_SPREAD), (binning.unordered, RANKING_UNORDERED)];
+        let spread = tile.swizzled && ranking & RANKING_BY_SOURCE_INDEX == 0 && binning.function == FUNCTION_DIGIT;
+        let others = [(spread, RANKING_SWIZZLED), (binning.unordered, RANKING_UNORDERED)];
         self.ranked(others.iter().filter(|(set, _)| *set).fold(ranking, |all, (_, bit)| all | bit))
     }
 
@@ -124,8 +124,8 @@ impl Config<'_> {
 
     /// `RANKING_` bits with the test hook.
     pub(crate) fn ranked(&self, ranking: u32) -> u32 {
-        if self.profile.hooks.wrong_ranks && ranking & RANKING_PROVEN != 0 {
-            ranking & !RANKING_PROVEN | RANKING_DISPROVEN
+        if self.profile.hooks.wrong_ranks && ranking & RANKING_VERIFIED != 0 {
+            ranking & !RANKING_VERIFIED | RANKING_WRONG
         } else {
             ranking
         }
@@ -172,7 +172,9 @@ impl Config<'_> {
             Constant::MaxGroupsX => self.profile.max_groups_x,
             Constant::Fan => self.profile.merge_fan,
             // Of a window.
-            Constant::Step => SizedMerge { up_to: 0, run: values.shape, window: values.shape }.step(self.profile.merge_fan),
+            Constant::Step => {
+                SizedMerge { up_to: 0, run: values.shape, window: values.shape }.step(self.profile.merge_fan)
+            }
             Constant::FullDigits => format.full_digits().into(),
             Constant::Interface | Constant::InterfaceKey => 0,
         });

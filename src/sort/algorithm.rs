@@ -3,7 +3,7 @@
 use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{Config, Outline, Start};
-use crate::shared::{FLAG_EVEN, FLAG_ODD, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_PLACES};
+use crate::shared::{FLAG_EVEN, FLAG_ODD, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX};
 use crate::tuning::{Shape, SizedRank, SizedTile, SmallMethod, SmallShape, TileShape};
 
 /// The algorithm for a problem, selected by its maximum count. Problems of the same algorithm share dispatches.
@@ -37,7 +37,10 @@ impl Algorithm {
         let sized = config.tiles(true).find(|sized| max_count <= sized.up_to);
         if format.segmented {
             let whole = shapes.segments;
-            return Self::Segments { whole, tiles: sized.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
+            return Self::Segments {
+                whole,
+                tiles: sized.map(|sized| sized.shape).filter(|_| max_count > whole.tile()),
+            };
         }
         let serves = |ranked: &&SizedRank| config.alone && ranked.serves(max_count, format.rule() != FLAG_EVEN);
         if let Some(ranked) = shapes.ranked.iter().find(serves) {
@@ -72,7 +75,9 @@ impl Algorithm {
             // Ranking in place takes two passes: other workgroups still read the input.
             Self::Ranked(_) => Outline { moves_once: config.format.rule() != FLAG_EVEN, ..Outline::ONE_DISPATCH },
             Self::Small(_) => Outline::ONE_DISPATCH,
-            Self::Merged(merging) => Outline { merging: Some(merging), moves_once: merging.levels == 0, ..Outline::ONE_DISPATCH },
+            Self::Merged(merging) => {
+                Outline { merging: Some(merging), moves_once: merging.levels == 0, ..Outline::ONE_DISPATCH }
+            }
             Self::Tiled(tile, start, finish) => {
                 let prefixes = if let Finish::Prefixes(shape) = finish { Some(shape) } else { None };
                 Outline { prefixes, skips_digits: true, ..Outline::of_tiles(tile, start) }
@@ -109,7 +114,11 @@ impl Algorithm {
 pub(super) fn small_ranking(config: &Config<'_>) -> u32 {
     let format = &config.format;
     let verifies = config.sorts_by_all_bits() || format.key_words == 1 && format.value_words != 0;
-    if verifies { config.ranked(config.profile.small_ranking as u32 & !RANKING_BY_PLACES) } else { RANKING_BALLOTS }
+    if verifies {
+        config.ranked(config.profile.small_ranking as u32 & !RANKING_BY_SOURCE_INDEX)
+    } else {
+        RANKING_BALLOTS
+    }
 }
 
 impl SizedRank {

@@ -35,7 +35,8 @@ impl Context {
         };
         // SAFETY: the buffers outlive run(), which waits.
         self.run(|commands| unsafe { sorter.cmd_sort(commands, &sort) })?;
-        let (sorted, moved) = (self.download(&on_device_keys, keys.len())?, self.download(&on_device_values, values.len())?);
+        let (sorted, moved) =
+            (self.download(&on_device_keys, keys.len())?, self.download(&on_device_values, values.len())?);
         keys.copy_from_slice(&sorted);
         values.copy_from_slice(&moved);
         Ok(())

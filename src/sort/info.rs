@@ -66,8 +66,20 @@ impl SorterInfo {
     }
 
     pub(crate) fn format(&self) -> Result<Format> {
-        let Self { key, order, begin_bit, end_bit, value, drop_keys, placement, layout, segmented, max_count, .. } = *self;
-        Format::new(&ItemsInfo { key, order, begin_bit, end_bit, value, drop_keys, placement, layout, segmented, max_count })
+        let Self { key, order, begin_bit, end_bit, value, drop_keys, placement, layout, segmented, max_count, .. } =
+            *self;
+        Format::new(&ItemsInfo {
+            key,
+            order,
+            begin_bit,
+            end_bit,
+            value,
+            drop_keys,
+            placement,
+            layout,
+            segmented,
+            max_count,
+        })
     }
 
     /// `u32` keys with 4-byte values.

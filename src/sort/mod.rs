@@ -61,9 +61,32 @@ pub struct SortInfo {
 
 impl From<SortInfo> for Items {
     fn from(info: SortInfo) -> Self {
-        let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, status, timestamps } =
-            info;
-        Self { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, status, timestamps }
+        let SortInfo {
+            count,
+            keys,
+            values,
+            keys_out,
+            values_out,
+            key_stride,
+            value_stride,
+            segments,
+            scratch,
+            status,
+            timestamps,
+        } = info;
+        Self {
+            count,
+            keys,
+            values,
+            keys_out,
+            values_out,
+            key_stride,
+            value_stride,
+            segments,
+            scratch,
+            status,
+            timestamps,
+        }
     }
 }
 
@@ -116,7 +139,10 @@ impl Sorter {
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`crate::Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
-        Ok(Self { info: *info, operation: Operation::new(device, info.format()?, Sorting, info.strategy, info.options())? })
+        Ok(Self {
+            info: *info,
+            operation: Operation::new(device, info.format()?, Sorting, info.strategy, info.options())?,
+        })
     }
 
     /// Creates pipelines of a sorter with [`SorterInfo::deferred`] on the calling thread, until every remaining

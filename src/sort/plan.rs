@@ -7,7 +7,9 @@ use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::merge::Merging;
-use crate::radix::{Config, Format, ItemRole, Items, Method, Outline, PLAIN, Passes, Problems, Values, push_constants, set};
+use crate::radix::{
+    Config, Format, ItemRole, Items, Method, Outline, PLAIN, Passes, Problems, Values, push_constants, set,
+};
 use crate::shared::{FLAG_HISTOGRAMS, MergePush, PathPush, RadixProblem, RankPush, SmallPush};
 use crate::tuning::{SizedMerge, SizedRank, SmallShape, TileShape, ranked_chunk};
 use crate::{Result, Strategy};
@@ -78,7 +80,8 @@ impl Method for Sorting {
         layout: &mut Layout,
     ) -> Result<SortTable<'a>> {
         let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(visit);
-        let problems = Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
+        let problems =
+            Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
         Ok(SortTable { problems, algorithm, jobs })
     }
 }
@@ -158,7 +161,13 @@ impl Passes<'_, '_> {
         (self.facts.pass.index, self.facts.pass.digits, self.facts.pass.rows) = (0, 1, 0);
         let tile = ranked_chunk(ranked.threads, config.format.compared_words(), config.facts.shared_memory);
         let values = Values { tile, ..config.holding(ranked.shape(), mode) };
-        self.pass::<RankPush>(Kernel::SortRank, &values, Groups::Fixed(most_items.div_ceil(ranked.items)), reads, writes);
+        self.pass::<RankPush>(
+            Kernel::SortRank,
+            &values,
+            Groups::Fixed(most_items.div_ceil(ranked.items)),
+            reads,
+            writes,
+        );
         if !once {
             self.facts.pass.index = 1;
             let reads = copied.union(self.tile_map());

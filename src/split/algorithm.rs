@@ -22,7 +22,10 @@ impl Algorithm {
         let sized = config.grouping_tiles().find(|sized| max_count <= sized.up_to);
         if config.format.segmented {
             let whole = shapes.segments;
-            return Self::Segments { whole, tiles: sized.map(|sized| sized.shape).filter(|_| max_count > whole.tile()) };
+            return Self::Segments {
+                whole,
+                tiles: sized.map(|sized| sized.shape).filter(|_| max_count > whole.tile()),
+            };
         }
         if let Some(single) = single_dispatches(config).find(|(up_to, _)| max_count <= *up_to) {
             return Self::SingleDispatch(single.1);

@@ -81,7 +81,13 @@ impl Context {
         self.split_on_device(&SplitterInfo::pairs(buckets.count(), buckets.function()), keys, values, buckets)
     }
 
-    fn split_on_device(&self, info: &SplitterInfo, keys: &mut [u32], values: &mut [u32], buckets: Buckets<'_>) -> Result<Vec<u32>> {
+    fn split_on_device(
+        &self,
+        info: &SplitterInfo,
+        keys: &mut [u32],
+        values: &mut [u32],
+        buckets: Buckets<'_>,
+    ) -> Result<Vec<u32>> {
         let count = count_of(keys)?;
         let splitter = Splitter::new(self.device(), info)?;
         let (keys_in, values_in, words) = (self.upload(keys)?, self.upload(values)?, self.upload(buckets.words())?);

@@ -222,7 +222,12 @@ impl SplitterInfo {
         }
         if self.method != SplitMethod::Workgroup && max_count > MAX_NARROW_COUNT {
             let (value, limit) = (max_count.into(), MAX_NARROW_COUNT.into());
-            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most items of the subgroup methods" });
+            return Err(Error::TooLarge {
+                argument: "maxCount",
+                value,
+                limit,
+                why: "the most items of the subgroup methods",
+            });
         }
         // The array written besides keys: ranks are a word an item, as indices are.
         let (value, drop_keys) =
@@ -285,7 +290,10 @@ impl SplitterInfo {
             return Ok((Format { binning, ..moved }, SplitBy { buckets, labels: None }));
         };
         if self.segmented && bins > MOST_BUCKETS {
-            return malformed("bucketCount", "with segments, 65536 buckets need a function that returns a bucket for every item");
+            return malformed(
+                "bucketCount",
+                "with segments, 65536 buckets need a function that returns a bucket for every item",
+            );
         }
         // Passes sort by the label's own bits. The last digit has one bin more if the number of bins exceeds a power of
         // the radix by one. Digits of segments all have as many bins as values; their labels are whole words.
@@ -319,7 +327,10 @@ impl SplitterInfo {
                 return malformed("outputBucket", &format!("{bucket} is none of {} buckets", self.buckets));
             }
             _ if stay && (self.value != ValueType::None || self.drop_keys || self.layout == Layout::Interleaved) => {
-                return malformed("output", "no items are written: values, dropped keys and interleaved items are not available");
+                return malformed(
+                    "output",
+                    "no items are written: values, dropped keys and interleaved items are not available",
+                );
             }
             _ if !stay && self.key.bits() < 32 && !self.drop_keys => {
                 return malformed("output", "keys narrower than a word must be dropped with this output");
@@ -333,7 +344,10 @@ impl SplitterInfo {
             return malformed("output", "more than 256 buckets need all items grouped by bucket, or counts");
         }
         if self.output == SplitOutput::Counts && !self.counts_before() {
-            return malformed("strategy", "counts need reduce-then-scan: without a scatter, tiles have no prefix to wait for");
+            return malformed(
+                "strategy",
+                "counts need reduce-then-scan: without a scatter, tiles have no prefix to wait for",
+            );
         }
         Ok(())
     }
@@ -390,7 +404,8 @@ impl SplitterInfo {
                 return malformed("bucketFunction", "ranges need integer keys of 32 or 64 bits");
             }
             BucketFunction::Signs => {
-                let of_words = matches!(key, KeyType::U32 | KeyType::F32 | KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4);
+                let of_words =
+                    matches!(key, KeyType::U32 | KeyType::F32 | KeyType::U32x2 | KeyType::U32x3 | KeyType::U32x4);
                 if !of_words {
                     return malformed("bucketFunction", "signs need keys of u32, f32 or several u32");
                 }

@@ -143,7 +143,10 @@ impl SplitBy {
         let buckets = u64::from(self.buckets);
         if let Some(labels) = &self.labels {
             if !labels.reads_keys() && format.has(LAYOUT_DROP_KEYS) {
-                arguments.iter_mut().filter(|argument| argument.role == Role::Keys).for_each(|keys| keys.range = Range::NONE);
+                arguments
+                    .iter_mut()
+                    .filter(|argument| argument.role == Role::Keys)
+                    .for_each(|keys| keys.range = Range::NONE);
             }
             let given = labels.given.map(|given| match given {
                 BucketSource::Ids(size) => (Role::BucketIds, u64::from(items.count.max) * u64::from(size)),

@@ -132,7 +132,8 @@ impl Interface {
         if self.has_descriptors {
             return Err("it has descriptors, and the library binds none");
         }
-        let (Some(interface), Some(key)) = (self.constant(Constant::Interface), self.constant(Constant::InterfaceKey)) else {
+        let (Some(interface), Some(key)) = (self.constant(Constant::Interface), self.constant(Constant::InterfaceKey))
+        else {
             return Err("it is not a kernel with a bucket function");
         };
         if interface != KERNEL_INTERFACE {
@@ -190,7 +191,8 @@ mod tests {
     #[test]
     fn the_librarys_own_kernels_are_none() {
         for kernel in crate::kernels::Kernel::ALL {
-            let refused = BucketKernel::from_spirv(&kernel.spirv().unwrap()).map(drop).map_err(|error| error.to_string());
+            let refused =
+                BucketKernel::from_spirv(&kernel.spirv().unwrap()).map(drop).map_err(|error| error.to_string());
             assert_eq!(refused, Err("code is malformed: it is not a kernel with a bucket function".into()));
         }
     }

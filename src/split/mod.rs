@@ -138,7 +138,10 @@ impl Splitter {
     /// Names the invalid member of `info` and the reason; [`Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &SplitterInfo) -> Result<Self> {
         if info.function == BucketFunction::User {
-            return Err(Error::Malformed { argument: "bucketFunction", why: "a user-defined function needs a kernel".into() });
+            return Err(Error::Malformed {
+                argument: "bucketFunction",
+                why: "a user-defined function needs a kernel".into(),
+            });
         }
         let (format, by) = info.format()?;
         let operation = Operation::new(device, format, by, info.strategy, info.options())?;
@@ -258,11 +261,18 @@ impl Splitter {
     fn check_bucket_info(&self, info: &SplitInfo) -> Result<()> {
         let segments = if self.info.segmented { u64::from(info.segments.count.max) } else { 1 };
         let buckets = u64::from(self.info.buckets);
-        let ranges = [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
-        let words = ranges.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
+        let ranges =
+            [(info.offsets, buckets + 1), (info.counts, buckets), (info.commands, buckets * INDIRECT_COMMAND / 4)];
+        let words =
+            ranges.iter().filter(|(range, _)| *range != Range::NONE).map(|(_, words)| *words).max().unwrap_or(0);
         if segments * words > MAX_INFO_WORDS {
             let why = "2^30 words of offsets, counts or commands";
-            return Err(Error::TooLarge { argument: "segments.count.max", value: segments, limit: MAX_INFO_WORDS / words, why });
+            return Err(Error::TooLarge {
+                argument: "segments.count.max",
+                value: segments,
+                limit: MAX_INFO_WORDS / words,
+                why,
+            });
         }
         Ok(())
     }
@@ -339,8 +349,19 @@ impl Primitive for Splitter {
     }
 
     fn job(&self, info: &SplitInfo) -> Job {
-        let SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, scratch, status, timestamps, .. } =
-            *info;
+        let SplitInfo {
+            count,
+            keys,
+            values,
+            keys_out,
+            values_out,
+            key_stride,
+            value_stride,
+            scratch,
+            status,
+            timestamps,
+            ..
+        } = *info;
         let items = Items {
             count,
             keys,

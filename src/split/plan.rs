@@ -9,12 +9,13 @@ use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::radix::{
-    Config, Format, Id, ItemRole, Items, Method, Outline, PROBLEMS, PassFacts, Passes, Problems, Values, output_items, plane_bytes,
-    set,
+    Config, Format, Id, ItemRole, Items, Method, Outline, PROBLEMS, PassFacts, Passes, Problems, Values, output_items,
+    plane_bytes, set,
 };
 use crate::shared::{
-    BoundsPush, BucketInfoProblem, BucketInfoPush, ClearLookBackPush, CountingInfoProblem, CountingInfoPush, FLAG_HISTOGRAMS,
-    LabelProblem, LabelPush, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, RadixProblem, SharedStruct, SingleDispatchPush,
+    BoundsPush, BucketInfoProblem, BucketInfoPush, ClearLookBackPush, CountingInfoProblem, CountingInfoPush,
+    FLAG_HISTOGRAMS, LabelProblem, LabelPush, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, RadixProblem, SharedStruct,
+    SingleDispatchPush,
 };
 use crate::tuning::{Shape, TileShape};
 use crate::{Result, Strategy};
@@ -148,7 +149,16 @@ impl<'a> SplitTable<'a> {
         };
         let info_rows = info_rows?;
         let label_rows = if by.labels.is_some() { problems.table::<LabelProblem>(layout)? } else { Range::NONE };
-        Ok(Self { problems, algorithm, by, jobs, bounds: Bounds::of(&bounds), writes_bucket_info, info_rows, label_rows })
+        Ok(Self {
+            problems,
+            algorithm,
+            by,
+            jobs,
+            bounds: Bounds::of(&bounds),
+            writes_bucket_info,
+            info_rows,
+            label_rows,
+        })
     }
 
     fn for_each_job(&self, visit: &mut dyn FnMut(&RadixProblem, &Job)) {
@@ -256,9 +266,10 @@ impl<'p, 'a> Builder<'p, 'a> {
         let starts = add("starts", bounds.starts);
         let has_items = problems.most_items != 0;
         let clears = problems.config.skips_histogram() && has_items && !table.algorithm.is_single_dispatch();
-        for (id, rows, range, wanted) in
-            [(info_rows, INFO, table.info_rows, *writes_bucket_info || clears), (label_rows, LABELS, table.label_rows, has_items)]
-        {
+        for (id, rows, range, wanted) in [
+            (info_rows, INFO, table.info_rows, *writes_bucket_info || clears),
+            (label_rows, LABELS, table.label_rows, has_items),
+        ] {
             if let Some(resource) = id.0.filter(|_| wanted) {
                 passes.plan.add_upload(table, rows, problems.offset_of(range), resource);
             }
@@ -357,7 +368,13 @@ impl<'p, 'a> Builder<'p, 'a> {
         }
         let values = self.values_of_all_buckets(config.along(tile, *mode));
         let chunks = passes.chunks();
-        self.info_pass::<ClearLookBackPush, BucketInfoProblem>(Kernel::SplitClearLookBack, &values, chunks, reads, writes);
+        self.info_pass::<ClearLookBackPush, BucketInfoProblem>(
+            Kernel::SplitClearLookBack,
+            &values,
+            chunks,
+            reads,
+            writes,
+        );
     }
 
     /// Kernels that write bucket information cover all buckets, and with given starts they read those.
@@ -372,7 +389,8 @@ impl<'p, 'a> Builder<'p, 'a> {
         if !std::mem::take(&mut self.writes_bucket_info) {
             return;
         }
-        let (passes, Problems { config, mode, count, most_items, most_segments, .. }) = (&self.passes, &self.table.problems);
+        let (passes, Problems { config, mode, count, most_items, most_segments, .. }) =
+            (&self.passes, &self.table.problems);
         let format = passes.format();
         let (starts, buckets) = (self.starts, self.table.by.buckets);
         // The counts of a digit, or sorted labels.
@@ -408,7 +426,9 @@ impl<'p, 'a> Builder<'p, 'a> {
             Kernel::SplitSingleDispatchInfo => {
                 self.info_pass::<CountingInfoPush, CountingInfoProblem>(kernel, &values, groups, reads, writes);
             }
-            Kernel::SplitBounds => self.info_pass::<BoundsPush, BucketInfoProblem>(kernel, &values, groups, reads, writes),
+            Kernel::SplitBounds => {
+                self.info_pass::<BoundsPush, BucketInfoProblem>(kernel, &values, groups, reads, writes)
+            }
             _ => self.info_pass::<BucketInfoPush, BucketInfoProblem>(kernel, &values, groups, reads, writes),
         }
     }

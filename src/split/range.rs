@@ -72,7 +72,11 @@ mod tests {
 
     fn check(low: u32, width: u32, buckets: u32, key: u32) {
         let expected = (key.saturating_sub(low) / width).min(buckets - 1);
-        assert_eq!(Ranges::new(low, width, buckets).bucket(key, buckets), expected, "{key} from {low} on by {width} of {buckets}");
+        assert_eq!(
+            Ranges::new(low, width, buckets).bucket(key, buckets),
+            expected,
+            "{key} from {low} on by {width} of {buckets}"
+        );
     }
 
     #[test]
@@ -87,12 +91,18 @@ mod tests {
             u32::MAX / 257,
         ]);
         for width in widths.filter(|width| *width != 0) {
-            for (low, buckets) in [(0, 1), (0, 2), (0, 3), (0, 255), (0, 256), (7, 33), (u32::MAX - 9, 9), (u32::MAX, 2)] {
+            for (low, buckets) in
+                [(0, 1), (0, 2), (0, 3), (0, 255), (0, 256), (7, 33), (u32::MAX - 9, 9), (u32::MAX, 2)]
+            {
                 for border in 0..=buckets {
                     let key = low.saturating_add(width.saturating_mul(border));
-                    [key.saturating_sub(1), key, key.saturating_add(1)].into_iter().for_each(|key| check(low, width, buckets, key));
+                    [key.saturating_sub(1), key, key.saturating_add(1)]
+                        .into_iter()
+                        .for_each(|key| check(low, width, buckets, key));
                 }
-                [0, 1, u32::MAX / 2, u32::MAX - 1, u32::MAX].into_iter().for_each(|key| check(low, width, buckets, key));
+                [0, 1, u32::MAX / 2, u32::MAX - 1, u32::MAX]
+                    .into_iter()
+                    .for_each(|key| check(low, width, buckets, key));
             }
         }
     }

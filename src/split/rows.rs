@@ -3,8 +3,8 @@
 use super::job::{BucketSource, Buckets, LabelBy};
 use crate::radix::{behind, push_constants};
 use crate::shared::{
-    BoundsPush, BucketInfoProblem, BucketInfoPush, BucketRanges, ClearLookBackPush, CountingInfoProblem, CountingInfoPush,
-    LabelProblem, LabelPush, RadixProblem, SingleDispatchPush,
+    BoundsPush, BucketInfoProblem, BucketInfoPush, BucketRanges, ClearLookBackPush, CountingInfoProblem,
+    CountingInfoPush, LabelProblem, LabelPush, RadixProblem, SingleDispatchPush,
 };
 
 push_constants! {
@@ -62,7 +62,20 @@ impl From<InfoFacts<'_>> for BucketInfoProblem {
         let RadixProblem { alternate_keys, count, status, max_count, histogram, tile_words, .. } = *problem;
         let labels = behind(alternate_keys, labels);
         let [offsets, counts, commands, starts] = [offsets, counts, commands, starts].map(|range| range.address.into());
-        Self { offsets, counts, commands, starts, labels, count, status, max_count, command_items, capacity, histogram, tile_words }
+        Self {
+            offsets,
+            counts,
+            commands,
+            starts,
+            labels,
+            count,
+            status,
+            max_count,
+            command_items,
+            capacity,
+            histogram,
+            tile_words,
+        }
     }
 }
 

@@ -41,8 +41,10 @@ impl Way {
         let profile = context.device().profile();
         let shape = |items| Shape { threads: profile.plain_threads, items };
         let merge = SizedMerge { up_to: u32::MAX, run: shape(1), window: shape(2) };
-        let ranked = SizedRank { above: 0, above_in_place: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
-        let single_dispatch = SizedTile { up_to: 1 << 14, shape: shape(if profile.emulated_subgroups { 1 } else { 2 }).into() };
+        let ranked =
+            SizedRank { above: 0, above_in_place: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
+        let single_dispatch =
+            SizedTile { up_to: 1 << 14, shape: shape(if profile.emulated_subgroups { 1 } else { 2 }).into() };
         let mut profile = Profile {
             direct_up_to: most(self == Self::Direct),
             prefixes_up_to: most([Self::Prefixes, Self::PrefixesPassingOver].contains(&self)),
@@ -75,7 +77,15 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(seed: u64, size: usize, device_count: Option<u32>) -> Self {
-        Self { seed, size, device_count, status: device_count.is_some(), varied: u32::MAX, offsets: Vec::new(), keys: Vec::new() }
+        Self {
+            seed,
+            size,
+            device_count,
+            status: device_count.is_some(),
+            varied: u32::MAX,
+            offsets: Vec::new(),
+            keys: Vec::new(),
+        }
     }
 
     /// Words as they come, in this order.
@@ -169,8 +179,10 @@ impl Bench {
             let status = if problem.status { memory.add(&[0xad; 4], 4) as u64 } else { 0 };
             let offsets = if info.segmented { memory.add(bytemuck::cast_slice(&problem.offsets), 4) as u64 } else { 0 };
             let offsets = Range::new(offsets, problem.offsets.len() as u64 * 4);
-            let segments =
-                Segments { offsets, count: Count { max: problem.offsets.len().saturating_sub(1) as u32, address: count } };
+            let segments = Segments {
+                offsets,
+                count: Count { max: problem.offsets.len().saturating_sub(1) as u32, address: count },
+            };
             // Addresses are offsets until there is a buffer.
             let sort = Items {
                 count: Count { max: problem.size as u32, address: if info.segmented { 0 } else { count } },
@@ -181,7 +193,8 @@ impl Bench {
                 ..Items::default()
             };
             let arguments = sort.arguments(&format);
-            let sizes: Vec<_> = arguments.iter().map(|argument| (argument.role, argument.range.size as usize)).collect();
+            let sizes: Vec<_> =
+                arguments.iter().map(|argument| (argument.role, argument.range.size as usize)).collect();
             let mut array = |role: ItemRole, bytes: &[u8], alignment: u32| {
                 let size = sizes.iter().find(|(known, _)| *known == role).map_or(0, |(_, size)| *size);
                 if size == 0 {
@@ -217,7 +230,8 @@ impl Bench {
                 sorts.buckets.push(Buckets {
                     starts,
                     range: Ranges::new(LOW, WIDTH, split.buckets.min(RADIX)).words(),
-                    low: labels::LOW ^ if split.labels.is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
+                    low: labels::LOW
+                        ^ if split.labels.is_some_and(|labels| labels.encoding != 0) { 1 << 63 } else { 0 },
                     width: labels::WIDTH,
                     given,
                     offsets: words(times * (split.buckets + 1)),
@@ -258,7 +272,10 @@ impl Bench {
     pub(super) fn with_plan<T>(&self, body: impl FnOnce(&Plan<'_>, Vec<u8>, &[RadixProblem]) -> T) -> T {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
         let algorithm = config.algorithm(self.sorts.infos[0].count.max);
-        assert!(self.sorts.infos.iter().all(|info| config.algorithm(info.count.max) == algorithm), "one case, one algorithm");
+        assert!(
+            self.sorts.infos.iter().all(|info| config.algorithm(info.count.max) == algorithm),
+            "one case, one algorithm"
+        );
         let mut layout = ScratchLayout::default();
         layout.part(AHEAD).unwrap();
         let table = AnyTable::new(config, algorithm, &self.sorts, self.scratch_address(), &mut layout).unwrap();

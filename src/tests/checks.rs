@@ -11,8 +11,8 @@ use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{Format, cpu};
 use crate::shared::{
-    FLAG_SHARED_DIGITS, OUTPUT_BUCKETS, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, PASSED_OVER_PREFIXES, PERMUTE_TO_SCRATCH,
-    PackedPass, RadixProblem, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET,
+    FLAG_SKIPS_CONSTANT_DIGITS, OUTPUT_BUCKETS, OUTPUT_ONE, OUTPUT_PLACED, OUTPUT_RANKS, PERMUTE_TO_SCRATCH,
+    PackedPass, RadixProblem, SORTED_BY_PREFIXES, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET,
 };
 
 /// The count rows of a problem's tiles (glsl/radix/chunks.glsl): for each tile, the counts of preceding tiles of its
@@ -40,7 +40,7 @@ impl Bench {
         let chosen = self.chosen(twin);
         let passed_over = if chosen {
             below_prefix(&twin.format)
-        } else if pass.has(FLAG_SHARED_DIGITS) {
+        } else if pass.has(FLAG_SKIPS_CONSTANT_DIGITS) {
             twin.shared
         } else {
             0
@@ -91,7 +91,7 @@ impl Bench {
             match name {
                 "radix_prepare" => {
                     let counted = !counts_tiles && twin.format.places_bins_in_order();
-                    let cleared = counted || packed.has(FLAG_SHARED_DIGITS);
+                    let cleared = counted || packed.has(FLAG_SKIPS_CONSTANT_DIGITS);
                     let histograms = self.part(memory, row.histogram, digits * bins + 1);
                     assert!(!cleared || histograms.iter().all(|count| *count == 0), "histograms are cleared");
                 }
@@ -132,7 +132,10 @@ impl Bench {
                             let starts = input.starts(twin.len());
                             twin.reorder(tile, index);
                             for (address, expected) in twin.placed(row, to, &starts) {
-                                assert!(self.bytes(memory, address, expected.len()) == expected, "{name}: {to:?}, {problem:?}");
+                                assert!(
+                                    self.bytes(memory, address, expected.len()) == expected,
+                                    "{name}: {to:?}, {problem:?}"
+                                );
                             }
                         }
                         _ => {
@@ -143,8 +146,8 @@ impl Bench {
                 }
                 "sort_choose_prefix_path" => {
                     let found = self.part(memory, row.histogram, digits * bins + 1)[digits * bins];
-                    let shared = if packed.has(FLAG_SHARED_DIGITS) { twin.shared } else { 0 };
-                    let prefixes = PASSED_OVER_PREFIXES | below_prefix(&twin.format);
+                    let shared = if packed.has(FLAG_SKIPS_CONSTANT_DIGITS) { twin.shared } else { 0 };
+                    let prefixes = SORTED_BY_PREFIXES | below_prefix(&twin.format);
                     assert_eq!(found, if self.chosen(twin) { prefixes } else { shared }, "what is not sorted by");
                 }
                 "sort_equal_prefixes" => {
@@ -165,9 +168,12 @@ impl Bench {
                 }
                 "merge_sort_run" | "merge_partition" | "merge_join" if self.merging().is_some() => {
                     let [level, levels] = ["level", "levels"].map(|name| member(pass, name).unwrap());
-                    let to = Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
+                    let to =
+                        Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
                     match (name, self.merging()) {
-                        ("merge_partition", _) => self.check_windows(memory, member(pass, "run_items").unwrap(), row, twin),
+                        ("merge_partition", _) => {
+                            self.check_windows(memory, member(pass, "run_items").unwrap(), row, twin)
+                        }
                         (_, Some(merging)) => {
                             twin.sort_runs(merging.run_items(level) as usize);
                             compare_items(twin, to);
@@ -187,12 +193,14 @@ impl Bench {
                     let [_, values] = twin.output();
                     // After both planes of source indices.
                     let aside = address(row.alternate_values) + u64::from(row.max_count.next_multiple_of(4)) * 8;
-                    let target = if member(pass, "step") == Some(PERMUTE_TO_SCRATCH) { aside } else { address(row.to_values) };
+                    let target =
+                        if member(pass, "step") == Some(PERMUTE_TO_SCRATCH) { aside } else { address(row.to_values) };
                     assert_eq!(self.bytes(memory, target, values.len()), values, "{name}");
                 }
                 "split_label" => {
                     let bytes = twin.format.key_bits as usize / 8;
-                    let expected: Vec<u8> = twin.keys[0].iter().flat_map(|label| label.to_le_bytes()[..bytes].to_vec()).collect();
+                    let expected: Vec<u8> =
+                        twin.keys[0].iter().flat_map(|label| label.to_le_bytes()[..bytes].to_vec()).collect();
                     assert!(self.bytes(memory, address(row.alternate_keys), expected.len()) == expected, "{name}");
                 }
                 "split_bucket_info" | "split_single_dispatch_info" | "split_bounds" => {
@@ -200,7 +208,10 @@ impl Bench {
                     let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                     let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];
                     let expected = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum::<u32>();
-                    assert!(!problem.status || self.words(memory, address(row.status), 1) == [expected], "{name}: status");
+                    assert!(
+                        !problem.status || self.words(memory, address(row.status), 1) == [expected],
+                        "{name}: status"
+                    );
                     if counts_tiles && twin.format.output() == OUTPUT_PLACED && twin.len() != 0 {
                         let found = self.part(memory, row.histogram, bins);
                         assert_eq!(found, input.starts(twin.len()), "{name}: where buckets begin");
@@ -208,9 +219,11 @@ impl Bench {
                 }
                 other => panic!("{other} has no twin"),
             }
-            let first =
-                !prepared && (["radix_histogram", "split_clear_look_back"].contains(&name) || name == "radix_count" && index == 0);
-            let settles = first || ["radix_prepare", "sort_rank", "sort_small", "sort_buckets", "merge_sort_run"].contains(&name);
+            let first = !prepared
+                && (["radix_histogram", "split_clear_look_back"].contains(&name)
+                    || name == "radix_count" && index == 0);
+            let settles =
+                first || ["radix_prepare", "sort_rank", "sort_small", "sort_buckets", "merge_sort_run"].contains(&name);
             if settles && problem.status {
                 let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
                 let status = self.words(memory, address(row.status), 1);
@@ -338,7 +351,8 @@ impl Bench {
         if !self.in_ring() {
             let expected: Vec<u32> = prefixes.iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix)).collect();
             let words = self.part(memory, row.tile_words, prefixes.len() / twin.bins() * twin.look_back_row());
-            let found: Vec<u32> = words.chunks(twin.look_back_row()).flat_map(|row| &row[..twin.bins()]).copied().collect();
+            let found: Vec<u32> =
+                words.chunks(twin.look_back_row()).flat_map(|row| &row[..twin.bins()]).copied().collect();
             assert_eq!(found, expected, "every tile's prefixes are published");
             return;
         }
@@ -382,7 +396,8 @@ impl Bench {
                 memory = run(&memory, plan, pass);
                 self.check(&memory, plan, pass, rows, &mut twins);
             }
-            for ((twin, begun), (problem, info)) in twins.iter().zip(self.twins()).zip(self.problems.iter().zip(&self.sorts.infos))
+            for ((twin, begun), (problem, info)) in
+                twins.iter().zip(self.twins()).zip(self.problems.iter().zip(&self.sorts.infos))
             {
                 let format = &twin.format;
                 // Of other outputs, all is said of the pass that leaves it.
@@ -397,7 +412,10 @@ impl Bench {
                     if array == 0 || step == 0 {
                         continue;
                     }
-                    assert!(dropped[i] || self.bytes(&memory, array, items.len()) == items, "the result is where it belongs");
+                    assert!(
+                        dropped[i] || self.bytes(&memory, array, items.len()) == items,
+                        "the result is where it belongs"
+                    );
                     let all = problem.size * step as usize;
                     let (found, before) = (self.bytes(&memory, array, all), self.bytes(&self.initial, array, all));
                     assert!(found[items.len()..] == before[items.len()..], "what lies past the count stays");

@@ -34,9 +34,14 @@ impl Bench {
                     Role::Keys => (format.key_size, info.key_stride),
                     _ => (format.value_size, info.value_stride),
                 };
-                if range.size != 0 && format.has(LAYOUT_STRIDED) && [Role::Keys, Role::Values].contains(&role) && stride != 0 {
+                if range.size != 0
+                    && format.has(LAYOUT_STRIDED)
+                    && [Role::Keys, Role::Values].contains(&role)
+                    && stride != 0
+                {
                     // Without the gaps between items.
-                    (0..u64::from(info.count.max)).for_each(|i| add(range.address + i * u64::from(stride), size as usize));
+                    (0..u64::from(info.count.max))
+                        .for_each(|i| add(range.address + i * u64::from(stride), size as usize));
                 } else if range.size != 0 {
                     add(range.address, range.size as usize);
                 }
@@ -74,7 +79,9 @@ impl Bench {
     pub(super) fn resource_at(&self, plan: &Plan<'_>, place: usize) -> String {
         let address = self.buffer.address() + place as u64;
         let there = plan.resources.iter().find(|resource| Range::new(address, 1).overlaps(resource.range));
-        there.map_or("nothing of the plan's".to_owned(), |there| format!("{}+{}", there.name, address - there.range.address))
+        there.map_or("nothing of the plan's".to_owned(), |there| {
+            format!("{}+{}", there.name, address - there.range.address)
+        })
     }
 
     /// Runs a pass twice, the second time with all bytes altered that it does not declare to read. Returns the memory
@@ -98,7 +105,8 @@ impl Bench {
         let by_chance = plan.resources.iter().enumerate().filter(|(_, resource)| {
             self.in_ring() && name.starts_with("radix_onesweep") && ["tickets", "tile_words"].contains(&resource.name)
         });
-        let by_chance = self.mask(plan, by_chance.fold(Resources::default(), |set, (i, _)| set.union(Resources::of(&[i]))));
+        let by_chance =
+            self.mask(plan, by_chance.fold(Resources::default(), |set, (i, _)| set.union(Resources::of(&[i]))));
         let left_alone = |i: usize| after[i] == memory[i] && again[i] == altered[i];
         let depends = (0..memory.len())
             .filter(|i| !by_chance[*i])

@@ -10,8 +10,8 @@ use self::composed::Chain;
 use self::pipelines::made_by;
 
 use super::problems::{
-    Addresses, Group, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, groups, segmented_formats, segmented_splits,
-    splits, tables,
+    Addresses, Group, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, groups, segmented_formats,
+    segmented_splits, splits, tables,
 };
 use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resource, Upload};
 use crate::core::record::{Commands, record};
@@ -114,7 +114,8 @@ impl Commands for List<'_> {
         if let Groups::Indirect { offset, resource } = pass.groups {
             add(resource, Stage::DRAW_INDIRECT, false);
             let arguments = truth.plan.resources[resource].range;
-            let inside = SCRATCH + offset >= arguments.address && SCRATCH + offset + 12 <= arguments.address + arguments.size;
+            let inside =
+                SCRATCH + offset >= arguments.address && SCRATCH + offset + 12 <= arguments.address + arguments.size;
             assert!(inside, "the command lies in what is declared to hold it");
         }
         self.commands.push(Command::Accesses(accesses));
@@ -126,7 +127,10 @@ impl Commands for List<'_> {
         let range = Range::new(SCRATCH + offset, bytes.len() as u64);
         let table = self.truths[plan].plan.resources[upload.resource].range;
         assert!(range.address >= table.address && range.address + range.size <= table.address + table.size);
-        assert!(bytes.len() <= 65_536 && bytes.len().is_multiple_of(4) && offset.is_multiple_of(4), "vkCmdUpdateBuffer's limits");
+        assert!(
+            bytes.len() <= 65_536 && bytes.len().is_multiple_of(4) && offset.is_multiple_of(4),
+            "vkCmdUpdateBuffer's limits"
+        );
         let what = format!("plan {plan} update");
         self.commands.push(Command::Accesses(vec![Access {
             stage: Stage::ALL_TRANSFER,
@@ -205,7 +209,8 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
 fn profile(facts: &DeviceFacts) -> Profile {
     let mut profile = Profile { prefixes_up_to: 1 << 20, ..Profile::for_device(facts) };
     for shapes in profile.sort_shapes_mut() {
-        shapes.merges = ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
+        shapes.merges =
+            ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     }
     profile
 }
@@ -239,7 +244,10 @@ fn check_group(group: &Group<'_>, plan: &Plan<'_>) {
     let made = made_by(group.primitive(), group.config, None);
     let missing = plan.variants.iter().find(|variant| !made.contains(variant));
     assert!(missing.is_none(), "a sorter makes every pipeline that it may need, but {missing:?}");
-    assert!(plan.variants.len() <= MAX_VARIANTS / 5, "a composed plan has too many pipelines of ones like this: {plan}");
+    assert!(
+        plan.variants.len() <= MAX_VARIANTS / 5,
+        "a composed plan has too many pipelines of ones like this: {plan}"
+    );
     for (place, pass) in plan.passes.iter().enumerate() {
         let told = |id: usize| {
             let written = plan.passes[..place].iter().any(|before| before.writes.iter().any(|other| other == id));
@@ -349,7 +357,10 @@ fn a_pass_that_is_not_declared_is_found() {
                     let commands = List::of(truths, &[told]);
                     let told_enough =
                         blind + 1 == plans[0].passes.len() && barriers(&commands) == barriers(&List::of(truths, plans));
-                    assert!(told_enough || unprotected(&commands).next().is_some(), "pass {blind} of {name} by {strategy:?}");
+                    assert!(
+                        told_enough || unprotected(&commands).next().is_some(),
+                        "pass {blind} of {name} by {strategy:?}"
+                    );
                 }
             });
         }
@@ -365,6 +376,9 @@ fn a_write_that_is_not_declared_is_found() {
         let told = retold(&plans[0], count, |pass| pass.writes = Default::default());
         let commands = List::of(truths, &[told]);
         let found: Vec<String> = unprotected(&commands).collect();
-        assert!(found.iter().any(|pair| pair.contains("radix_count tile_words then plan 0 radix_spine tile_words")), "{found:?}");
+        assert!(
+            found.iter().any(|pair| pair.contains("radix_count tile_words then plan 0 radix_spine tile_words")),
+            "{found:?}"
+        );
     });
 }

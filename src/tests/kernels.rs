@@ -57,8 +57,13 @@ fn every_way(emulated: bool, info: SorterInfo) {
 
 /// Formats with different kernels, by each strategy.
 fn proven() -> Vec<SorterInfo> {
-    let strided =
-        |key, value| SorterInfo { key, value, layout: Layout::Strided, placement: Placement::Preserve, ..SorterInfo::keys() };
+    let strided = |key, value| SorterInfo {
+        key,
+        value,
+        layout: Layout::Strided,
+        placement: Placement::Preserve,
+        ..SorterInfo::keys()
+    };
     let mut all: Vec<SorterInfo> = formats().into_iter().map(|(_, info)| info).collect();
     all.push(SorterInfo { order: Order::Descending, ..strided(KeyType::I64, ValueType::Bytes(8)) });
     all.push(strided(KeyType::U8, ValueType::U32));
@@ -99,7 +104,8 @@ fn chunks_of_two_problems() {
 }
 
 fn with_emulated_subgroups(strategy: Strategy) {
-    let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
+    let doubles =
+        SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
     alone(true, Way::Direct, doubles.strategy(strategy));
     alone(true, Way::PassingOver, SorterInfo::keys().strategy(strategy));
     together(true, Way::EveryDigit, SorterInfo::pairs().strategy(strategy));
@@ -185,7 +191,12 @@ fn prefix_kernels() {
             placement: Placement::Preserve,
             ..long
         },
-        SorterInfo { placement: Placement::DoubleBuffer, layout: Layout::Interleaved, value: ValueType::Bytes(8), ..long },
+        SorterInfo {
+            placement: Placement::DoubleBuffer,
+            layout: Layout::Interleaved,
+            value: ValueType::Bytes(8),
+            ..long
+        },
         // Prefixes of fewer bits, and such that are parts of two words.
         SorterInfo { begin_bit: 3, end_bit: 61, ..long },
         SorterInfo { begin_bit: 5, end_bit: 43, value: ValueType::Bytes(4), ..long },
@@ -207,9 +218,12 @@ fn a_prefix_that_many_keys_have() {
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let (tile, margin) = (context(true).device().profile().sort_finish.tile() as usize, FINISH_MARGIN as usize);
     // Number of keys, distance of the keys that share the prefix, and the end of the tile that these keys straddle.
-    for (seed, prefix, keys, every, end_of_tile) in
-        [(3, 0x38_51eb, 1000, 7, tile), (4, 0x38_51eb, 1000, 7, tile), (5, 0, 4800, 16, tile), (6, 0xff_ffff, 562, 5, 2 * tile)]
-    {
+    for (seed, prefix, keys, every, end_of_tile) in [
+        (3, 0x38_51eb, 1000, 7, tile),
+        (4, 0x38_51eb, 1000, 7, tile),
+        (5, 0, 4800, 16, tile),
+        (6, 0xff_ffff, 562, 5, 2 * tile),
+    ] {
         let many = |(i, word): (usize, u32)| if i % every == 1 { prefix << 8 | word & 0xff } else { word };
         let keys: Vec<u32> = noise(seed, keys).into_iter().enumerate().map(many).collect();
         let before = keys.iter().filter(|key| **key >> 8 < prefix).count();
@@ -244,9 +258,12 @@ fn merged(info: SorterInfo) {
     };
     let run = context(false).device().profile().plain_threads as usize;
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
-    for (levels, sizes) in
-        [(0, [run - 3, run]), (1, [3 * run + 1, 4 * run]), (2, [15 * run - 3, 4 * run + 1]), (3, [23 * run + 5, 21 * run])]
-    {
+    for (levels, sizes) in [
+        (0, [run - 3, run]),
+        (1, [3 * run + 1, 4 * run]),
+        (2, [15 * run - 3, 4 * run + 1]),
+        (3, [23 * run + 5, 21 * run]),
+    ] {
         let [size, other] = sizes;
         let batch = vec![
             Problem::new(51, size, None),
@@ -359,7 +376,9 @@ fn rank_kernel() {
 fn ranks_by_several_chunks() {
     let context = context(false);
     let (threads, facts) = (context.device().profile().plain_threads, context.device().facts());
-    for (_, info) in formats().into_iter().filter(|(name, _)| ["pairs", "lexicographic", "range_over_words"].contains(name)) {
+    for (_, info) in
+        formats().into_iter().filter(|(name, _)| ["pairs", "lexicographic", "range_over_words"].contains(name))
+    {
         let info = info.strategy(Strategy::Lookback);
         let words = Sorts::new(info).format().compared_words();
         let chunk = ranked_chunk(threads, words, facts.shared_memory) as usize;
@@ -384,8 +403,12 @@ fn any_digits_are_passed_over() {
     ] {
         for varied in 0..16 {
             let strategy = [Strategy::Lookback, Strategy::ReduceThenScan][varied as usize % 2];
-            let bench =
-                Bench::new(false, Way::PassingOver, info.strategy(strategy), vec![Problem::new(4, 3 * tile, None).varied(varied)]);
+            let bench = Bench::new(
+                false,
+                Way::PassingOver,
+                info.strategy(strategy),
+                vec![Problem::new(4, 3 * tile, None).varied(varied)],
+            );
             let digits = bench.sorts.format().digits();
             let shared = !varied & ((1 << digits) - 1);
             assert_eq!(bench.twins()[0].shared, shared, "keys are as meant");

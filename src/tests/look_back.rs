@@ -67,7 +67,11 @@ impl Ring {
             let found = self.places(tile, digit).map(|place| words[place]);
             if sure.contains(&tile) || found.iter().all(|word| word >> RING_TAG_SHIFT == self.tag(tile)) {
                 let prefix = prefixes[tile * self.bins + digit];
-                assert_eq!(found, Self::halves(self.tag(tile), PREFIX, prefix), "tile {tile} digit {digit} of the ring");
+                assert_eq!(
+                    found,
+                    Self::halves(self.tag(tile), PREFIX, prefix),
+                    "tile {tile} digit {digit} of the ring"
+                );
             }
         }
     }

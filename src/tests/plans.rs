@@ -16,8 +16,10 @@ fn tuned(sorts: &[Sorts], facts: &DeviceFacts, profile: &Profile) -> String {
     let mut layout = Layout::default();
     let groups = groups(sorts, facts, profile);
     let tables = tables(&groups, &mut layout);
-    let plans =
-        groups.iter().zip(&tables).map(|(group, table)| format!("{:?} {}", group.config.strategy, Plan::of(table).unwrap()));
+    let plans = groups
+        .iter()
+        .zip(&tables)
+        .map(|(group, table)| format!("{:?} {}", group.config.strategy, Plan::of(table).unwrap()));
     let plans: Vec<_> = plans.collect();
     format!("{}scratch {} bytes\n", plans.concat(), layout.size())
 }
@@ -44,7 +46,8 @@ fn devices_have_plans() {
     for (name, facts) in devices() {
         let profile = Profile::for_device(&facts);
         let problem = Problem { size: 1 << 20, count_on_device: true, status: true };
-        let text = format!("{profile}\n{}", text(&one(SorterInfo::pairs().strategy(profile.strategy), problem), &facts));
+        let text =
+            format!("{profile}\n{}", text(&one(SorterInfo::pairs().strategy(profile.strategy), problem), &facts));
         assert_text(&format!("device_{name}"), &text);
     }
 }
@@ -91,7 +94,10 @@ fn formats_have_plans() {
         ("twelve_bits_in_place", SorterInfo { begin_bit: 4, end_bit: 16, ..keys }),
         ("twenty_bits_in_place", SorterInfo { begin_bit: 4, end_bit: 24, ..keys }),
         ("segments", SorterInfo { segmented: true, value: ValueType::U32, ..keys }),
-        ("segments_of_narrow_keys", SorterInfo { segmented: true, key: KeyType::U8, strategy: Strategy::ReduceThenScan, ..keys }),
+        (
+            "segments_of_narrow_keys",
+            SorterInfo { segmented: true, key: KeyType::U8, strategy: Strategy::ReduceThenScan, ..keys },
+        ),
         ("ring", keys.strategy(Strategy::Ring)),
         ("chained_scan", keys.strategy(Strategy::ChainedScan)),
     ] {
@@ -108,7 +114,9 @@ fn formats_have_plans() {
 #[test]
 fn splits_have_plans() {
     let problem = |size| Problem { size, count_on_device: true, status: true };
-    for (name, strategy) in [("split_lookback", Strategy::Lookback), ("split_reduce_then_scan", Strategy::ReduceThenScan)] {
+    for (name, strategy) in
+        [("split_lookback", Strategy::Lookback), ("split_reduce_then_scan", Strategy::ReduceThenScan)]
+    {
         let text = [(0, 100_000), (1, 1 << 26), (2, 1 << 26), (4, 0)].map(|(place, size)| {
             let mut one = Sorts::splits(splits()[place].strategy(strategy));
             one.push(&mut Addresses::new(), problem(size));
@@ -133,7 +141,9 @@ fn other_outputs_by_look_back_have_plans() {
     let plans = |place: usize, strategy, sizes: &[u32]| {
         let mut split = Sorts::splits(splits()[place].strategy(strategy));
         let mut addresses = Addresses::new();
-        sizes.iter().for_each(|size| split.push(&mut addresses, Problem { size: *size, count_on_device: true, status: true }));
+        sizes
+            .iter()
+            .for_each(|size| split.push(&mut addresses, Problem { size: *size, count_on_device: true, status: true }));
         text(&[split], &NVIDIA)
     };
     let two = [1 << 24, 1 << 25];
@@ -150,14 +160,16 @@ fn other_outputs_by_look_back_have_plans() {
 /// Runs, merged once, twice, in a batch; and where items are too large, tiles.
 #[test]
 fn merging_has_plans() {
-    let merges = || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
+    let merges =
+        || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     let mut profile = Profile::for_device(&NVIDIA);
     (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
     let keys = SorterInfo::keys().strategy(Strategy::Lookback);
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = |size| Problem { size, count_on_device: false, status: false };
     let once = tuned(&one(keys, problem(10_000)), &NVIDIA, &profile);
-    let twice = tuned(&one(long, Problem { count_on_device: true, status: true, ..problem(100_000) }), &NVIDIA, &profile);
+    let twice =
+        tuned(&one(long, Problem { count_on_device: true, status: true, ..problem(100_000) }), &NVIDIA, &profile);
     let mut batch = Sorts::new(SorterInfo { key: KeyType::I16, ..keys });
     let mut addresses = Addresses::new();
     batch.infos.extend([20_000, 100_000, 17_000].map(|size| addresses.info(problem(size), &batch.format())));
@@ -198,9 +210,11 @@ fn every_problem_of_a_batch_has_a_workgroup() {
     let splits = [1, 6, 11].map(|place| Sorts::splits(splits()[place].strategy(Strategy::ReduceThenScan)));
     let mut finishing = 0;
     for config in std::iter::once(prefixes).chain(sorts).chain(splits) {
-        for (size, problems) in [(300_000, 1), (300_000, 65_535), (300_000, 65_536), (300_000, 70_000), (1000, 70_000)] {
+        for (size, problems) in [(300_000, 1), (300_000, 65_535), (300_000, 65_536), (300_000, 70_000), (1000, 70_000)]
+        {
             let (mut batch, mut addresses) = (config.clone(), Addresses::new());
-            (0..problems).for_each(|_| batch.push(&mut addresses, Problem { size, count_on_device: false, status: true }));
+            (0..problems)
+                .for_each(|_| batch.push(&mut addresses, Problem { size, count_on_device: false, status: true }));
             let (batch, mut layout) = ([batch], Layout::default());
             let groups = groups(&batch, &NVIDIA, &profile);
             for table in &tables(&groups, &mut layout) {
@@ -224,7 +238,8 @@ fn handles_have_the_pipelines_of_their_plans() {
     let profile = Profile::for_device(&NVIDIA);
     let sorter = |info: SorterInfo| (Sorts::new(info.strategy(Strategy::Lookback)), None);
     // As Strategy::Auto has it on this device.
-    let splitter = |info: SplitterInfo| (Sorts::splits(info.strategy(Strategy::ReduceThenScan)), Some(Strategy::Lookback));
+    let splitter =
+        |info: SplitterInfo| (Sorts::splits(info.strategy(Strategy::ReduceThenScan)), Some(Strategy::Lookback));
     let field = BucketFunction::Bits { begin_bit: 0 };
     let handles = [
         ("keys", sorter(SorterInfo::keys())),
@@ -240,7 +255,8 @@ fn handles_have_the_pipelines_of_their_plans() {
         let made = sorts.primitive().variants(sorts.config(&NVIDIA, &profile), *of_few, batches).unwrap();
         let mut kernels: Vec<_> = made.iter().map(|variant| variant.kernel.name()).collect();
         kernels.sort_unstable();
-        let kernels: Vec<_> = kernels.chunk_by(|a, b| a == b).map(|same| format!("{} {}", same.len(), same[0])).collect();
+        let kernels: Vec<_> =
+            kernels.chunk_by(|a, b| a == b).map(|same| format!("{} {}", same.len(), same[0])).collect();
         let together = if batches { ", batches" } else { "" };
         text += &format!("{name}{together}: {} pipelines\n    {}\n", made.len(), kernels.join(", "));
     }

@@ -40,7 +40,8 @@ impl Algorithm {
     pub(super) fn tile(self) -> Option<TileShape> {
         match self {
             Self::Sort(sort::Algorithm::Tiled(tile, ..)) | Self::Split(split::Algorithm::Tiled(tile, _)) => Some(tile),
-            Self::Sort(sort::Algorithm::Segments { tiles, .. }) | Self::Split(split::Algorithm::Segments { tiles, .. }) => tiles,
+            Self::Sort(sort::Algorithm::Segments { tiles, .. })
+            | Self::Split(split::Algorithm::Segments { tiles, .. }) => tiles,
             _ => None,
         }
     }
@@ -87,7 +88,8 @@ pub(super) trait Requests: Jobs<Job, Role> + Jobs<Items, ItemRole> {
 impl Primitive {
     /// The arguments of a job, without scratch.
     pub(super) fn arguments(self, format: &Format, job: &Job) -> Arguments<Role> {
-        let of_items = |Argument { role, range, written }: Argument<ItemRole>| Argument { role: role.into(), range, written };
+        let of_items =
+            |Argument { role, range, written }: Argument<ItemRole>| Argument { role: role.into(), range, written };
         match self {
             Self::Sort => job.items.arguments(format).into_iter().map(of_items).collect(),
             Self::Split(by) => by.arguments(format, job),

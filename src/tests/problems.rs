@@ -1,6 +1,8 @@
 //! Devices and problems that exist in numbers only.
 
-use super::primitives::{Algorithm, AnyTable, Buckets, Job, Primitive, Requests, Role, Selection, bounding_ranges_of_items};
+use super::primitives::{
+    Algorithm, AnyTable, Buckets, Job, Primitive, Requests, Role, Selection, bounding_ranges_of_items,
+};
 use crate::core::memory::BoundingRanges;
 use crate::core::primitive::Jobs;
 use crate::radix::{Config, Format, ItemRole, Items};
@@ -8,8 +10,8 @@ use crate::shared::OUTPUT_PLACED;
 use crate::split::SplitBy;
 use crate::tuning::Profile;
 use crate::{
-    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SorterInfo, SplitMethod, SplitOutput,
-    SplitterInfo, Strategy, ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Layout, Order, Placement, Range, SorterInfo, SplitMethod,
+    SplitOutput, SplitterInfo, Strategy, ValueType,
 };
 
 /// Address of the scratch, which does not exist.
@@ -178,7 +180,15 @@ impl Sorts {
             SplitOutput::Ranks => (ValueType::Index, true),
             _ => (value, drop_keys || output == SplitOutput::Counts),
         };
-        let info = SorterInfo { key, value, drop_keys, layout, segmented, placement: Placement::Preserve, ..SorterInfo::keys() };
+        let info = SorterInfo {
+            key,
+            value,
+            drop_keys,
+            layout,
+            segmented,
+            placement: Placement::Preserve,
+            ..SorterInfo::keys()
+        };
         Self { split: Some(split), ..Self::new(info.strategy(strategy)) }
     }
 
@@ -265,20 +275,31 @@ pub(super) fn formats() -> Vec<(&'static str, SorterInfo)> {
         ("interleaved", SorterInfo { layout: Layout::Interleaved, ..pairs }),
         (
             "interleaved_twice",
-            SorterInfo { key: KeyType::I64, layout: Layout::Interleaved, placement: twice, begin_bit: 1, end_bit: 24, ..pairs },
+            SorterInfo {
+                key: KeyType::I64,
+                layout: Layout::Interleaved,
+                placement: twice,
+                begin_bit: 1,
+                end_bit: 24,
+                ..pairs
+            },
         ),
         ("preserved", SorterInfo { placement: preserved, ..pairs }),
         ("twice", SorterInfo { placement: twice, ..pairs }),
         ("twice_odd", SorterInfo { placement: twice, end_bit: 24, ..pairs }),
         ("large_values", SorterInfo { value: ValueType::Bytes(28), ..keys }),
-        ("large_values_preserved", SorterInfo { value: ValueType::Bytes(28), placement: preserved, drop_keys: true, ..keys }),
+        (
+            "large_values_preserved",
+            SorterInfo { value: ValueType::Bytes(28), placement: preserved, drop_keys: true, ..keys },
+        ),
         ("large_values_twice", SorterInfo { key: KeyType::I8, value: ValueType::Bytes(20), placement: twice, ..keys }),
     ]
 }
 
 /// The same in segments: some of each kind.
 pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
-    let chosen = ["pairs", "doubles_descending", "narrow_pairs", "argsort", "interleaved_twice", "twice_odd", "large_values"];
+    let chosen =
+        ["pairs", "doubles_descending", "narrow_pairs", "argsort", "interleaved_twice", "twice_odd", "large_values"];
     let all = formats().into_iter().filter(|(name, _)| chosen.contains(name));
     all.map(|(name, info)| (name, SorterInfo { segmented: true, ..info })).collect()
 }
@@ -305,12 +326,14 @@ pub(super) fn splits() -> [SplitterInfo; 22] {
         SplitterInfo { drop_keys: true, ..SplitterInfo::pairs(65_536, Ids(IdType::U32)) },
         // Other outputs.
         SplitterInfo::pairs(9, BucketFunction::Bits { begin_bit: 20 }).output(SplitOutput::Bucket(4)),
-        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(255, Ids(IdType::U8)) }.output(SplitOutput::Placed),
+        SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(255, Ids(IdType::U8)) }
+            .output(SplitOutput::Placed),
         SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(100, BucketFunction::Bits { begin_bit: 25 }) }
             .output(SplitOutput::Ranks),
         SplitterInfo::keys(1000, Splitters).output(SplitOutput::Counts),
         SplitterInfo::pairs(17, Range).output(SplitOutput::Placed),
-        SplitterInfo { key: KeyType::U8, ..SplitterInfo::keys(256, BucketFunction::default()) }.output(SplitOutput::Counts),
+        SplitterInfo { key: KeyType::U8, ..SplitterInfo::keys(256, BucketFunction::default()) }
+            .output(SplitOutput::Counts),
         SplitterInfo::keys(256, bits).method(SplitMethod::Subgroup),
         SplitterInfo { key: KeyType::F64, ..SplitterInfo::pairs(33, bits) }.method(SplitMethod::Direct),
         SplitterInfo { key: KeyType::I16, ..SplitterInfo::keys(2, bits) }.method(SplitMethod::Direct),
@@ -398,7 +421,8 @@ impl Addresses {
         }
         // Arrays have exactly the sizes that the request declares.
         let mut array = |role| {
-            let wanted = sizeless.arguments(format).into_iter().find(|argument| argument.role == role).unwrap().range.size;
+            let wanted =
+                sizeless.arguments(format).into_iter().find(|argument| argument.role == role).unwrap().range.size;
             if wanted == 0 { Range::NONE } else { self.array(wanted) }
         };
         let (keys, values) = (array(ItemRole::Keys), array(ItemRole::Values));

@@ -29,15 +29,17 @@ fn prove_tuned(emulated: bool, tune: impl FnOnce(Profile) -> Profile, info: Sort
 
 fn follow(bench: &Bench) {
     let (problem, sort, info) = (&bench.problems[0], bench.sorts.infos[0], bench.sorts.info);
-    let after =
-        bench.with_plan(|plan, memory, _| plan.passes.iter().fold(memory, |memory, pass| bench.run_declared(&memory, plan, pass)));
+    let after = bench.with_plan(|plan, memory, _| {
+        plan.passes.iter().fold(memory, |memory, pass| bench.run_declared(&memory, plan, pass))
+    });
 
     // Each segment by itself, in plain Rust.
     let twin = bench.inputs[0].begun(problem.size);
     let format = &twin.format;
     let counted = problem.device_count.unwrap_or(u32::MAX).min(sort.segments.count.max) as usize;
     let segments = problem.offsets[..=counted].windows(2).map(|pair| pair[0] as usize..pair[1] as usize);
-    let steps = [format.key_step(), if format.values_separate() { format.value_size } else { 0 }].map(|step| step as usize);
+    let steps =
+        [format.key_step(), if format.values_separate() { format.value_size } else { 0 }].map(|step| step as usize);
     for (i, (array, step)) in result(format, &sort).into_iter().zip(steps).enumerate() {
         if array == 0 || step == 0 || i == 0 && info.drop_keys {
             continue;
@@ -55,8 +57,9 @@ fn follow(bench: &Bench) {
     }
     if let Some(buckets) = bench.sorts.buckets.first() {
         let mut told = Told::new(buckets);
-        segments
-            .for_each(|segment| told.tell(segment.start as u32, &twin.cut(segment).bucket_counts(), bench.profile.max_groups_x));
+        segments.for_each(|segment| {
+            told.tell(segment.start as u32, &twin.cut(segment).bucket_counts(), bench.profile.max_groups_x)
+        });
         // Those that there are not are empty.
         let none = vec![0; twin.bucket_counts().len()];
         let missing = counted..problem.offsets.len() - 1;
@@ -107,7 +110,22 @@ fn lengths(emulated: bool) -> Vec<usize> {
     let whole = context(emulated).device().profile().sort_keys.segments.tile() as usize;
     let tile = tile_of(emulated);
     let mut lengths: Vec<usize> = noise(1, 40).into_iter().map(|word| (word % 9) as usize).collect();
-    lengths.extend([whole / 2, whole / 2 + 1, 0, whole - 1, 2, whole, whole + 1, 3, 5 * tile + 1, 0, 0, 7, 2 * tile.max(whole), 1]);
+    lengths.extend([
+        whole / 2,
+        whole / 2 + 1,
+        0,
+        whole - 1,
+        2,
+        whole,
+        whole + 1,
+        3,
+        5 * tile + 1,
+        0,
+        0,
+        7,
+        2 * tile.max(whole),
+        1,
+    ]);
     lengths
 }
 
@@ -161,7 +179,8 @@ fn segments_of_many_items_a_thread() {
         let whole = shape(threads).tile() as usize;
         let window = shape(threads).segments_window() as usize;
         // One that begins long before the next; up to the end of a window and across it; more than fit together.
-        let lengths = [3, window - 20, 40, 5, whole / 2, whole / 3, whole - 1, 2, window, whole, 1, 33, 64, whole + 1, 9];
+        let lengths =
+            [3, window - 20, 40, 5, whole / 2, whole / 3, whole - 1, 2, window, whole, 1, 33, 64, whole + 1, 9];
         prove_tuned(false, tune, info.strategy(Strategy::ReduceThenScan), problem(7, &lengths, None));
     }
 }

@@ -7,8 +7,9 @@ use crate::Placement;
 use crate::radix::cpu::{self, Plane};
 use crate::radix::{Digit, Format, Items, KeyType};
 use crate::shared::{
-    Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_APART, LAYOUT_VALUES_APART,
-    LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS, RADIX_BITS, RadixProblem,
+    Address, FLAG_EVEN, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, LAYOUT_KEYS_IN_SCRATCH,
+    LAYOUT_VALUES_IN_SCRATCH, LEAST_LOOK_BACK_ROW, MOST_STEPS, OUTPUT_ONE, PREFIX_BIN_BITS, PREFIX_BINS, PREFIX_DIGITS,
+    RADIX_BITS, RadixProblem,
 };
 use crate::{BucketFunction, SorterInfo, SplitterInfo, ValueType};
 
@@ -157,7 +158,8 @@ impl Twin {
     pub(super) fn begun(&self, count: usize) -> Self {
         let mut twin = self.clone();
         twin.raw.iter_mut().for_each(|plane| plane.truncate(count));
-        twin.moved = if twin.format.has(LAYOUT_INDICES) { vec![(0..).take(count).collect()] } else { twin.values.clone() };
+        twin.moved =
+            if twin.format.has(LAYOUT_INDICES) { vec![(0..).take(count).collect()] } else { twin.values.clone() };
         twin.moved.iter_mut().for_each(|plane| plane.truncate(count));
         match twin.by_labels {
             Some(split) => twin.label(&split),
@@ -231,12 +233,17 @@ impl Twin {
         for (bucket, count) in self.bucket_counts().into_iter().enumerate() {
             let items = first..first + count as usize;
             first = items.end;
-            let start =
-                if split & 0xff == OUTPUT_ONE { (split >> 8 == bucket as u32).then_some(0) } else { starts.get(bucket).copied() };
+            let start = if split & 0xff == OUTPUT_ONE {
+                (split >> 8 == bucket as u32).then_some(0)
+            } else {
+                starts.get(bucket).copied()
+            };
             let Some(start) = start.filter(|_| count != 0) else { continue };
             let written = self.cut(items).written(row, to).into_iter();
             parts.extend(
-                written.map(|(address, bytes)| (address + u64::from(start) * (bytes.len() as u64 / u64::from(count)), bytes)),
+                written.map(|(address, bytes)| {
+                    (address + u64::from(start) * (bytes.len() as u64 / u64::from(count)), bytes)
+                }),
             );
         }
         parts
@@ -341,7 +348,8 @@ impl Twin {
     /// Takes over the order of plain keys alone that are ordered by all digits up to that of `pass`.
     pub(super) fn take_order(&mut self, found: Plane, pass: u32) {
         let digit = self.format.digit(pass);
-        let sorted_by = |keys: &Plane| keys.iter().map(|key| key & u32::MAX >> (32 - digit.shift - digit.bits)).collect::<Vec<_>>();
+        let sorted_by =
+            |keys: &Plane| keys.iter().map(|key| key & u32::MAX >> (32 - digit.shift - digit.bits)).collect::<Vec<_>>();
         let all = |keys: &Plane| {
             let mut keys = keys.clone();
             keys.sort_unstable();
@@ -363,15 +371,19 @@ impl Twin {
         let tiles = self.len().div_ceil(tile);
         let totals = cpu::spine(&mut counts, self.bins());
         let in_line = u32::from(self.format.places_bins_in_order());
-        let bases: Vec<u32> = totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total * in_line))).collect();
+        let bases: Vec<u32> =
+            totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total * in_line))).collect();
         let largest = match self.buckets {
             // Of ranges that reach beyond all keys, the last that has any.
             Some(BucketFunction::Range) => (self.bins() - 1).min(((u32::MAX - LOW) / WIDTH) as usize),
             Some(_) => self.bins() - 1,
             None => ((1 << digit.bits) - 1).min(self.bins() - 1),
         };
-        let pads = |t: usize, value: usize| if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 };
-        let of = |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
+        let pads = |t: usize, value: usize| {
+            if value == largest { ((t + 1) * tile).saturating_sub(self.len()) as u32 } else { 0 }
+        };
+        let of =
+            |t: usize, value: usize| bases[value] + counts[value * tiles + t] + own[value * tiles + t] + pads(t, value);
         (0..tiles).flat_map(|t| (0..self.bins()).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
     }
 
@@ -407,7 +419,7 @@ impl Twin {
 
     /// Large values in sorted order, gathered by the sorted source indices.
     pub(super) fn values_in_order(&self) -> Vec<Plane> {
-        if !self.format.has(LAYOUT_VALUES_APART) {
+        if !self.format.has(LAYOUT_VALUES_IN_SCRATCH) {
             return self.moved.clone();
         }
         self.values.iter().map(|plane| self.moved[0].iter().map(|from| plane[*from as usize]).collect()).collect()
@@ -438,14 +450,15 @@ impl Twin {
             return written;
         }
         let together = format.has(LAYOUT_INTERLEAVED);
-        let keys_leave = to.last && !format.has(LAYOUT_KEYS_APART);
-        let values_leave = to.last && !format.has(LAYOUT_VALUES_APART);
+        let keys_leave = to.last && !format.has(LAYOUT_KEYS_IN_SCRATCH);
+        let values_leave = to.last && !format.has(LAYOUT_VALUES_IN_SCRATCH);
         let dropped = to.last && format.has(LAYOUT_DROP_KEYS);
         if keys_leave && !dropped {
             written.push((address(row.to_keys), keys));
         }
         let mut planes = |of: &[Plane], area: u64| {
-            let bytes = of.iter().enumerate().map(|(w, plane)| (area + (w * plane.len() * 4) as u64, laid_out(&[plane], 4, 0)));
+            let bytes =
+                of.iter().enumerate().map(|(w, plane)| (area + (w * plane.len() * 4) as u64, laid_out(&[plane], 4, 0)));
             written.extend(bytes);
         };
         if !keys_leave && !dropped {
@@ -467,8 +480,11 @@ impl Twin {
     pub(super) fn area(&self, row: &RadixProblem, which: usize, alternate: bool) -> u64 {
         let format = &self.format;
         let together = if format.has(LAYOUT_INTERLEAVED) { format.value_words } else { 0 };
-        let (apart, words) = [(LAYOUT_KEYS_APART, format.key_words + together), (LAYOUT_VALUES_APART, format.value_words)][which];
-        let [in_scratch, output] = [[row.alternate_keys, row.to_keys], [row.alternate_values, row.to_values]][which].map(address);
+        let (apart, words) =
+            [(LAYOUT_KEYS_IN_SCRATCH, format.key_words + together), (LAYOUT_VALUES_IN_SCRATCH, format.value_words)]
+                [which];
+        let [in_scratch, output] =
+            [[row.alternate_keys, row.to_keys], [row.alternate_values, row.to_values]][which].map(address);
         match (alternate, self.merged || format.has(apart)) {
             (true, _) => in_scratch,
             (false, false) => output,
@@ -496,7 +512,13 @@ pub(super) struct Move {
 
 /// None if the pass is skipped. A copy is the last pass if the others end in the wrong array, or if there are no
 /// others. On the prefix path, the last pass sorts equal prefixes.
-pub(super) fn move_of_pass(format: &Format, digits: u32, passed_over: u32, by_prefixes: bool, pass: u32) -> Option<Move> {
+pub(super) fn move_of_pass(
+    format: &Format,
+    digits: u32,
+    passed_over: u32,
+    by_prefixes: bool,
+    pass: u32,
+) -> Option<Move> {
     let mut moves: Vec<u32> = (0..digits).filter(|digit| passed_over >> digit & 1 == 0).collect();
     let ends_right = match format.rule() {
         FLAG_EVEN => moves.len().is_multiple_of(2),

@@ -1,8 +1,8 @@
 //! Checks of a profile, in itself and against the device.
 
 use super::{
-    Hooks, MIN_THREADS, Profile, REDUNDANT_HISTOGRAM_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge, SizedRank,
-    SizedTile, SmallMethod, Strategy, malformed, ranked_chunk,
+    Hooks, MIN_THREADS, Profile, REDUNDANT_HISTOGRAM_BYTES, ROW_BYTES, SHARED_MEMORY_OVERHEAD, Shape, SizedMerge,
+    SizedRank, SizedTile, SmallMethod, Strategy, malformed, ranked_chunk,
 };
 use crate::Result;
 use crate::device::DeviceFacts;
@@ -110,7 +110,9 @@ impl Profile {
             for SizedTile { up_to, shape } in &shapes.single_dispatch {
                 group(shape.shape)?;
                 if *up_to > MOST_SINGLE_DISPATCH {
-                    return refuse(format!("{up_to} items exceed {MOST_SINGLE_DISPATCH}, the limit of single-dispatch splits"));
+                    return refuse(format!(
+                        "{up_to} items exceed {MOST_SINGLE_DISPATCH}, the limit of single-dispatch splits"
+                    ));
                 }
                 let Shape { threads, items } = shape.shape;
                 if *shape != shape.shape.into() {
@@ -139,7 +141,9 @@ impl Profile {
             let segments = shapes.segments;
             let Shape { threads, items } = segments.shape;
             if segments.segments_window() == 0 || items > 32 {
-                return refuse(format!("{segments} does not suit segments: 64 to {MAX_TILE} items, at most 32 a thread"));
+                return refuse(format!(
+                    "{segments} does not suit segments: 64 to {MAX_TILE} items, at most 32 a thread"
+                ));
             }
             // Shared memory also holds the number of segments before each word. The check uses the longest keys: a
             // sorter of any format must find its shape.
@@ -166,7 +170,11 @@ impl Profile {
             // Keys of maximum length, with the margins of a tile; and the bins of prefixes besides the digits'
             // counters.
             fits(&self.sort_finish, items != 0, 4 * MAX_KEY_WORDS * (threads * items + 2 * FINISH_MARGIN))?;
-            fits(&"a histogram with prefixes", true, 4 * (DIGITS_COUNTED * RADIX + PREFIX_BINS) + SHARED_MEMORY_OVERHEAD)?;
+            fits(
+                &"a histogram with prefixes",
+                true,
+                4 * (DIGITS_COUNTED * RADIX + PREFIX_BINS) + SHARED_MEMORY_OVERHEAD,
+            )?;
         }
         Ok(self)
     }
@@ -176,7 +184,11 @@ impl Profile {
     fn check_merge(&self, sized: &SizedMerge, hardware: u32, widest: u32) -> Result<()> {
         for Shape { threads, items } in [sized.run, sized.window] {
             let tile = u64::from(threads) * u64::from(items);
-            if threads < MIN_THREADS || threads > hardware || !threads.is_multiple_of(widest) || tile == 0 || tile > MAX_TILE.into()
+            if threads < MIN_THREADS
+                || threads > hardware
+                || !threads.is_multiple_of(widest)
+                || tile == 0
+                || tile > MAX_TILE.into()
             {
                 return refuse(format!("{threads} x {items} merges no items"));
             }
@@ -228,7 +240,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_device_gets_a_profile_that_it_can_run() {
-        for lanes in [(4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (128, 128), (8, 32), (32, 64), (4, 128), (64, 128)] {
+        for lanes in [(4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (128, 128), (8, 32), (32, 64), (4, 128), (64, 128)]
+        {
             for (invocations, subgroups) in [(128, 32), (256, 64), (1024, 32), (1024, 64), (512, 16)] {
                 for selectable in [false, true] {
                     let facts = DeviceFacts { lanes_selectable: selectable, ..facts(1, lanes, invocations, subgroups) };
@@ -246,7 +259,8 @@ mod tests {
     #[test]
     fn tables_of_measured_devices_fit_them() {
         for compute_only in [false, true] {
-            let facts = DeviceFacts { compute_only, shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
+            let facts =
+                DeviceFacts { compute_only, shared_memory: 48 * 1024, ..facts(VENDOR_NVIDIA, (32, 32), 1024, 32) };
             let profile = Profile::for_device(&facts);
             assert_eq!(profile.sort_keys.small.len(), 4, "the measured table is in use");
             assert_eq!(profile.clone().checked(&facts), Ok(profile));

@@ -51,6 +51,8 @@ impl fmt::Display for Hooks {
             [delay_every.to_string(), wrong_ranks.to_string(), ring_entries.to_string(), ring_reach.to_string()]
         };
         let named = Self::NAMES.into_iter().zip(lines(self)).zip(lines(&Self::default()));
-        named.filter(|((_, value), default)| value != default).try_for_each(|((name, value), _)| writeln!(f, "{name} = {value}"))
+        named
+            .filter(|((_, value), default)| value != default)
+            .try_for_each(|((name, value), _)| writeln!(f, "{name} = {value}"))
     }
 }

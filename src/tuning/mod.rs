@@ -15,7 +15,7 @@ pub(crate) use ranks::ranked_chunk;
 pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
 
 use crate::device::DeviceFacts;
-use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_PLACES, RANKING_PROVEN};
+use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX, RANKING_VERIFIED};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -89,9 +89,9 @@ pub enum Ranking {
     /// Atomic counters in shared memory. The hardware may serve the lanes of a subgroup in any order. Every tile or
     /// workgroup therefore verifies the order, and ranks its items again with ballots if it was wrong. Applies to tiles
     /// of keys without values that are sorted by all their bits: there, the keys themselves verify the order.
-    Verified = RANKING_PROVEN,
+    Verified = RANKING_VERIFIED,
     /// As [`Ranking::Verified`], and for tiles of all other items: their source indices in the tile verify the order.
-    VerifiedBySourceIndex = RANKING_PROVEN | RANKING_BY_PLACES,
+    VerifiedBySourceIndex = RANKING_VERIFIED | RANKING_BY_SOURCE_INDEX,
 }
 
 impl Ranking {
@@ -251,8 +251,9 @@ impl Profile {
         let counters = histogram_rows(threads, narrowest, PORTABLE_SHARED_MEMORY) * 1024;
         // Limits of shared memory: a key has 4 bytes, besides the counters. Later the counters' memory holds one byte
         // an item. With labels, three items share a word.
-        let items =
-            ((available - counters) / (4 * threads)).min(available / (5 * threads) / 4 * 4).min(available / (16 * threads) * 3);
+        let items = ((available - counters) / (4 * threads))
+            .min(available / (5 * threads) / 4 * 4)
+            .min(available / (16 * threads) * 3);
         let items = items.min(if facts.is_cpu { 8 } else { 16 });
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
         let tiles = [sized(u32::MAX, threads, items)];
@@ -408,10 +409,16 @@ fn shapes(
 // Measured on an H200, driver 580: see docs/sort.md. There are two tables: on the compute-only queue family a workgroup
 // may use twice the shared memory of an SM as on the graphics family. With 384 threads a kernel may use 80 registers,
 // with 256 threads 128. Segments were measured with `u32` keys only; the shapes for pairs and longer keys are derived.
-const NVIDIA_RANKED: &[SizedRank] = &[ranks(1 << 11, 1 << 12, 1 << 12, 512, 32), ranks(1 << 11, 1 << 12, 1 << 13, 512, 64)];
-const NVIDIA_SMALL: &[SmallShape] = &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4)];
-const NVIDIA_SMALL_KEYS: &[SmallShape] =
-    &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4), SmallShape::radix(256, 32)];
+const NVIDIA_RANKED: &[SizedRank] =
+    &[ranks(1 << 11, 1 << 12, 1 << 12, 512, 32), ranks(1 << 11, 1 << 12, 1 << 13, 512, 64)];
+const NVIDIA_SMALL: &[SmallShape] =
+    &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4)];
+const NVIDIA_SMALL_KEYS: &[SmallShape] = &[
+    SmallShape::buckets(512, 2),
+    SmallShape::buckets(1024, 2),
+    SmallShape::buckets(1024, 4),
+    SmallShape::radix(256, 32),
+];
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
@@ -432,8 +439,11 @@ const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] = &[
 ];
 const NVIDIA_COUNTED_KEYS: &[SizedTile] = &[sized(1 << 20, 512, 8), sized(1 << 23, 256, 16), sized(u32::MAX, 256, 16)];
 // Specialized by the library, pairs take 3 to 5 % longer from 2^25 on, and keys 4 % less.
-const NVIDIA_COUNTED_PAIRS: &[SizedTile] =
-    &[sized(1 << 20, 512, 8), driver_specialized(sized(1 << 23, 256, 16)), driver_specialized(sized(u32::MAX, 256, 16))];
+const NVIDIA_COUNTED_PAIRS: &[SizedTile] = &[
+    sized(1 << 20, 512, 8),
+    driver_specialized(sized(1 << 23, 256, 16)),
+    driver_specialized(sized(u32::MAX, 256, 16)),
+];
 const NVIDIA_SINGLE_DISPATCH: &[SizedTile] = &[sized(1 << 13, 512, 1), sized(1 << 15, 1024, 1)];
 const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
 

@@ -32,7 +32,8 @@ impl FromStr for Shape {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (threads, items) = text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
+        let (threads, items) =
+            text.split_once('x').ok_or_else(|| malformed(format!("\"{text}\" is not threads x items")))?;
         Ok(Self { threads: parse_number(threads)?, items: parse_number(items)? })
     }
 }
@@ -112,7 +113,13 @@ impl FromStr for TileShape {
             swizzled => swizzled,
         };
         let (shape, ranking) = ranked.split_once('/').unwrap_or((ranked, Ranking::Ballots.name()));
-        Ok(Self { shape: shape.parse()?, ranking: ranking.parse()?, swizzled, driver_specializes, groups: parse_number(groups)? })
+        Ok(Self {
+            shape: shape.parse()?,
+            ranking: ranking.parse()?,
+            swizzled,
+            driver_specializes,
+            groups: parse_number(groups)?,
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use ash::vk;
 use std::ops::Range;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    BucketFunction, Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED,
-    Scratch, Segments, SortInfo, SorterInfo, SplitInfo, ValueType,
+    BucketFunction, Count, Layout, Placement, Request, Result, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET,
+    STATUS_OUTPUT_CLAMPED, Scratch, Segments, SortInfo, SorterInfo, SplitInfo, ValueType,
 };
 
 /// Byte pattern of scratch before a run.
@@ -68,7 +68,8 @@ impl Builder {
     fn guard(&mut self, alignment: usize) {
         let units = 1 + 2 * self.random.below(3) as usize;
         let bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
-        let guard: Vec<u8> = self.random.words(bytes.div_ceil(4)).into_iter().flat_map(u32::to_le_bytes).take(bytes).collect();
+        let guard: Vec<u8> =
+            self.random.words(bytes.div_ceil(4)).into_iter().flat_map(u32::to_le_bytes).take(bytes).collect();
         self.add("guard".into(), &guard, &guard, false);
     }
 
@@ -112,7 +113,8 @@ impl Array {
         for (place, item) in written.iter().enumerate().filter_map(|(place, item)| Some((place, item.as_ref()?))) {
             expected[place * self.stride..][..self.size].copy_from_slice(item);
         }
-        let (name, end) = (format!("{} of job {i}", self.name), if self.free { written.len() * self.stride } else { 0 });
+        let (name, end) =
+            (format!("{} of job {i}", self.name), if self.free { written.len() * self.stride } else { 0 });
         let start = builder.add(name.clone(), &before[..end], &expected[..end], true);
         builder.add(name, &before[end..], &expected[end..], false);
         start
@@ -139,7 +141,8 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
     };
     let values: Vec<Vec<u8>> = (0..n).map(value).collect();
     let order = job.order();
-    let ordered = |items: &[Vec<u8>]| -> Vec<_> { order.iter().map(|from| from.map(|from| items[from].clone())).collect() };
+    let ordered =
+        |items: &[Vec<u8>]| -> Vec<_> { order.iter().map(|from| from.map(|from| items[from].clone())).collect() };
     let noise = |size: usize| vec![vec![0xcd; size]; n];
 
     let (side, preserved) = (job.mover.result_side(), info.placement == Placement::Preserve);
@@ -160,7 +163,8 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
     };
     let key_alignment = key_size.min(4);
     if info.layout == Layout::Interleaved {
-        let items: Vec<Vec<u8>> = keys.iter().zip(&values).map(|(key, value)| [&key[..], &value[..]].concat()).collect();
+        let items: Vec<Vec<u8>> =
+            keys.iter().zip(&values).map(|(key, value)| [&key[..], &value[..]].concat()).collect();
         let size = key_size + value_size;
         let out = second.then(|| array("items out", items.clone(), size, 4, 1, false));
         return [Some(array("items", items, size, 4, 0, false)), None, out, None];
@@ -176,8 +180,8 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
             values.stride = value_stride(info) as usize;
         }
     }
-    let keys_out =
-        (second && !(preserved && info.drop_keys)).then(|| array("keys out", keys, key_size, key_alignment, 1, info.drop_keys));
+    let keys_out = (second && !(preserved && info.drop_keys))
+        .then(|| array("keys out", keys, key_size, key_alignment, 1, info.drop_keys));
     let values_out = (second && value_size != 0).then(|| array("values out", values, value_size, 4, 1, false));
     [Some(key_array), value_array, keys_out, values_out]
 }
@@ -210,8 +214,12 @@ struct Places {
 
 impl<'a> Arena<'a> {
     pub(crate) fn new(context: &'a Context, jobs: &'a [Job<'a>], together: Together, poison: Poison) -> Self {
-        let mut builder =
-            Builder { before: Vec::new(), expected: Vec::new(), regions: Vec::new(), random: Random::new(jobs.len() as u64) };
+        let mut builder = Builder {
+            before: Vec::new(),
+            expected: Vec::new(),
+            regions: Vec::new(),
+            random: Random::new(jobs.len() as u64),
+        };
         let mut places = vec![Places::default(); jobs.len()];
         let mut slots = Vec::new();
         let add_array = |which: usize| {
@@ -232,7 +240,9 @@ impl<'a> Arena<'a> {
             &mut |builder, i, places| places.offsets = add_offsets(builder, i, &jobs[i]),
             &mut |builder, i, places| places.given = add_given(builder, i, &jobs[i]),
             &mut |builder, i, places| places.starts = add_starts(builder, i, &jobs[i]),
-            &mut |builder, i, places| places.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words)),
+            &mut |builder, i, places| {
+                places.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words))
+            },
         ];
         if jobs.len() >= MANY {
             for step in steps {
@@ -264,7 +274,8 @@ impl<'a> Arena<'a> {
         let infos = jobs.iter().zip(&places).map(|(job, places)| {
             let info = job.mover.items();
             let strided = info.layout == Layout::Strided;
-            let item = if info.layout == Layout::Interleaved { info.key.size() + info.value.size() } else { info.key.size() };
+            let item =
+                if info.layout == Layout::Interleaved { info.key.size() + info.value.size() } else { info.key.size() };
             let sizes = [item, info.value.size(), item, info.value.size()];
             let strides = [key_stride(&info), value_stride(&info)];
             let range = |which: usize| {
@@ -277,7 +288,9 @@ impl<'a> Arena<'a> {
             let offsets = |byte| trommel::Range::new(at(byte), job.offsets.len() as u64 * 4);
             SortInfo {
                 count: if info.segmented { Count::host(job.max()) } else { counted },
-                segments: places.offsets.map_or(Segments::default(), |byte| Segments { offsets: offsets(byte), count: counted }),
+                segments: places
+                    .offsets
+                    .map_or(Segments::default(), |byte| Segments { offsets: offsets(byte), count: counted }),
                 keys: range(0),
                 values: range(1),
                 keys_out: range(2),
@@ -293,7 +306,8 @@ impl<'a> Arena<'a> {
         let results = jobs.iter().zip(&places).map(|(job, places)| {
             let words = job.results(max_groups_x).map(|words| words.len() as u64);
             let of = |which: usize| {
-                places.results[which].map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), words[which] * 4))
+                places.results[which]
+                    .map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), words[which] * 4))
             };
             [of(0), of(1), of(2)]
         });
@@ -421,8 +435,10 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
     builder.guard(4);
     let told = job.device_count().unwrap_or(0);
     // Includes offsets past the end of the arrays.
-    let beyond =
-        job.offsets.get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize).is_some_and(|end| *end > job.max());
+    let beyond = job
+        .offsets
+        .get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize)
+        .is_some_and(|end| *end > job.max());
     let clamped = told > job.most() || beyond;
     let stray = job.bucket_counts().iter().any(|counts| counts.last().is_some_and(|count| *count != 0));
     let flags = [(clamped, STATUS_COUNT_CLAMPED), (stray, STATUS_NO_BUCKET), (job.overflows(), STATUS_OUTPUT_CLAMPED)];
@@ -471,7 +487,8 @@ fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
 /// The request of a split with these arrays.
 fn split_info(info: &SortInfo, low: u64, width: u64) -> SplitInfo {
     let SortInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, segments, scratch, .. } = *info;
-    let items = SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, ..SplitInfo::default() };
+    let items =
+        SplitInfo { count, keys, values, keys_out, values_out, key_stride, value_stride, ..SplitInfo::default() };
     SplitInfo { segments, low, width, scratch, status: info.status, timestamps: info.timestamps, ..items }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 use trommel::Strategy;
 use trommel::host::{Context, ContextInfo};
-use trommel::tuning::{Hooks, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape};
+use trommel::tuning::{
+    Hooks, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape,
+};
 
 /// A profile to test on whatever driver the environment selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +46,16 @@ impl Setup {
             };
             let small = [SmallShape::radix(threads, 1), second];
             // Small, so that few keys need tiles.
-            let segments = if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
+            let segments =
+                if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
             // Two shapes of one-workgroup sorts, for smaller and for larger problems.
-            let ranked =
-                SizedRank { above: threads / 2 + 5, above_in_place: threads + 6, up_to: second.tile() - 6, threads, items: 16 };
+            let ranked = SizedRank {
+                above: threads / 2 + 5,
+                above_in_place: threads + 6,
+                up_to: second.tile() - 6,
+                threads,
+                items: 16,
+            };
             // Few workgroups, and fewer items than the tests have for tiles.
             let few = SizedTile { up_to: 2 * threads + 20, shape: Shape { threads, items: 1 }.into() };
             let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
@@ -59,7 +67,10 @@ impl Setup {
                 ring: None,
                 few_bins: None,
                 counted: Default::default(),
-                single_dispatch: Some(few).filter(|_| matches!(self, Self::Folded | Self::Emulated(_))).into_iter().collect(),
+                single_dispatch: Some(few)
+                    .filter(|_| matches!(self, Self::Folded | Self::Emulated(_)))
+                    .into_iter()
+                    .collect(),
                 segments,
             };
             // Segments of long keys are merged, also with emulated subgroups.

@@ -35,7 +35,8 @@ pub(crate) fn collect(context: &Context) {
 
 /// Names of the set bits; `none` if no bit is set.
 fn bits(value: u32, none: &str, names: &[(u32, &str)]) -> Vec<String> {
-    let set: Vec<String> = names.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| (*name).to_owned()).collect();
+    let set: Vec<String> =
+        names.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| (*name).to_owned()).collect();
     if set.is_empty() { vec![none.to_owned()] } else { set }
 }
 
@@ -49,7 +50,8 @@ fn one_of(value: u32, names: &[(u32, &str)]) -> Vec<String> {
 fn classes(constant: Constant, value: u32) -> Vec<String> {
     use shared::*;
     let below = |limits: &[u32]| {
-        let class = limits.iter().find(|limit| value <= **limit).map_or("more".to_owned(), |limit| format!("<={limit}"));
+        let class =
+            limits.iter().find(|limit| value <= **limit).map_or("more".to_owned(), |limit| format!("<={limit}"));
         vec![class]
     };
     match constant {
@@ -60,8 +62,12 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
             classes
         }
         Constant::Ranking => {
-            let by = [(RANKING_BALLOTS, "ballots"), (RANKING_PROVEN, "proven"), (RANKING_DISPROVEN, "disproven")];
-            let flags = [(RANKING_BY_PLACES, "by_places"), (RANKING_SPREAD, "spread"), (RANKING_UNORDERED, "unordered")];
+            let by = [(RANKING_BALLOTS, "ballots"), (RANKING_VERIFIED, "verified"), (RANKING_WRONG, "wrong")];
+            let flags = [
+                (RANKING_BY_SOURCE_INDEX, "by_source_index"),
+                (RANKING_SWIZZLED, "swizzled"),
+                (RANKING_UNORDERED, "unordered"),
+            ];
             [one_of(value & 3, &by), bits(value, "ordered_by_keys", &flags)].concat()
         }
         Constant::Encoding => bits(
@@ -82,14 +88,19 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
                 (LAYOUT_INDICES, "indices"),
                 (LAYOUT_DROP_KEYS, "drop_keys"),
                 (LAYOUT_STRIDED, "strided"),
-                (LAYOUT_KEYS_APART, "keys_apart"),
-                (LAYOUT_VALUES_APART, "values_apart"),
+                (LAYOUT_KEYS_IN_SCRATCH, "keys_apart"),
+                (LAYOUT_VALUES_IN_SCRATCH, "values_apart"),
                 (LAYOUT_LABELS, "labels"),
             ],
         ),
         Constant::Scan => one_of(
             value,
-            &[(SCAN_LOOK_BACK, "look_back"), (SCAN_CHAINED, "chained"), (SCAN_RING, "ring"), (SCAN_RING_IN_ORDER, "ring_in_order")],
+            &[
+                (SCAN_LOOK_BACK, "look_back"),
+                (SCAN_CHAINED, "chained"),
+                (SCAN_RING, "ring"),
+                (SCAN_RING_IN_ORDER, "ring_in_order"),
+            ],
         ),
         Constant::Function => one_of(
             value,
@@ -102,9 +113,10 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
                 (FUNCTION_USER, "user"),
             ],
         ),
-        Constant::Output => {
-            one_of(value, &[(OUTPUT_BUCKETS, "buckets"), (OUTPUT_ONE, "one"), (OUTPUT_PLACED, "placed"), (OUTPUT_RANKS, "ranks")])
-        }
+        Constant::Output => one_of(
+            value,
+            &[(OUTPUT_BUCKETS, "buckets"), (OUTPUT_ONE, "one"), (OUTPUT_PLACED, "placed"), (OUTPUT_RANKS, "ranks")],
+        ),
         Constant::Lanes => vec![value.to_string()],
         Constant::KeyWords | Constant::ValueWords | Constant::Wide | Constant::FullDigits => vec![value.to_string()],
         Constant::KeyBits => below(&[8, 16, 32]),
@@ -123,7 +135,8 @@ fn branches() -> BTreeSet<Branch> {
     let of = |(_, variant): &(u64, Variant)| {
         let kernel = variant.kernel.name();
         let emulated = kernel.ends_with("_emulated");
-        let constants: Vec<_> = variant.constants().filter(|(constant, _)| emulated || *constant != Constant::Lanes).collect();
+        let constants: Vec<_> =
+            variant.constants().filter(|(constant, _)| emulated || *constant != Constant::Lanes).collect();
         let named = constants
             .into_iter()
             .flat_map(|(constant, value)| classes(constant, value).into_iter().map(move |class| (constant, class)));
@@ -157,13 +170,17 @@ fn print(table: &Table) -> String {
         }
     }
     let head = "# What the tests of this binary are there for: see tests/common/coverage.rs.\n";
-    lines.into_iter().fold(head.to_owned(), |text, ((kernel, constant), line)| text + &format!("{kernel} {constant}{line}\n"))
+    lines
+        .into_iter()
+        .fold(head.to_owned(), |text, ((kernel, constant), line)| text + &format!("{kernel} {constant}{line}\n"))
 }
 
 fn listed<'a>(branches: impl Iterator<Item = &'a Branch>) -> String {
     let mut lines: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     branches.for_each(|(kernel, constant, class)| lines.entry((kernel, constant)).or_default().push(class));
-    let lines = lines.into_iter().map(|((kernel, constant), classes)| format!("  {kernel} {constant}: {}\n", classes.join(" ")));
+    let lines = lines
+        .into_iter()
+        .map(|((kernel, constant), classes)| format!("  {kernel} {constant}: {}\n", classes.join(" ")));
     lines.collect()
 }
 
@@ -222,7 +239,7 @@ pub(crate) fn tables_leave_nothing_out() {
     // User-defined functions, which other test binaries cover.
     for (constant, wanted) in [
         ("Mode", "single several segments direct prepared prefixes merged"),
-        ("Ranking", "ballots proven disproven by_places spread unordered"),
+        ("Ranking", "ballots verified wrong by_source_index swizzled unordered"),
         ("Encoding", "unsigned signed float descending big_end_first"),
         ("Layout", "separate interleaved indices drop_keys strided keys_apart values_apart labels"),
         ("Scan", "look_back chained ring ring_in_order"),
@@ -236,7 +253,10 @@ pub(crate) fn tables_leave_nothing_out() {
         ("Lanes", "32 64 128"),
     ] {
         for class in wanted.split(' ') {
-            assert!(known.iter().any(|(_, of, known)| (of.as_str(), known.as_str()) == (constant, class)), "{constant} {class}");
+            assert!(
+                known.iter().any(|(_, of, known)| (of.as_str(), known.as_str()) == (constant, class)),
+                "{constant} {class}"
+            );
         }
     }
 }

@@ -71,19 +71,29 @@ pub(crate) fn device(facts: &'static DeviceFacts) -> Device {
 }
 
 /// The same with other arguments.
-pub(crate) fn device_with(facts: &'static DeviceFacts, change: impl FnOnce(&mut DeviceInfo<'_>)) -> trommel::Result<Device> {
+pub(crate) fn device_with(
+    facts: &'static DeviceFacts,
+    change: impl FnOnce(&mut DeviceInfo<'_>),
+) -> trommel::Result<Device> {
     FACTS.set(Some(facts));
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
     // SAFETY: handles are numbers here.
     let requirements = unsafe {
-        Requirements::query(get_proc_addr, vk::Instance::from_raw(1), vk::API_VERSION_1_3, vk::PhysicalDevice::from_raw(2))
+        Requirements::query(
+            get_proc_addr,
+            vk::Instance::from_raw(1),
+            vk::API_VERSION_1_3,
+            vk::PhysicalDevice::from_raw(2),
+        )
     };
     requirements.expect("handles are not null").enable(&mut v12, &mut v13);
     let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
     let entry = ash::StaticFn { get_instance_proc_addr: get_proc_addr };
-    let (instance, physical, device) = (vk::Instance::from_raw(1), vk::PhysicalDevice::from_raw(2), vk::Device::from_raw(3));
-    let mut info = DeviceInfo { queue_family: Some(0), ..DeviceInfo::new(&entry, instance, physical, device, &features) };
+    let (instance, physical, device) =
+        (vk::Instance::from_raw(1), vk::PhysicalDevice::from_raw(2), vk::Device::from_raw(3));
+    let mut info =
+        DeviceInfo { queue_family: Some(0), ..DeviceInfo::new(&entry, instance, physical, device, &features) };
     change(&mut info);
     // SAFETY: handles are numbers here.
     let device = unsafe { Device::new(&info) }?;
@@ -174,7 +184,8 @@ unsafe extern "system" fn properties(_: vk::PhysicalDevice, properties: *mut vk:
     let (api_version, vendor_id) = (vk::API_VERSION_1_3, facts.vendor_id);
     // SAFETY: the caller's struct.
     unsafe {
-        *properties = vk::PhysicalDeviceProperties { api_version, vendor_id, device_type: cpu, limits, ..Default::default() }
+        *properties =
+            vk::PhysicalDeviceProperties { api_version, vendor_id, device_type: cpu, limits, ..Default::default() }
     };
 }
 
@@ -230,7 +241,8 @@ unsafe extern "system" fn families(_: vk::PhysicalDevice, count: *mut u32, into:
     unsafe {
         *count = 1;
         if let Some(family) = into.as_mut() {
-            *family = vk::QueueFamilyProperties { queue_flags: vk::QueueFlags::COMPUTE | graphics, ..Default::default() };
+            *family =
+                vk::QueueFamilyProperties { queue_flags: vk::QueueFlags::COMPUTE | graphics, ..Default::default() };
         }
     }
 }
@@ -298,11 +310,18 @@ unsafe extern "system" fn create_pipelines(
     vk::Result::SUCCESS
 }
 
-unsafe extern "system" fn destroy_pipeline(_: vk::Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {
+unsafe extern "system" fn destroy_pipeline(
+    _: vk::Device,
+    pipeline: vk::Pipeline,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
     assert!(live().0.remove(&pipeline.as_raw()), "{pipeline:?} is destroyed and is none");
 }
 
-unsafe extern "system" fn buffer_address(_: vk::Device, _: *const vk::BufferDeviceAddressInfo<'_>) -> vk::DeviceAddress {
+unsafe extern "system" fn buffer_address(
+    _: vk::Device,
+    _: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
     BUFFER_ADDRESS
 }
 
@@ -355,6 +374,11 @@ unsafe extern "system" fn update(
     log(format!("update {size} bytes of scratch at {offset}"));
 }
 
-unsafe extern "system" fn timestamp(_: vk::CommandBuffer, stage: vk::PipelineStageFlags2, _: vk::QueryPool, query: u32) {
+unsafe extern "system" fn timestamp(
+    _: vk::CommandBuffer,
+    stage: vk::PipelineStageFlags2,
+    _: vk::QueryPool,
+    query: u32,
+) {
     log(format!("timestamp {query} after {stage:?}"));
 }

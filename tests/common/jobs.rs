@@ -46,7 +46,15 @@ impl Mover<'_> {
                     SplitOutput::Ranks => (ValueType::Index, true),
                     _ => (value, drop_keys || output == SplitOutput::Counts),
                 };
-                SorterInfo { key, value, drop_keys, layout, segmented, placement: Placement::Preserve, ..SorterInfo::keys() }
+                SorterInfo {
+                    key,
+                    value,
+                    drop_keys,
+                    layout,
+                    segmented,
+                    placement: Placement::Preserve,
+                    ..SorterInfo::keys()
+                }
             }
         }
     }
@@ -72,7 +80,8 @@ impl Mover<'_> {
         let info = splitter.info();
         match info.function {
             BucketFunction::Ids(id) => {
-                let (mut random, most) = (Random::new(n as u64 + 1), u64::from(info.buckets) + u64::from(info.buckets) / 16 + 1);
+                let (mut random, most) =
+                    (Random::new(n as u64 + 1), u64::from(info.buckets) + u64::from(info.buckets) / 16 + 1);
                 let ids = u32::try_from(most.min(1 << (8 * id.size()))).expect("few ids");
                 (0..n).map(|_| random.below(ids).into()).collect()
             }
@@ -229,7 +238,9 @@ impl<'a> Job<'a> {
             }
             let starts = self.starts();
             let mut places = vec![None; if starts.is_empty() { 0 } else { self.keys.len() }];
-            for run in order.chunk_by(|a, b| self.bucket(splitter, *a) == self.bucket(splitter, *b)).filter(|_| !starts.is_empty())
+            for run in order
+                .chunk_by(|a, b| self.bucket(splitter, *a) == self.bucket(splitter, *b))
+                .filter(|_| !starts.is_empty())
             {
                 let start = starts[self.bucket(splitter, run[0])] as usize;
                 // Items past the end of the output are not written.
@@ -247,7 +258,9 @@ impl<'a> Job<'a> {
             let mut order: Vec<usize> = run.collect();
             match self.mover {
                 Mover::Splitter(splitter) => order.sort_by_key(|i| self.bucket(splitter, *i)),
-                Mover::Sorter(_) => order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range),
+                Mover::Sorter(_) => {
+                    order.sort_by_key(|i| number(info.key, info.order, self.keys[*i]) >> info.begin_bit & range)
+                }
             }
             all.extend(order.into_iter().map(Some));
         }
@@ -269,11 +282,15 @@ impl Job<'_> {
                 self.given[if self.asked.backwards { most - place } else { place }] + (item & 1) as Bits
             }
             _ if info.buckets == 1 => 0,
-            BucketFunction::Bits { begin_bit } => ordered(key) >> begin_bit & Bits::from(info.buckets.next_power_of_two() - 1),
+            BucketFunction::Bits { begin_bit } => {
+                ordered(key) >> begin_bit & Bits::from(info.buckets.next_power_of_two() - 1)
+            }
             BucketFunction::Range => {
                 (ordered(key).saturating_sub(ordered(low.into())) / Bits::from(width)).min(Bits::from(info.buckets) - 1)
             }
-            BucketFunction::Splitters => self.given.partition_point(|splitter| ordered(*splitter) <= ordered(key)) as Bits,
+            BucketFunction::Splitters => {
+                self.given.partition_point(|splitter| ordered(*splitter) <= ordered(key)) as Bits
+            }
             BucketFunction::Signs => (0..info.key.size() / 4).map(|word| (key >> (32 * word + 31) & 1) << word).sum(),
             other => panic!("{other:?} is not tested"),
         };

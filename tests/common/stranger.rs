@@ -36,11 +36,15 @@ impl Stranger {
         let code = module();
         // SAFETY: the device is alive, the infos are complete, the module is valid.
         unsafe {
-            let layout = vk.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push), None);
+            let layout =
+                vk.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push), None);
             let layout = layout.expect("layout");
-            let module = vk.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).expect("module");
-            let stage =
-                vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
+            let module =
+                vk.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).expect("module");
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module)
+                .name(c"main");
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
             let pipelines = vk.create_compute_pipelines(vk::PipelineCache::null(), &[info], None).expect("pipeline");
             vk.destroy_shader_module(module, None);

@@ -16,7 +16,11 @@ impl Example {
     }
 
     pub(crate) fn run(&self, arguments: &[&str], folder: &Path) -> Output {
-        Command::new(self.program()).args(arguments).current_dir(folder).output().expect("the example was built and starts")
+        Command::new(self.program())
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .expect("the example was built and starts")
     }
 
     /// Each ends with one line that begins with `error: ` and contains the given text.

@@ -3,8 +3,8 @@
 use crate::{NVIDIA, fake, info};
 use trommel::tuning::Profile;
 use trommel::{
-    BucketFunction, Count, DeviceFacts, IdType, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter, SorterInfo,
-    SplitInfo, Splitter, SplitterInfo, Strategy,
+    BucketFunction, Count, DeviceFacts, IdType, Placement, Range, Request, Scratch, Segments, SortInfo, Sorter,
+    SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy,
 };
 
 /// Full subgroups do not help if workgroups cannot have more invocations.
@@ -12,7 +12,10 @@ use trommel::{
 fn workgroups_of_too_few_invocations_are_missing() {
     static FEW: DeviceFacts = DeviceFacts { max_invocations: 32, ..NVIDIA };
     let refused = fake::device_with(&FEW, |_| ()).map(drop).map_err(|error| error.to_string());
-    assert_eq!(refused, Err("the device lacks 64 invocations a workgroup (the device has 32 in full subgroups)".to_owned()));
+    assert_eq!(
+        refused,
+        Err("the device lacks 64 invocations a workgroup (the device has 32 in full subgroups)".to_owned())
+    );
 }
 
 /// Items of a tile.
@@ -25,7 +28,8 @@ fn sorter(info: SorterInfo) -> Sorter {
         shapes.tiles = ["4294967295:64x1"].map(|tiles| tiles.parse().expect("tiles")).into_iter().collect();
         shapes.ring = Some("64x1".parse().expect("a shape"));
     }
-    let device = fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
+    let device =
+        fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
     device.make_pipelines_late();
     Sorter::new(&device, &info.batches()).expect("the sorter is valid")
 }
@@ -33,8 +37,10 @@ fn sorter(info: SorterInfo) -> Sorter {
 #[test]
 fn a_dispatch_has_fewer_than_2_32_workgroups() {
     // Scratch does not grow with the count.
-    let sorter = sorter(SorterInfo { placement: Placement::DoubleBuffer, ..SorterInfo::keys().strategy(Strategy::Ring) });
-    let of_tiles = |tiles: u32| Request::Sort(&sorter, SortInfo { count: Count::host(tiles * TILE), ..SortInfo::default() });
+    let sorter =
+        sorter(SorterInfo { placement: Placement::DoubleBuffer, ..SorterInfo::keys().strategy(Strategy::Ring) });
+    let of_tiles =
+        |tiles: u32| Request::Sort(&sorter, SortInfo { count: Count::host(tiles * TILE), ..SortInfo::default() });
     let mut requests = vec![of_tiles(1 << 24); 256];
     let refused = trommel::batch_scratch_size(&requests).map_err(|error| error.to_string());
     assert_eq!(refused, Err("count.max 1073741824 > 1073741823, the workgroups of one dispatch".to_owned()));
@@ -48,7 +54,10 @@ fn look_back_words_of_a_sort_take_up_to_4_gib() {
     let count = (1 << 22) * TILE;
     assert!(sorter.scratch_size(count).is_ok(), "1 KiB a tile");
     let refused = sorter.scratch_size(count + 1).expect_err("a tile more").to_string();
-    assert!(refused.starts_with("count.max 268435457 > ") && refused.ends_with(", the bytes that one index of a kernel reaches"));
+    assert!(
+        refused.starts_with("count.max 268435457 > ")
+            && refused.ends_with(", the bytes that one index of a kernel reaches")
+    );
 }
 
 /// Tags of ring entries have 14 bits. Sorts that would need more laps skip no digits, so that no tag is used twice.
@@ -97,8 +106,10 @@ fn segments_are_told_of_up_to_4_gib() {
 #[test]
 fn commands_go_over_no_more_items_than_their_workgroups_take() {
     let profile = Profile { max_groups_x: 16, ..Profile::for_device(&NVIDIA) };
-    let device = fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
-    let splitter = Splitter::new(&device, &SplitterInfo::keys(2, BucketFunction::default())).expect("the splitter is valid");
+    let device =
+        fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
+    let splitter =
+        Splitter::new(&device, &SplitterInfo::keys(2, BucketFunction::default())).expect("the splitter is valid");
     let record = |count: u32| {
         let array = |place: u64, words: u32| Range::new(place << 36, u64::from(words) * 4);
         let info = SplitInfo {
@@ -152,7 +163,10 @@ fn scratch_ends_within_the_address_space() {
     fake::take_commands();
     for offset in [last + 8, u64::MAX] {
         let refused = record(offset).expect_err("scratch would end behind the last address").to_string();
-        assert!(refused.starts_with("scratch.offset ") && refused.ends_with("the end of the address space"), "{refused}");
+        assert!(
+            refused.starts_with("scratch.offset ") && refused.ends_with("the end of the address space"),
+            "{refused}"
+        );
     }
     assert_eq!(fake::take_commands(), Vec::<String>::new());
 }

@@ -4,8 +4,8 @@ use crate::{DEVICES, FORMATS, NVIDIA, fake};
 use std::collections::BTreeSet;
 use trommel::tuning::{Profile, SortShapes};
 use trommel::{
-    BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortInfo, Sorter, SorterInfo, SplitInfo, SplitMethod,
-    SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortInfo, Sorter, SorterInfo, SplitInfo,
+    SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
 };
 
 /// The caller's addresses begin here. Lower addresses that `describe` prints are in scratch.
@@ -43,9 +43,16 @@ impl Mover {
         let [keys, values, keys_out, values_out] = [3, 4, 5, 6].map(array);
         let status = at(7);
         let text = match self {
-            Self::Sorter(sorter) => {
-                sorter.describe(&SortInfo { count, segments, keys, values, keys_out, values_out, status, ..SortInfo::default() })
-            }
+            Self::Sorter(sorter) => sorter.describe(&SortInfo {
+                count,
+                segments,
+                keys,
+                values,
+                keys_out,
+                values_out,
+                status,
+                ..SortInfo::default()
+            }),
             Self::Splitter(splitter) => {
                 let given = match splitter.info().function {
                     BucketFunction::Ids(_) => SplitInfo { bucket_ids: array(8), ..SplitInfo::default() },
@@ -81,7 +88,8 @@ fn ends(profile: &Profile) -> BTreeSet<u32> {
         let small = shapes.small.iter().map(|small| small.tile()).chain([shapes.segments.tile()]);
         let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
         let merges = shapes.merges.iter().flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to]));
-        let tiles = [&shapes.tiles, &shapes.counted, &shapes.single_dispatch].into_iter().flatten().map(|sized| sized.up_to);
+        let tiles =
+            [&shapes.tiles, &shapes.counted, &shapes.single_dispatch].into_iter().flatten().map(|sized| sized.up_to);
         small.chain(ranked).chain(merges).chain(tiles).collect()
     };
     let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
@@ -97,11 +105,16 @@ fn uneven(facts: &DeviceFacts) -> Profile {
         let list = |text: &str| text.to_owned();
         shapes.ranked = [list("100,200..2000:512/32").parse().expect("a rank")].into_iter().collect();
         shapes.small = ["64x1", "256x16"].map(|small| small.parse().expect("a shape")).into_iter().collect();
-        shapes.merges =
-            ["9000:256x2/128x4", "15000:256x1/256x8"].map(|merge| merge.parse().expect("a merge")).into_iter().collect();
-        shapes.tiles =
-            ["30000:64x1", "400000:512x8", "4294967295:256x16"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
-        shapes.counted = ["5000:64x1", "4294967295:512x8"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
+        shapes.merges = ["9000:256x2/128x4", "15000:256x1/256x8"]
+            .map(|merge| merge.parse().expect("a merge"))
+            .into_iter()
+            .collect();
+        shapes.tiles = ["30000:64x1", "400000:512x8", "4294967295:256x16"]
+            .map(|tile| tile.parse().expect("tiles"))
+            .into_iter()
+            .collect();
+        shapes.counted =
+            ["5000:64x1", "4294967295:512x8"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
         shapes.single_dispatch = ["1500:512x1"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
     }
     Profile { merge_fan: 4, direct_up_to: 40_000, all_digits_up_to: 50_000, prefixes_up_to: 200_000, ..profile }
@@ -127,22 +140,27 @@ fn splits() -> [SplitterInfo; 8] {
 #[test]
 fn scratch_sizes_at_every_shape_end() {
     let [nvidia, least] = DEVICES;
-    for (facts, profile) in [(nvidia, Profile::for_device(nvidia)), (least, Profile::for_device(least)), (&NVIDIA, uneven(&NVIDIA))]
+    for (facts, profile) in
+        [(nvidia, Profile::for_device(nvidia)), (least, Profile::for_device(least)), (&NVIDIA, uneven(&NVIDIA))]
     {
         let counts: BTreeSet<u32> =
             ends(&profile).into_iter().flat_map(|end| end.saturating_sub(1)..=end.saturating_add(1)).collect();
-        let device = fake::device_with(facts, |info| info.profile = Some(profile)).expect("the facts are above the floor");
+        let device =
+            fake::device_with(facts, |info| info.profile = Some(profile)).expect("the facts are above the floor");
         device.make_pipelines_late();
         let segments = SorterInfo { segmented: true, ..SorterInfo::pairs() };
         let sorters = FORMATS.into_iter().chain([segments]).enumerate().flat_map(|(i, info)| {
             let strategies = [Strategy::Lookback, Strategy::ALL[1 + i % 4]];
-            strategies.map(|strategy| Mover::Sorter(Sorter::new(&device, &info.strategy(strategy).batches()).expect("a sorter")))
+            strategies.map(|strategy| {
+                Mover::Sorter(Sorter::new(&device, &info.strategy(strategy).batches()).expect("a sorter"))
+            })
         });
         let splitters = splits().into_iter().flat_map(|info| {
             let waits = info.output != SplitOutput::Counts && info.method == SplitMethod::default();
             let strategies = [Strategy::Auto, if waits { Strategy::Lookback } else { Strategy::ReduceThenScan }];
-            strategies
-                .map(|strategy| Mover::Splitter(Splitter::new(&device, &info.strategy(strategy).batches()).expect("a splitter")))
+            strategies.map(|strategy| {
+                Mover::Splitter(Splitter::new(&device, &info.strategy(strategy).batches()).expect("a splitter"))
+            })
         });
         for mover in sorters.chain(splitters) {
             let mut most = 0;

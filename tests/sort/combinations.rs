@@ -34,7 +34,8 @@ type Pair = [(usize, usize); 2];
 fn info(row: Row) -> Option<SorterInfo> {
     let [key, order, range, value, placement, layout, strategy, more] = row;
     let key = KeyType::ALL[key];
-    let (begin_bit, end_bit) = [(0, 0), (key.bits() * 3 / 5, key.bits()), (0, key.bits() / 2 + 1), (3, key.bits() - 2)][range];
+    let (begin_bit, end_bit) =
+        [(0, 0), (key.bits() * 3 / 5, key.bits()), (0, key.bits() / 2 + 1), (3, key.bits() - 2)][range];
     let info = SorterInfo {
         key,
         order: [Order::Ascending, Order::Descending][order],

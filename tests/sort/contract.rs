@@ -49,7 +49,8 @@ pub(crate) fn timestamps(case: &Case) {
         if families[context.queue_family() as usize].timestamp_valid_bits == 0 {
             return;
         }
-        let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(FIRST + MOST);
+        let pool_info =
+            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(FIRST + MOST);
         let pool = vk.create_query_pool(&pool_info, None).expect("pool");
         let sizes = [(case.small(), false), (case.tiles(2), false), (case.tiles(2), true)];
         for (size, device_count) in sizes.into_iter().chain(case.ranked().map(|size| (size, true))) {

@@ -18,8 +18,15 @@ const KINDS: [SorterInfo; 6] = {
     [
         KEYS.strategy(Strategy::Lookback),
         SorterInfo { key: F64, order: Order::Descending, ..SorterInfo::pairs() }.strategy(Strategy::Lookback),
-        SorterInfo { begin_bit: 5, end_bit: 43, value: Bytes(8), placement: DoubleBuffer, layout: Layout::Interleaved, ..KEYS }
-            .strategy(Strategy::Ring),
+        SorterInfo {
+            begin_bit: 5,
+            end_bit: 43,
+            value: Bytes(8),
+            placement: DoubleBuffer,
+            layout: Layout::Interleaved,
+            ..KEYS
+        }
+        .strategy(Strategy::Ring),
         SorterInfo { key: U32x3, value: Bytes(12), placement: Preserve, ..KEYS }.strategy(Strategy::ChainedScan),
         SorterInfo { key: U32x4, value: Bytes(20), ..KEYS }.strategy(Strategy::RingInOrder),
         SorterInfo { key: I64, value: Index, drop_keys: true, layout: Layout::Strided, placement: Preserve, ..KEYS }

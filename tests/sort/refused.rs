@@ -34,13 +34,19 @@ pub(crate) fn one_sort() {
                 SortInfo { count: Count::device(good.count.address + 2, MAX), ..good },
                 format!("count.address {:#x} is not a multiple of 4", good.count.address + 2),
             ),
-            (SortInfo { status: good.status + 1, ..good }, format!("status {:#x} is not a multiple of 4", good.status + 1)),
+            (
+                SortInfo { status: good.status + 1, ..good },
+                format!("status {:#x} is not a multiple of 4", good.status + 1),
+            ),
             (SortInfo { keys: Range::NONE, ..good }, "keys.address is null".into()),
             (
                 SortInfo { keys: Range::new(keys + 3, 40_000), ..good },
                 format!("keys.address {:#x} is not a multiple of 4", keys + 3),
             ),
-            (SortInfo { keys: Range::new(keys, 39_999), ..good }, "keys.size 39999 < 40000 required for maxCount 10000".into()),
+            (
+                SortInfo { keys: Range::new(keys, 39_999), ..good },
+                "keys.size 39999 < 40000 required for maxCount 10000".into(),
+            ),
             (
                 SortInfo { keys: Range::new(keys, u64::MAX), ..good },
                 format!("keys.size {} > {}, the end of the address space", u64::MAX, u64::MAX - keys),
@@ -65,7 +71,10 @@ pub(crate) fn one_sort() {
                 SortInfo { scratch: trommel::Scratch { buffer: vk::Buffer::null(), ..good.scratch }, ..good },
                 "scratch.buffer is null".into(),
             ),
-            (SortInfo { scratch: trommel::Scratch { offset: 0, ..good.scratch }, ..good }, "keys and scratch overlap".into()),
+            (
+                SortInfo { scratch: trommel::Scratch { offset: 0, ..good.scratch }, ..good },
+                "keys and scratch overlap".into(),
+            ),
         ];
         let run = case.context.run(|commands| {
             for (info, text) in &expected {
@@ -104,7 +113,10 @@ pub(crate) fn many_sorts() {
                 "status and status overlap".into(),
             ),
             (
-                vec![Request::Sort(sorter, good), Request::Sort(sorter, SortInfo { status: good.keys.address, ..second })],
+                vec![
+                    Request::Sort(sorter, good),
+                    Request::Sort(sorter, SortInfo { status: good.keys.address, ..second }),
+                ],
                 scratch,
                 "status and keys overlap".into(),
             ),

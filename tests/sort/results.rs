@@ -18,7 +18,8 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
     let mut around: BTreeSet<usize> = [1, lanes as usize, profile.plain_threads as usize].into();
     let shapes = case.shapes();
-    for shape in shapes.small.iter().map(|small| small.shape).chain(shapes.tiles.iter().map(|sized| sized.shape.shape)) {
+    for shape in shapes.small.iter().map(|small| small.shape).chain(shapes.tiles.iter().map(|sized| sized.shape.shape))
+    {
         around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
     }
     around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
@@ -26,7 +27,8 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     // Runs of the merge levels.
     for sized in &shapes.merges {
         let (run, fan) = (sized.run.tile(), profile.merge_fan);
-        around.extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
+        around
+            .extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
     }
     // Tiles up to the maximum number of workgroups in x, and chunks of the histogram.
     let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;

@@ -34,7 +34,8 @@ impl Case {
     fn long(&self, tiles: u32) -> u32 {
         let profile = self.context.device().profile();
         let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
-        let tile = shapes.iter().filter_map(|shapes| shapes.tiles.last()).map(|sized| sized.shape.tile()).max().unwrap_or(0);
+        let tile =
+            shapes.iter().filter_map(|shapes| shapes.tiles.last()).map(|sized| sized.shape.tile()).max().unwrap_or(0);
         (tiles * tile).max(self.whole()) + 5
     }
 
@@ -78,8 +79,10 @@ fn of_one_size(case: &Case) {
     // Tiny segments, more in a window than a digit has values or a word of head flags has bits; whole workgroups;
     // tiles.
     let lengths = [1, 2, 3, 31, 32, 33, whole / 2, whole / 2 + 1, whole];
-    let jobs: Vec<_> =
-        lengths.into_iter().map(|length| case.job(3, vec![length; (3 * whole / length + 2) as usize], length.into())).collect();
+    let jobs: Vec<_> = lengths
+        .into_iter()
+        .map(|length| case.job(3, vec![length; (3 * whole / length + 2) as usize], length.into()))
+        .collect();
     case.sort(&jobs, Together::Singles, 2);
 }
 
@@ -181,7 +184,11 @@ pub(crate) fn random_segments() {
         let parts = (prop::collection::vec(length, 0..30), 0..50u32, count, any::<u64>());
         let ran = runner().run(&parts, |(lengths, skipped, count, seed)| {
             let job = case.job(skipped, lengths, seed);
-            case.sort(&[if let Some(count) = count { job.counted(Counted::Device(count)) } else { job }], Together::Singles, seed);
+            case.sort(
+                &[if let Some(count) = count { job.counted(Counted::Device(count)) } else { job }],
+                Together::Singles,
+                seed,
+            );
             Ok(())
         });
         ran.unwrap_or_else(|failure| panic!("{failure}"));
@@ -190,7 +197,8 @@ pub(crate) fn random_segments() {
 
 pub(crate) fn a_stranger_between_segments() {
     for case in cases() {
-        let jobs = [case.job(2, [3, case.long(2), 0, 9], 11), case.job(0, [case.whole(); 4], 12).counted(Counted::Device(3))];
+        let jobs =
+            [case.job(2, [3, case.long(2), 0, 9], 11), case.job(0, [case.whole(); 4], 12).counted(Counted::Device(3))];
         run_between_strangers(&case.context, &jobs);
         assert_silence(&case.context);
     }

@@ -62,7 +62,11 @@ pub(crate) fn only_what_is_asked_for() {
 pub(crate) fn few_items_and_many() {
     let kinds = [
         SplitterInfo::pairs(5, BITS),
-        SplitterInfo { buckets: 100, function: BucketFunction::Ids(IdType::U16), ..items(KeyType::U64, ValueType::None) },
+        SplitterInfo {
+            buckets: 100,
+            function: BucketFunction::Ids(IdType::U16),
+            ..items(KeyType::U64, ValueType::None)
+        },
         SplitterInfo { drop_keys: true, ..items(KeyType::U16, ValueType::Index) },
     ];
     for (_, info) in kinds.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
@@ -73,7 +77,12 @@ pub(crate) fn few_items_and_many() {
         assert!(few + 1 < direct, "{few} are few, and {direct} are not prepared");
         let jobs: Vec<_> = [few, few + 1, direct, direct + 1, 3 * direct]
             .into_iter()
-            .flat_map(|n| [case.draw(Keys::Random, n, 1), case.draw(Keys::LowEntropy, n, 2).counted(Counted::Device(n as u32 - 7))])
+            .flat_map(|n| {
+                [
+                    case.draw(Keys::Random, n, 1),
+                    case.draw(Keys::LowEntropy, n, 2).counted(Counted::Device(n as u32 - 7)),
+                ]
+            })
             .collect();
         for together in [Together::Singles, Together::Batch] {
             case.split(&jobs, together, 12);
@@ -135,9 +144,10 @@ pub(crate) fn random_splits() {
     let drawn = (1..=256u32, any::<bool>(), any::<[u32; 4]>(), 0..setups.len(), 0..Keys::ALL.len(), any::<u64>());
     let ran = runner().run(&drawn, |(buckets, ranges, [low, width, bit, n], setup, keys, seed)| {
         let free = 32 - buckets.next_power_of_two().ilog2().max(1);
-        let function = if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit: bit % (free + 1) } };
-        let info =
-            SplitterInfo::pairs(buckets, function).strategy([Strategy::Lookback, Strategy::ReduceThenScan][bit as usize % 2]);
+        let function =
+            if ranges { BucketFunction::Range } else { BucketFunction::Bits { begin_bit: bit % (free + 1) } };
+        let info = SplitterInfo::pairs(buckets, function)
+            .strategy([Strategy::Lookback, Strategy::ReduceThenScan][bit as usize % 2]);
         let case = Case::new(setups[setup], &info);
         let case = if ranges { case.ranges(low.into(), (width >> (bit % 32)).max(1).into()) } else { case };
         let n = n as usize % case.tiles(4);

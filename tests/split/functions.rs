@@ -47,7 +47,8 @@ pub(crate) fn every_number_of_buckets() {
                 } else {
                     ITEMS[(7 * place + 5 * turn) % ITEMS.len()]
                 };
-                let case = by_field_or_range(setups[(place + turn) % setups.len()], buckets, ranges, items, strategy, at);
+                let case =
+                    by_field_or_range(setups[(place + turn) % setups.len()], buckets, ranges, items, strategy, at);
                 let n = case.tiles(5);
                 let jobs = [
                     case.draw(Keys::Random, n, at as u64),
@@ -64,7 +65,14 @@ pub(crate) fn every_number_of_buckets() {
 }
 
 /// A case with a field or ranges that `at` selects.
-fn by_field_or_range(setup: Setup, buckets: u32, ranges: bool, items: SplitterInfo, strategy: Strategy, at: usize) -> Case {
+fn by_field_or_range(
+    setup: Setup,
+    buckets: u32,
+    ranges: bool,
+    items: SplitterInfo,
+    strategy: Strategy,
+    at: usize,
+) -> Case {
     let by = |function| Case::new(setup, &SplitterInfo { buckets, function, ..items }.strategy(strategy));
     if ranges {
         let all = (1u64 << items.key.bits().min(32)).div_ceil(buckets.into());
@@ -94,7 +102,12 @@ const BY_LABELS: [(SplitterInfo, Keys); 24] = {
         with(3, Ids(U32), SplitterInfo { layout: Layout::Strided, ..items(U64, Bytes(8)) }, Keys::Random),
         with(100, Ids(U8), SplitterInfo { drop_keys: true, ..items(KeyType::U32, Index) }, Keys::Random),
         with(255, Ids(U16), U32_KEYS, Keys::Random),
-        with(256, Ids(U8), SplitterInfo { layout: Layout::Interleaved, ..items(KeyType::U32, Bytes(16)) }, Keys::Random),
+        with(
+            256,
+            Ids(U8),
+            SplitterInfo { layout: Layout::Interleaved, ..items(KeyType::U32, Bytes(16)) },
+            Keys::Random,
+        ),
         // One bin more than a digit has values, for ids without a bucket.
         with(256, Ids(U32), PAIRS, Keys::Random),
         with(257, Ids(U16), items(U32x4, Bytes(16)), Keys::Random),
@@ -130,7 +143,8 @@ pub(crate) fn every_function_by_labels() {
             let case = Case::new(setups[(place + turn) % setups.len()], &info.strategy(strategy));
             let width = (u64::MAX >> (64 - info.key.bits().min(64))) / u64::from(info.buckets) - at as u64;
             let by_ranges = info.function == BucketFunction::Range;
-            let case = if by_ranges { case.ranges([0, 12_345, 1 << 30][turn % 3], [width, 1 << 20][at % 2]) } else { case };
+            let case =
+                if by_ranges { case.ranges([0, 12_345, 1 << 30][turn % 3], [width, 1 << 20][at % 2]) } else { case };
             let n = case.tiles(3);
             let jobs = [
                 case.draw(keys, n, at as u64),

@@ -8,12 +8,14 @@ use trommel::{BucketFunction, SplitOutput, SplitterInfo, Strategy};
 
 /// Delayed tiles, and others that stop waiting for them.
 pub(crate) fn late_tiles() {
-    let strategies = Strategy::ALL.into_iter().enumerate().filter(|(i, strategy)| *strategy != Strategy::Lookback && in_turn(*i));
+    let strategies =
+        Strategy::ALL.into_iter().enumerate().filter(|(i, strategy)| *strategy != Strategy::Lookback && in_turn(*i));
     // Up to four bins: several lanes look back for each bin.
     let together = [Strategy::Lookback; 2].into_iter().enumerate();
     for (i, strategy) in together.chain(strategies) {
         let (buckets, function) = [(3, BITS), (2, BucketFunction::Range), (33, BITS)][i % 3];
-        let case = Case::new(Setup::Late(16), &SplitterInfo::pairs(buckets, function).strategy(strategy)).ranges(0, 1 << 27);
+        let case =
+            Case::new(Setup::Late(16), &SplitterInfo::pairs(buckets, function).strategy(strategy)).ranges(0, 1 << 27);
         let asked = if function == BITS { Asked { width: 0, ..case.asked } } else { case.asked };
         let case = Case { asked, ..case };
         let n = case.tiles(19);

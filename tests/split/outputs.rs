@@ -57,17 +57,23 @@ fn strategies_of(output: SplitOutput, place: usize) -> impl Iterator<Item = Stra
 pub(crate) fn other_outputs() {
     let setups = setups();
     let outputs = OUTPUTS.into_iter().enumerate().filter(|(place, _)| in_turn(*place));
-    let by_all =
-        outputs.flat_map(|(place, (info, output))| strategies_of(output, place).map(move |by| (place, info.strategy(by), output)));
+    let by_all = outputs.flat_map(|(place, (info, output))| {
+        strategies_of(output, place).map(move |by| (place, info.strategy(by), output))
+    });
     for (place, info, output) in by_all {
         let case = Case::new(setups[place / 3 % setups.len()], &info.output(output));
-        let case = if info.function == BucketFunction::Range { case.ranges(1 << 30, 1 << (28 + place % 3)) } else { case };
+        let case =
+            if info.function == BucketFunction::Range { case.ranges(1 << 30, 1 << (28 + place % 3)) } else { case };
         let n = case.tiles(5);
         let jobs = [
             case.draw(Keys::Random, n, place as u64),
             case.draw(Keys::LowEntropy, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
             case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
-            case.draw(Keys::Random, 700, 3).asked(Asked { low: case.asked.low, width: case.asked.width, ..Asked::default() }),
+            case.draw(Keys::Random, 700, 3).asked(Asked {
+                low: case.asked.low,
+                width: case.asked.width,
+                ..Asked::default()
+            }),
             case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
         ];
         for together in [Together::Singles, Together::Batch] {
@@ -83,8 +89,11 @@ pub(crate) fn buckets_placed_beyond_the_output() {
     let setups = setups();
     let placed = |info: SplitterInfo| info.output(SplitOutput::Placed);
     let by_keys = placed(SplitterInfo::pairs(33, BITS));
-    let by_ids =
-        SplitterInfo { function: BucketFunction::Ids(IdType::U8), drop_keys: true, ..placed(SplitterInfo::pairs(200, BITS)) };
+    let by_ids = SplitterInfo {
+        function: BucketFunction::Ids(IdType::U8),
+        drop_keys: true,
+        ..placed(SplitterInfo::pairs(200, BITS))
+    };
     let items = SplitterInfo { layout: Layout::Interleaved, ..placed(SplitterInfo::pairs(100, BITS)) };
     let kinds = [
         by_keys,
@@ -99,7 +108,8 @@ pub(crate) fn buckets_placed_beyond_the_output() {
         let case = Case::new(setups[place % setups.len()], &info);
         let n = case.tiles(3);
         let half = n as u32 / 2;
-        let all = [Misplaced::By(half), Misplaced::By(n as u32), Misplaced::By(u32::MAX - half), Misplaced::To(u32::MAX)];
+        let all =
+            [Misplaced::By(half), Misplaced::By(n as u32), Misplaced::By(u32::MAX - half), Misplaced::To(u32::MAX)];
         let job = |(i, misplaced)| {
             let asked = Asked { misplaced, counts: i % 2 == 0, ..case.asked };
             let count = if i % 2 == 0 { Counted::Host } else { Counted::Device(n as u32 - 9) };

@@ -12,13 +12,16 @@ use trommel::{BucketFunction, Sorter, SorterInfo, SplitInfo, Splitter, SplitterI
 pub(crate) fn batches_of_splits_and_sorts() {
     for case in cases(4) {
         let sorter = Sorter::new(case.context.device(), &SorterInfo::pairs().batches()).expect("sorter");
-        let few = Splitter::new(case.context.device(), &SplitterInfo::keys(3, BucketFunction::Range).batches()).expect("splitter");
+        let few = Splitter::new(case.context.device(), &SplitterInfo::keys(3, BucketFunction::Range).batches())
+            .expect("splitter");
         let mut jobs = Vec::new();
         for (i, n) in [0, 5, 700, case.tiles(1), case.tiles(3)].into_iter().enumerate() {
             jobs.push(case.draw(Keys::Random, n, n as u64));
             jobs.push(Job::draw(&sorter, Keys::Random, n, 8).counted(Counted::Shared { slot: 0, value: 600 }));
             let asked = Asked { low: 1 << 30, width: (i as u64 + 1) << 20, ..case.asked };
-            jobs.push(Job::draw(&few, Keys::LowEntropy, n, 9).asked(asked).counted(Counted::Shared { slot: 0, value: 600 }));
+            jobs.push(
+                Job::draw(&few, Keys::LowEntropy, n, 9).asked(asked).counted(Counted::Shared { slot: 0, value: 600 }),
+            );
             jobs.push(Job::draw(&few, Keys::Random, n, 10).asked(Asked { offsets: false, ..asked }));
         }
         case.split(&jobs, Together::Batch, 7);
@@ -32,7 +35,8 @@ pub(crate) fn batches_of_splits_and_sorts() {
 pub(crate) fn poisoned_scratch_and_twenty_runs() {
     for case in cases(5) {
         let n = case.tiles(7);
-        let jobs = [case.draw(Keys::HalfOnes, n, 4), case.draw(Keys::Random, n, 5).counted(Counted::Device(n as u32 - 5))];
+        let jobs =
+            [case.draw(Keys::HalfOnes, n, 4), case.draw(Keys::Random, n, 5).counted(Counted::Device(n as u32 - 5))];
         for poison in [Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
             sort(&case.context, &jobs, Together::Singles, poison);
         }
@@ -50,7 +54,8 @@ pub(crate) fn poisoned_scratch_and_twenty_runs() {
 /// command buffer that is executed twice.
 pub(crate) fn strangers_and_secondary_command_buffers() {
     let case = cases(6).remove(0);
-    let jobs = [case.tiles(3), case.tiles(2)].map(|n| case.draw(Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
+    let jobs = [case.tiles(3), case.tiles(2)]
+        .map(|n| case.draw(Keys::Random, n, n as u64).counted(Counted::Device(n as u32 - 2)));
     run_between_strangers(&case.context, &jobs);
     run_twice_from_secondary(&case.context, &jobs);
     assert_silence(&case.context);

@@ -6,8 +6,8 @@ use crate::common::keys::Keys;
 use crate::{BITS, Case};
 use ash::vk;
 use trommel::{
-    BucketFunction, Count, IdType, KeyType, Range, Segments, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy,
-    ValueType,
+    BucketFunction, Count, IdType, KeyType, Range, Segments, SplitInfo, SplitMethod, SplitOutput, Splitter,
+    SplitterInfo, Strategy, ValueType,
 };
 
 /// Checks the error messages, and that nothing has been recorded.
@@ -23,9 +23,18 @@ pub(crate) fn refusals() {
         (keys(8, at(30)), "beginBit 30 > 29, the last position of a field that numbers the buckets"),
         (keys(8, at(u32::MAX)), "beginBit 4294967295 > 29, the last position of a field that numbers the buckets"),
         (of(KeyType::U64, at(30)), "beginBit is malformed: bits 30 to 34 cross a word boundary"),
-        (of(KeyType::F32, BucketFunction::Range), "bucketFunction is malformed: ranges need integer keys of 32 or 64 bits"),
-        (of(KeyType::F64, BucketFunction::Signs), "bucketFunction is malformed: signs need keys of u32, f32 or several u32"),
-        (of(KeyType::U32x3, BucketFunction::Signs), "bucketCount is malformed: 16 is not 8, the combinations of 3 signs"),
+        (
+            of(KeyType::F32, BucketFunction::Range),
+            "bucketFunction is malformed: ranges need integer keys of 32 or 64 bits",
+        ),
+        (
+            of(KeyType::F64, BucketFunction::Signs),
+            "bucketFunction is malformed: signs need keys of u32, f32 or several u32",
+        ),
+        (
+            of(KeyType::U32x3, BucketFunction::Signs),
+            "bucketCount is malformed: 16 is not 8, the combinations of 3 signs",
+        ),
         (
             of(KeyType::U16, BucketFunction::Splitters),
             "keyType is malformed: keys narrower than a word need a function of bits, at most 256 buckets and no segments",
@@ -100,10 +109,22 @@ pub(crate) fn refusals() {
     let required = by_splitters.splitter.scratch_size(1000).expect("few");
     let expected: Vec<(&Case, SplitInfo, String)> = vec![
         (&by_range, SplitInfo { width: 0, ..range }, "width is malformed: a bucket has at least one key".into()),
-        (&by_bits, SplitInfo { width: 1, ..bits }, "width is malformed: 1 is not 0, and the bucket function is not ranges".into()),
+        (
+            &by_bits,
+            SplitInfo { width: 1, ..bits },
+            "width is malformed: 1 is not 0, and the bucket function is not ranges".into(),
+        ),
         (&by_range, SplitInfo { low: 1 << 32, ..range }, "low 4294967296 > 4294967295, the bits of the key".into()),
-        (&by_bits, SplitInfo { bucket_ids: bits.keys, ..bits }, "bucketIds is malformed: the bucket function is not ids".into()),
-        (&by_ids, SplitInfo { splitters: ids.keys, ..ids }, "splitters is malformed: the bucket function is not splitters".into()),
+        (
+            &by_bits,
+            SplitInfo { bucket_ids: bits.keys, ..bits },
+            "bucketIds is malformed: the bucket function is not ids".into(),
+        ),
+        (
+            &by_ids,
+            SplitInfo { splitters: ids.keys, ..ids },
+            "splitters is malformed: the bucket function is not splitters".into(),
+        ),
         (&by_ids, SplitInfo { bucket_ids: Range::NONE, ..ids }, "bucketIds.address is null".into()),
         (
             &by_ids,
@@ -128,35 +149,75 @@ pub(crate) fn refusals() {
         ),
         (&placed, SplitInfo { starts: Range::NONE, ..told }, "starts.address is null".into()),
         // Includes the start of items without a bucket.
-        (&placed, SplitInfo { starts: Range { size: 20, ..told.starts }, ..told }, "starts.size 20 < 24 required".into()),
+        (
+            &placed,
+            SplitInfo { starts: Range { size: 20, ..told.starts }, ..told },
+            "starts.size 20 < 24 required".into(),
+        ),
         (&placed, SplitInfo { starts: told.keys_out, ..told }, "keysOut and starts overlap".into()),
         (&by_bits, SplitInfo { starts: bits.keys, ..bits }, "starts is malformed: the output is not placed".into()),
-        (&by_bits, SplitInfo { segments: cut.segments, ..bits }, "segments is malformed: the splitter is not segmented".into()),
+        (
+            &by_bits,
+            SplitInfo { segments: cut.segments, ..bits },
+            "segments is malformed: the splitter is not segmented".into(),
+        ),
         (&segmented, SplitInfo { segments: Segments::default(), ..cut }, "segments.offsets.address is null".into()),
         (
             &segmented,
             SplitInfo { count: Count::device(cut.status, 1000), ..cut },
             "count.address is malformed: the last offset tells how many keys there are".into(),
         ),
-        (&segmented, SplitInfo { offsets: Range { size: 39, ..cut.offsets }, ..cut }, "offsets.size 39 < 40 required".into()),
-        (&segmented, SplitInfo { counts: Range { size: 31, ..cut.counts }, ..cut }, "counts.size 31 < 32 required".into()),
-        (&segmented, SplitInfo { commands: Range { size: 95, ..cut.commands }, ..cut }, "commands.size 95 < 96 required".into()),
+        (
+            &segmented,
+            SplitInfo { offsets: Range { size: 39, ..cut.offsets }, ..cut },
+            "offsets.size 39 < 40 required".into(),
+        ),
+        (
+            &segmented,
+            SplitInfo { counts: Range { size: 31, ..cut.counts }, ..cut },
+            "counts.size 31 < 32 required".into(),
+        ),
+        (
+            &segmented,
+            SplitInfo { commands: Range { size: 95, ..cut.commands }, ..cut },
+            "commands.size 95 < 96 required".into(),
+        ),
         (
             &segmented,
             SplitInfo { segments: many, ..cut },
             "segments.count.max 268435456 > 89478485, 2^30 words of offsets, counts or commands".into(),
         ),
-        (&by_bits, SplitInfo { low: 1, ..bits }, "low is malformed: 1 is not 0, and the bucket function is not ranges".into()),
-        (&by_bits, SplitInfo { command_items: 0, ..bits }, "commandItems is malformed: a workgroup takes at least one item".into()),
+        (
+            &by_bits,
+            SplitInfo { low: 1, ..bits },
+            "low is malformed: 1 is not 0, and the bucket function is not ranges".into(),
+        ),
+        (
+            &by_bits,
+            SplitInfo { command_items: 0, ..bits },
+            "commandItems is malformed: a workgroup takes at least one item".into(),
+        ),
         (
             &by_bits,
             SplitInfo { count: Count::host((1 << 30) + 1), ..bits },
             "count.max 1073741825 > 1073741824, the splitter's maxCount".into(),
         ),
         (&by_bits, SplitInfo { keys_out: Range::NONE, ..bits }, "keysOut.address is null".into()),
-        (&by_bits, SplitInfo { offsets: Range { size: 16, ..bits.offsets }, ..bits }, "offsets.size 16 < 20 required".into()),
-        (&by_bits, SplitInfo { counts: Range { size: 12, ..bits.counts }, ..bits }, "counts.size 12 < 16 required".into()),
-        (&by_bits, SplitInfo { commands: Range { size: 47, ..bits.commands }, ..bits }, "commands.size 47 < 48 required".into()),
+        (
+            &by_bits,
+            SplitInfo { offsets: Range { size: 16, ..bits.offsets }, ..bits },
+            "offsets.size 16 < 20 required".into(),
+        ),
+        (
+            &by_bits,
+            SplitInfo { counts: Range { size: 12, ..bits.counts }, ..bits },
+            "counts.size 12 < 16 required".into(),
+        ),
+        (
+            &by_bits,
+            SplitInfo { commands: Range { size: 47, ..bits.commands }, ..bits },
+            "commands.size 47 < 48 required".into(),
+        ),
         (&by_bits, SplitInfo { offsets: bits.keys, ..bits }, "keys and offsets overlap".into()),
         (&by_bits, SplitInfo { counts: bits.offsets, ..bits }, "offsets and counts overlap".into()),
         (&by_bits, SplitInfo { keys_out: bits.keys, ..bits }, "keys and keysOut overlap".into()),

@@ -69,7 +69,8 @@ impl Case {
 /// Lengths at which the plan changes, and 0.
 fn mixed_lengths(case: &Case) -> Vec<u32> {
     let whole = case.whole();
-    let mut lengths = vec![3, 0, whole / 2, whole + 1, 1, case.long(2), 0, 0, 70, whole, whole - 1, 33, case.long(1), 2];
+    let mut lengths =
+        vec![3, 0, whole / 2, whole + 1, 1, case.long(2), 0, 0, 70, whole, whole - 1, 33, case.long(1), 2];
     let mut random = Random::new(9);
     lengths.extend((0..40).map(|_| random.below(9)));
     lengths
@@ -88,7 +89,8 @@ pub(crate) fn segments_by_every_function() {
         let case = case(setups[place % setups.len()], place, Strategy::ALL[place % Strategy::ALL.len()]);
         let few = Asked { low: case.asked.low, width: case.asked.width, counts: true, ..Asked::default() };
         // Results have a word for each bucket of each segment: with many buckets, few segments.
-        let lengths: Vec<u32> = mixed_lengths(&case).into_iter().take(if KINDS[place].buckets > 1000 { 14 } else { 54 }).collect();
+        let lengths: Vec<u32> =
+            mixed_lengths(&case).into_iter().take(if KINDS[place].buckets > 1000 { 14 } else { 54 }).collect();
         let count = lengths.len() as u32;
         let jobs = [
             case.segments(5, lengths.iter().copied(), place as u64),
@@ -136,8 +138,10 @@ pub(crate) fn strays_of_segments_without_results() {
 pub(crate) fn a_stranger_between_splits_of_segments() {
     for at in [1, 7] {
         let case = case(Setup::Native, at, [Strategy::ReduceThenScan, Strategy::Lookback][at % 2]);
-        let jobs =
-            [case.segments(2, [3, case.long(2), 0, 9], 11), case.segments(0, [case.whole(); 4], 12).counted(Counted::Device(3))];
+        let jobs = [
+            case.segments(2, [3, case.long(2), 0, 9], 11),
+            case.segments(0, [case.whole(); 4], 12).counted(Counted::Device(3)),
+        ];
         run_between_strangers(&case.context, &jobs);
         assert_silence(&case.context);
     }
@@ -152,7 +156,11 @@ pub(crate) fn random_segments() {
         let parts = (prop::collection::vec(length, 0..20), 0..50u32, count, any::<u64>());
         let ran = runner().run(&parts, |(lengths, skipped, count, seed)| {
             let job = case.segments(skipped, lengths, seed);
-            case.split(&[if let Some(count) = count { job.counted(Counted::Device(count)) } else { job }], Together::Singles, seed);
+            case.split(
+                &[if let Some(count) = count { job.counted(Counted::Device(count)) } else { job }],
+                Together::Singles,
+                seed,
+            );
             Ok(())
         });
         ran.unwrap_or_else(|failure| panic!("{failure}"));

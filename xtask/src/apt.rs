@@ -49,7 +49,10 @@ pub(crate) fn for_tests() -> Vec<Package> {
 
 /// The packages of `cargo xtask demo`: a loader, and a driver for some device.
 pub(crate) fn for_demo() -> Vec<Package> {
-    vec![required("libvulkan1", drivers::loader_exists()), required("mesa-vulkan-drivers", drivers::any_device_has_one())]
+    vec![
+        required("libvulkan1", drivers::loader_exists()),
+        required("mesa-vulkan-drivers", drivers::any_device_has_one()),
+    ]
 }
 
 fn required(name: &'static str, present: bool) -> Package {
@@ -71,7 +74,8 @@ pub(crate) fn install(packages: &[Package]) -> Result<()> {
 
 /// `apt_get` runs the program of that name with these arguments. `None`: this program may not.
 fn install_missing(missing: &[&Package], apt_get: Option<impl FnMut(&[&str]) -> Result<()>>) -> Result<()> {
-    let required: Vec<_> = missing.iter().filter(|package| package.optional.is_none()).map(|package| package.name).collect();
+    let required: Vec<_> =
+        missing.iter().filter(|package| package.optional.is_none()).map(|package| package.name).collect();
     let optional = missing.iter().filter_map(|package| Some((package.name, package.optional?)));
     let Some(mut apt_get) = apt_get else {
         optional.for_each(|(name, without)| println!("without {name}: {without}"));
@@ -142,7 +146,8 @@ mod tests {
         let mut commands = Vec::new();
         let apt_get = |arguments: &[&str]| {
             // The names are last.
-            let names: Vec<_> = arguments.iter().filter(|a| **a != "install" && !a.starts_with("--")).copied().collect();
+            let names: Vec<_> =
+                arguments.iter().filter(|a| **a != "install" && !a.starts_with("--")).copied().collect();
             commands.push(names.join(" "));
             if names.iter().any(|name| absent.contains(name)) {
                 bail!("no such package");

@@ -34,9 +34,11 @@ pub(crate) fn read() -> Result<Vec<Time>> {
 fn parse(text: &str) -> Result<Vec<Time>> {
     let row = |(number, line): (usize, &str)| {
         let line = line.split('#').next().unwrap_or_default().trim();
-        let fields = line.split_once(char::is_whitespace).and_then(|(seconds, name)| Some((seconds.parse().ok()?, name.trim())));
+        let fields =
+            line.split_once(char::is_whitespace).and_then(|(seconds, name)| Some((seconds.parse().ok()?, name.trim())));
         let time = || fields.map(|(seconds, name)| Time { name: name.to_owned(), seconds });
-        (!line.is_empty()).then(|| time().with_context(|| format!("xtask/budgets.txt:{number}: not `SECONDS NAME`: {line}")))
+        (!line.is_empty())
+            .then(|| time().with_context(|| format!("xtask/budgets.txt:{number}: not `SECONDS NAME`: {line}")))
     };
     (1..).zip(text.lines()).filter_map(row).collect()
 }
@@ -50,7 +52,9 @@ pub(crate) fn overruns(budgets: &[Time], times: &[Time]) -> Vec<String> {
                 "`{name}` took {seconds:.1} s, more than {TOLERANCE} x its budget of {} s in xtask/budgets.txt",
                 budget.seconds
             )),
-            None if *seconds > SMALL => Some(format!("`{name}` took {seconds:.1} s and has no budget in xtask/budgets.txt")),
+            None if *seconds > SMALL => {
+                Some(format!("`{name}` took {seconds:.1} s and has no budget in xtask/budgets.txt"))
+            }
             _ => None,
         }
     };

@@ -60,7 +60,9 @@ impl Validation {
     /// layer reports this setting as a warning, which the filter drops.
     fn settings(self) -> &'static str {
         match self {
-            Self::CoreSyncBest => "khronos_validation.validate_sync = true\nkhronos_validation.validate_best_practices = true\n",
+            Self::CoreSyncBest => {
+                "khronos_validation.validate_sync = true\nkhronos_validation.validate_best_practices = true\n"
+            }
             Self::CoreSyncBestOfCheckedModules => {
                 "khronos_validation.validate_sync = true\n\
                  khronos_validation.validate_best_practices = true\n\
@@ -117,8 +119,10 @@ pub(crate) fn validate(validation: Validation) -> Result<Env> {
     fs::create_dir_all(&settings)?;
     let text = if current { validation.settings() } else { validation.old_settings() };
     fs::write(settings.join("vk_layer_settings.txt"), text)?;
-    let mut env =
-        vec![("TROMMEL_VALIDATION", validation.name().to_owned()), ("VK_LAYER_SETTINGS_PATH", settings.display().to_string())];
+    let mut env = vec![
+        ("TROMMEL_VALIDATION", validation.name().to_owned()),
+        ("VK_LAYER_SETTINGS_PATH", settings.display().to_string()),
+    ];
     if current {
         fs::write(layers.join("VkLayer_khronos_validation.json"), chromium_layer_manifest())?;
         // In place of the system's folders, or else the old layer of the same name would come first.
@@ -172,7 +176,8 @@ pub(crate) fn swiftshader() -> Option<PathBuf> {
 
 /// Whether this machine shows a GPU to user programs: a DRM render node, NVIDIA's or WSL's own.
 pub(crate) fn gpu_exists() -> bool {
-    let render_node = fs::read_dir("/dev/dri").is_ok_and(|nodes| nodes.flatten().any(|n| name(&n.path()).starts_with("renderD")));
+    let render_node =
+        fs::read_dir("/dev/dri").is_ok_and(|nodes| nodes.flatten().any(|n| name(&n.path()).starts_with("renderD")));
     render_node || ["/dev/nvidia0", "/dev/dxg"].iter().any(|node| Path::new(node).exists())
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .context("cannot run cargo")?;
     anyhow::ensure!(built.success(), "{PROGRAM} does not build");
     let program = target.join("release").join(PROGRAM);
-    let status = Command::new(&program).args(arguments).status().with_context(|| format!("cannot run {}", program.display()))?;
+    let status =
+        Command::new(&program).args(arguments).status().with_context(|| format!("cannot run {}", program.display()))?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -20,7 +20,8 @@ pub(crate) fn run(check: bool) -> Result<()> {
 fn generate() -> Result<Vec<u8>> {
     let root = workspace::root();
     let folder = root.join("src/capi");
-    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).map_err(|e| anyhow!("cbindgen.toml: {e}"))?;
+    let mut config =
+        cbindgen::Config::from_file(root.join("cbindgen.toml")).map_err(|e| anyhow!("cbindgen.toml: {e}"))?;
     // The aliases of ash's types stand for the real ones, which <vulkan/vulkan_core.h> declares.
     for source in workspace::files(&folder, "rs")? {
         config.export.exclude.extend(vulkan_aliases(&fs::read_to_string(source)?));
@@ -44,7 +45,8 @@ fn vulkan_aliases(source: &str) -> impl Iterator<Item = String> {
 mod tests {
     #[test]
     fn only_vulkan_aliases_are_excluded() {
-        let source = "pub type VkBuffer = vk::Buffer;\npub type TrmSorter = *mut Sorter;\npub type PFN_vkX = Option<vk::X>;";
+        let source =
+            "pub type VkBuffer = vk::Buffer;\npub type TrmSorter = *mut Sorter;\npub type PFN_vkX = Option<vk::X>;";
         assert_eq!(super::vulkan_aliases(source).collect::<Vec<_>>(), ["VkBuffer", "PFN_vkX"]);
     }
 }

@@ -90,7 +90,8 @@ fn test_result(line: &str) -> Option<(Count, f64)> {
     let rest = line.trim_start().strip_prefix("test result: ")?;
     let (_, counts) = rest.split_once(". ")?;
     let number = |word: &str| counts.split("; ").find_map(|part| part.strip_suffix(word)?.trim().parse().ok());
-    let seconds = counts.split("; ").find_map(|part| part.trim().strip_prefix("finished in ")?.strip_suffix('s')?.parse().ok());
+    let seconds =
+        counts.split("; ").find_map(|part| part.trim().strip_prefix("finished in ")?.strip_suffix('s')?.parse().ok());
     let count = Count { passed: number("passed")?, failed: number("failed")?, skipped: number("ignored").unwrap_or(0) };
     Some((count, seconds.unwrap_or(0.0)))
 }

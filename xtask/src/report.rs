@@ -64,8 +64,11 @@ pub(crate) fn table(reports: &[Report], whole: Duration) -> String {
         };
         rows.push(row(&report.name, verdict, report.count, Some(report.elapsed.as_secs_f64()), Some(report.cpu)));
         // Filters leave some without a test.
-        let binaries = report.binaries.iter().filter(|binary| binary.count != Count::default() || binary.seconds.is_none());
-        rows.extend(binaries.map(|binary| row(&format!("    {}", binary.name), "", binary.count, binary.seconds, None)));
+        let binaries =
+            report.binaries.iter().filter(|binary| binary.count != Count::default() || binary.seconds.is_none());
+        rows.extend(
+            binaries.map(|binary| row(&format!("    {}", binary.name), "", binary.count, binary.seconds, None)),
+        );
     }
     let cpu = reports.iter().map(|report| report.cpu).sum();
     rows.push(row(WHOLE_RUN, "", sum(reports), Some(whole.as_secs_f64()), Some(cpu)));
@@ -76,7 +79,15 @@ fn row(name: &str, verdict: &str, count: Count, seconds: Option<f64>, cpu: Optio
     let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
     let seconds = seconds.map_or("unfinished".to_owned(), |seconds| format!("{seconds:.1}"));
     let cpu = cpu.map_or(String::new(), |cpu| format!("{:.1}", cpu.as_secs_f64()));
-    [name.to_owned(), verdict.to_owned(), number(count.passed), number(count.failed), number(count.skipped), seconds, cpu]
+    [
+        name.to_owned(),
+        verdict.to_owned(),
+        number(count.passed),
+        number(count.failed),
+        number(count.skipped),
+        seconds,
+        cpu,
+    ]
 }
 
 /// The first two columns flush left, the others right.

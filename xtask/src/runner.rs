@@ -124,7 +124,13 @@ impl Runner {
 
     fn logging_to(logs: PathBuf, limit: Option<Duration>) -> Result<Self> {
         let deadline = Deadline { start: Instant::now(), limit };
-        Ok(Self { logs, interrupt: Interrupt::watch()?, bars: MultiProgress::new(), deadline, reports: Mutex::default() })
+        Ok(Self {
+            logs,
+            interrupt: Interrupt::watch()?,
+            bars: MultiProgress::new(),
+            deadline,
+            reports: Mutex::default(),
+        })
     }
 
     /// Runs them all, but those that need one that failed.
@@ -190,8 +196,11 @@ impl Runner {
         if let Err(error) = self.interrupt.check() {
             return not_run(Verdict::Failed(format!("not started: {error}")), &format!("{error}"));
         }
-        let limit =
-            if cut { format!("the run's limit of {}", too_late()) } else { format!("its limit of {}", HumanDuration(step.limit)) };
+        let limit = if cut {
+            format!("the run's limit of {}", too_late())
+        } else {
+            format!("its limit of {}", HumanDuration(step.limit))
+        };
         let path = self.logs.join(format!("{number:02}.log"));
         self.run_step(number, step, &title, &path, end, &limit)
     }
@@ -217,7 +226,9 @@ impl Runner {
         let seconds = elapsed.as_secs_f64();
         progress.finish(&match &trouble {
             None => format!("{title}: ok, {}{seconds:.1} s", tests(count)),
-            Some(trouble) => format!("{title}: FAILED, {trouble}, {}{seconds:.1} s\n{}", tests(count), tail(&text, path)),
+            Some(trouble) => {
+                format!("{title}: FAILED, {trouble}, {}{seconds:.1} s\n{}", tests(count), tail(&text, path))
+            }
         });
         let verdict = trouble.map_or(Verdict::Passed, Verdict::Failed);
         Report { number, name: step.name, verdict, count, elapsed, cpu, binaries: binaries(&text) }
@@ -389,7 +400,10 @@ mod tests {
         let reports = run("beside", Some(Duration::from_secs(40)), steps);
         fs::remove_dir_all(&folder).unwrap();
         assert!(reports.iter().all(|report| report.verdict == Verdict::Passed), "{reports:?}");
-        assert_eq!(reports.iter().map(|report| report.name.as_str()).collect::<Vec<_>>(), ["before", "a", "b", "c", "after"]);
+        assert_eq!(
+            reports.iter().map(|report| report.name.as_str()).collect::<Vec<_>>(),
+            ["before", "a", "b", "c", "after"]
+        );
     }
 
     #[test]

@@ -124,7 +124,10 @@ fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
         steps.push(configuration.step(full)?);
     }
     if drivers::swiftshader().is_none() {
-        steps.push(Step::unavailable(SWIFTSHADER, "it is in Debian's chromium-common and nowhere in Ubuntu's archive").beside());
+        steps.push(
+            Step::unavailable(SWIFTSHADER, "it is in Debian's chromium-common and nowhere in Ubuntu's archive")
+                .beside(),
+        );
     }
     steps.extend(random_testers(full)?);
     steps.push(shaders(this, full)?);
@@ -194,7 +197,8 @@ fn shaders(this: &Path, full: bool) -> Result<Step> {
 /// What other languages call and what they install.
 fn bindings(full: bool) -> Result<Step> {
     let tests = workspace::files(&workspace::root().join("ffi-tests/tests"), "rs")?;
-    let names: Vec<_> = tests.iter().filter_map(|test| test.file_stem()?.to_str()).filter(|name| *name != COMPILER_OF_C).collect();
+    let names: Vec<_> =
+        tests.iter().filter_map(|test| test.file_stem()?.to_str()).filter(|name| *name != COMPILER_OF_C).collect();
     let mut commands = vec![validated(&tests_of_workspace(&names), full)?];
     // Subgroups of 8 lanes are the usual ones.
     for (lanes, tests) in [(4, &["sorting", "formats"][..]), (16, &["sorting"])] {
@@ -214,7 +218,8 @@ fn tests_of_workspace<'a>(names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Tests in `src` folders that need a device. The others run without one.
-const ON_DEVICES: [&str; 4] = ["tests::kernels::", "tests::segments::", "session::tests::", "wrong_candidates_are_left_out"];
+const ON_DEVICES: [&str; 4] =
+    ["tests::kernels::", "tests::segments::", "session::tests::", "wrong_candidates_are_left_out"];
 
 /// In place of the manifest of a driver: tests that need a device fail.
 const NO_DRIVER: &str = "/dev/null";
@@ -232,7 +237,8 @@ fn telling() -> Result<Vec<(String, String)>> {
 
 /// Lints, what needs no device, and ten tests that do.
 fn quick_steps(this: &Path) -> Result<Vec<Step>> {
-    let mut without_device = cargo_test(&["--workspace", "--lib", "--bins", "--test", "plans", "--test", "modules"], false);
+    let mut without_device =
+        cargo_test(&["--workspace", "--lib", "--bins", "--test", "plans", "--test", "modules"], false);
     without_device
         .args(["--"])
         .args(ON_DEVICES.iter().flat_map(|tests| ["--skip", tests]))
@@ -295,7 +301,11 @@ fn configurations() -> Result<Vec<Configuration>> {
             name: format!("lavapipe, {lanes} lanes"),
             validation: if eight { Validation::CoreSyncBest } else { Validation::CoreSyncBestOfCheckedModules },
             env: lavapipe(lanes)?,
-            skipped: if eight { vec![] } else { [&["emulated_subgroups", "emulated_small", RECORDING][..], &PLANNING].concat() },
+            skipped: if eight {
+                vec![]
+            } else {
+                [&["emulated_subgroups", "emulated_small", RECORDING][..], &PLANNING].concat()
+            },
         });
     }
     if let Some(swiftshader) = drivers::swiftshader() {
@@ -305,7 +315,14 @@ fn configurations() -> Result<Vec<Configuration>> {
             env: brief(on_cpu(&swiftshader, "swiftshader")?),
             // Tiles that are lost take a pipeline more each, and so does each limit of waits.
             skipped: [
-                &[EMULATED, RECORDING, "lost_tiles", "a_prefix_that_many", "late::no_waiting_at_all", "late::waiting_for_long"][..],
+                &[
+                    EMULATED,
+                    RECORDING,
+                    "lost_tiles",
+                    "a_prefix_that_many",
+                    "late::no_waiting_at_all",
+                    "late::waiting_for_long",
+                ][..],
                 &PLANNING,
             ]
             .concat(),
@@ -319,8 +336,11 @@ fn configurations() -> Result<Vec<Configuration>> {
         name: "lavapipe, GPU-assisted".to_owned(),
         validation: Validation::GpuAssisted,
         env: alone,
-        skipped: [&[EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"][..], &PLANNING]
-            .concat(),
+        skipped: [
+            &[EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"][..],
+            &PLANNING,
+        ]
+        .concat(),
     });
     Ok(configurations)
 }
@@ -350,7 +370,8 @@ impl Configuration {
 /// all loops of an invocation that has made 65,535 turns in all of them together, which no look-back here reaches.
 fn lavapipe(lanes: u32) -> Result<Env> {
     let caches = format!("lavapipe-{lanes}");
-    let mut env = drivers::lavapipe().map_or_else(|| drivers::caches(&caches), |manifest| on_cpu(&manifest, &caches))?;
+    let mut env =
+        drivers::lavapipe().map_or_else(|| drivers::caches(&caches), |manifest| on_cpu(&manifest, &caches))?;
     env.push(("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string()));
     // Most of the time goes into making pipelines, which then run once or twice: not worth LLVM's optimisations.
     env.push(("GALLIVM_PERF", "nopt".to_owned()));
@@ -473,10 +494,15 @@ mod tests {
     #[test]
     fn tests_on_a_driver_have_its_caches() {
         let xtask = Path::new("xtask");
-        let commands: Vec<_> =
-            steps(xtask, false).unwrap().into_iter().chain(quick_steps(xtask).unwrap()).flat_map(|step| step.commands).collect();
-        let on_drivers =
-            commands.iter().filter(|command| variable(command, "VK_DRIVER_FILES").is_some_and(|files| files != NO_DRIVER));
+        let commands: Vec<_> = steps(xtask, false)
+            .unwrap()
+            .into_iter()
+            .chain(quick_steps(xtask).unwrap())
+            .flat_map(|step| step.commands)
+            .collect();
+        let on_drivers = commands
+            .iter()
+            .filter(|command| variable(command, "VK_DRIVER_FILES").is_some_and(|files| files != NO_DRIVER));
         assert!(on_drivers.clone().count() > 8);
         on_drivers.for_each(|command| assert!(variable(command, "MESA_SHADER_CACHE_DIR").is_some(), "{command:?}"));
     }
@@ -492,7 +518,10 @@ mod tests {
             .flat_map(|step| &step.commands)
         {
             let arguments: Vec<_> = command.get_args().collect();
-            assert_eq!((arguments[0], arguments[arguments.len() - 1]), (OsStr::new("test"), OsStr::new("random_sorts")));
+            assert_eq!(
+                (arguments[0], arguments[arguments.len() - 1]),
+                (OsStr::new("test"), OsStr::new("random_sorts"))
+            );
         }
     }
 

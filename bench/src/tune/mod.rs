@@ -74,17 +74,21 @@ impl Shapes {
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
         let methods = |shape: &Shape| {
-            [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge].map(|method| SmallShape { shape: *shape, method })
+            [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge]
+                .map(|method| SmallShape { shape: *shape, method })
         };
         let on_cpu = |shape: &Shape| shape.threads == 128 && shape.tile() <= MAX_ON_CPU;
         let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || on_cpu(shape)));
         // CPU drivers have few lanes, and nothing to prove. The other rankings are for profiles by hand.
-        let rankings: &[Ranking] = if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::VerifiedBySourceIndex] };
+        let rankings: &[Ranking] =
+            if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::VerifiedBySourceIndex] };
         let single_dispatch = all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape)));
         Self {
             small: all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(methods).collect(),
             single_dispatch: single_dispatch.map(|&shape| shape.into()).collect(),
-            tiles: tiled.flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() })).collect(),
+            tiles: tiled
+                .flat_map(|&shape| rankings.iter().map(move |&ranking| TileShape { ranking, ..shape.into() }))
+                .collect(),
         }
     }
 }
@@ -162,7 +166,8 @@ impl Times {
 
     /// Tiles whose workgroups count all items, up to the first size at which counting tile by tile takes less time.
     fn best_single_dispatch(&self) -> Vec<SizedTile> {
-        let wins = |index: &usize| match (best(self.single_dispatch.iter(), *index), best(self.counted.iter(), *index)) {
+        let wins = |index: &usize| match (best(self.single_dispatch.iter(), *index), best(self.counted.iter(), *index))
+        {
             (Some((_, again)), Some((_, once))) => again < once,
             _ => false,
         };
@@ -212,7 +217,8 @@ impl Times {
     /// The tile for few bins, if it gains [`SPAN_COST`] at the sizes that would take it: those above `direct_up_to`.
     fn best_of_few_bins(&self, tiles: &[SizedTile], direct_up_to: u32) -> Option<TileShape> {
         let tile = |n: u32| tiles.iter().find(|sized| n <= sized.up_to).filter(|sized| sized.up_to > direct_up_to);
-        let served: Vec<_> = self.sizes.iter().enumerate().filter_map(|(index, n)| Some((index, tile(*n)?.shape))).collect();
+        let served: Vec<_> =
+            self.sizes.iter().enumerate().filter_map(|(index, n)| Some((index, tile(*n)?.shape))).collect();
         let time = |shape: TileShape, index: usize| {
             let candidate = self.few_bins.iter().find(|candidate| candidate.shape == shape);
             candidate.map_or(f64::INFINITY, |candidate| candidate.times[index].ln())
@@ -267,7 +273,8 @@ mod tests {
 
     /// Sorts go by tiles, the smaller the better up to 2^18, and above by larger ones.
     fn times() -> Times {
-        let [tiles, counted, counted_many, few_bins] = [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
+        let [tiles, counted, counted_many, few_bins] =
+            [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
         let sizes = vec![1 << 16, 1 << 18, 1 << 20];
         Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, single_dispatch: Vec::new() }
     }

@@ -21,7 +21,8 @@ pub(super) const MAX_ON_CPU: u32 = 1 << 11;
 
 /// The batch by which candidates are verified: numbers of problems and their keys. On a CPU the first, without the
 /// largest problems.
-const BATCHES: [&[(u32, u32)]; 2] = [&[(2, 65), (1, 257), (1, 700)], &[(2, 65), (1, 257), (1, 700), (1, 3000), (1, 9000)]];
+const BATCHES: [&[(u32, u32)]; 2] =
+    [&[(2, 65), (1, 257), (1, 700)], &[(2, 65), (1, 257), (1, 700), (1, 3000), (1, 9000)]];
 /// Candidates are verified by the first of these keys at every count, and by the others at the first count.
 const VERIFIED_KEYS: [Keys; 4] = [Keys::Random, Keys::LowEntropy, Keys::Constant, Keys::Reversed];
 
@@ -88,7 +89,8 @@ impl<'a> Search<'a> {
             let memory = works.iter().map(|work| job::memory(work.prepare(n, &mut handles)?.as_ref(), n));
             memory.collect::<Result<Vec<_>, _>>().map(|memory| memory.into_iter().max())
         };
-        let fits = |n: &u32| memory(*n).is_ok_and(|most| most <= Some(gpu.about.memory)) && !(is_cpu && *n > MAX_ON_CPU);
+        let fits =
+            |n: &u32| memory(*n).is_ok_and(|most| most <= Some(gpu.about.memory)) && !(is_cpu && *n > MAX_ON_CPU);
         let sizes: Vec<_> = sizes.filter(fits).collect();
         anyhow::ensure!(!sizes.is_empty(), "the device has memory for no size");
         Ok(Self { gpu, is_cpu, sizes, timer: Timer::new(gpu, heating)?, sources: Sources::default() })
@@ -106,9 +108,11 @@ impl<'a> Search<'a> {
     ) -> anyhow::Result<Vec<Candidate<S>>> {
         let prepared = self.prepare(group, shapes, profile)?;
         let mut right = self.right(report, group, prepared)?;
-        let mut candidates: Vec<_> = right.iter().map(|(shape, _)| Candidate { shape: *shape, times: Vec::new() }).collect();
+        let mut candidates: Vec<_> =
+            right.iter().map(|(shape, _)| Candidate { shape: *shape, times: Vec::new() }).collect();
         for n in self.sizes.clone() {
-            let mut served: Vec<_> = right.iter_mut().filter(|(shape, _)| serves(*shape, n)).map(|(_, handles)| handles).collect();
+            let mut served: Vec<_> =
+                right.iter_mut().filter(|(shape, _)| serves(*shape, n)).map(|(_, handles)| handles).collect();
             let mut times = self.time(group, &mut served, n)?.into_iter();
             for candidate in &mut candidates {
                 let time = if serves(candidate.shape, n) { times.next() } else { None };
@@ -144,8 +148,9 @@ impl<'a> Search<'a> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let prepared: Vec<_> = thread::scope(|scope| {
             let parts = shapes.chunks(shapes.len().div_ceil(threads).max(1));
-            let threads: Vec<_> =
-                parts.map(|part| scope.spawn(|| part.iter().map(|shape| prepare(*shape)).collect::<Vec<_>>())).collect();
+            let threads: Vec<_> = parts
+                .map(|part| scope.spawn(|| part.iter().map(|shape| prepare(*shape)).collect::<Vec<_>>()))
+                .collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
         prepared.into_iter().filter_map(Result::transpose).collect()
@@ -169,7 +174,12 @@ impl<'a> Search<'a> {
     }
 
     /// Runs every workload of a group once for each case to verify, and compares with the CPU.
-    fn verify<S: Searched>(&mut self, group: &Group, shape: S, handles: &mut Handles) -> trommel::Result<Result<(), String>> {
+    fn verify<S: Searched>(
+        &mut self,
+        group: &Group,
+        shape: S,
+        handles: &mut Handles,
+    ) -> trommel::Result<Result<(), String>> {
         for work in &group.works {
             let cases = cases_to_verify(work, &shape.verified_at(), BATCHES[usize::from(!self.is_cpu)]);
             for case in cases.into_iter().filter(|case| !self.is_cpu || case.n <= MAX_ON_CPU) {
@@ -219,7 +229,10 @@ impl<'a> Search<'a> {
                 report.comment(&format!("tune {kind} {role} {size}: {} us", ranked.join(", ")));
             }
         }
-        let times = candidates.iter().map(|c| json!({ "shape": c.shape.to_string(), "median_ms": c.times })).collect::<Vec<_>>();
+        let times = candidates
+            .iter()
+            .map(|c| json!({ "shape": c.shape.to_string(), "median_ms": c.times }))
+            .collect::<Vec<_>>();
         report.keep(&format!("tune_{kind}_{role}"), json!({ "n": self.sizes, "candidates": times }));
     }
 }
@@ -256,7 +269,8 @@ mod tests {
         let gpu = Gpu::open(&args).unwrap();
         // The test runs few of the pipelines that handles may need.
         gpu.context.device().make_pipelines_late();
-        let group = Group { kind: "pairs", role: "small", works: works(Kind::Pairs, Role::Small), strategy: Strategy::Auto };
+        let group =
+            Group { kind: "pairs", role: "small", works: works(Kind::Pairs, Role::Small), strategy: Strategy::Auto };
         let mut search = Search::new(&gpu, std::iter::once(1024), &group.works, Strategy::Auto, heating()).unwrap();
         let library = gpu.context.device();
         let sorted = |order| {
@@ -281,11 +295,16 @@ mod tests {
                 assert!([1023, 1024, 1025, 3 * 1024 + 77].iter().all(|n| counts.contains(n)), "{counts:?}");
                 let batches = counts.iter().filter(|n| **n == Problems::batch_size(BATCHES[1])).count();
                 assert_eq!(batches, usize::from(matches!(role, Role::Small | Role::Tiles)), "{work:?}");
-                let has = |keys: &Keys| cases.iter().any(|case| format!("{:?}", case.work).contains(&format!("keys: {keys:?}")));
+                let has = |keys: &Keys| {
+                    cases.iter().any(|case| format!("{:?}", case.work).contains(&format!("keys: {keys:?}")))
+                };
                 assert!(VERIFIED_KEYS.iter().all(has), "{work:?}");
             }
         }
         let small = SmallShape::merge(64, 16).verified_at();
-        assert!(small.contains(&1024) && small.iter().all(|n| (1..=1024).contains(n)), "one workgroup has room for all: {small:?}");
+        assert!(
+            small.contains(&1024) && small.iter().all(|n| (1..=1024).contains(n)),
+            "one workgroup has room for all: {small:?}"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! What is asked before anything is recorded: requirements, devices, sorters and their sizes.
 
 use crate::{
-    INCOMPLETE, Later, MALFORMED, MISALIGNED, MISSING_FEATURE, NULL, Refusals, TOO_LARGE, UNKNOWN_VALUE, UNTOUCHED, bad_headers,
-    byte_later, engine, with_header,
+    INCOMPLETE, Later, MALFORMED, MISALIGNED, MISSING_FEATURE, NULL, Refusals, TOO_LARGE, UNKNOWN_VALUE, UNTOUCHED,
+    bad_headers, byte_later, engine, with_header,
 };
 use anyhow::Result;
 use ffi_tests::sorter_info;
@@ -21,7 +21,8 @@ fn device_requirements() -> Result<()> {
     let mut bad = |what: &str, info: *const TrmDeviceRequirementsInfo, code, reason: &str| {
         let mut count = 7;
         // SAFETY: pointers are valid, or such that the library finds out.
-        let result = unsafe { ask(info, ptr::null_mut(), ptr::null_mut(), &mut count, ptr::null_mut(), null, ptr::null_mut()) };
+        let result =
+            unsafe { ask(info, ptr::null_mut(), ptr::null_mut(), &mut count, ptr::null_mut(), null, ptr::null_mut()) };
         refusals.expect(what, result, code, reason);
         assert_eq!(count, 7, "{what}: an output has been written");
     };
@@ -30,11 +31,26 @@ fn device_requirements() -> Result<()> {
     for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
         bad(what, &with_header(&good, header), code, reason);
     }
-    bad("no function", &TrmDeviceRequirementsInfo { get_instance_proc_addr: None, ..good }, NULL, "getInstanceProcAddr is null");
-    bad("no instance", &TrmDeviceRequirementsInfo { instance: VkInstance::default(), ..good }, NULL, "instance is null");
+    bad(
+        "no function",
+        &TrmDeviceRequirementsInfo { get_instance_proc_addr: None, ..good },
+        NULL,
+        "getInstanceProcAddr is null",
+    );
+    bad(
+        "no instance",
+        &TrmDeviceRequirementsInfo { instance: VkInstance::default(), ..good },
+        NULL,
+        "instance is null",
+    );
     let no_device = TrmDeviceRequirementsInfo { physical_device: VkPhysicalDevice::default(), ..good };
     bad("no physical device", &no_device, NULL, "physicalDevice is null");
-    bad("reserved", &TrmDeviceRequirementsInfo { reserved: 1, ..good }, MALFORMED, "reserved is malformed: 0x1 has bits");
+    bad(
+        "reserved",
+        &TrmDeviceRequirementsInfo { reserved: 1, ..good },
+        MALFORMED,
+        "reserved is malformed: 0x1 has bits",
+    );
 
     let mut name = ptr::null::<c_char>();
     // SAFETY: pointers are valid, or such that the library finds out.
@@ -73,13 +89,15 @@ fn device_requirements_are_told_in_two_calls() -> Result<()> {
     let mut text = [b'?'.cast_signed() as c_char; 4];
     size = 4;
     // SAFETY: all pointers are valid.
-    let result =
-        unsafe { ask(&good, ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), &mut size, text.as_mut_ptr()) };
+    let result = unsafe {
+        ask(&good, ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), &mut size, text.as_mut_ptr())
+    };
     assert_eq!((result, size, text[0]), (0, 1, 0), "nothing is missing");
     size = 0;
     // SAFETY: all pointers are valid.
-    let result =
-        unsafe { ask(&good, ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), &mut size, text.as_mut_ptr()) };
+    let result = unsafe {
+        ask(&good, ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), &mut size, text.as_mut_ptr())
+    };
     assert_eq!((result, size), (INCOMPLETE, 0), "no room for the terminator");
     engine.finish()
 }
@@ -102,7 +120,12 @@ fn devices() -> Result<()> {
     for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
         bad(what, &with_header(&good, header), code, reason);
     }
-    bad("no function", &TrmDeviceCreateInfo { get_instance_proc_addr: None, ..good }, NULL, "getInstanceProcAddr is null");
+    bad(
+        "no function",
+        &TrmDeviceCreateInfo { get_instance_proc_addr: None, ..good },
+        NULL,
+        "getInstanceProcAddr is null",
+    );
     bad("no instance", &TrmDeviceCreateInfo { instance: VkInstance::default(), ..good }, NULL, "instance is null");
     let no_device = TrmDeviceCreateInfo { physical_device: VkPhysicalDevice::default(), ..good };
     bad("no physical device", &no_device, NULL, "physicalDevice is null");
@@ -112,13 +135,23 @@ fn devices() -> Result<()> {
     bad("misaligned features", &odd, MISALIGNED, "enabledFeatures");
     let nothing = VkPhysicalDeviceFeatures2::default();
     let without = TrmDeviceCreateInfo { enabled_features: &nothing, ..good };
-    bad("features left off", &without, MISSING_FEATURE, "the device lacks bufferDeviceAddress (supported, but not enabled)");
+    bad(
+        "features left off",
+        &without,
+        MISSING_FEATURE,
+        "the device lacks bufferDeviceAddress (supported, but not enabled)",
+    );
     for family in [77, u32::MAX - 1] {
         let reason = format!("queueFamilyIndex {family} > ");
         bad("no family", &TrmDeviceCreateInfo { queue_family_index: family, ..good }, TOO_LARGE, &reason);
     }
     bad("reserved", &TrmDeviceCreateInfo { reserved: 4, ..good }, MALFORMED, "reserved is malformed: 0x4 has bits");
-    bad("no boolean", &TrmDeviceCreateInfo { debug_utils: 2, ..good }, UNKNOWN_VALUE, "debugUtils 2 is not a known value");
+    bad(
+        "no boolean",
+        &TrmDeviceCreateInfo { debug_utils: 2, ..good },
+        UNKNOWN_VALUE,
+        "debugUtils 2 is not a known value",
+    );
     let odd = TrmDeviceCreateInfo { allocation_callbacks: ptr::without_provenance(4), ..good };
     bad("misaligned callbacks", &odd, MISALIGNED, "allocationCallbacks");
     for (text, reason) in [(c"lanes = many", "\"many\" is not a number"), (c"\xff", "profile is malformed")] {
@@ -134,7 +167,12 @@ fn devices() -> Result<()> {
     // SAFETY: the info is valid; the output is such that the library finds out.
     unsafe {
         refusals.expect("no output", (api.trmCreateDevice)(&good, ptr::null_mut()), NULL, "device is null");
-        refusals.expect("misaligned output", (api.trmCreateDevice)(&good, ptr::without_provenance_mut(4)), MISALIGNED, "device");
+        refusals.expect(
+            "misaligned output",
+            (api.trmCreateDevice)(&good, ptr::without_provenance_mut(4)),
+            MISALIGNED,
+            "device",
+        );
         (api.trmDestroyDevice)(ptr::null_mut());
     }
     refusals.finish()?;
@@ -219,7 +257,11 @@ fn sorters() -> Result<()> {
             TrmSorterCreateInfo { begin_bit: 20, end_bit: 20, ..good },
             "beginBit is malformed: 20 leaves no bit before 20",
         ),
-        ("no key's bits", TrmSorterCreateInfo { begin_bit: 32, ..good }, "beginBit is malformed: 32 leaves no bit before 32"),
+        (
+            "no key's bits",
+            TrmSorterCreateInfo { begin_bit: 32, ..good },
+            "beginBit is malformed: 32 leaves no bit before 32",
+        ),
         ("no bytes", bytes(0), &format!("valueSize is malformed: 0 {multiple}")),
         ("odd bytes", bytes(10), &format!("valueSize is malformed: 10 {multiple}")),
         ("many bytes", bytes(4100), &format!("valueSize is malformed: 4100 {multiple}")),
@@ -233,7 +275,11 @@ fn sorters() -> Result<()> {
             TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..good },
             "flags is malformed: keys are dropped (DROP_KEYS) and there are no values: nothing is left",
         ),
-        ("no items", laid(TrmLayout::Interleaved, good), "layout is malformed: items are a key and a value of 4 to 16 bytes"),
+        (
+            "no items",
+            laid(TrmLayout::Interleaved, good),
+            "layout is malformed: items are a key and a value of 4 to 16 bytes",
+        ),
         (
             "long items",
             laid(TrmLayout::Interleaved, bytes(20)),
@@ -277,22 +323,57 @@ fn sorters() -> Result<()> {
     let (mut size, mut count, mut side) = (UNTOUCHED, 7, 7);
     // SAFETY: pointers are valid, or such that the library finds out.
     unsafe {
-        refusals.expect("no output", (api.sort.trmCreateSorter)(engine.device, &good, ptr::null_mut()), NULL, "sorter is null");
+        refusals.expect(
+            "no output",
+            (api.sort.trmCreateSorter)(engine.device, &good, ptr::null_mut()),
+            NULL,
+            "sorter is null",
+        );
         let above = (1 << 30) + 1;
         let limit = "count.max 1073741825 > 1073741824, the sorter's maxCount";
-        refusals.expect("no sorter", (api.sort.trmGetSorterScratch)(ptr::null_mut(), 1, &mut size), NULL, "sorter is null");
+        refusals.expect(
+            "no sorter",
+            (api.sort.trmGetSorterScratch)(ptr::null_mut(), 1, &mut size),
+            NULL,
+            "sorter is null",
+        );
         refusals.expect("no size", (api.sort.trmGetSorterScratch)(sorter, 1, ptr::null_mut()), NULL, "size is null");
         refusals.expect("too many", (api.sort.trmGetSorterScratch)(sorter, above, &mut size), TOO_LARGE, limit);
-        refusals.expect("no sorter", (api.sort.trmGetSorterTimestampCount)(ptr::null_mut(), 1, &mut count), NULL, "sorter is null");
-        refusals.expect("no count", (api.sort.trmGetSorterTimestampCount)(sorter, 1, ptr::null_mut()), NULL, "count is null");
+        refusals.expect(
+            "no sorter",
+            (api.sort.trmGetSorterTimestampCount)(ptr::null_mut(), 1, &mut count),
+            NULL,
+            "sorter is null",
+        );
+        refusals.expect(
+            "no count",
+            (api.sort.trmGetSorterTimestampCount)(sorter, 1, ptr::null_mut()),
+            NULL,
+            "count is null",
+        );
         refusals.expect("too many", (api.sort.trmGetSorterTimestampCount)(sorter, above, &mut count), TOO_LARGE, limit);
         let limit = "count.max 1001 > 1000, the sorter's maxCount";
         refusals.expect("more than said", (api.sort.trmGetSorterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
-        refusals.expect("more than said", (api.sort.trmGetSorterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
-        refusals.expect("no sorter", (api.sort.trmGetSorterResultSide)(ptr::null_mut(), &mut side), NULL, "sorter is null");
+        refusals.expect(
+            "more than said",
+            (api.sort.trmGetSorterTimestampCount)(few, 1001, &mut count),
+            TOO_LARGE,
+            limit,
+        );
+        refusals.expect(
+            "no sorter",
+            (api.sort.trmGetSorterResultSide)(ptr::null_mut(), &mut side),
+            NULL,
+            "sorter is null",
+        );
         refusals.expect("no side", (api.sort.trmGetSorterResultSide)(sorter, ptr::null_mut()), NULL, "side is null");
         let odd = ptr::without_provenance_mut(6);
-        refusals.expect("odd side", (api.sort.trmGetSorterResultSide)(sorter, odd), MISALIGNED, "side 0x6 is not a multiple of 4");
+        refusals.expect(
+            "odd side",
+            (api.sort.trmGetSorterResultSide)(sorter, odd),
+            MISALIGNED,
+            "side 0x6 is not a multiple of 4",
+        );
         assert_eq!((size, count, side), (UNTOUCHED, 7, 7), "outputs are written on success only");
         assert_eq!(((api.sort.trmGetSorterResultSide)(sorter, &mut side), side), (0, 0), "in place");
         (api.sort.trmDestroySorter)(few);

@@ -1,8 +1,8 @@
 //! What is wrong with sorts and batches, and that nothing has been recorded then.
 
 use crate::{
-    FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NOT_READY, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL, UNKNOWN_VALUE,
-    UNTOUCHED, bad_headers, byte_later, engine, with_header,
+    FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NOT_READY, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL,
+    UNKNOWN_VALUE, UNTOUCHED, bad_headers, byte_later, engine, with_header,
 };
 use anyhow::{Result, ensure};
 use ffi_tests::{batch_info, range, scratch, sort_info, sorter_info};
@@ -42,31 +42,71 @@ fn sorts() -> Result<()> {
         }
         let mut later = Later { info: good, tail: [0, 1 << 63] };
         later.info.struct_size += 16;
-        bad("unknown members", &later.info, MALFORMED, "of 208 bytes, those past 192 are of a later version and not zero");
+        bad(
+            "unknown members",
+            &later.info,
+            MALFORMED,
+            "of 208 bytes, those past 192 are of a later version and not zero",
+        );
         bad("another sorter", &TrmSortInfo { sorter: other, ..good }, MALFORMED, "neither NULL nor the sorter given");
 
         let count = |max, address| TrmSortInfo { count: TrmCount { max, address }, ..good };
         bad("too many", &count(u32::MAX, 0), TOO_LARGE, "count.max 4294967295 > 1073741824");
-        bad("one too many", &count((1 << 30) + 1, 0), TOO_LARGE, "count.max 1073741825 > 1073741824, the sorter's maxCount");
+        bad(
+            "one too many",
+            &count((1 << 30) + 1, 0),
+            TOO_LARGE,
+            "count.max 1073741825 > 1073741824, the sorter's maxCount",
+        );
         bad("odd count", &count(COUNT, keys.address() + 2), MISALIGNED, "count.address");
         bad("count among the keys", &count(COUNT, keys.address()), OVERLAP, "keys and count overlap");
-        bad("more than there are", &count(COUNT + 1, 0), TOO_SMALL, "keys.size 40000 < 40004 required for maxCount 10001");
+        bad(
+            "more than there are",
+            &count(COUNT + 1, 0),
+            TOO_SMALL,
+            "keys.size 40000 < 40004 required for maxCount 10001",
+        );
 
         let with_keys = |address, size| TrmSortInfo { keys: TrmRange { address, size }, ..good };
         bad("no keys", &with_keys(0, 40_000), NULL, "keys.address is null");
         bad("odd keys", &with_keys(keys.address() + 1, 40_000), MISALIGNED, "keys.address");
-        bad("short keys", &with_keys(keys.address(), 39_999), TOO_SMALL, "keys.size 39999 < 40000 required for maxCount 10000");
-        bad("keys past the end", &with_keys((u64::MAX - 39_999) & !3, 1 << 40), TOO_LARGE, "the end of the address space");
+        bad(
+            "short keys",
+            &with_keys(keys.address(), 39_999),
+            TOO_SMALL,
+            "keys.size 39999 < 40000 required for maxCount 10000",
+        );
+        bad(
+            "keys past the end",
+            &with_keys((u64::MAX - 39_999) & !3, 1 << 40),
+            TOO_LARGE,
+            "the end of the address space",
+        );
         let with_values = |address, size| TrmSortInfo { values: TrmRange { address, size }, ..good };
         bad("no values", &with_values(0, 0), NULL, "values.address is null");
         bad("odd values", &with_values(values.address() + 3, 40_000), MISALIGNED, "values.address");
         bad("short values", &with_values(values.address(), 0), TOO_SMALL, "values.size 0 < 40000");
         bad("values are keys", &with_values(keys.address(), 40_000), OVERLAP, "keys and values overlap");
         bad("values in keys", &with_values(keys.address() + 39_996, 40_000), OVERLAP, "keys and values overlap");
-        bad("a stride", &TrmSortInfo { key_stride: 4, ..good }, MALFORMED, "keyStride is malformed: 4 is not 0, and the layout");
+        bad(
+            "a stride",
+            &TrmSortInfo { key_stride: 4, ..good },
+            MALFORMED,
+            "keyStride is malformed: 4 is not 0, and the layout",
+        );
         let cut = TrmSegments { offsets: range(&keys), count: TrmCount::default() };
-        bad("segments", &TrmSortInfo { segments: cut, ..good }, MALFORMED, "segments is malformed: the sorter is not segmented");
-        bad("values' stride", &TrmSortInfo { value_stride: 8, ..good }, MALFORMED, "valueStride is malformed: 8 is not 0");
+        bad(
+            "segments",
+            &TrmSortInfo { segments: cut, ..good },
+            MALFORMED,
+            "segments is malformed: the sorter is not segmented",
+        );
+        bad(
+            "values' stride",
+            &TrmSortInfo { value_stride: 8, ..good },
+            MALFORMED,
+            "valueStride is malformed: 8 is not 0",
+        );
 
         let with_scratch = |scratch| TrmSortInfo { scratch, ..good };
         let too_small = format!("scratch.size {} < {} required for maxCount 10000", small.size(), work.size());
@@ -77,15 +117,35 @@ fn sorts() -> Result<()> {
         bad("odd scratch", &with_scratch(TrmScratch { offset: 2, ..scratch(&work) }), MISALIGNED, "scratch.offset 0x2");
         let in_scratch = TrmRange { address: work.address() + 1024, size: 40_000 };
         bad("keys in scratch", &TrmSortInfo { keys: in_scratch, ..good }, OVERLAP, "keys and scratch overlap");
-        bad("status in scratch", &TrmSortInfo { status: work.address(), ..good }, OVERLAP, "status and scratch overlap");
+        bad(
+            "status in scratch",
+            &TrmSortInfo { status: work.address(), ..good },
+            OVERLAP,
+            "status and scratch overlap",
+        );
         bad("odd status", &TrmSortInfo { status: 6, ..good }, MISALIGNED, "status 0x6 is not a multiple of 4");
-        bad("status among the values", &TrmSortInfo { status: values.address() + 8, ..good }, OVERLAP, "values and status overlap");
+        bad(
+            "status among the values",
+            &TrmSortInfo { status: values.address() + 8, ..good },
+            OVERLAP,
+            "values and status overlap",
+        );
 
         // SAFETY: pointers are valid, or such that the library finds out.
         unsafe {
             let null = VkCommandBuffer::default();
-            refusals.expect("no command buffer", (api.sort.trmCmdSort)(null, sorter, &good), NULL, "commandBuffer is null");
-            refusals.expect("no sorter", (api.sort.trmCmdSort)(commands, ptr::null_mut(), &good), NULL, "sorter is null");
+            refusals.expect(
+                "no command buffer",
+                (api.sort.trmCmdSort)(null, sorter, &good),
+                NULL,
+                "commandBuffer is null",
+            );
+            refusals.expect(
+                "no sorter",
+                (api.sort.trmCmdSort)(commands, ptr::null_mut(), &good),
+                NULL,
+                "sorter is null",
+            );
             let odd = sorter.wrapping_byte_add(4);
             refusals.expect("odd sorter", (api.sort.trmCmdSort)(commands, odd, &good), MISALIGNED, "sorter");
         }
@@ -122,31 +182,32 @@ fn second_arrays_and_strides() -> Result<()> {
         ..sort_info()
     };
     let mut refusals = Refusals(api, Vec::new());
-    let mut try_all = |sorter: TrmSorterCreateInfo, bad: &[(&str, TrmSortInfo, i32, &str)], fine: &[TrmSortInfo]| -> Result<()> {
-        let sorter = engine.sorter_of(&sorter)?;
-        let work = engine.scratch(sorter, COUNT)?;
-        context.run(|commands| {
-            for (what, info, code, reason) in bad {
-                let info = TrmSortInfo { scratch: scratch(&work), ..*info };
-                // SAFETY: pointers are valid, or such that the library finds out.
-                refusals.expect(what, unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, *code, reason);
-            }
+    let mut try_all =
+        |sorter: TrmSorterCreateInfo, bad: &[(&str, TrmSortInfo, i32, &str)], fine: &[TrmSortInfo]| -> Result<()> {
+            let sorter = engine.sorter_of(&sorter)?;
+            let work = engine.scratch(sorter, COUNT)?;
+            context.run(|commands| {
+                for (what, info, code, reason) in bad {
+                    let info = TrmSortInfo { scratch: scratch(&work), ..*info };
+                    // SAFETY: pointers are valid, or such that the library finds out.
+                    refusals.expect(what, unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, *code, reason);
+                }
+                Ok(())
+            })?;
+            ensure!(context.download::<u64>(&memory, 1000)? == [UNTOUCHED; 1000], "something has been recorded");
+            context.run(|commands| {
+                for info in fine {
+                    let info = TrmSortInfo { scratch: scratch(&work), ..*info };
+                    // SAFETY: everything is valid and lives until it has run.
+                    assert_eq!(unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, 0, "{}", api.last_error());
+                }
+                Ok(())
+            })?;
+            context.write(&memory, &[UNTOUCHED; 1000])?;
+            // SAFETY: nobody uses it any more.
+            unsafe { (api.sort.trmDestroySorter)(sorter) };
             Ok(())
-        })?;
-        ensure!(context.download::<u64>(&memory, 1000)? == [UNTOUCHED; 1000], "something has been recorded");
-        context.run(|commands| {
-            for info in fine {
-                let info = TrmSortInfo { scratch: scratch(&work), ..*info };
-                // SAFETY: everything is valid and lives until it has run.
-                assert_eq!(unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, 0, "{}", api.last_error());
-            }
-            Ok(())
-        })?;
-        context.write(&memory, &[UNTOUCHED; 1000])?;
-        // SAFETY: nobody uses it any more.
-        unsafe { (api.sort.trmDestroySorter)(sorter) };
-        Ok(())
-    };
+        };
 
     let with_keys = |keys_out| TrmSortInfo { keys_out, ..good };
     let with_values = |values_out| TrmSortInfo { values_out, ..good };
@@ -168,7 +229,12 @@ fn second_arrays_and_strides() -> Result<()> {
                 OVERLAP,
                 "valuesOut and count overlap",
             ),
-            ("status there", TrmSortInfo { status: memory.address() + 2000, ..good }, OVERLAP, "keysOut and status overlap"),
+            (
+                "status there",
+                TrmSortInfo { status: memory.address() + 2000, ..good },
+                OVERLAP,
+                "keysOut and status overlap",
+            ),
         ];
         try_all(placed(placement, pairs), &bad, &[good])?;
     }
@@ -200,8 +266,11 @@ fn second_arrays_and_strides() -> Result<()> {
         ("short", strides(0, 8), TOO_SMALL, "values.size 400 < 796 required for maxCount 100"),
     ];
     // Keys and values within one another, as members of structs.
-    let members =
-        TrmSortInfo { keys: part(0, 796), values: TrmRange { address: memory.address() + 4, size: 796 }, ..strides(8, 8) };
+    let members = TrmSortInfo {
+        keys: part(0, 796),
+        values: TrmRange { address: memory.address() + 4, size: 796 },
+        ..strides(8, 8)
+    };
     try_all(strided, &bad, &[good, members])?;
     let wide = TrmSorterCreateInfo { key_type: TrmKeyType::U64 as i32, ..strided };
     let keys = TrmSortInfo { keys: part(0, 800), keys_out: part(4, 800), ..strides(4, 0) };
@@ -216,7 +285,10 @@ fn second_arrays_and_strides() -> Result<()> {
     };
     let place = memory.address() + 4000;
     let fine = cut(place, 44, 10);
-    let counted = |address| TrmSortInfo { segments: TrmSegments { count: TrmCount { max: 10, address }, ..fine.segments }, ..fine };
+    let counted = |address| TrmSortInfo {
+        segments: TrmSegments { count: TrmCount { max: 10, address }, ..fine.segments },
+        ..fine
+    };
     let bad = [
         ("no offsets", good, NULL, "segments.offsets.address is null"),
         ("odd", cut(place + 1, 44, 10), MISALIGNED, "segments.offsets.address"),
@@ -308,14 +380,29 @@ fn batches() -> Result<()> {
         with("a sorter that is not ready", &TrmSortInfo { sorter: deferred, ..back }, NOT_READY, "sorter is not ready");
         with("overlap", &sort(COUNT / 2), OVERLAP, "keys and keys overlap");
         with("a status among keys", &TrmSortInfo { status: keys.address(), ..back }, OVERLAP, "overlap");
-        with("too many", &TrmSortInfo { count: TrmCount { max: 1 << 31, address: 0 }, ..back }, TOO_LARGE, "count.max 2147483648");
+        with(
+            "too many",
+            &TrmSortInfo { count: TrmCount { max: 1 << 31, address: 0 }, ..back },
+            TOO_LARGE,
+            "count.max 2147483648",
+        );
         with("no keys", &TrmSortInfo { keys: TrmRange::default(), ..back }, NULL, "keys.address is null");
-        with("not a sort", &TrmSortInfo { s_type: TrmStructureType::BatchInfo as i32, ..back }, UNKNOWN_VALUE, "sType 3");
+        with(
+            "not a sort",
+            &TrmSortInfo { s_type: TrmStructureType::BatchInfo as i32, ..back },
+            UNKNOWN_VALUE,
+            "sType 3",
+        );
         with("keys in scratch", &TrmSortInfo { keys: range(&work), ..back }, OVERLAP, "keys and scratch overlap");
         let hole = [as_header(&front), ptr::null()];
         bad("a hole", &TrmBatchInfo { infos: hole.as_ptr(), ..good }, NULL, "infos is null");
         let little = TrmScratch { size: size - 1, ..scratch(&work) };
-        bad("little scratch", &TrmBatchInfo { scratch: little, ..good }, TOO_SMALL, &format!("scratch.size {} < {size}", size - 1));
+        bad(
+            "little scratch",
+            &TrmBatchInfo { scratch: little, ..good },
+            TOO_SMALL,
+            &format!("scratch.size {} < {size}", size - 1),
+        );
 
         let mut out = UNTOUCHED;
         // SAFETY: pointers are valid, or such that the library finds out.
@@ -330,10 +417,20 @@ fn batches() -> Result<()> {
             refusals.expect("too many", result, TOO_LARGE, "count.max 2147483648");
             assert_eq!(out, UNTOUCHED, "outputs are written on success only");
             let alone = TrmSortInfo { sorter: deferred, scratch: scratch(&work), ..front };
-            refusals.expect("not ready", (api.sort.trmCmdSort)(commands, deferred, &alone), NOT_READY, "sorter is not ready");
+            refusals.expect(
+                "not ready",
+                (api.sort.trmCmdSort)(commands, deferred, &alone),
+                NOT_READY,
+                "sorter is not ready",
+            );
             refusals.expect("nothing to compile", (api.sort.trmCompileSorter)(ptr::null_mut()), NULL, "sorter is null");
             let mut ready = 7;
-            refusals.expect("no answer", (api.sort.trmGetSorterReady)(deferred, ptr::null_mut()), NULL, "ready is null");
+            refusals.expect(
+                "no answer",
+                (api.sort.trmGetSorterReady)(deferred, ptr::null_mut()),
+                NULL,
+                "ready is null",
+            );
             assert_eq!(((api.sort.trmGetSorterReady)(deferred, &mut ready), ready), (0, 0));
         }
         Ok(())
@@ -345,7 +442,9 @@ fn batches() -> Result<()> {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             // SAFETY: the sorter is alive.
-            scope.spawn(|| assert_eq!(unsafe { (api.sort.trmCompileSorter)(ptr::with_exposed_provenance_mut(handle)) }, 0));
+            scope.spawn(|| {
+                assert_eq!(unsafe { (api.sort.trmCompileSorter)(ptr::with_exposed_provenance_mut(handle)) }, 0)
+            });
         }
     });
     context.run(|commands| {

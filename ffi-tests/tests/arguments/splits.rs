@@ -1,8 +1,8 @@
 //! What is wrong with splitters, splits, and batches of them, and that nothing has been recorded then.
 
 use crate::{
-    FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL, UNKNOWN_VALUE, UNTOUCHED,
-    bad_headers, byte_later, engine, with_header,
+    FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL, UNKNOWN_VALUE,
+    UNTOUCHED, bad_headers, byte_later, engine, with_header,
 };
 use anyhow::{Result, ensure};
 use ffi_tests::{batch_info, range, scratch, sort_info, split_info, splitter_info};
@@ -63,11 +63,19 @@ fn splitters() -> Result<()> {
             "bucketFunction is malformed: ranges need integer keys of 32 or 64 bits",
         ),
         ("ranges of longer keys", by_ranges(keyed(TrmKeyType::U32X3, good)), "bucketFunction is malformed"),
-        ("two words", keyed(TrmKeyType::U64, bits(4, 31)), "beginBit is malformed: bits 31 to 33 cross a word boundary"),
+        (
+            "two words",
+            keyed(TrmKeyType::U64, bits(4, 31)),
+            "beginBit is malformed: bits 31 to 33 cross a word boundary",
+        ),
         ("no bytes", bytes(0), "valueSize is malformed: 0 is not a multiple of 4"),
         ("odd bytes", bytes(10), "valueSize is malformed: 10 is not a multiple of 4"),
         ("many bytes", bytes(20), "valueSize is malformed: 20 is more than 16"),
-        ("bytes without the type", TrmSplitterCreateInfo { value_size: 8, ..good }, "valueType is not TRM_VALUE_TYPE_BYTES"),
+        (
+            "bytes without the type",
+            TrmSplitterCreateInfo { value_size: 8, ..good },
+            "valueType is not TRM_VALUE_TYPE_BYTES",
+        ),
         (
             "nothing",
             TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_DROP_KEYS_BIT, ..good },
@@ -90,7 +98,11 @@ fn splitters() -> Result<()> {
             TrmSplitterCreateInfo { output_bucket: 2, ..bucket },
             "outputBucket is malformed: 2 is none of 2 buckets",
         ),
-        ("a bucket of all", TrmSplitterCreateInfo { output_bucket: 1, ..good }, "outputBucket is malformed: 1 is not 0"),
+        (
+            "a bucket of all",
+            TrmSplitterCreateInfo { output_bucket: 1, ..good },
+            "outputBucket is malformed: 1 is not 0",
+        ),
         ("values of ranks", output(TrmSplitOutput::Ranks, bytes(8)), stays),
         ("counts of pairs", output(TrmSplitOutput::Counts, bytes(8)), stays),
         (
@@ -102,7 +114,11 @@ fn splitters() -> Result<()> {
         ("reserved", TrmSplitterCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
         (
             "subgroups by look-back",
-            TrmSplitterCreateInfo { method: TrmSplitMethod::Subgroup as i32, strategy: TrmStrategy::Lookback as i32, ..good },
+            TrmSplitterCreateInfo {
+                method: TrmSplitMethod::Subgroup as i32,
+                strategy: TrmStrategy::Lookback as i32,
+                ..good
+            },
             "method is malformed: the subgroup methods need reduce-then-scan",
         ),
         (
@@ -122,7 +138,11 @@ fn splitters() -> Result<()> {
     let too_large = [
         ("bits", bits(2, 32), "beginBit 32 > 31, the last position of a field that numbers the buckets"),
         ("a field", bits(5, 30), "beginBit 30 > 29, the last position of a field that numbers the buckets"),
-        ("all bits", bits(2, u32::MAX), "beginBit 4294967295 > 31, the last position of a field that numbers the buckets"),
+        (
+            "all bits",
+            bits(2, u32::MAX),
+            "beginBit 4294967295 > 31, the last position of a field that numbers the buckets",
+        ),
         (
             "narrow bits",
             keyed(TrmKeyType::F16, bits(256, 9)),
@@ -146,7 +166,14 @@ fn splitters() -> Result<()> {
         ("no code", &own, ptr::null(), size, NULL, "code is null"),
         ("misaligned code", &own, code.wrapping_byte_add(1), size, MISALIGNED, "code"),
         ("odd code", &own, code, size - 1, MISALIGNED, "codeSize 0x13 is not a multiple of 4"),
-        ("no words of code", &own, code, 0, MALFORMED, "code is malformed: it is not SPIR-V in this machine's byte order"),
+        (
+            "no words of code",
+            &own,
+            code,
+            0,
+            MALFORMED,
+            "code is malformed: it is not SPIR-V in this machine's byte order",
+        ),
         ("an empty module", &own, code, size, MALFORMED, "code is malformed: it has no compute kernel called main"),
     ];
     for (what, info, code, size, error, reason) in cases {
@@ -171,12 +198,27 @@ fn splitters() -> Result<()> {
             NULL,
             "splitter is null",
         );
-        refusals.expect("no splitter", (api.split.trmGetSplitterScratch)(ptr::null_mut(), 1, &mut size), NULL, "splitter is null");
+        refusals.expect(
+            "no splitter",
+            (api.split.trmGetSplitterScratch)(ptr::null_mut(), 1, &mut size),
+            NULL,
+            "splitter is null",
+        );
         refusals.expect("no size", (api.split.trmGetSplitterScratch)(few, 1, ptr::null_mut()), NULL, "size is null");
         refusals.expect("too many", (api.split.trmGetSplitterScratch)(few, 1001, &mut size), TOO_LARGE, limit);
         let null = ptr::null_mut();
-        refusals.expect("no splitter", (api.split.trmGetSplitterTimestampCount)(null, 1, &mut count), NULL, "splitter is null");
-        refusals.expect("no count", (api.split.trmGetSplitterTimestampCount)(few, 1, ptr::null_mut()), NULL, "count is null");
+        refusals.expect(
+            "no splitter",
+            (api.split.trmGetSplitterTimestampCount)(null, 1, &mut count),
+            NULL,
+            "splitter is null",
+        );
+        refusals.expect(
+            "no count",
+            (api.split.trmGetSplitterTimestampCount)(few, 1, ptr::null_mut()),
+            NULL,
+            "count is null",
+        );
         refusals.expect("too many", (api.split.trmGetSplitterTimestampCount)(few, 1001, &mut count), TOO_LARGE, limit);
         assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
         (api.split.trmDestroySplitter)(few);
@@ -196,7 +238,8 @@ fn splits() -> Result<()> {
     let (api, context) = (&engine.api, &engine.context);
     // By subgroups, which takes scratch even for few items.
     let method = TrmSplitMethod::Subgroup as i32;
-    let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, bucket_count: 10, method, ..splitter_info() };
+    let pairs =
+        TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, bucket_count: 10, method, ..splitter_info() };
     let (splitter, by_range) = (engine.splitter_of(&pairs)?, engine.splitter_of(&by_ranges(pairs))?);
     let mut second_device = ptr::null_mut();
     let mut foreign = ptr::null_mut();
@@ -246,13 +289,28 @@ fn splits() -> Result<()> {
         let mut later = Later { info: good, tail: [0, 1 << 63] };
         later.info.struct_size += 16;
         bad("unknown members", &later.info, MALFORMED, "are of a later version and not zero");
-        bad("another splitter", &TrmSplitInfo { splitter: by_range, ..good }, MALFORMED, "neither NULL nor the splitter given");
+        bad(
+            "another splitter",
+            &TrmSplitInfo { splitter: by_range, ..good },
+            MALFORMED,
+            "neither NULL nor the splitter given",
+        );
         let counted = |max, address| TrmSplitInfo { count: TrmCount { max, address }, ..good };
-        bad("too many", &counted((1 << 30) + 1, 0), TOO_LARGE, "count.max 1073741825 > 1073741824, the splitter's maxCount");
+        bad(
+            "too many",
+            &counted((1 << 30) + 1, 0),
+            TOO_LARGE,
+            "count.max 1073741825 > 1073741824, the splitter's maxCount",
+        );
         bad("odd count", &counted(COUNT, memory.address() + 2), MISALIGNED, "count.address");
         bad("count among the offsets", &counted(COUNT, good.offsets.address), OVERLAP, "count and offsets overlap");
         bad("odd status", &TrmSplitInfo { status: 6, ..good }, MISALIGNED, "status 0x6 is not a multiple of 4");
-        bad("status among the keys", &TrmSplitInfo { status: good.keys.address, ..good }, OVERLAP, "keys and status overlap");
+        bad(
+            "status among the keys",
+            &TrmSplitInfo { status: good.keys.address, ..good },
+            OVERLAP,
+            "keys and status overlap",
+        );
         bad("a stride", &TrmSplitInfo { key_stride: 8, ..good }, MALFORMED, "keyStride is malformed: 8 is not 0");
         bad(
             "a width",
@@ -262,7 +320,12 @@ fn splits() -> Result<()> {
         );
         bad("starts", &TrmSplitInfo { starts: good.keys, ..good }, MALFORMED, "starts is malformed");
         let segments = TrmSegments { offsets: good.keys, ..good.segments };
-        bad("segments", &TrmSplitInfo { segments, ..good }, MALFORMED, "segments is malformed: the splitter is not segmented");
+        bad(
+            "segments",
+            &TrmSplitInfo { segments, ..good },
+            MALFORMED,
+            "segments is malformed: the splitter is not segmented",
+        );
         bad("ids", &TrmSplitInfo { bucket_ids: good.keys, ..good }, MALFORMED, "bucketIds is malformed");
         bad("splitters", &TrmSplitInfo { splitters: good.keys, ..good }, MALFORMED, "splitters is malformed");
         bad(
@@ -294,7 +357,12 @@ fn splits() -> Result<()> {
             bad(name, &with(no_address), NULL, &format!("{name}.address is null"));
             bad(name, &with(odd(place)), MISALIGNED, &format!("{name}.address"));
             bad(name, &with(part(place, 39)), TOO_SMALL, &format!("{name}.size 39 < "));
-            bad(name, &with(TrmRange { address: work.address(), size: 4000 }), OVERLAP, &format!("{name} and scratch overlap"));
+            bad(
+                name,
+                &with(TrmRange { address: work.address(), size: 4000 }),
+                OVERLAP,
+                &format!("{name} and scratch overlap"),
+            );
             if place >= 2 {
                 bad(name, &with(part(0, 4000)), OVERLAP, &format!("keys and {name} overlap"));
             }
@@ -313,8 +381,18 @@ fn splits() -> Result<()> {
         // SAFETY: pointers are valid, or such that the library finds out.
         unsafe {
             let null = VkCommandBuffer::default();
-            refusals.expect("no command buffer", (api.split.trmCmdSplit)(null, splitter, &good), NULL, "commandBuffer is null");
-            refusals.expect("no splitter", (api.split.trmCmdSplit)(commands, ptr::null_mut(), &good), NULL, "splitter is null");
+            refusals.expect(
+                "no command buffer",
+                (api.split.trmCmdSplit)(null, splitter, &good),
+                NULL,
+                "commandBuffer is null",
+            );
+            refusals.expect(
+                "no splitter",
+                (api.split.trmCmdSplit)(commands, ptr::null_mut(), &good),
+                NULL,
+                "splitter is null",
+            );
             let odd = splitter.wrapping_byte_add(4);
             refusals.expect("odd splitter", (api.split.trmCmdSplit)(commands, odd, &good), MISALIGNED, "splitter");
             let no_width = TrmSplitInfo { splitter: by_range, ..good };
@@ -357,7 +435,13 @@ fn splits() -> Result<()> {
         for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
             with(what, &apart, as_header(&with_header(&good, header)), code, reason);
         }
-        with("a split that is a sort", &apart, as_header(&TrmSplitInfo { s_type: 1001, ..good }), MALFORMED, "TrmSortInfo");
+        with(
+            "a split that is a sort",
+            &apart,
+            as_header(&TrmSplitInfo { s_type: 1001, ..good }),
+            MALFORMED,
+            "TrmSortInfo",
+        );
         let set = |splitter| TrmSplitInfo { splitter, ..good };
         with("no splitter", &apart, as_header(&set(ptr::null_mut())), NULL, "splitter is null");
         with("odd splitter", &apart, as_header(&set(byte_later(splitter).cast_mut())), MISALIGNED, "splitter");
@@ -366,7 +450,13 @@ fn splits() -> Result<()> {
         with("input is sorted", &on_input, as_header(&good), OVERLAP, "keys and keys overlap");
         with("output is sorted", &on_output, as_header(&good), OVERLAP, "valuesOut and keys overlap");
         let many = TrmSplitInfo { count: TrmCount { max: 1 << 31, address: 0 }, ..good };
-        with("too many", &apart, as_header(&many), TOO_LARGE, "count.max 2147483648 > 1073741824, the splitter's maxCount");
+        with(
+            "too many",
+            &apart,
+            as_header(&many),
+            TOO_LARGE,
+            "count.max 2147483648 > 1073741824, the splitter's maxCount",
+        );
         let there = TrmSplitInfo { counts: range(&batch_work), ..good };
         with("counts in scratch", &apart, as_header(&there), OVERLAP, "counts and scratch overlap");
         Ok(())

@@ -52,7 +52,22 @@ fn break_header<T: Info>(random: &mut Random, item: Option<usize>, breakages: &m
         1 | 2 => {
             let members = T::STRUCT.members;
             let member = members[3 + random.index(members.len() - 3)].offset as u64;
-            let sizes = [0, 15, 16, 17, size - 4, size + 4, size + 8, 4088, 4096, 4104, u32::MAX.into(), member, member, member];
+            let sizes = [
+                0,
+                15,
+                16,
+                17,
+                size - 4,
+                size + 4,
+                size + 8,
+                4088,
+                4096,
+                4104,
+                u32::MAX.into(),
+                member,
+                member,
+                member,
+            ];
             breakages.push(Breakage::Set { item, offset: 4, width: 4, value: random.pick(&sizes) });
         }
         3 => {
@@ -66,7 +81,12 @@ fn break_header<T: Info>(random: &mut Random, item: Option<usize>, breakages: &m
     }
 }
 
-pub(crate) fn break_info<T: Info>(random: &mut Random, image: &Image, item: Option<usize>, breakages: &mut Vec<Breakage>) {
+pub(crate) fn break_info<T: Info>(
+    random: &mut Random,
+    image: &Image,
+    item: Option<usize>,
+    breakages: &mut Vec<Breakage>,
+) {
     if random.once_in(6) {
         return break_header::<T>(random, item, breakages);
     }
@@ -83,7 +103,8 @@ pub(crate) fn break_info<T: Info>(random: &mut Random, image: &Image, item: Opti
         name if POINTERS.contains(&name) => 0,
         _ if member.size > 8 && random.once_in(3) => {
             // Another address or size of the struct.
-            let others: Vec<_> = members.iter().filter(|other| other.size >= 8 && other.offset != member.offset).collect();
+            let others: Vec<_> =
+                members.iter().filter(|other| other.size >= 8 && other.offset != member.offset).collect();
             let other = others[random.index(others.len().max(1)).min(others.len() - 1)];
             let place = other.offset + 8 * random.index(other.size / 8);
             image.get(place, 8).wrapping_add(random.pick(&[0, 0, 4, 8, 0u64.wrapping_sub(4), 64]))
@@ -111,7 +132,9 @@ pub(crate) fn breakages(random: &mut Random, session: &Session, case: &Case) -> 
         match case.function {
             Function::Record(number) => break_single(random, session, case, number, &mut breakages),
             Function::Batch | Function::BatchScratch => break_batch(random, session, case, &mut breakages),
-            Function::Create(number, creation) => primitive(number).break_creation(creation, random, case, &mut breakages),
+            Function::Create(number, creation) => {
+                primitive(number).break_creation(creation, random, case, &mut breakages)
+            }
             Function::CreateDevice => break_device(random, case, &mut breakages),
             Function::Requirements => match random.below(5) {
                 0 => breakages.push(Breakage::List(random.pick(&[Pointer::Null, Pointer::Misaligned]))),
@@ -180,7 +203,11 @@ fn break_batch(random: &mut Random, session: &Session, case: &Case, breakages: &
             // Not infoCount and infos: to say more infos than there are breaks the caller's promise.
             let offset = std::mem::offset_of!(TrmBatchInfo, scratch) + 8 * random.index(3);
             let now = case.image.get(offset, 8);
-            let value = if offset == std::mem::offset_of!(TrmBatchInfo, scratch) { random.below(3) } else { number(random, now) };
+            let value = if offset == std::mem::offset_of!(TrmBatchInfo, scratch) {
+                random.below(3)
+            } else {
+                number(random, now)
+            };
             breakages.push(Breakage::Set { item: None, offset, width: 8, value });
         }
         5 => break_header::<TrmBatchInfo>(random, None, breakages),
@@ -224,8 +251,18 @@ fn break_device(random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>)
         3 => breakages.push(Breakage::Instance(random.below32(3))),
         4 => breakages.push(Breakage::NoDebugUtils),
         5 => breakages.push(Breakage::Fail(0)),
-        6 => breakages.push(Breakage::Set { item: None, offset: FAMILY, width: 4, value: random.pick(&[1, 2, 77, 1 << 31]) }),
-        7 => breakages.push(Breakage::Set { item: None, offset: DEBUG, width: 4, value: random.pick(&[0, 1, 2, u64::MAX]) }),
+        6 => breakages.push(Breakage::Set {
+            item: None,
+            offset: FAMILY,
+            width: 4,
+            value: random.pick(&[1, 2, 77, 1 << 31]),
+        }),
+        7 => breakages.push(Breakage::Set {
+            item: None,
+            offset: DEBUG,
+            width: 4,
+            value: random.pick(&[0, 1, 2, u64::MAX]),
+        }),
         8..=10 if !case.text.is_empty() => {
             let (place, bits) = (random.index(case.text.len()), 1 << random.below(8));
             // A byte of zero would end the text; that is no change of a letter.

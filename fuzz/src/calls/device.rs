@@ -66,8 +66,8 @@ impl Call<'_> {
         verdict.must(case.list != Pointer::Misaligned, MISALIGNED, "missingSize");
         if verdict.header::<TrmDeviceRequirementsInfo>(&case.image) {
             let image = &case.image;
-            let given =
-                [HEADER, HEADER + 8, HEADER + 16].map(|offset| image.get(4, 4) > offset as u64 && image.get(offset, 8) != 0);
+            let given = [HEADER, HEADER + 8, HEADER + 16]
+                .map(|offset| image.get(4, 4) > offset as u64 && image.get(offset, 8) != 0);
             verdict.must(given == [true; 3], NULL, "getInstanceProcAddr, instance or physicalDevice");
             let info = image.effective::<TrmDeviceRequirementsInfo>();
             verdict.must(info.reserved == 0, MALFORMED, "reserved");
@@ -78,7 +78,8 @@ impl Call<'_> {
         let entry: vk::PFN_vkGetInstanceProcAddr = get_proc_addr;
         let pointers = [(HEADER, entry as usize as u64), (HEADER + 8, fake.raw()), (HEADER + 16, fake.raw())];
         let info = place::<TrmDeviceRequirementsInfo>(&self.blocks.info, &case.image, &pointers);
-        let (mut v12, mut v13) = (vk::PhysicalDeviceVulkan12Features::default(), vk::PhysicalDeviceVulkan13Features::default());
+        let (mut v12, mut v13) =
+            (vk::PhysicalDeviceVulkan12Features::default(), vk::PhysicalDeviceVulkan13Features::default());
         let room = usize::try_from(case.number).unwrap_or(0);
         let mut size = u32::try_from(room).unwrap_or(0);
         let text = if wants_text { self.blocks.text.place(&vec![0x2a; room], 1) } else { null_mut() };
@@ -103,10 +104,12 @@ impl Call<'_> {
                 self.problem("a text that is cut does not end");
             }
         } else if self.outcome.result == SUCCESS {
-            let enabled =
-                [v12.buffer_device_address, v12.scalar_block_layout, v13.synchronization2, v13.maintenance4] == [vk::TRUE; 4];
+            let enabled = [v12.buffer_device_address, v12.scalar_block_layout, v13.synchronization2, v13.maintenance4]
+                == [vk::TRUE; 4];
             if !enabled || extensions != 0 || case.list == Pointer::Good && !lacks && size != 1 {
-                self.problem(format!("a device that has all: enabled {enabled}, {extensions} extensions, text of {size} bytes"));
+                self.problem(format!(
+                    "a device that has all: enabled {enabled}, {extensions} extensions, text of {size} bytes"
+                ));
             }
         } else if extensions != 7 || v12.buffer_device_address != 0 || size as usize != room {
             self.problem("a failed call writes outputs");
@@ -120,7 +123,8 @@ impl Call<'_> {
             primitives().for_each(|primitive| primitive.destroy(null_mut()));
         }
         let number = u32::try_from(self.case.number & u64::from(u32::MAX)).unwrap_or(0);
-        for result in [number.cast_signed(), -1_900_000_000 - (number % 20).cast_signed(), -(number % 30).cast_signed()] {
+        for result in [number.cast_signed(), -1_900_000_000 - (number % 20).cast_signed(), -(number % 30).cast_signed()]
+        {
             if !has_text(result) {
                 self.problem(format!("result {result} has no text"));
             }

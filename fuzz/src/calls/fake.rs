@@ -194,21 +194,25 @@ impl Recording {
     fn bind(&mut self, point: vk::PipelineBindPoint, pipeline: u64) {
         self.log(&[1, pipeline]);
         let live = self.device().is_live(pipeline);
-        self.check(live && point == vk::PipelineBindPoint::COMPUTE, || format!("pipeline {pipeline} is bound, and none"));
+        self.check(live && point == vk::PipelineBindPoint::COMPUTE, || {
+            format!("pipeline {pipeline} is bound, and none")
+        });
         self.bound = true;
     }
 
     fn push(&mut self, layout: u64, stages: vk::ShaderStageFlags, offset: u32, bytes: &[u8]) {
         self.log(&[2, offset.into()]);
         for word in bytes.chunks(4) {
-            self.hash =
-                (self.hash ^ word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))).wrapping_mul(0xd134_2543_de82_ef95);
+            self.hash = (self.hash ^ word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)))
+                .wrapping_mul(0xd134_2543_de82_ef95);
         }
         let (size, live) = (u32::try_from(bytes.len()).unwrap_or(u32::MAX), self.device().is_live(layout));
         let fits = offset.checked_add(size).is_some_and(|end| end <= PUSH_BYTES);
         let aligned = offset.is_multiple_of(4) && size.is_multiple_of(4) && size != 0;
         self.check(fits && aligned, || format!("{size} bytes at {offset} of the push constants"));
-        self.check(live && stages == vk::ShaderStageFlags::COMPUTE, || format!("push constants for layout {layout}, {stages:?}"));
+        self.check(live && stages == vk::ShaderStageFlags::COMPUTE, || {
+            format!("push constants for layout {layout}, {stages:?}")
+        });
         if offset <= self.pushed {
             self.pushed = self.pushed.max(offset.saturating_add(size));
         }
@@ -249,8 +253,8 @@ impl Recording {
         let size = bytes.len() as u64;
         self.log(&[5, buffer, offset, size]);
         for word in bytes.chunks(4) {
-            self.hash =
-                (self.hash ^ word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))).wrapping_mul(0xd134_2543_de82_ef95);
+            self.hash = (self.hash ^ word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)))
+                .wrapping_mul(0xd134_2543_de82_ef95);
         }
         self.in_scratch("update", buffer, offset, size);
         self.check((1..=65_536).contains(&size) && size.is_multiple_of(4), || format!("an update of {size} bytes"));
@@ -259,7 +263,13 @@ impl Recording {
     fn barrier(&mut self, barrier: &vk::MemoryBarrier2<'_>) {
         use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
         let (source, target) = (barrier.src_stage_mask, barrier.dst_stage_mask);
-        self.log(&[6, source.as_raw(), barrier.src_access_mask.as_raw(), target.as_raw(), barrier.dst_access_mask.as_raw()]);
+        self.log(&[
+            6,
+            source.as_raw(),
+            barrier.src_access_mask.as_raw(),
+            target.as_raw(),
+            barrier.dst_access_mask.as_raw(),
+        ]);
         let sources = Stage::COMPUTE_SHADER | Stage::ALL_TRANSFER;
         let targets = Stage::COMPUTE_SHADER | Stage::DRAW_INDIRECT;
         let known = sources.contains(source) && targets.contains(target) && !source.is_empty() && !target.is_empty();
@@ -319,7 +329,10 @@ unsafe extern "system" fn uncalled() {
     std::process::abort();
 }
 
-pub(crate) unsafe extern "system" fn get_proc_addr(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+pub(crate) unsafe extern "system" fn get_proc_addr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
     // SAFETY: names are strings, the instance is a fake's or null.
     unsafe { find(CStr::from_ptr(name), instance.as_raw()) }
 }
@@ -334,7 +347,8 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
 unsafe fn find(name: &CStr, handle: u64) -> vk::PFN_vkVoidFunction {
     let name = name.to_bytes();
     // SAFETY: the caller's promise.
-    let (minor, debug) = if handle == 0 { (3, false) } else { unsafe { (fake(handle).instance_minor, fake(handle).debug_utils) } };
+    let (minor, debug) =
+        if handle == 0 { (3, false) } else { unsafe { (fake(handle).instance_minor, fake(handle).debug_utils) } };
     let of_extension = [&b"KHR"[..], b"EXT", b"NV", b"AMD", b"INTEL", b"GOOGLE"].iter().any(|tag| name.ends_with(tag));
     let debug_name = name.ends_with(b"DebugUtilsLabelEXT") || name.ends_with(b"DebugUtilsObjectNameEXT");
     if of_extension && !(debug && debug_name) {
@@ -410,7 +424,9 @@ unsafe extern "system" fn properties(device: vk::PhysicalDevice, properties: *mu
     };
     let (api_version, vendor_id) = (fake.api_version, facts.vendor_id);
     // SAFETY: the caller's struct.
-    unsafe { *properties = vk::PhysicalDeviceProperties { api_version, vendor_id, device_type, limits, ..Default::default() } };
+    unsafe {
+        *properties = vk::PhysicalDeviceProperties { api_version, vendor_id, device_type, limits, ..Default::default() }
+    };
 }
 
 unsafe extern "system" fn properties2(device: vk::PhysicalDevice, into: *mut vk::PhysicalDeviceProperties2<'_>) {
@@ -467,8 +483,12 @@ unsafe extern "system" fn features2(device: vk::PhysicalDevice, into: *mut vk::P
         let mut next = (*into).p_next.cast::<vk::BaseOutStructure<'_>>();
         while let Some(base) = next.as_mut() {
             match base.s_type {
-                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => set_features(&mut *next.cast(), &mut spare13, bits),
-                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => set_features(&mut spare12, &mut *next.cast(), bits),
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => {
+                    set_features(&mut *next.cast(), &mut spare13, bits)
+                }
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => {
+                    set_features(&mut spare12, &mut *next.cast(), bits)
+                }
                 _ => {}
             }
             next = base.p_next;
@@ -567,7 +587,10 @@ unsafe extern "system" fn destroy_pipeline(
     unsafe { fake(device.as_raw()).destroy(pipeline.as_raw(), callbacks) };
 }
 
-unsafe extern "system" fn buffer_address(device: vk::Device, info: *const vk::BufferDeviceAddressInfo<'_>) -> vk::DeviceAddress {
+unsafe extern "system" fn buffer_address(
+    device: vk::Device,
+    info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
     // SAFETY: the handle is a fake's, the rest the caller's struct.
     unsafe {
         let buffer = (*info).buffer.as_raw();
@@ -636,7 +659,12 @@ unsafe extern "system" fn update(
     }
 }
 
-unsafe extern "system" fn timestamp(commands: vk::CommandBuffer, stage: vk::PipelineStageFlags2, pool: vk::QueryPool, query: u32) {
+unsafe extern "system" fn timestamp(
+    commands: vk::CommandBuffer,
+    stage: vk::PipelineStageFlags2,
+    pool: vk::QueryPool,
+    query: u32,
+) {
     // SAFETY: the handle is a recording's.
     unsafe { recording(commands) }.timestamp(stage, pool.as_raw(), query);
 }
@@ -696,7 +724,8 @@ mod tests {
         recording.bind(vk::PipelineBindPoint::COMPUTE, object);
         recording.push(object, vk::ShaderStageFlags::COMPUTE, 0, &[0; 8]);
         recording.dispatch(65_535, 1, 1);
-        let barrier = vk::MemoryBarrier2::default().src_stage_mask(Stage::COMPUTE_SHADER).dst_stage_mask(Stage::DRAW_INDIRECT);
+        let barrier =
+            vk::MemoryBarrier2::default().src_stage_mask(Stage::COMPUTE_SHADER).dst_stage_mask(Stage::DRAW_INDIRECT);
         recording.barrier(&barrier);
         recording.dispatch_indirect(1, 256 + 1012);
         recording.update(1, 256, &[0; 1024]);
@@ -733,13 +762,18 @@ mod tests {
             ("update of half a word", |r| r.update(1, 256, &[0; 6])),
             ("update of nothing", |r| r.update(1, 256, &[])),
             ("update misaligned", |r| r.update(1, 257, &[0; 4])),
-            ("barrier from nothing", |r| r.barrier(&vk::MemoryBarrier2::default().dst_stage_mask(Stage::COMPUTE_SHADER))),
+            ("barrier from nothing", |r| {
+                r.barrier(&vk::MemoryBarrier2::default().dst_stage_mask(Stage::COMPUTE_SHADER))
+            }),
             ("barrier to the host", |r| {
-                r.barrier(&vk::MemoryBarrier2::default().src_stage_mask(Stage::COMPUTE_SHADER).dst_stage_mask(Stage::HOST));
+                r.barrier(
+                    &vk::MemoryBarrier2::default().src_stage_mask(Stage::COMPUTE_SHADER).dst_stage_mask(Stage::HOST),
+                );
             }),
             ("access of another stage", |r| {
-                let barrier =
-                    vk::MemoryBarrier2::default().src_stage_mask(Stage::COMPUTE_SHADER).dst_stage_mask(Stage::COMPUTE_SHADER);
+                let barrier = vk::MemoryBarrier2::default()
+                    .src_stage_mask(Stage::COMPUTE_SHADER)
+                    .dst_stage_mask(Stage::COMPUTE_SHADER);
                 r.barrier(&barrier.src_access_mask(vk::AccessFlags2::TRANSFER_WRITE));
             }),
             ("query before the first", |r| r.timestamp(Stage::COMPUTE_SHADER, 9, 3)),
@@ -765,7 +799,9 @@ mod tests {
         recording.label(-1);
         recording.end();
         let text = recording.faults.join("; ");
-        for part in ["without a pipeline", "without push constants", "no barrier", "VK_EXT_debug_utils", "0 of 1 queries"] {
+        for part in
+            ["without a pipeline", "without push constants", "no barrier", "VK_EXT_debug_utils", "0 of 1 queries"]
+        {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

@@ -7,7 +7,8 @@ use trommel::capi::*;
 
 /// Facts of a device that has all that the library needs.
 pub(crate) fn facts(random: &mut Random) -> DeviceFacts {
-    let (min_lanes, max_lanes) = random.pick(&[(32, 32), (32, 32), (64, 64), (32, 64), (8, 32), (8, 16), (4, 4), (8, 8), (16, 16)]);
+    let (min_lanes, max_lanes) =
+        random.pick(&[(32, 32), (32, 32), (64, 64), (32, 64), (8, 32), (8, 16), (4, 4), (8, 8), (16, 16)]);
     DeviceFacts {
         vendor_id: random.pick(&[0x10de, 0x10de, 0x1002, 0x8086, 0x13b5, 0x5143, 0x10005]),
         is_cpu: random.once_in(6),

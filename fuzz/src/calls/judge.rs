@@ -35,7 +35,13 @@ pub(super) fn judge_single(model: &Model, image: &Image, verdict: &mut Verdict) 
 }
 
 /// Judges the infos of a batch, `all`: for recording, otherwise for scratch alone. The memory that they name.
-pub(super) fn judge_batch(case: &Case, session: &Session, info: &TrmBatchInfo, all: bool, verdict: &mut Verdict) -> Vec<Array> {
+pub(super) fn judge_batch(
+    case: &Case,
+    session: &Session,
+    info: &TrmBatchInfo,
+    all: bool,
+    verdict: &mut Verdict,
+) -> Vec<Array> {
     let info_count = info.info_count;
     if info_count == 0 {
         return Vec::new();

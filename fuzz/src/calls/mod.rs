@@ -165,7 +165,8 @@ fn shrink(good: &Case, found: &[Breakage], session: &mut Session, blocks: &Block
     let mut left = found.to_vec();
     let mut index = 0;
     while index < left.len() {
-        let fewer: Vec<Breakage> = left.iter().enumerate().filter(|(place, _)| *place != index).map(|(_, it)| it.clone()).collect();
+        let fewer: Vec<Breakage> =
+            left.iter().enumerate().filter(|(place, _)| *place != index).map(|(_, it)| it.clone()).collect();
         if run(&broken(good, &fewer), session, blocks).problems.is_empty() {
             index += 1;
         } else {
@@ -205,7 +206,14 @@ fn make_call(seed: u64, number: u64, session: &mut Session, blocks: &Blocks, sum
 }
 
 /// Makes the calls of one session, or one of them.
-fn make_session(seed: u64, number: u64, only: Option<u64>, until: Option<Instant>, blocks: &Blocks, summary: &mut Summary) {
+fn make_session(
+    seed: u64,
+    number: u64,
+    only: Option<u64>,
+    until: Option<Instant>,
+    blocks: &Blocks,
+    summary: &mut Summary,
+) {
     let first = number * CALLS_OF_SESSION;
     guard::set_current(seed, first);
     let mut session = Session::new(&mut Random::new(seed, number), blocks);

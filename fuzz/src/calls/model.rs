@@ -260,7 +260,8 @@ pub(crate) fn judge_common(items: &Items, info: &Common, verdict: &mut Verdict) 
         arrays.push(Array::word(segments.count.address, false));
         arrays.push(Array::new(segments.offsets, 4, (u128::from(segments.count.max) + 1) * 4, false));
     } else {
-        let zero = (segments.offsets.address, segments.offsets.size, segments.count.max, segments.count.address) == (0, 0, 0, 0);
+        let zero = (segments.offsets.address, segments.offsets.size, segments.count.max, segments.count.address)
+            == (0, 0, 0, 0);
         verdict.must(zero, MALFORMED, "segments of a handle without");
         arrays.push(Array::word(info.count.address, false));
     }
@@ -280,7 +281,13 @@ pub(crate) fn given(range: TrmRange) -> bool {
 }
 
 /// Judges the scratch that a call is given. `base`: the buffer's address, unless it is NULL.
-pub(crate) fn judge_scratch(scratch: &TrmScratch, base: Option<u64>, required: u64, arrays: &[Array], verdict: &mut Verdict) {
+pub(crate) fn judge_scratch(
+    scratch: &TrmScratch,
+    base: Option<u64>,
+    required: u64,
+    arrays: &[Array],
+    verdict: &mut Verdict,
+) {
     verdict.must(scratch.offset.is_multiple_of(4), MISALIGNED, "scratch.offset");
     verdict.must(scratch.size >= required, SMALL, "scratch.size");
     verdict.must(required <= 1 << 40, LARGE, "scratch of more than 2^40 bytes");

@@ -12,7 +12,8 @@ const HEADER: &str = include_str!("../../../include/trommel.h");
 static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| names(HEADER));
 
 fn names(header: &str) -> HashSet<String> {
-    let code: String = header.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect();
+    let code: String =
+        header.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect();
     // Members end with a semicolon, parameters with a comma or a parenthesis.
     let ends = code.split_inclusive([';', ',', ')']).filter_map(|part| {
         let part = part.trim_end_matches([';', ',', ')']).trim_end();
@@ -24,8 +25,21 @@ fn names(header: &str) -> HashSet<String> {
 }
 
 /// What a Rust value looks like when it is printed for programmers.
-const NOISE: &[&str] =
-    &["Some(", "None", "Ok(", "Err(", "::", ".rs:", "unwrap", "panic", "overflow", "out of bounds", "{ ", "assertion", "0x0 "];
+const NOISE: &[&str] = &[
+    "Some(",
+    "None",
+    "Ok(",
+    "Err(",
+    "::",
+    ".rs:",
+    "unwrap",
+    "panic",
+    "overflow",
+    "out of bounds",
+    "{ ",
+    "assertion",
+    "0x0 ",
+];
 
 /// What is wrong with the message of a failed call. `quotes`: it may have a text of the caller.
 pub(crate) fn judge_message(result: i32, message: &str, quotes: bool) -> Option<String> {
@@ -36,8 +50,9 @@ pub(crate) fn judge_message(result: i32, message: &str, quotes: bool) -> Option<
         return Some(format!("the message has {noise:?}"));
     }
     let of_vulkan = message.starts_with("Vulkan: ");
-    let names_argument =
-        message.split(|letter: char| !letter.is_alphanumeric()).any(|word| NAMES.contains(word) || word.starts_with("Trm"));
+    let names_argument = message
+        .split(|letter: char| !letter.is_alphanumeric())
+        .any(|word| NAMES.contains(word) || word.starts_with("Trm"));
     if !of_vulkan && result != NOT_BUILT && !names_argument {
         return Some("the message names no member or parameter of the header".into());
     }
@@ -80,9 +95,18 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_header() {
-        for name in
-            ["keys", "keysOut", "infoCount", "userWords", "commandBuffer", "codeSize", "structSize", "pNext", "maxCount", "max"]
-        {
+        for name in [
+            "keys",
+            "keysOut",
+            "infoCount",
+            "userWords",
+            "commandBuffer",
+            "codeSize",
+            "structSize",
+            "pNext",
+            "maxCount",
+            "max",
+        ] {
             assert!(NAMES.contains(name), "{name}");
         }
         for word in ["batch", "dropKeys", "problem", "malformed"] {
@@ -96,15 +120,19 @@ mod tests {
         assert_eq!(judge_message(MALFORMED, "TrmSortInfo is malformed", false), None);
         assert_eq!(judge_message(MALFORMED, "profile is malformed: a{ 1", true), None);
         assert_eq!(judge_message(NOT_BUILT, "built without the feature \"x\"", false), None);
-        for message in ["", "batch is null", "keys Some(1)", "attempt to add with overflow: keys", "keys at src/record.rs:7"] {
+        for message in
+            ["", "batch is null", "keys Some(1)", "attempt to add with overflow: keys", "keys at src/record.rs:7"]
+        {
             assert!(judge_message(NULL, message, false).is_some(), "{message}");
         }
     }
 
     #[test]
     fn answers_are_judged() {
-        let verdict =
-            |faults: &[(i32, &'static str)], doubts: &[&'static str]| Verdict { faults: faults.into(), doubts: doubts.into() };
+        let verdict = |faults: &[(i32, &'static str)], doubts: &[&'static str]| Verdict {
+            faults: faults.into(),
+            doubts: doubts.into(),
+        };
         let good = verdict(&[], &[]);
         let bad = verdict(&[(SMALL, "keys")], &[]);
         let open = verdict(&[], &["end"]);

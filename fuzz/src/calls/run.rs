@@ -63,7 +63,8 @@ pub(crate) fn run(case: &Case, session: &mut Session, blocks: &Blocks) -> Outcom
 
 /// Whether a good call must leave a dispatch in the command buffer.
 fn must_record(case: &Case, session: &Session) -> bool {
-    let records = |place: Option<Place>, image: &Image| model_at(session, place).is_some_and(|model| model.handle.records(image));
+    let records =
+        |place: Option<Place>, image: &Image| model_at(session, place).is_some_and(|model| model.handle.records(image));
     if case.function != Function::Batch {
         return records(case.handle, &case.image);
     }
@@ -196,7 +197,8 @@ impl Call<'_> {
                 verdict.must(required <= 1 << 40, LARGE, "scratch of more than 2^40 bytes");
                 judge_scratch(&info.scratch, base_of(info.scratch.buffer.as_raw()), required, &arrays, verdict);
             }
-            limits = Limits { buffer: info.scratch.buffer.as_raw(), offset: info.scratch.offset, size: required, ..limits };
+            limits =
+                Limits { buffer: info.scratch.buffer.as_raw(), offset: info.scratch.offset, size: required, ..limits };
         }
         let info = self.place_batch(session, &image);
         // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
@@ -261,14 +263,23 @@ impl Call<'_> {
     }
 
     /// Scratch never shrinks, queries are one at least, and so on.
-    fn judge_answer(&mut self, primitive: &dyn Primitive, query: Query, handle: *mut c_void, max_count: u32, answer: u64) {
+    fn judge_answer(
+        &mut self,
+        primitive: &dyn Primitive,
+        query: Query,
+        handle: *mut c_void,
+        max_count: u32,
+        answer: u64,
+    ) {
         let is_possible = match query {
             Query::Scratch => {
                 let (fewer, mut size) = (max_count / 2 + max_count / 3, 0u64);
                 // SAFETY: handles are alive.
                 let smaller = unsafe { primitive.scratch(handle, fewer, &raw mut size) };
                 if smaller != SUCCESS || size > answer {
-                    self.problem(format!("scratch for {fewer} is {size} (result {smaller}), and for {max_count} {answer}"));
+                    self.problem(format!(
+                        "scratch for {fewer} is {size} (result {smaller}), and for {max_count} {answer}"
+                    ));
                 }
                 true
             }

@@ -50,7 +50,12 @@ pub(crate) fn place<T: Info>(block: &Block, image: &Image, pointers: &[(usize, u
 
 /// Allocation callbacks that nobody calls, since the fake allocates nothing.
 fn callbacks() -> vk::AllocationCallbacks<'static> {
-    unsafe extern "system" fn allocate(_: *mut c_void, _: usize, _: usize, _: vk::SystemAllocationScope) -> *mut c_void {
+    unsafe extern "system" fn allocate(
+        _: *mut c_void,
+        _: usize,
+        _: usize,
+        _: vk::SystemAllocationScope,
+    ) -> *mut c_void {
         null_mut()
     }
     unsafe extern "system" fn reallocate(
@@ -188,7 +193,8 @@ impl Side {
         (fake.debug_utils, fake.callbacks) = (random.once_in(3), random.once_in(3));
         let profile = random.once_in(4);
         let text = profile.then(|| trommel::Profile::for_device(&fake.facts).to_string());
-        let arguments = DeviceArguments { profile: text.and_then(|text| CString::new(text).ok()), ..DeviceArguments::good() };
+        let arguments =
+            DeviceArguments { profile: text.and_then(|text| CString::new(text).ok()), ..DeviceArguments::good() };
         let info = device_info(random, &fake, profile);
         let mut device = null_mut();
         if arguments.create(blocks, &fake, &Image::of(&info), &raw mut device) != SUCCESS {

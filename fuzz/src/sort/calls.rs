@@ -243,7 +243,8 @@ fn any_sorter(random: &mut Random) -> TrmSorterCreateInfo {
     let key_type = random.pick(&[0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
     let bits = key_bits(key_type);
     let value_type = random.pick(&[0, 1, 1, 2, 3]);
-    let (begin_bit, end_bit) = if random.once_in(3) { (random.below32(bits), random.below32(bits + 1)) } else { (0, 0) };
+    let (begin_bit, end_bit) =
+        if random.once_in(3) { (random.below32(bits), random.below32(bits + 1)) } else { (0, 0) };
     TrmSorterCreateInfo {
         key_type,
         value_type,

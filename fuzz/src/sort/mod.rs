@@ -10,8 +10,8 @@ use crate::random::Random;
 use ash::vk;
 use std::ops::Range;
 use trommel::{
-    Count, Device, KeyType, Layout, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments, SortInfo, Sorter,
-    SorterInfo, ValueType,
+    Count, Device, KeyType, Layout, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments, SortInfo,
+    Sorter, SorterInfo, ValueType,
 };
 
 /// The sort.
@@ -46,7 +46,13 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SorterInfo {
         value,
         drop_keys: random.chance(1, 6),
         placement: random.pick(&[Placement::InPlace, Placement::Preserve, Placement::DoubleBuffer]),
-        layout: random.pick(&[Layout::Separate, Layout::Separate, Layout::Separate, Layout::Interleaved, Layout::Strided]),
+        layout: random.pick(&[
+            Layout::Separate,
+            Layout::Separate,
+            Layout::Separate,
+            Layout::Interleaved,
+            Layout::Strided,
+        ]),
         segmented: random.chance(1, 5),
         max_count: draw_max_count(limits, random),
         strategy: draw_strategy(random),
@@ -189,7 +195,8 @@ impl Sorting {
         }
         if !preserved {
             for array in &mut arrays {
-                let (dense, dropped) = if array.role == "keys" { (&items.keys, info.drop_keys) } else { (&items.values, false) };
+                let (dense, dropped) =
+                    if array.role == "keys" { (&items.keys, info.drop_keys) } else { (&items.values, false) };
                 *array = sides.write(std::mem::take(array), dense, result == 0 && !dropped);
             }
         }
@@ -234,7 +241,13 @@ impl Handle for Sorting {
         self.0.scratch_size(ask.items)
     }
 
-    unsafe fn record(&self, commands: vk::CommandBuffer, ask: &Ask, places: &Places, scratch: Scratch) -> trommel::Result<()> {
+    unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        ask: &Ask,
+        places: &Places,
+        scratch: Scratch,
+    ) -> trommel::Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.0.cmd_sort(commands, &SortInfo { scratch, ..self.info(ask, places) }) }
     }
@@ -244,8 +257,12 @@ impl Sorting {
     fn info(&self, ask: &Ask, places: &Places) -> SortInfo {
         // Strides depend on sizes alone, so no items are needed for them.
         let info = self.0.info();
-        let none =
-            Items { keys: Vec::new(), key_size: keys::size(info.key), values: Vec::new(), value_size: value_size(info.value) };
+        let none = Items {
+            keys: Vec::new(),
+            key_size: keys::size(info.key),
+            values: Vec::new(),
+            value_size: value_size(info.value),
+        };
         let strides = self.strides(&none, ask);
         SortInfo {
             count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, places) },

@@ -164,7 +164,9 @@ mod tests {
 
     #[test]
     fn keys_go_to_the_buckets_that_the_function_says() {
-        let of = |info: SplitterInfo, keys: &[u32]| Buckets::new(&info, &items(keys), &ask(u32::try_from(keys.len()).unwrap())).of;
+        let of = |info: SplitterInfo, keys: &[u32]| {
+            Buckets::new(&info, &items(keys), &ask(u32::try_from(keys.len()).unwrap())).of
+        };
         let bits = SplitterInfo::keys(6, BucketFunction::Bits { begin_bit: 4 });
         assert_eq!(of(bits, &[0x00, 0x1f, 0x50, 0x60, 0x7f, 0x80]), [0, 1, 5, 6, 6, 0]);
         assert_eq!(of(SplitterInfo::keys(1, BucketFunction::Bits { begin_bit: 4 }), &[0x00, 0xff]), [0, 0]);
@@ -177,8 +179,9 @@ mod tests {
     #[test]
     fn octants_have_a_bit_for_each_word() {
         let info = SplitterInfo { key: KeyType::U32x3, ..SplitterInfo::keys(8, BucketFunction::Signs) };
-        let key =
-            |signs: [bool; 3]| signs.map(|sign| if sign { 0x8000_0001u32 } else { 0x7fff_ffff }).map(u32::to_le_bytes).concat();
+        let key = |signs: [bool; 3]| {
+            signs.map(|sign| if sign { 0x8000_0001u32 } else { 0x7fff_ffff }).map(u32::to_le_bytes).concat()
+        };
         let keys = [key([true, false, false]), key([false, true, false]), key([true, false, true])].concat();
         let items = Items { keys, key_size: 12, values: Vec::new(), value_size: 0 };
         assert_eq!(Buckets::new(&info, &items, &ask(3)).of, [1, 2, 5]);
@@ -195,14 +198,20 @@ mod tests {
             let number = |index: usize| i64::from(i32::from_le_bytes(items.key(index).try_into().unwrap()));
             let low = i64::from(u32::try_from(buckets.low).unwrap().cast_signed());
             for (index, bucket) in buckets.of.iter().enumerate() {
-                let expected = if number(index) < low { 0 } else { ((number(index) - low).unsigned_abs() / buckets.width).min(6) };
+                let expected =
+                    if number(index) < low { 0 } else { ((number(index) - low).unsigned_abs() / buckets.width).min(6) };
                 assert_eq!(u64::from(*bucket), expected);
                 seen[0] |= *bucket == 3;
             }
             let info = SplitterInfo { function: BucketFunction::Splitters, ..info };
             let buckets = Buckets::new(&info, &items, &ask);
-            let splitters: Vec<i64> =
-                buckets.given.unwrap().before.chunks(4).map(|bytes| i32::from_le_bytes(bytes.try_into().unwrap()).into()).collect();
+            let splitters: Vec<i64> = buckets
+                .given
+                .unwrap()
+                .before
+                .chunks(4)
+                .map(|bytes| i32::from_le_bytes(bytes.try_into().unwrap()).into())
+                .collect();
             assert!(splitters.len() == 6 && splitters.is_sorted());
             for (index, bucket) in buckets.of.iter().enumerate() {
                 let below = splitters.iter().filter(|splitter| **splitter <= number(index)).count();

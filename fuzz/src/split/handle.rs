@@ -9,8 +9,8 @@ use crate::primitive::{Ask, Handle, Limits};
 use ash::vk;
 use std::ops::Range;
 use trommel::{
-    BucketFunction, Count, Layout, Request, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments, SplitInfo, SplitOutput,
-    Splitter, ValueType,
+    BucketFunction, Count, Layout, Request, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments, SplitInfo,
+    SplitOutput, Splitter, ValueType,
 };
 
 /// The status bit of a placed split: items have no room where buckets are said to begin, and stay where they are.
@@ -40,8 +40,12 @@ impl Splitting {
 
     fn strides(&self, ask: &Ask) -> Strides {
         let info = self.0.info();
-        let none =
-            Items { keys: Vec::new(), key_size: keys::size(info.key), values: Vec::new(), value_size: value_size(info.value) };
+        let none = Items {
+            keys: Vec::new(),
+            key_size: keys::size(info.key),
+            values: Vec::new(),
+            value_size: value_size(info.value),
+        };
         none.strides(info.layout, info.value, ask)
     }
 
@@ -99,8 +103,9 @@ impl Splitting {
     /// Whether items have no room where their buckets are said to begin.
     fn overflows(&self, ask: &Ask, buckets: &Buckets, runs: &[Range<usize>]) -> bool {
         let room = u64::from(ask.items) + more_room(ask) as u64;
-        let overflow =
-            |run| placed_at(&self.placed_starts(ask, buckets, run), buckets, run).iter().any(|(place, _)| *place >= room);
+        let overflow = |run| {
+            placed_at(&self.placed_starts(ask, buckets, run), buckets, run).iter().any(|(place, _)| *place >= room)
+        };
         runs.iter().any(overflow)
     }
 
@@ -159,7 +164,10 @@ impl Splitting {
                     let twice = times.iter().enumerate().filter(|(_, times)| **times > 1);
                     twice.for_each(|(place, _)| array.free_items(place..place + 1));
                 }
-                _ => runs.iter().flat_map(Clone::clone).for_each(|place| array.expect(place, &dense, order[place] as usize)),
+                _ => runs
+                    .iter()
+                    .flat_map(Clone::clone)
+                    .for_each(|place| array.expect(place, &dense, order[place] as usize)),
             }
             arrays.push(array);
         }
@@ -217,9 +225,13 @@ impl Handle for Splitting {
         let determined = runs.as_deref().unwrap_or(&[]);
         let segments = ask.segments.map(|segments| (segments.max, offsets[determined.len()].min(ask.items)));
         let max_groups_x = limits.profile.max_groups_x;
-        let results = Results::new(&buckets, determined, segments, Self::command_items(ask, max_groups_x), max_groups_x);
-        let all =
-            [(OFFSETS, "offsets", results.offsets), (COUNTS, "counts", results.counts), (COMMANDS, "commands", results.commands)];
+        let results =
+            Results::new(&buckets, determined, segments, Self::command_items(ask, max_groups_x), max_groups_x);
+        let all = [
+            (OFFSETS, "offsets", results.offsets),
+            (COUNTS, "counts", results.counts),
+            (COMMANDS, "commands", results.commands),
+        ];
         for (_, role, words) in all.into_iter().filter(|(bit, ..)| ask.results & bit != 0) {
             let mut array = Array::results(role, &words, &mut noise);
             if runs.is_none() || buckets.unsorted {
@@ -231,7 +243,8 @@ impl Handle for Splitting {
             let strays = determined.iter().any(|run| buckets.of[run.clone()].contains(&info.buckets));
             let clamped = if ask.is_clamped(&offsets) { STATUS_COUNT_CLAMPED } else { 0 };
             let overflows = info.output == SplitOutput::Placed && self.overflows(ask, &buckets, determined);
-            let expected = clamped | if strays { STATUS_NO_BUCKET } else { 0 } | if overflows { STATUS_OUTPUT_CLAMPED } else { 0 };
+            let expected =
+                clamped | if strays { STATUS_NO_BUCKET } else { 0 } | if overflows { STATUS_OUTPUT_CLAMPED } else { 0 };
             let mut status = Array::results("status", &[expected], &mut noise);
             // Where splitters are unsorted, nobody says which bucket has room for an item.
             if runs.is_none() || buckets.unsorted && info.output == SplitOutput::Placed {
@@ -250,7 +263,13 @@ impl Handle for Splitting {
         self.0.scratch_size(ask.items)
     }
 
-    unsafe fn record(&self, commands: vk::CommandBuffer, ask: &Ask, places: &Places, scratch: Scratch) -> trommel::Result<()> {
+    unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        ask: &Ask,
+        places: &Places,
+        scratch: Scratch,
+    ) -> trommel::Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.0.cmd_split(commands, &SplitInfo { scratch, ..self.info(ask, places) }) }
     }

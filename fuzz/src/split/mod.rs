@@ -8,10 +8,13 @@ mod results;
 use self::handle::Splitting;
 use crate::items::value_size;
 use crate::keys;
-use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, Segmentation, draw_max_count, draw_strategy};
+use crate::primitive::{
+    Ask, CountAt, Handle, HandleInfo, Limits, Primitive, Segmentation, draw_max_count, draw_strategy,
+};
 use crate::random::Random;
 use trommel::{
-    BucketFunction, Device, IdType, KeyType, Layout, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
+    BucketFunction, Device, IdType, KeyType, Layout, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy,
+    ValueType,
 };
 
 /// The split.
@@ -76,7 +79,8 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SplitterInfo {
         _ => ValueType::Index,
     };
     info.drop_keys = info.value != ValueType::None && random.chance(1, 6);
-    info.layout = random.pick(&[Layout::Separate, Layout::Separate, Layout::Separate, Layout::Interleaved, Layout::Strided]);
+    info.layout =
+        random.pick(&[Layout::Separate, Layout::Separate, Layout::Separate, Layout::Interleaved, Layout::Strided]);
     info.max_count = draw_max_count(limits, random);
     info.strategy = draw_strategy(random);
     info.segmented = random.chance(1, 6);
@@ -148,7 +152,8 @@ impl HandleInfo for Info {
         let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
         // Commands of more workgroups than a dispatch has are refused.
         let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
-        let mut ask = Ask::draw(&limits, 2 * (keys::size(self.0.key) + value_size(self.0.value)), self.0.segmented, random);
+        let mut ask =
+            Ask::draw(&limits, 2 * (keys::size(self.0.key) + value_size(self.0.value)), self.0.segmented, random);
         if let Some(segments) = &mut ask.segments {
             let max = segments.max.min(MOST_RESULTS / self.0.buckets);
             let count = if max == segments.max { segments.count } else { CountAt::draw(max, random) };

@@ -67,7 +67,9 @@ pub unsafe extern "C" fn trmCompileSorter(sorter: TrmSorter) -> raw::TrmResult {
 pub unsafe extern "C" fn trmGetSorterReady(sorter: TrmSorter, ready: *mut VkBool32) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointer and handle are null or valid.
-        unsafe { write("ready", ready, || if_built!("sort", (sorter), Ok(object("sorter", sorter)?.0.is_ready().into()))) }
+        unsafe {
+            write("ready", ready, || if_built!("sort", (sorter), Ok(object("sorter", sorter)?.0.is_ready().into())))
+        }
     })
 }
 
@@ -76,11 +78,17 @@ pub unsafe extern "C" fn trmGetSorterReady(sorter: TrmSorter, ready: *mut VkBool
 ///
 /// @param maxCount At most the sorter's maxCount.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, size: *mut VkDeviceSize) -> raw::TrmResult {
+pub unsafe extern "C" fn trmGetSorterScratch(
+    sorter: TrmSorter,
+    max_count: u32,
+    size: *mut VkDeviceSize,
+) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointer and handle are null or valid.
         unsafe {
-            write("size", size, || if_built!("sort", (sorter, max_count), object("sorter", sorter)?.0.scratch_size(max_count)))
+            write("size", size, || {
+                if_built!("sort", (sorter, max_count), object("sorter", sorter)?.0.scratch_size(max_count))
+            })
         }
     })
 }
@@ -91,11 +99,17 @@ pub unsafe extern "C" fn trmGetSorterScratch(sorter: TrmSorter, max_count: u32, 
 ///
 /// @param maxCount At most the sorter's maxCount.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn trmGetSorterTimestampCount(sorter: TrmSorter, max_count: u32, count: *mut u32) -> raw::TrmResult {
+pub unsafe extern "C" fn trmGetSorterTimestampCount(
+    sorter: TrmSorter,
+    max_count: u32,
+    count: *mut u32,
+) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointer and handle are null or valid.
         unsafe {
-            write("count", count, || if_built!("sort", (sorter, max_count), object("sorter", sorter)?.0.timestamp_count(max_count)))
+            write("count", count, || {
+                if_built!("sort", (sorter, max_count), object("sorter", sorter)?.0.timestamp_count(max_count))
+            })
         }
     })
 }
@@ -140,7 +154,10 @@ pub unsafe extern "C" fn trmCmdSort(
             // SAFETY: the caller's pointers and handles are null or valid.
             let (object, info) = unsafe { (object("sorter", sorter)?, read("info", info)?) };
             if !info.sorter.is_null() && info.sorter != sorter {
-                return Err(Error::Malformed { argument: "info.sorter", why: "it is neither NULL nor the sorter given".into() });
+                return Err(Error::Malformed {
+                    argument: "info.sorter",
+                    why: "it is neither NULL nor the sorter given".into(),
+                });
             }
             // SAFETY: the caller's promises are the same.
             unsafe { object.0.cmd_sort(command_buffer, &sort_info(&info)) }

@@ -18,7 +18,8 @@ use {
     crate::capi::radix::{key_type, layout, segments, strategy, value_type},
     crate::core::memory::check_multiple,
     crate::{
-        BucketFunction, BucketKernel, Error, IdType, Request, Result, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo,
+        BucketFunction, BucketKernel, Error, IdType, Request, Result, SplitInfo, SplitMethod, SplitOutput, Splitter,
+        SplitterInfo,
     },
 };
 
@@ -71,7 +72,8 @@ pub unsafe extern "C" fn trmCreateSplitterFromGlsl(
                 if_built!("runtime-shaders", (device, info, source), {
                     let (device, info) = (object("device", device)?, splitter_info(&read("info", info)?)?);
                     let source = CStr::from_ptr(checked("source", source)?).to_str();
-                    let source = source.map_err(|error| Error::Malformed { argument: "source", why: error.to_string() })?;
+                    let source =
+                        source.map_err(|error| Error::Malformed { argument: "source", why: error.to_string() })?;
                     let kernel = BucketKernel::from_glsl(info.key, source)?;
                     Ok(TrmSplitter_T(Splitter::with_kernel(&device.0, &info, &kernel)?))
                 })
@@ -137,7 +139,11 @@ pub unsafe extern "C" fn trmCompileSplitter(splitter: TrmSplitter) -> raw::TrmRe
 pub unsafe extern "C" fn trmGetSplitterReady(splitter: TrmSplitter, ready: *mut VkBool32) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointer and handle are null or valid.
-        unsafe { write("ready", ready, || if_built!("split", (splitter), Ok(object("splitter", splitter)?.0.is_ready().into()))) }
+        unsafe {
+            write("ready", ready, || {
+                if_built!("split", (splitter), Ok(object("splitter", splitter)?.0.is_ready().into()))
+            })
+        }
     })
 }
 
@@ -146,7 +152,11 @@ pub unsafe extern "C" fn trmGetSplitterReady(splitter: TrmSplitter, ready: *mut 
 ///
 /// @param maxCount At most the splitter's maxCount.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn trmGetSplitterScratch(splitter: TrmSplitter, max_count: u32, size: *mut VkDeviceSize) -> raw::TrmResult {
+pub unsafe extern "C" fn trmGetSplitterScratch(
+    splitter: TrmSplitter,
+    max_count: u32,
+    size: *mut VkDeviceSize,
+) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointer and handle are null or valid.
         unsafe {
@@ -163,7 +173,11 @@ pub unsafe extern "C" fn trmGetSplitterScratch(splitter: TrmSplitter, max_count:
 ///
 /// @param maxCount At most the splitter's maxCount.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn trmGetSplitterTimestampCount(splitter: TrmSplitter, max_count: u32, count: *mut u32) -> raw::TrmResult {
+pub unsafe extern "C" fn trmGetSplitterTimestampCount(
+    splitter: TrmSplitter,
+    max_count: u32,
+    count: *mut u32,
+) -> raw::TrmResult {
     border(|| {
         // SAFETY: the caller's pointer and handle are null or valid.
         unsafe {

@@ -241,7 +241,8 @@ impl<const CAPACITY: usize> Sweep<CAPACITY> {
             match self.spans[..joined].last_mut() {
                 Some(last) if last.conflicts(span) => return Err(Collision(span)),
                 Some(last)
-                    if span.start().saturating_sub(last.end()) <= gap && (mixes || last.is_written() == span.is_written()) =>
+                    if span.start().saturating_sub(last.end()) <= gap
+                        && (mixes || last.is_written() == span.is_written()) =>
                 {
                     *last = last.around(span);
                 }

@@ -221,7 +221,8 @@ static GRAMMARS: LazyLock<Box<[Option<Grammar>]>> =
     LazyLock::new(|| (0..OPCODES).map(|opcode| Grammar::new(Op::from_u32(opcode)?)).collect());
 
 /// Of instructions that this pass does not know. No block with one of them is specialized.
-static UNKNOWN: LazyLock<Grammar> = LazyLock::new(|| Grammar { op: Op::Nop, head: [].into(), cycle: [].into(), result: None });
+static UNKNOWN: LazyLock<Grammar> =
+    LazyLock::new(|| Grammar { op: Op::Nop, head: [].into(), cycle: [].into(), result: None });
 
 /// Bits of memory operands that say which words follow.
 const ALIGNED: u32 = 2;
@@ -255,7 +256,9 @@ impl<'a> Instruction<'a> {
             && match (&cycle[..], head.last().zip(first.last())) {
                 // The most frequent case.
                 ([kind], _) => rest.iter().all(|word| is(*kind, *word)),
-                ([], Some((Kind::MemoryOperands, mask))) => memory_operands(*mask).zip(rest).all(|(kind, word)| is(kind, *word)),
+                ([], Some((Kind::MemoryOperands, mask))) => {
+                    memory_operands(*mask).zip(rest).all(|(kind, word)| is(kind, *word))
+                }
                 (cycle, _) => cycle.iter().cycle().zip(rest).all(|(kind, word)| is(*kind, *word)),
             }
     }

@@ -23,7 +23,9 @@ fn draw(seed: u32) -> impl Fn(u32) -> Option<u32> {
             id if id == Constant::Mode as u32 => &[0, 1, 2, 3, 4, 8, 19],
             id if id == Constant::EndBit as u32 => &[8, 16, 20, 32, 45, 64, 128],
             id if id == Constant::BeginBit as u32 => &[0, 5],
-            id if id == Constant::Function as u32 || id == Constant::Scan as u32 || id == Constant::Output as u32 => &[0, 1, 2, 3],
+            id if id == Constant::Function as u32 || id == Constant::Scan as u32 || id == Constant::Output as u32 => {
+                &[0, 1, 2, 3]
+            }
             id if id == Constant::Wide as u32 || id == Constant::FullDigits as u32 => &[0, 1],
             _ => &[1, 2, 4, 8, 16],
         };
@@ -54,11 +56,15 @@ fn every_kernel_is_specialized() {
     for kernel in Kernel::ALL {
         for seed in 0..20 {
             let whole = &kernel.spirv().unwrap()[..];
-            let code =
-                specialize(whole, Unroll::AsMarked, draw(seed)).unwrap_or_else(|| panic!("{} is not understood", kernel.name()));
+            let code = specialize(whole, Unroll::AsMarked, draw(seed))
+                .unwrap_or_else(|| panic!("{} is not understood", kernel.name()));
             assert!(code.len() < whole.len(), "{} shrinks", kernel.name());
             for (op, words) in instructions(&code) {
-                assert!(SPECIALIZATION.iter().all(|other| *other as u32 != op), "{} has a specialization constant", kernel.name());
+                assert!(
+                    SPECIALIZATION.iter().all(|other| *other as u32 != op),
+                    "{} has a specialization constant",
+                    kernel.name()
+                );
                 let is_id = op == Op::Decorate as u32 && words[1] == spirv::Decoration::SpecId as u32;
                 assert!(!is_id, "{} has the id of one", kernel.name());
             }
@@ -77,7 +83,11 @@ fn variants_do_not_depend_on_earlier_ones() {
         let module = Module::parse(code[..].into()).expect("the module is understood");
         for seed in 0..3 {
             let again = module.specialize(Unroll::AsMarked, &mut buffers, draw(seed)).map(<[u32]>::to_vec);
-            assert!(again.is_some() && again == specialize(&code, Unroll::AsMarked, draw(seed)), "{}, {seed}", kernel.name());
+            assert!(
+                again.is_some() && again == specialize(&code, Unroll::AsMarked, draw(seed)),
+                "{}, {seed}",
+                kernel.name()
+            );
         }
     }
 }
@@ -128,8 +138,10 @@ fn members_of_pairs_are_folded() {
 #[test]
 fn loops_are_not_unrolled_where_nobody_wants_it() {
     for (unroll, wanted) in [(Unroll::AsMarked, true), (Unroll::Never, false)] {
-        let code = specialize(&Kernel::RadixOnesweep.spirv().unwrap(), unroll, draw(1)).expect("the module is understood");
-        let hints = instructions(&code).into_iter().filter(|(op, _)| *op == Op::LoopMerge as u32).map(|(_, words)| words[2]);
+        let code =
+            specialize(&Kernel::RadixOnesweep.spirv().unwrap(), unroll, draw(1)).expect("the module is understood");
+        let hints =
+            instructions(&code).into_iter().filter(|(op, _)| *op == Op::LoopMerge as u32).map(|(_, words)| words[2]);
         assert_eq!(hints.into_iter().any(|hint| hint & 1 != 0), wanted);
     }
 }
@@ -178,14 +190,19 @@ fn loops_that_never_turn_keep_their_back_edge() {
     let code = specialize(&code.concat(), Unroll::AsMarked, |_| None).expect("the module is understood");
     let all = instructions(&code);
     let phi = all.iter().find(|(op, _)| *op == Op::Phi as u32).expect("a phi").1;
-    assert_eq!(phi.iter().skip(3).step_by(2).collect::<Vec<_>>(), [&10, &11, &14], "a value for each block that branches there");
+    assert_eq!(
+        phi.iter().skip(3).step_by(2).collect::<Vec<_>>(),
+        [&10, &11, &14],
+        "a value for each block that branches there"
+    );
 }
 
 /// A compiler that optimizes leaves switches without cases, whose only purpose is that blocks break out of them.
 #[test]
 fn switches_that_no_block_leaves_are_dissolved() {
-    let without_cases =
-        |code: &[u32]| instructions(code).into_iter().filter(|(op, words)| *op == Op::Switch as u32 && words.len() == 2).count();
+    let without_cases = |code: &[u32]| {
+        instructions(code).into_iter().filter(|(op, words)| *op == Op::Switch as u32 && words.len() == 2).count()
+    };
     let specialized = |kernel: Kernel, seed| {
         specialize(&kernel.spirv().unwrap(), Unroll::AsMarked, draw(seed)).expect("the module is understood")
     };
@@ -204,7 +221,9 @@ fn damaged_modules_are_left_to_the_driver() {
         let _ = specialize(&whole[..end], Unroll::AsMarked, draw(2));
     }
     // Of most instructions, the words of others, and ids that others define.
-    let words = |place: usize| [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8, whole[place].wrapping_add(1)].map(|word| (place, word));
+    let words = |place: usize| {
+        [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8, whole[place].wrapping_add(1)].map(|word| (place, word))
+    };
     for (place, word) in (0..whole.len()).flat_map(words) {
         let mut code = whole.to_vec();
         code[place] = word;
@@ -252,7 +271,8 @@ fn loops_of_a_single_block_keep_their_back_edge() {
     }
     for (value, has_way_out) in [(0, true), (1, false)] {
         let code = specialize(&code, Unroll::AsMarked, |_| Some(value)).expect("the module is understood");
-        let ends: Vec<_> = instructions(&code).into_iter().filter(|(op, _)| *op == Op::BranchConditional as u32).collect();
+        let ends: Vec<_> =
+            instructions(&code).into_iter().filter(|(op, _)| *op == Op::BranchConditional as u32).collect();
         assert!(matches!(ends[..], [(_, [_, LOOP, BEHIND])]), "{ends:?}");
         let returns = instructions(&code).iter().any(|(op, _)| *op == Op::Return as u32);
         assert_eq!(returns, has_way_out, "control that never comes needs no code");

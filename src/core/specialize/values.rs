@@ -152,9 +152,8 @@ impl<'m> Values<'m> {
                 Op::SpecConstant => given.or(instruction.words.get(2).copied()).map_or(Value::Varying, Value::Constant),
                 Op::SpecConstantTrue => Value::Constant(given.map_or(1, |value| (value != 0).into())),
                 Op::SpecConstantFalse => Value::Constant(given.map_or(0, |value| (value != 0).into())),
-                Op::SpecConstantOp => {
-                    Op::from_u32(instruction.words[2]).map_or(Value::Varying, |op| self.fold(op, &instruction.words[3..]))
-                }
+                Op::SpecConstantOp => Op::from_u32(instruction.words[2])
+                    .map_or(Value::Varying, |op| self.fold(op, &instruction.words[3..])),
                 _ => Value::Varying,
             };
             self.values[id as usize] = value;
@@ -205,7 +204,9 @@ impl<'m> Values<'m> {
                 edges.fold(Value::Unknown, |value, pair| value.meet(self.values[pair[0] as usize]))
             }
             (Op::CompositeExtract, [_, _, composite, index]) => self.member(*composite, *index),
-            (Op::ExtInst, [_, _, set, number, operands @ ..]) if Some(*set) == self.glsl => self.fold_glsl(*number, operands),
+            (Op::ExtInst, [_, _, set, number, operands @ ..]) if Some(*set) == self.glsl => {
+                self.fold_glsl(*number, operands)
+            }
             (Op::Undef | Op::ExtInst | Op::CompositeExtract, _) => Value::Varying,
             (op, [_, _, operands @ ..]) => self.fold(op, operands),
             _ => Value::Varying,

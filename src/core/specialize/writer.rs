@@ -166,7 +166,8 @@ impl Flow {
     /// none.
     fn find_copies(&self, module: &Module, copies: &mut [u32]) {
         let reached = module.blocks.iter().zip(&self.ends).filter(|(_, end)| end.is_some());
-        let mut phis: Vec<_> = reached.flat_map(|(block, _)| module.phis(block).map(|phi| (block.label, phi))).collect();
+        let mut phis: Vec<_> =
+            reached.flat_map(|(block, _)| module.phis(block).map(|phi| (block.label, phi))).collect();
         let mut count = usize::MAX;
         // Each copy may make another of a phi before it, in a loop.
         while phis.len() < count {
@@ -330,7 +331,8 @@ impl<'m> Liveness<'m> {
 
     /// The variable behind a pointer, if only this invocation or its workgroup can read it.
     fn variable(&self, pointer: u32) -> Option<u32> {
-        const PRIVATE: [u32; 3] = [StorageClass::Function as u32, StorageClass::Private as u32, StorageClass::Workgroup as u32];
+        const PRIVATE: [u32; 3] =
+            [StorageClass::Function as u32, StorageClass::Private as u32, StorageClass::Workgroup as u32];
         let definition = self.module.definition(pointer);
         match definition.op {
             Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
@@ -401,13 +403,17 @@ impl Writer<'_> {
                 let interface: Vec<u32> = interface.iter().copied().filter(|id| is_live(*id)).collect();
                 self.push(Op::EntryPoint, &[head, &interface].concat())
             }
-            Op::Name | Op::MemberName | Op::Decorate | Op::MemberDecorate | Op::TypeForwardPointer if !is_live(words[0]) => {
+            Op::Name | Op::MemberName | Op::Decorate | Op::MemberDecorate | Op::TypeForwardPointer
+                if !is_live(words[0]) =>
+            {
                 Some(())
             }
             Op::Decorate if words.get(1) == Some(&(spirv::Decoration::SpecId as u32)) => Some(()),
             _ => match (instruction.result(), instruction.result_type()) {
                 (Some(id), _) if !is_live(id) && instruction.op != Op::ExtInstImport => Some(()),
-                (Some(id), Some(ty)) if let Some(value) = self.values.constant(id) => self.write_constant(ty, id, value),
+                (Some(id), Some(ty)) if let Some(value) = self.values.constant(id) => {
+                    self.write_constant(ty, id, value)
+                }
                 _ if instruction.op == Op::SpecConstantComposite => self.push(Op::ConstantComposite, words),
                 _ => self.push(instruction.op, words),
             },

@@ -3,8 +3,8 @@
 use super::malformed;
 use crate::{KeyType, Result};
 use shaderc::{
-    CompileOptions, Compiler, EnvVersion, IncludeCallbackResult, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
-    TargetEnv,
+    CompileOptions, Compiler, EnvVersion, IncludeCallbackResult, OptimizationLevel, ResolvedInclude, ShaderKind,
+    SpirvVersion, TargetEnv,
 };
 
 macro_rules! sources {

@@ -12,8 +12,11 @@ use proptest::strategy::Strategy as _;
 /// An index into [`all_formats`], an index into [`Strategy::ALL`], and a problem.
 fn problem() -> impl proptest::strategy::Strategy<Value = (usize, usize, Problem)> {
     let size = prop::sample::select(vec![0, 1, 900, 1025, 5000, 50_000, 70_000, 1 << 20, 1 << 21]);
-    (0..all_formats().len(), 0..Strategy::ALL.len(), size, any::<bool>(), any::<bool>())
-        .prop_map(|(format, strategy, size, count_on_device, status)| (format, strategy, Problem { size, count_on_device, status }))
+    (0..all_formats().len(), 0..Strategy::ALL.len(), size, any::<bool>(), any::<bool>()).prop_map(
+        |(format, strategy, size, count_on_device, status)| {
+            (format, strategy, Problem { size, count_on_device, status })
+        },
+    )
 }
 
 fn batch() -> impl proptest::strategy::Strategy<Value = Vec<Sorts>> {
@@ -87,7 +90,9 @@ fn plans_that_share_no_kernel_share_their_barriers() {
             let mut sorts = Sorts::new(info.strategy(strategy));
             let format = sorts.format();
             let problem = |size| Problem { size, count_on_device: true, status: true };
-            sorts.infos.extend([100, 100, 1 << 17, 1 << 20, 1 << 20].map(|size| addresses.info(problem(size), &format)));
+            sorts
+                .infos
+                .extend([100, 100, 1 << 17, 1 << 20, 1 << 20].map(|size| addresses.info(problem(size), &format)));
             batch.push(sorts);
         }
     }
@@ -96,7 +101,11 @@ fn plans_that_share_no_kernel_share_their_barriers() {
         let commands = List::of(truths, plans);
         let barriers = barriers(&commands);
         let changes: usize = plans.iter().map(|plan| usize::from(plan.levels()) - 1).sum();
-        assert!(plans.len() < 3 && barriers == changes, "{barriers} barriers between {changes} levels of {} plans", plans.len());
+        assert!(
+            plans.len() < 3 && barriers == changes,
+            "{barriers} barriers between {changes} levels of {} plans",
+            plans.len()
+        );
     });
 }
 
@@ -117,7 +126,8 @@ fn groups_have_the_barriers_they_need_and_no_other() {
         with_plans(&batch, &facts, |truths, plans| {
             assert!(plans.len() > 1, "all groups are one plan");
             check(truths, plans);
-            let apart: usize = truths.chunks(1).zip(plans.chunks(1)).map(|(truth, plan)| barriers(&List::of(truth, plan))).sum();
+            let apart: usize =
+                truths.chunks(1).zip(plans.chunks(1)).map(|(truth, plan)| barriers(&List::of(truth, plan))).sum();
             assert_eq!(barriers(&List::of(truths, plans)), apart);
         });
     }

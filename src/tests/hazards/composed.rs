@@ -25,7 +25,8 @@ fn split_split_and_sort_compose() {
         for (size, problems) in [(500, 1), (100_000, 1), (1 << 21, 1), (500, 3), (100_000, 2), (1 << 21, 2)] {
             let problem = Problem { size, count_on_device: false, status: true };
             let mut addresses = Addresses::new();
-            let mut parts = [Sorts::splits(bits(0).strategy(strategy)), Sorts::splits(bits(7).strategy(strategy))].to_vec();
+            let mut parts =
+                [Sorts::splits(bits(0).strategy(strategy)), Sorts::splits(bits(7).strategy(strategy))].to_vec();
             parts.push(Sorts::new(SorterInfo::pairs().strategy(strategy)));
             for place in 0..3 {
                 (0..problems).for_each(|_| parts[place].push(&mut addresses, problem));
@@ -64,7 +65,9 @@ fn assert_composes(parts: &[Sorts], facts: &DeviceFacts) {
     for (sorts, with_part) in parts.iter().zip(&plans) {
         let (format, jobs) = (sorts.format(), sorts.jobs().collect::<Vec<_>>());
         resources.extend(
-            with_part.resources[resources.len()..].iter().map(|resource| exact(resource, sorts.primitive(), &jobs, &format)),
+            with_part.resources[resources.len()..]
+                .iter()
+                .map(|resource| exact(resource, sorts.primitive(), &jobs, &format)),
         );
     }
     check(&[Truth { plan, resources }], std::slice::from_ref(plan));

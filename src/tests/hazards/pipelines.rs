@@ -24,7 +24,8 @@ thread_local! {
 
 /// Returns the variants that a sorter or splitter creates. The latest are cached, since consecutive cases share them.
 pub(super) fn made_by(primitive: Primitive, config: Config<'_>, of_few: Option<Strategy>) -> Rc<[Variant]> {
-    let key = (config.facts.clone(), config.profile.clone(), primitive, config.format, config.strategy, of_few, config.alone);
+    let key =
+        (config.facts.clone(), config.profile.clone(), primitive, config.format, config.strategy, of_few, config.alone);
     MADE.with_borrow_mut(|made| {
         if let Some((_, variants)) = made.iter().find(|(known, _)| *known == key) {
             return variants.clone();
@@ -50,8 +51,11 @@ fn pipelines_of_few_items_are_made() {
             let mut sorts = Sorts::splits(info);
             sorts.push(&mut Addresses::new(), Problem { size, count_on_device: true, status: true });
             let config = Config { alone: true, ..sorts.config(&NVIDIA, &profile) };
-            let made =
-                made_by(sorts.primitive(), Config { strategy: Strategy::ReduceThenScan, ..config }, Some(Strategy::Lookback));
+            let made = made_by(
+                sorts.primitive(),
+                Config { strategy: Strategy::ReduceThenScan, ..config },
+                Some(Strategy::Lookback),
+            );
             let mut layout = Layout::default();
             let table = AnyTable::new(config, config.algorithm(size), &sorts, SCRATCH, &mut layout).unwrap();
             let plan = Plan::of(&table).unwrap();
@@ -69,7 +73,9 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     let mut profile = Profile { hooks, ..Profile::for_device(&NVIDIA) };
     for shapes in profile.sort_shapes_mut() {
         (shapes.ring, shapes.few_bins) = (None, None);
-        [&mut shapes.tiles, &mut shapes.counted, &mut shapes.single_dispatch].into_iter().for_each(|tiles| tiles.clear());
+        [&mut shapes.tiles, &mut shapes.counted, &mut shapes.single_dispatch]
+            .into_iter()
+            .for_each(|tiles| tiles.clear());
         shapes.tiles.push("4294967295:64x1".parse().unwrap());
         shapes.small.clear();
         shapes.ranked.clear();
@@ -101,7 +107,8 @@ fn few_items_are_counted_again() {
     for info in splits() {
         let sorts = Sorts::splits(info.strategy(Strategy::Lookback));
         let config = Config { alone: true, ..sorts.config(&NVIDIA, &profile) };
-        let one_digit = info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
+        let one_digit =
+            info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
         for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
             // The same of every kind.
             let expected = profile.sort_keys.single_dispatch.iter().find(|sized| size <= sized.up_to && one_digit);
@@ -122,7 +129,9 @@ fn few_items_are_counted_again() {
 #[test]
 fn classes_change_at_known_sizes() {
     let mut odd = Profile::for_device(&NVIDIA);
-    odd.sort_shapes_mut().into_iter().for_each(|shapes| shapes.ranked = "100,5000..8192:512/64".parse().into_iter().collect());
+    odd.sort_shapes_mut()
+        .into_iter()
+        .for_each(|shapes| shapes.ranked = "100,5000..8192:512/64".parse().into_iter().collect());
     for profile in [Profile::for_device(&NVIDIA), odd] {
         let sorters = formats().into_iter().map(|(_, info)| Sorts::new(info.strategy(Strategy::Lookback)));
         let splitters = splits().map(|info| Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
@@ -150,7 +159,9 @@ fn classes_are_told_apart() {
             (1, _) => &profile.sort_pairs,
             _ => &profile.sort_long,
         };
-        for size in [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30] {
+        for size in
+            [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30]
+        {
             let Algorithm::Sort(algorithm) = config.algorithm(size) else { panic!("a sort") };
             let holds = match algorithm {
                 sort::Algorithm::Segments { .. } => false,

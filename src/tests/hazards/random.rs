@@ -46,9 +46,11 @@ impl PlanSource for Request {
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
         let offset = |place: usize| self.offset + place as u64 * SIZE;
         let names = ["table", "other_table", "first", "second", "commands"];
-        let mut places = (0..).zip(names).map(|(place, name)| plan.add_resource(name, Range::new(SCRATCH + offset(place), SIZE)));
+        let mut places =
+            (0..).zip(names).map(|(place, name)| plan.add_resource(name, Range::new(SCRATCH + offset(place), SIZE)));
         let places: [usize; RESOURCES] = std::array::from_fn(|_| places.next().unwrap());
-        (0..self.tables).for_each(|place| plan.add_upload(&OneRow, crate::radix::PROBLEMS, offset(place), places[place]));
+        (0..self.tables)
+            .for_each(|place| plan.add_upload(&OneRow, crate::radix::PROBLEMS, offset(place), places[place]));
         let set = |drawn: u128| {
             Resources(drawn).iter().fold(Resources::default(), |set, place| set.union(Resources::of(&[places[place]])))
         };

@@ -11,7 +11,15 @@ use crate::tuning::{Profile, Ranking};
 use crate::{KeyType, Order, SorterInfo, Strategy};
 
 /// Look-back words of tiles that nobody has finished, in any state that the protocol knows.
-fn unfinished_words(bench: &Bench, pass: PackedPass, twin: &Twin, to: Move, lost: usize, round: u64, words: &mut [u32]) {
+fn unfinished_words(
+    bench: &Bench,
+    pass: PackedPass,
+    twin: &Twin,
+    to: Move,
+    lost: usize,
+    round: u64,
+    words: &mut [u32],
+) {
     let index = pass.index();
     let (bins, prefixes) = (twin.bins(), twin.prefixes(bench.tile(), index));
     let own = cpu::count(&twin.keys, bench.tile(), twin.digit(index), bins);
@@ -27,7 +35,9 @@ fn unfinished_words(bench: &Bench, pass: PackedPass, twin: &Twin, to: Move, lost
             // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever it says.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
                 // The upper half of what is no prefix means nothing. (No place of so few items has one: what is taken for one shows.)
-                Some(t) if drawn & 1 == 0 && t > 0 => Ring::halves(tag - 1, COUNT, own[digit * tiles + t] | 0x5a5a << 16),
+                Some(t) if drawn & 1 == 0 && t > 0 => {
+                    Ring::halves(tag - 1, COUNT, own[digit * tiles + t] | 0x5a5a << 16)
+                }
                 Some(t) => Ring::halves(tag - 1, PREFIX, prefixes[t * bins + digit]),
                 None => Ring::halves(tag - 1, 1 + drawn % 2, drawn),
             };
@@ -69,7 +79,8 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
         for shapes in profile.sort_shapes_mut() {
             let tile = &mut shapes.tiles[0].shape;
             // Those that prove their ranks take one tile after the other, too, where there are such.
-            (tile.ranking, tile.groups) = if wrong_ranks { (Ranking::VerifiedBySourceIndex, 2) } else { (Ranking::Ballots, 0) };
+            (tile.ranking, tile.groups) =
+                if wrong_ranks { (Ranking::VerifiedBySourceIndex, 2) } else { (Ranking::Ballots, 0) };
         }
         profile.hooks.wrong_ranks = wrong_ranks;
         profile
@@ -90,8 +101,10 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
             let places = twin.reorder(tile, index);
             let mut taken = vec![false; twin.len()];
             places[lost * tile..].iter().for_each(|place| taken[*place] = true);
-            let (tickets, words) =
-                (member(pass, "tickets").unwrap(), if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins);
+            let (tickets, words) = (
+                member(pass, "tickets").unwrap(),
+                if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins,
+            );
             for round in 0..8 {
                 // What the lost tiles have published, if anything, and how many of them have told that they have looked back: in a ring to
                 // the counters of their groups, which nobody has looked at in some rounds.
@@ -115,9 +128,11 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
 
                 // Items of lost tiles are missing from the target, all others are there.
                 for (address, expected) in twin.written(row, to) {
-                    let (found, old) = (bench.bytes(&after, address, expected.len()), bench.bytes(&state, address, expected.len()));
+                    let (found, old) =
+                        (bench.bytes(&after, address, expected.len()), bench.bytes(&state, address, expected.len()));
                     let step = expected.len() / twin.len();
-                    let wrong = (0..found.len()).find(|i| found[*i] != if taken[*i / step] { expected[*i] } else { old[*i] });
+                    let wrong =
+                        (0..found.len()).find(|i| found[*i] != if taken[*i / step] { expected[*i] } else { old[*i] });
                     assert_eq!(wrong, None, "digit {index} of round {round}");
                 }
                 if bench.sorts.info.strategy == Strategy::Ring {
@@ -134,8 +149,13 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                     let sure = if in_order { told } else { told & !1 } + (RING_ENTRIES - RING_REACH) as usize;
                     Ring::of(packed, tiles, bins).check(&published, &prefixes, lost..tiles, lost..sure.min(tiles));
                 } else {
-                    let expected = prefixes[lost * bins..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
-                    assert_eq!(published[lost * bins..], expected.collect::<Vec<_>>(), "prefixes are right all the same");
+                    let expected =
+                        prefixes[lost * bins..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
+                    assert_eq!(
+                        published[lost * bins..],
+                        expected.collect::<Vec<_>>(),
+                        "prefixes are right all the same"
+                    );
                 }
             }
         }
@@ -145,7 +165,8 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
 
 /// Pairs, and doubles, whose digits take another word to be told.
 fn lost_tiles_by(strategy: Strategy) {
-    let doubles = SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
+    let doubles =
+        SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
     lost_tiles(false, false, SorterInfo::pairs().strategy(strategy));
     lost_tiles(false, false, doubles.strategy(strategy));
     lost_tiles(true, false, SorterInfo::keys().strategy(strategy));

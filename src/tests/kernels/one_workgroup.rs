@@ -13,7 +13,11 @@ fn emulated_small_kernels_prove_their_order() {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(profile.plain_threads, 3);
             profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small = [small].into_iter().collect());
-            Profile { small_ranking: Ranking::Verified, hooks: Hooks { wrong_ranks, ..profile.hooks.clone() }, ..profile }
+            Profile {
+                small_ranking: Ranking::Verified,
+                hooks: Hooks { wrong_ranks, ..profile.hooks.clone() },
+                ..profile
+            }
         };
         for info in [
             SorterInfo::keys(),
@@ -52,7 +56,9 @@ fn small_kernel() {
             let all = always(i) || in_full();
             // Others by merging or by buckets in turn: the suite runs with subgroups of three widths.
             let turn = (i + width) % 2;
-            for problems in of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == turn).map(|(_, problems)| problems) {
+            for problems in
+                of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == turn).map(|(_, problems)| problems)
+            {
                 Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems).prove();
             }
         }
@@ -96,10 +102,18 @@ fn buckets_kernel() {
                 drop_keys: true,
                 ..SorterInfo::keys()
             },
-            SorterInfo { key: KeyType::U32x4, begin_bit: 5, end_bit: 120, order: Order::Descending, ..SorterInfo::pairs() },
+            SorterInfo {
+                key: KeyType::U32x4,
+                begin_bit: 5,
+                end_bit: 120,
+                order: Order::Descending,
+                ..SorterInfo::pairs()
+            },
             SorterInfo { layout: Layout::Interleaved, ..both },
         ];
-        for (i, info) in infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_turn(*i)) {
+        for (i, info) in
+            infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_turn(*i))
+        {
             // In whichever way keys are ranked that are spread badly.
             let (small_ranking, wrong_ranks) =
                 [(Ranking::Verified, false), (Ranking::Verified, true), (Ranking::Ballots, false)][i % 3];

@@ -54,7 +54,8 @@ fn split_single_dispatch(emulated: bool, sorts: &Sorts) {
 
 #[test]
 fn splits_of_few_items() {
-    let of_one_digit = splits().into_iter().filter(|split| split.buckets <= 256 && split.method == SplitMethod::default());
+    let of_one_digit =
+        splits().into_iter().filter(|split| split.buckets <= 256 && split.method == SplitMethod::default());
     for (_, info) in of_one_digit.enumerate().filter(|(i, _)| always(*i) || in_turn(*i)) {
         split_single_dispatch(false, &Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
     }

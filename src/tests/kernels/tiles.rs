@@ -12,16 +12,25 @@ use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 #[test]
 fn kernels_that_prove_their_ranks() {
     let most = context(true).device().facts().max_invocations;
-    let long = SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };
-    let infos = [SorterInfo::keys(), SorterInfo { begin_bit: 5, end_bit: 18, ..SorterInfo::keys() }, SorterInfo::pairs(), long];
+    let long =
+        SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };
+    let infos =
+        [SorterInfo::keys(), SorterInfo { begin_bit: 5, end_bit: 18, ..SorterInfo::keys() }, SorterInfo::pairs(), long];
     // Full digits, and constant digits, which are hot. With more threads than digits, threads without a digit verify.
-    let problems = [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
-    let ways =
-        [(Strategy::Lookback, 128), (Strategy::Lookback, 384), (Strategy::ReduceThenScan, 384), (Strategy::ReduceThenScan, 128)];
+    let problems =
+        [Problem::new(31, 9 * tile_of(true) + 5, None), Problem::new(32, 5 * tile_of(true), None).varied(0b10)];
+    let ways = [
+        (Strategy::Lookback, 128),
+        (Strategy::Lookback, 384),
+        (Strategy::ReduceThenScan, 384),
+        (Strategy::ReduceThenScan, 128),
+    ];
     for ((i, info), wrong_ranks) in
         infos.into_iter().enumerate().flat_map(|info| [false, true].map(|wrong_ranks| (info, wrong_ranks)))
     {
-        for (way, (strategy, threads)) in ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2)) {
+        for (way, (strategy, threads)) in
+            ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2))
+        {
             let tune = |mut profile: Profile| {
                 for shapes in profile.sort_shapes_mut() {
                     let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
@@ -146,7 +155,8 @@ fn packed_keys_leave_their_neighbors_alone() {
             let info = SorterInfo { key, ..SorterInfo::keys() };
             let bench = Bench::new(false, Way::EveryDigit, info, vec![Problem::new(12, size, None)]);
             bench.with_plan(|plan, memory, _| {
-                let pack = plan.passes.iter().find(|pass| pass.kernel == Kernel::RadixPack).expect("narrow keys are packed");
+                let pack =
+                    plan.passes.iter().find(|pass| pass.kernel == Kernel::RadixPack).expect("narrow keys are packed");
                 bench.run_within(&memory, plan, pack);
             });
             assert_silence(&bench.context);

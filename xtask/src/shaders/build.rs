@@ -16,7 +16,7 @@ use std::{
 // Included as source and not used from the library: the library embeds the modules, so a new kernel could not be
 // compiled before the library was, nor the library before the kernel.
 #[path = "../../../src/shared.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the library uses the rest")]
+#[allow(dead_code, unused_imports, unused_macros, unreachable_pub, reason = "the library uses the rest")]
 mod shared;
 
 /// A generated file and its content.
@@ -36,7 +36,8 @@ impl Output {
 
     fn write(&self) -> Result<()> {
         fs::create_dir_all(self.path.parent().unwrap_or(Path::new(".")))?;
-        let compressed = modules::is_compressed(&self.path).then(|| miniz_oxide::deflate::compress_to_vec_zlib(&self.bytes, LEVEL));
+        let compressed =
+            modules::is_compressed(&self.path).then(|| miniz_oxide::deflate::compress_to_vec_zlib(&self.bytes, LEVEL));
         let bytes = compressed.as_ref().unwrap_or(&self.bytes);
         fs::write(&self.path, bytes).with_context(|| format!("cannot write {}", self.path.display()))
     }
@@ -55,7 +56,10 @@ pub(super) fn run(check: bool) -> Result<()> {
     for path in &differing {
         println!("{} {}", if check { "differs" } else { "updated" }, workspace::shown(path));
     }
-    ensure!(!check || differing.is_empty(), "the committed modules are not those of the sources: run `cargo xtask shaders`");
+    ensure!(
+        !check || differing.is_empty(),
+        "the committed modules are not those of the sources: run `cargo xtask shaders`"
+    );
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use super::variants::{Set, Variant};
 use crate::workspace;
 use anyhow::{Context, Result};
 use shaderc::{
-    CompileOptions, Compiler, EnvVersion, IncludeCallbackResult, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
-    TargetEnv,
+    CompileOptions, Compiler, EnvVersion, IncludeCallbackResult, OptimizationLevel, ResolvedInclude, ShaderKind,
+    SpirvVersion, TargetEnv,
 };
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! What is compiled: the rows of glsl/VARIANTS, and each kernel of an example or the bench as it is.
+//! The modules to compile: the rows of each `VARIANTS` below glsl/, and each kernel of an example or the bench.
 
 use crate::{modules, workspace};
 use anyhow::{Context, Result, bail, ensure};
@@ -44,9 +44,7 @@ impl fmt::Display for Variant {
 pub(crate) fn sets() -> Result<Vec<Set>> {
     let root = workspace::root();
     let glsl = root.join("glsl");
-    let table = glsl.join("VARIANTS");
-    let text = fs::read_to_string(&table).with_context(|| format!("cannot read {}", table.display()))?;
-    let mut sets = vec![Set { variants: parse(&text)?, glsl, spirv: root.join("spirv"), compressed: true }];
+    let mut sets = vec![Set { variants: of_rooms(&glsl)?, glsl, spirv: root.join("spirv"), compressed: true }];
     for folder in workspace::programs()? {
         let glsl = folder.join("glsl");
         let variants = workspace::files(&glsl, "comp")?.iter().map(|path| of_file(path)).collect::<Result<_>>()?;
@@ -56,18 +54,34 @@ pub(crate) fn sets() -> Result<Vec<Set>> {
     Ok(sets)
 }
 
-/// Rows `name file DEFINE=VALUE ...`; `#` begins a comment.
-fn parse(text: &str) -> Result<Vec<Variant>> {
-    let mut variants: Vec<Variant> = Vec::new();
+/// The rows of each folder's `VARIANTS`, folders sorted by name.
+fn of_rooms(glsl: &Path) -> Result<Vec<Variant>> {
+    let mut rooms = Vec::new();
+    for entry in fs::read_dir(glsl).with_context(|| format!("cannot list {}", glsl.display()))? {
+        rooms.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    rooms.sort();
+    let mut variants = Vec::new();
+    for room in rooms {
+        let table = glsl.join(&room).join("VARIANTS");
+        if table.is_file() {
+            parse(&fs::read_to_string(&table)?, &room, &mut variants)?;
+        }
+    }
+    Ok(variants)
+}
+
+/// Adds the rows `name file DEFINE=VALUE ...` of a folder; `#` begins a comment.
+fn parse(text: &str, room: &str, variants: &mut Vec<Variant>) -> Result<()> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default();
         let mut words = line.split_whitespace().map(str::to_owned);
         let Some(name) = words.next() else { continue };
-        let Some(file) = words.next() else { bail!("glsl/VARIANTS:{number}: {name} has no file") };
-        ensure!(variants.iter().all(|v| v.name != name), "glsl/VARIANTS:{number}: {name} is there twice");
-        variants.push(Variant { name, file, defines: words.collect() });
+        let Some(file) = words.next() else { bail!("glsl/{room}/VARIANTS:{number}: {name} has no file") };
+        ensure!(variants.iter().all(|v| v.name != name), "glsl/{room}/VARIANTS:{number}: {name} is there twice");
+        variants.push(Variant { name, file: format!("{room}/{file}"), defines: words.collect() });
     }
-    Ok(variants)
+    Ok(())
 }
 
 fn of_file(path: &Path) -> Result<Variant> {
@@ -84,14 +98,19 @@ mod tests {
 
     #[test]
     fn rows_are_read() {
-        let rows = parse("# a comment\n\na  sort/a.comp  X=1 Y # why\nb b.comp\n").unwrap();
-        assert_eq!(rows.iter().map(|v| v.to_string()).collect::<Vec<_>>(), ["a sort/a.comp X=1 Y", "b b.comp"]);
+        let mut rows = Vec::new();
+        parse("# a comment\n\na  a.comp  X=1 Y # why\n", "sort", &mut rows).unwrap();
+        parse("b b.comp\n", "split", &mut rows).unwrap();
+        assert_eq!(rows.iter().map(|v| v.to_string()).collect::<Vec<_>>(), ["a sort/a.comp X=1 Y", "b split/b.comp"]);
     }
 
     #[test]
     fn bad_rows_are_named() {
-        for (text, word) in [("a", "VARIANTS:1: a has no file"), ("a a.comp\n\na b.comp", "VARIANTS:3: a is there twice")] {
-            let error = parse(text).err().unwrap().to_string();
+        for (text, word) in [
+            ("a", "glsl/sort/VARIANTS:1: a has no file"),
+            ("a a.comp\n\na b.comp", "glsl/sort/VARIANTS:3: a is there twice"),
+        ] {
+            let error = parse(text, "sort", &mut Vec::new()).err().unwrap().to_string();
             assert!(error.contains(word), "{error}");
         }
     }

@@ -25,7 +25,9 @@ struct Args {
 fn main() -> anyhow::Result<()> {
     let Args { record, picture, n } = Args::parse();
     let text = fs::read_to_string(&record).with_context(|| record.display().to_string())?;
-    let svg = Record::parse(&text).and_then(|record| picture::draw(&record, n)).with_context(|| record.display().to_string())?;
+    let svg = Record::parse(&text)
+        .and_then(|record| picture::draw(&record, n))
+        .with_context(|| record.display().to_string())?;
     fs::write(&picture, svg).with_context(|| picture.display().to_string())
 }
 

@@ -34,12 +34,42 @@ enum Mark {
 // Colours of Okabe and Ito, which the colour-blind can tell apart.
 const LINES: [Line; 7] = [
     Line { label: "split", name: "split", flat: false, colour: RGBColor(0, 114, 178), mark: Mark::Dot },
-    Line { label: "by subgroups", name: "split_subgroups", flat: false, colour: RGBColor(86, 180, 233), mark: Mark::Square },
+    Line {
+        label: "by subgroups",
+        name: "split_subgroups",
+        flat: false,
+        colour: RGBColor(86, 180, 233),
+        mark: Mark::Square,
+    },
     Line { label: "direct", name: "split_direct", flat: false, colour: RGBColor(230, 159, 0), mark: Mark::Triangle },
-    Line { label: "reduced-bit sort", name: "split_by_reduced_bit", flat: false, colour: RGBColor(213, 94, 0), mark: Mark::Square },
-    Line { label: "binary splits", name: "split_by_binary", flat: false, colour: RGBColor(0, 158, 115), mark: Mark::Triangle },
-    Line { label: "random insertion", name: "split_by_insertion", flat: false, colour: RGBColor(204, 121, 167), mark: Mark::Cross },
-    Line { label: "sort of the keys", name: "split_by_sort", flat: true, colour: RGBColor(90, 90, 90), mark: Mark::None },
+    Line {
+        label: "reduced-bit sort",
+        name: "split_by_reduced_bit",
+        flat: false,
+        colour: RGBColor(213, 94, 0),
+        mark: Mark::Square,
+    },
+    Line {
+        label: "binary splits",
+        name: "split_by_binary",
+        flat: false,
+        colour: RGBColor(0, 158, 115),
+        mark: Mark::Triangle,
+    },
+    Line {
+        label: "random insertion",
+        name: "split_by_insertion",
+        flat: false,
+        colour: RGBColor(204, 121, 167),
+        mark: Mark::Cross,
+    },
+    Line {
+        label: "sort of the keys",
+        name: "split_by_sort",
+        flat: true,
+        colour: RGBColor(90, 90, 90),
+        mark: Mark::None,
+    },
 ];
 
 /// What is moved, as names of cases and titles of panels have it.
@@ -107,7 +137,8 @@ pub(crate) fn draw(record: &Record, n: u32) -> anyhow::Result<String> {
         // Pages may be dark.
         root.fill(&WHITE)?;
         let (head, panels) = root.split_vertically(HEAD);
-        let drawn: Vec<_> = (0..LINES.len()).filter(|line| lines.iter().any(|panel| !panel[*line].is_empty())).collect();
+        let drawn: Vec<_> =
+            (0..LINES.len()).filter(|line| lines.iter().any(|panel| !panel[*line].is_empty())).collect();
         draw_head(&head, &format!("Splitting {} items on {}", count(n), record.device), &drawn)?;
         for ((panel, (_, title)), points) in panels.split_evenly((1, PANELS.len())).iter().zip(PANELS).zip(&lines) {
             draw_panel(panel, title, points, most)?;
@@ -129,7 +160,9 @@ fn draw_head(area: &Area<'_>, title: &str, drawn: &[usize]) -> anyhow::Result<()
     area.draw_text(title, &text(18, HPos::Center), (WIDTH / 2, TITLE_MIDDLE))?;
     for (entries, middle) in drawn.chunks(ENTRIES).zip((LEGEND_MIDDLE..).step_by(LEGEND_STEP.unsigned_abs() as usize)) {
         let first = (WIDTH - ENTRY * i32::try_from(entries.len())?) / 2;
-        for (line, left) in entries.iter().map(|line| &LINES[*line]).zip((first..).step_by(ENTRY.unsigned_abs() as usize)) {
+        for (line, left) in
+            entries.iter().map(|line| &LINES[*line]).zip((first..).step_by(ENTRY.unsigned_abs() as usize))
+        {
             let right = left + ENTRY_LINE;
             area.draw(&PathElement::new([(left, middle), (right, middle)], line.stroke()))?;
             if let Some(mark) = line.mark.at(((left + right) / 2, middle), line.colour) {

@@ -65,9 +65,11 @@ mod tests {
 
     #[test]
     fn what_is_no_record_is_refused() {
-        for (text, why) in
-            [("", "names no device"), ("split_keys_m2 n=1", "names no device"), ("# GPU, driver\nsplit 3 ms", "no case: split")]
-        {
+        for (text, why) in [
+            ("", "names no device"),
+            ("split_keys_m2 n=1", "names no device"),
+            ("# GPU, driver\nsplit 3 ms", "no case: split"),
+        ] {
             let error = Record::parse(text).unwrap_err().to_string();
             assert!(error.contains(why), "{error} should say: {why}");
         }

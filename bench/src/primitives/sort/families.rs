@@ -41,7 +41,11 @@ pub(crate) fn families() -> Vec<Family> {
         Family::new("sort_pairs_u32_u32", Sort::new(PAIRS), SIZES),
         Family::new("sort_keys_u64", Sort::new(keys(KeyType::U64)), SIZES),
         Family::new("sort_pairs_u64_u32", Sort::new(SorterInfo { key: KeyType::U64, ..PAIRS }), SIZES),
-        Family::new("sort_keys_u32_indirect", Sort::new(KEYS).problems(Problems::Indirect { max_factor: 1 }), SOME_SIZES),
+        Family::new(
+            "sort_keys_u32_indirect",
+            Sort::new(KEYS).problems(Problems::Indirect { max_factor: 1 }),
+            SOME_SIZES,
+        ),
         Family::new("sort_keys_u32_indirect_few", Sort::new(KEYS).problems(Problems::Indirect { max_factor: 32 }), FEW),
         Family::new("sort_keys_u32_16bit_range", Sort::new(SorterInfo { end_bit: 16, ..KEYS }), &[1 << 26]),
         Family::new("sort_keys_u32_constant", Sort::new(KEYS).of(Keys::Constant), LARGER),
@@ -64,9 +68,21 @@ pub(crate) fn families() -> Vec<Family> {
         Family::new("sort_argsort_f32", Sort::new(SorterInfo::argsort(KeyType::F32)), LARGE),
         Family::new("sort_pairs_u32_16b", Sort::new(SorterInfo { value: ValueType::Bytes(16), ..KEYS }), LARGE),
         Family::new("sort_pairs_u32_64b", Sort::new(SorterInfo { value: ValueType::Bytes(64), ..KEYS }), LARGE),
-        Family::new("sort_pairs_u32_u32_interleaved", Sort::new(SorterInfo { layout: Layout::Interleaved, ..PAIRS }), LARGE),
-        Family::new("sort_keys_u32_preserve", Sort::new(SorterInfo { placement: Placement::Preserve, ..KEYS }), PRESERVED),
-        Family::new("sort_pairs_u32_u32_preserve", Sort::new(SorterInfo { placement: Placement::Preserve, ..PAIRS }), PRESERVED),
+        Family::new(
+            "sort_pairs_u32_u32_interleaved",
+            Sort::new(SorterInfo { layout: Layout::Interleaved, ..PAIRS }),
+            LARGE,
+        ),
+        Family::new(
+            "sort_keys_u32_preserve",
+            Sort::new(SorterInfo { placement: Placement::Preserve, ..KEYS }),
+            PRESERVED,
+        ),
+        Family::new(
+            "sort_pairs_u32_u32_preserve",
+            Sort::new(SorterInfo { placement: Placement::Preserve, ..PAIRS }),
+            PRESERVED,
+        ),
         Family::new(
             "sort_keys_u64_preserve",
             Sort::new(SorterInfo { key: KeyType::U64, placement: Placement::Preserve, ..KEYS }),
@@ -77,7 +93,11 @@ pub(crate) fn families() -> Vec<Family> {
             Sort::new(SorterInfo { key: KeyType::U64, placement: Placement::Preserve, ..PAIRS }),
             PRESERVED,
         ),
-        Family::new("sort_keys_u32_double_buffer", Sort::new(SorterInfo { placement: Placement::DoubleBuffer, ..KEYS }), LARGE),
+        Family::new(
+            "sort_keys_u32_double_buffer",
+            Sort::new(SorterInfo { placement: Placement::DoubleBuffer, ..KEYS }),
+            LARGE,
+        ),
         segments("segsort_keys_u32_s32", &[32]),
         segments("segsort_keys_u32_s1024", &[1024]),
         segments("segsort_keys_u32_s65536", &[65536]),
@@ -97,7 +117,10 @@ mod tests {
         let families = families();
         let bytes = |name: &str| families.iter().find(|family| family.name == name).unwrap().work.bytes_per_item();
         // As the peers count.
-        assert_eq!(["sort_keys_u32", "sort_pairs_u32_u32", "sort_keys_u64", "sort_pairs_u64_u32"].map(bytes), [36, 68, 136, 200]);
+        assert_eq!(
+            ["sort_keys_u32", "sort_pairs_u32_u32", "sort_keys_u64", "sort_pairs_u64_u32"].map(bytes),
+            [36, 68, 136, 200]
+        );
         assert_eq!(bytes("sort_keys_u32_16bit_range"), 4 + 2 * (4 + 4));
         assert_eq!(bytes("sort_keys_u8"), 1 + (1 + 1));
         let argsort = 4 + (4 + 8) + 2 * (8 + 8) + (8 + 4);

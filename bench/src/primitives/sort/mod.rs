@@ -67,7 +67,13 @@ impl Recorder for SortRecorder {
         self.0.scratch_size(count)
     }
 
-    unsafe fn record(&self, commands: vk::CommandBuffer, address: u64, count: u32, scratch: Scratch) -> trommel::Result<()> {
+    unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        address: u64,
+        count: u32,
+        scratch: Scratch,
+    ) -> trommel::Result<()> {
         // SAFETY: nothing is executed.
         unsafe { self.0.cmd_sort(commands, &SortInfo { scratch, ..SortRecorder::info(address, count) }) }
     }

@@ -178,7 +178,10 @@ mod tests {
         let words = |words: &[u32]| vec![Some(Arc::new(words.to_vec()))];
         let check = |output: &[u32]| {
             let sort = Sort::new(SorterInfo { begin_bit: 8, end_bit: 12, ..SorterInfo::keys() });
-            sort.check(3, &Contents { inputs: words(&[0x2ff, 0x101, 0x1100]), outputs: words(output), tables: Vec::new() })
+            sort.check(
+                3,
+                &Contents { inputs: words(&[0x2ff, 0x101, 0x1100]), outputs: words(output), tables: Vec::new() },
+            )
         };
         assert_eq!(check(&[0x101, 0x1100, 0x2ff]), Ok(()));
         assert_eq!(check(&[0x101, 0x2ff, 0x1100]), Err("key 1 is 0x000002ff, not 0x00001100".into()));
@@ -187,6 +190,8 @@ mod tests {
     #[test]
     fn batches_of_pairs_are_checked_as_pairs() {
         let batch = Sort::new(SorterInfo::pairs()).of(Keys::Constant).batch(&[(1, 2)]).unwrap();
-        assert!(batch.check(2, &Contents { outputs: vec![Some(Arc::new(vec![0, 0]))], ..Contents::default() }).is_err());
+        assert!(
+            batch.check(2, &Contents { outputs: vec![Some(Arc::new(vec![0, 0]))], ..Contents::default() }).is_err()
+        );
     }
 }

@@ -12,7 +12,9 @@ pub(super) fn range_width(info: &SplitterInfo) -> u32 {
 
 /// The bucket of a key, given its words. A key without a bucket has the number of buckets.
 pub(super) fn bucket(info: &SplitterInfo, words: impl Iterator<Item = u32>) -> u32 {
-    let field = |begin_bit, end_bit| low_32(KeyOrder { key: info.key, order: Order::Ascending, begin_bit, end_bit }.number(words));
+    let field = |begin_bit, end_bit| {
+        low_32(KeyOrder { key: info.key, order: Order::Ascending, begin_bit, end_bit }.number(words))
+    };
     match info.function {
         BucketFunction::Bits { begin_bit } => {
             let bits = info.buckets.next_power_of_two().ilog2();
@@ -44,7 +46,8 @@ mod tests {
 
     #[test]
     fn ranges_cover_all_keys() {
-        let width = |key, buckets| range_width(&SplitterInfo { key, ..SplitterInfo::keys(buckets, BucketFunction::Range) });
+        let width =
+            |key, buckets| range_width(&SplitterInfo { key, ..SplitterInfo::keys(buckets, BucketFunction::Range) });
         assert_eq!(width(KeyType::U32, 2), 1 << 31);
         assert_eq!(width(KeyType::U32, 3), 0x5555_5556);
         assert_eq!(width(KeyType::U8, 256), 1);
@@ -52,8 +55,14 @@ mod tests {
 
     #[test]
     fn buckets_are_fields_or_ranges() {
-        let field = |buckets, key| bucket(&SplitterInfo::keys(buckets, BucketFunction::Bits { begin_bit: 4 }), [key].into_iter());
-        assert_eq!([field(4, 0x1ef), field(3, 0x12f), field(3, 0x13f)], [2, 2, 3], "a field that is no bucket comes last");
+        let field = |buckets, key| {
+            bucket(&SplitterInfo::keys(buckets, BucketFunction::Bits { begin_bit: 4 }), [key].into_iter())
+        };
+        assert_eq!(
+            [field(4, 0x1ef), field(3, 0x12f), field(3, 0x13f)],
+            [2, 2, 3],
+            "a field that is no bucket comes last"
+        );
         let range = |key| bucket(&SplitterInfo::keys(255, BucketFunction::Range), [key].into_iter());
         assert_eq!([range(0), range(u32::MAX)], [0, 254]);
         let long = SplitterInfo { key: KeyType::U64, ..SplitterInfo::keys(32, BucketFunction::Bits { begin_bit: 59 }) };

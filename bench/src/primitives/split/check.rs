@@ -97,7 +97,8 @@ pub(super) fn check_unordered(info: &SplitterInfo, n: u32, contents: &Contents) 
     let problem = 0..n;
     let comparison = items(info).compare(vec![problem.clone()], contents)?;
     let columns = [&comparison.input, &comparison.output];
-    let [Some(input), Some(found)] = columns.map(|columns| Some((columns.keys.as_ref()?, columns.values.as_ref()))) else {
+    let [Some(input), Some(found)] = columns.map(|columns| Some((columns.keys.as_ref()?, columns.values.as_ref())))
+    else {
         return Err("no keys".into());
     };
     let bucket = |index: u32| bucket(info, found.0.item(index as usize));
@@ -166,7 +167,8 @@ mod tests {
     }
 
     fn keys_as(output: SplitOutput, keys: Option<&[u32]>, values: Option<&[u32]>, table: &[u32]) -> Result<(), String> {
-        let info = SplitterInfo { drop_keys: keys.is_none(), ..SplitterInfo::keys(3, BucketFunction::Range).output(output) };
+        let info =
+            SplitterInfo { drop_keys: keys.is_none(), ..SplitterInfo::keys(3, BucketFunction::Range).output(output) };
         check(&info, vec![Range { start: 0, end: 5 }], &contents(keys, values), Some(table))
     }
 
@@ -174,10 +176,17 @@ mod tests {
     fn one_bucket_alone_is_compared() {
         let one = |keys: &[u32], counts: &[u32]| keys_as(SplitOutput::Bucket(1), Some(keys), Some(&VALUES), counts);
         let without_values = |keys: &[u32], counts: &[u32]| keys_as(SplitOutput::Bucket(1), Some(keys), None, counts);
-        assert_eq!(without_values(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 2, 1, 7]), Ok(()), "later items do not matter");
+        assert_eq!(
+            without_values(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 2, 1, 7]),
+            Ok(()),
+            "later items do not matter"
+        );
         assert!(one(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 2, 1, 7]).is_err(), "values that keys do not have");
         assert!(without_values(&[0x5555_5556, 0x6000_0000, 7, 7, 7], &[2, 2, 1, 7]).is_err(), "not stable");
-        assert_eq!(without_values(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 3, 1, 7]), Err("count 1 is 3, not 2".into()));
+        assert_eq!(
+            without_values(&[0x6000_0000, 0x5555_5556, 7, 7, 7], &[2, 3, 1, 7]),
+            Err("count 1 is 3, not 2".into())
+        );
     }
 
     #[test]
@@ -210,6 +219,9 @@ mod tests {
         assert_eq!(twice, Err("0x000000030000000d is no item of the input".into()));
         let lost = grouped(&[5, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[11, 11, 14, 10, 12]);
         assert_eq!(lost, Err("0x000000030000000d is missing".into()));
-        assert!(grouped(&[3, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[11, 13, 14, 10, 12]).is_err(), "values of other keys");
+        assert!(
+            grouped(&[3, 5, 0x5555_5556, 0x6000_0000, 0xffff_ffff], &[11, 13, 14, 10, 12]).is_err(),
+            "values of other keys"
+        );
     }
 }

@@ -26,9 +26,9 @@ fn powers_of_two<W: Workload + 'static>(
     sizes: &'static [u32],
     work: impl Fn(SplitterInfo) -> W,
 ) -> impl Iterator<Item = Family> {
-    [2, 4, 8, 16, 32, 64, 128, 256]
-        .into_iter()
-        .map(move |buckets| Family::new(format!("{name}{buckets}"), work(by_bits(SplitterInfo { buckets, ..info })), sizes))
+    [2, 4, 8, 16, 32, 64, 128, 256].into_iter().map(move |buckets| {
+        Family::new(format!("{name}{buckets}"), work(by_bits(SplitterInfo { buckets, ..info })), sizes)
+    })
 }
 
 fn segments(name: &str, info: SplitterInfo, lengths: &'static [u32]) -> Family {
@@ -44,12 +44,20 @@ pub(super) fn families() -> Vec<Family> {
     // The other variants of Ashkiani, Davidson, Meyer and Owens.
     for (name, method) in [("split_subgroups", SplitMethod::Subgroup), ("split_direct", SplitMethod::Direct)] {
         families.extend(powers_of_two(&format!("{name}_keys_m"), split_keys(0).method(method), APPROACHES, Split::new));
-        families.extend(powers_of_two(&format!("{name}_pairs_m"), split_pairs(0).method(method), APPROACHES, Split::new));
+        families.extend(powers_of_two(
+            &format!("{name}_pairs_m"),
+            split_pairs(0).method(method),
+            APPROACHES,
+            Split::new,
+        ));
     }
     // Programs without a split use these, or sort by all bits (`split_by_sort`). None of them writes offsets.
     for (items, info) in [("keys", split_keys(0)), ("pairs", split_pairs(0))] {
         let keys = Keys::Random;
-        families.extend(powers_of_two(&format!("split_by_binary_{items}_m"), info, APPROACHES, |info| Binary { info, keys }));
+        families.extend(powers_of_two(&format!("split_by_binary_{items}_m"), info, APPROACHES, |info| Binary {
+            info,
+            keys,
+        }));
     }
     for (items, info) in [("keys", split_keys(0)), ("pairs", split_pairs(0))] {
         let (name, keys) = (format!("split_by_reduced_bit_{items}_m"), Keys::Random);
@@ -87,20 +95,52 @@ fn splits() -> Vec<Family> {
         Family::new("split_keys_m65536", Split::new(by_bits(split_keys(65_536))), LARGE),
         Family::new("split_pairs_m65536", Split::new(by_bits(split_pairs(65_536))), LARGE),
         Family::new("split_keys_m2_one", Split::new(by_bits(split_keys(2))).of(Keys::Buckets(Fill::One, 2)), LARGE),
-        Family::new("split_keys_m2_binomial", Split::new(by_bits(split_keys(2))).of(Keys::Buckets(Fill::Binomial, 2)), LARGE),
-        Family::new("split_keys_m2_alternate", Split::new(by_bits(split_keys(2))).of(Keys::Buckets(Fill::Alternate, 2)), LARGE),
+        Family::new(
+            "split_keys_m2_binomial",
+            Split::new(by_bits(split_keys(2))).of(Keys::Buckets(Fill::Binomial, 2)),
+            LARGE,
+        ),
+        Family::new(
+            "split_keys_m2_alternate",
+            Split::new(by_bits(split_keys(2))).of(Keys::Buckets(Fill::Alternate, 2)),
+            LARGE,
+        ),
         Family::new("split_keys_m32_one", Split::new(by_bits(split_keys(32))).of(Keys::Buckets(Fill::One, 32)), LARGE),
-        Family::new("split_keys_m32_binomial", Split::new(by_bits(split_keys(32))).of(Keys::Buckets(Fill::Binomial, 32)), LARGE),
-        Family::new("split_keys_m32_alternate", Split::new(by_bits(split_keys(32))).of(Keys::Buckets(Fill::Alternate, 32)), LARGE),
-        Family::new("split_keys_m256_one", Split::new(by_bits(split_keys(256))).of(Keys::Buckets(Fill::One, 256)), LARGE),
-        Family::new("split_keys_m256_binomial", Split::new(by_bits(split_keys(256))).of(Keys::Buckets(Fill::Binomial, 256)), LARGE),
+        Family::new(
+            "split_keys_m32_binomial",
+            Split::new(by_bits(split_keys(32))).of(Keys::Buckets(Fill::Binomial, 32)),
+            LARGE,
+        ),
+        Family::new(
+            "split_keys_m32_alternate",
+            Split::new(by_bits(split_keys(32))).of(Keys::Buckets(Fill::Alternate, 32)),
+            LARGE,
+        ),
+        Family::new(
+            "split_keys_m256_one",
+            Split::new(by_bits(split_keys(256))).of(Keys::Buckets(Fill::One, 256)),
+            LARGE,
+        ),
+        Family::new(
+            "split_keys_m256_binomial",
+            Split::new(by_bits(split_keys(256))).of(Keys::Buckets(Fill::Binomial, 256)),
+            LARGE,
+        ),
         Family::new(
             "split_keys_m256_alternate",
             Split::new(by_bits(split_keys(256))).of(Keys::Buckets(Fill::Alternate, 256)),
             LARGE,
         ),
-        Family::new("split_pairs_m32_one", Split::new(by_bits(split_pairs(32))).of(Keys::Buckets(Fill::One, 32)), LARGE),
-        Family::new("split_pairs_m32_binomial", Split::new(by_bits(split_pairs(32))).of(Keys::Buckets(Fill::Binomial, 32)), LARGE),
+        Family::new(
+            "split_pairs_m32_one",
+            Split::new(by_bits(split_pairs(32))).of(Keys::Buckets(Fill::One, 32)),
+            LARGE,
+        ),
+        Family::new(
+            "split_pairs_m32_binomial",
+            Split::new(by_bits(split_pairs(32))).of(Keys::Buckets(Fill::Binomial, 32)),
+            LARGE,
+        ),
         Family::new(
             "split_pairs_m32_alternate",
             Split::new(by_bits(split_pairs(32))).of(Keys::Buckets(Fill::Alternate, 32)),
@@ -108,7 +148,11 @@ fn splits() -> Vec<Family> {
         ),
         Family::new("split_keys_m33_one", Split::new(split_keys(33)).of(Keys::Buckets(Fill::One, 33)), LARGE),
         Family::new("split_keys_m33_binomial", Split::new(split_keys(33)).of(Keys::Buckets(Fill::Binomial, 33)), LARGE),
-        Family::new("split_keys_m33_alternate", Split::new(split_keys(33)).of(Keys::Buckets(Fill::Alternate, 33)), LARGE),
+        Family::new(
+            "split_keys_m33_alternate",
+            Split::new(split_keys(33)).of(Keys::Buckets(Fill::Alternate, 33)),
+            LARGE,
+        ),
         Family::new("split_index_m2", Split::new(by_bits(split_index(2))), LARGE),
         Family::new("split_index_m32", Split::new(by_bits(split_index(32))), LARGE),
         Family::new("split_index_m256", Split::new(by_bits(split_index(256))), LARGE),
@@ -126,14 +170,46 @@ fn splits() -> Vec<Family> {
             Sort::new(SorterInfo { placement: Placement::Preserve, ..SorterInfo::pairs() }),
             APPROACHES,
         ),
-        Family::new("split_one_keys_m2", Split::new(by_bits(split_keys(2)).output(SplitOutput::Bucket(1))), SPLIT_SIZES),
-        Family::new("split_one_pairs_m2", Split::new(by_bits(split_pairs(2)).output(SplitOutput::Bucket(1))), SPLIT_SIZES),
-        Family::new("split_one_keys_m32", Split::new(by_bits(split_keys(32)).output(SplitOutput::Bucket(1))), SPLIT_SIZES),
-        Family::new("split_placed_keys_m32", Split::new(by_bits(split_keys(32)).output(SplitOutput::Placed)), SPLIT_SIZES),
-        Family::new("split_placed_pairs_m32", Split::new(by_bits(split_pairs(32)).output(SplitOutput::Placed)), SPLIT_SIZES),
-        Family::new("split_counts_keys_m32", Split::new(by_bits(split_keys(32)).output(SplitOutput::Counts)), SPLIT_SIZES),
-        Family::new("split_counts_keys_m256", Split::new(by_bits(split_keys(256)).output(SplitOutput::Counts)), SPLIT_SIZES),
-        Family::new("split_ranks_keys_m32", Split::new(by_bits(split_keys(32)).output(SplitOutput::Ranks)), SPLIT_SIZES),
+        Family::new(
+            "split_one_keys_m2",
+            Split::new(by_bits(split_keys(2)).output(SplitOutput::Bucket(1))),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_one_pairs_m2",
+            Split::new(by_bits(split_pairs(2)).output(SplitOutput::Bucket(1))),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_one_keys_m32",
+            Split::new(by_bits(split_keys(32)).output(SplitOutput::Bucket(1))),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_placed_keys_m32",
+            Split::new(by_bits(split_keys(32)).output(SplitOutput::Placed)),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_placed_pairs_m32",
+            Split::new(by_bits(split_pairs(32)).output(SplitOutput::Placed)),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_counts_keys_m32",
+            Split::new(by_bits(split_keys(32)).output(SplitOutput::Counts)),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_counts_keys_m256",
+            Split::new(by_bits(split_keys(256)).output(SplitOutput::Counts)),
+            SPLIT_SIZES,
+        ),
+        Family::new(
+            "split_ranks_keys_m32",
+            Split::new(by_bits(split_keys(32)).output(SplitOutput::Ranks)),
+            SPLIT_SIZES,
+        ),
         segments("segsplit_keys_m8_s32", split_keys(8), &[32]),
         segments("segsplit_keys_m32_s1024", split_keys(32), &[1024]),
         segments("segsplit_keys_m32_s65536", split_keys(32), &[65536]),
@@ -164,7 +240,8 @@ mod tests {
     #[test]
     fn every_approach_splits_by_every_power_of_two() {
         for approach in ["split", "split_by_binary", "split_by_reduced_bit", "split_by_insertion"] {
-            for (items, bits) in ["keys", "pairs"].into_iter().flat_map(|items| (1..=8).map(move |bits| (items, bits))) {
+            for (items, bits) in ["keys", "pairs"].into_iter().flat_map(|items| (1..=8).map(move |bits| (items, bits)))
+            {
                 let family = family(&format!("{approach}_{items}_m{}", 1 << bits));
                 assert!(matches!(family.sizes, Sizes::Default(sizes) if sizes.contains(&(1 << 25))), "{}", family.name);
                 let work = format!("{:?}", family.work);
@@ -179,7 +256,10 @@ mod tests {
         let keys = (1..=8).map(|bits| format!("split_keys_m{}", 1 << bits));
         let pairs = [2, 8, 32, 256].map(|buckets| format!("split_pairs_m{buckets}"));
         for name in keys.chain(pairs).chain(["partition_2".into()]) {
-            assert!(matches!(family(&name).sizes, Sizes::Default([0x10_0000, 0x100_0000, 0x200_0000, 0x1000_0000])), "{name}");
+            assert!(
+                matches!(family(&name).sizes, Sizes::Default([0x10_0000, 0x100_0000, 0x200_0000, 0x1000_0000])),
+                "{name}"
+            );
         }
     }
 
@@ -192,7 +272,11 @@ mod tests {
         assert_eq!(["split_placed_keys_m32", "split_counts_keys_m256", "split_ranks_keys_m32"].map(bytes), [8, 4, 8]);
         assert_eq!(bytes("split_by_binary_keys_m256"), 8 * 12);
         assert_eq!(bytes("split_by_reduced_bit_keys_m8"), (4 + 4) + (4 + 8 + 4), "labels written, and sorted by");
-        assert_eq!(bytes("split_by_reduced_bit_pairs_m8"), (8 + 12) + (4 + 12 + 8) + (8 + 8), "packed and unpacked besides");
+        assert_eq!(
+            bytes("split_by_reduced_bit_pairs_m8"),
+            (8 + 12) + (4 + 12 + 8) + (8 + 8),
+            "packed and unpacked besides"
+        );
         assert_eq!(bytes("split_by_insertion_keys_m8"), 8 + 8 + (2 * 4 + 4), "cleared, inserted, compacted");
         assert_eq!(bytes("split_by_insertion_pairs_m8"), 8 + 16 + (2 * 8 + 8));
     }

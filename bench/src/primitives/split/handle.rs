@@ -4,7 +4,9 @@ use crate::handles::{HandleInfo, describe_value, differing, join};
 use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
-use trommel::{BucketFunction, Device, Layout, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, Timestamps};
+use trommel::{
+    BucketFunction, Device, Layout, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, Timestamps,
+};
 
 impl HandleInfo for SplitterInfo {
     type Handle = Splitter;

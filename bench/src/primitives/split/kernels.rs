@@ -75,7 +75,10 @@ pub(super) struct Args {
 }
 
 const ARGS_SIZE: u32 = 88;
-const _: () = assert!(size_of::<Args>() == ARGS_SIZE as usize && ARGS_SIZE <= 128, "every device has 128 bytes of push constants");
+const _: () = assert!(
+    size_of::<Args>() == ARGS_SIZE as usize && ARGS_SIZE <= 128,
+    "every device has 128 bytes of push constants"
+);
 
 /// The key of an empty slot, which no item may have; the twin of `EMPTY` in glsl/args.glsl.
 pub(super) const EMPTY: u32 = u32::MAX;
@@ -176,7 +179,13 @@ impl Step for KernelStep<'_> {
                 vk.cmd_write_timestamp2(commands, stages, pool, first);
             }
             vk.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline.pipeline);
-            vk.cmd_push_constants(commands, pipeline.layout, vk::ShaderStageFlags::COMPUTE, 0, bytemuck::bytes_of(&self.args));
+            vk.cmd_push_constants(
+                commands,
+                pipeline.layout,
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                bytemuck::bytes_of(&self.args),
+            );
             vk.cmd_dispatch(commands, self.kernel.groups(&self.args), 1, 1);
             if let Some(Timestamps { pool, first }) = timestamps {
                 vk.cmd_write_timestamp2(commands, stages, pool, first + 1);
@@ -219,8 +228,11 @@ mod tests {
         let theirs: Vec<_> = members.map(|(kind, name)| (name, if kind == "uvec2" { 8 } else { 4 })).collect();
         // The derived `Debug` names members in order.
         let ours = format!("{:?}", Args::default());
-        let ours =
-            ours.trim_start_matches("Args { ").trim_end_matches(" }").split(", ").filter_map(|member| member.split_once(':'));
+        let ours = ours
+            .trim_start_matches("Args { ")
+            .trim_end_matches(" }")
+            .split(", ")
+            .filter_map(|member| member.split_once(':'));
         assert!(ours.map(|(name, _)| name).eq(theirs.iter().map(|(name, _)| *name)), "{theirs:?}");
         assert_eq!(theirs.iter().map(|(_, size)| size).sum::<usize>(), size_of::<Args>());
     }

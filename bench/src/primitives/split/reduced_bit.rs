@@ -83,7 +83,8 @@ struct Steps {
 
 impl Operation for Steps {
     fn arrays(&self) -> Vec<ArrayInfo> {
-        let intermediates = [INDEX, self.split.packed(), self.split.packed()].map(|stride| ArrayInfo::intermediate(stride, self.n));
+        let intermediates =
+            [INDEX, self.split.packed(), self.split.packed()].map(|stride| ArrayInfo::intermediate(stride, self.n));
         items(&self.split.info).arrays(self.split.keys, self.n).into_iter().chain(intermediates).collect()
     }
 
@@ -134,8 +135,13 @@ mod tests {
         let by_bits = BucketFunction::Bits { begin_bit: 29 };
         let of = |info| ReducedBitSort { info, keys: Keys::Random };
         let (keys, pairs) = (of(SplitterInfo::keys(8, by_bits)), of(SplitterInfo::pairs(8, by_bits)));
-        let labels =
-            SorterInfo { value: ValueType::U32, drop_keys: true, end_bit: 3, placement: Placement::Preserve, ..SorterInfo::keys() };
+        let labels = SorterInfo {
+            value: ValueType::U32,
+            drop_keys: true,
+            end_bit: 3,
+            placement: Placement::Preserve,
+            ..SorterInfo::keys()
+        };
         assert_eq!(keys.sorter_info(), labels);
         assert_eq!(pairs.sorter_info(), SorterInfo { value: ValueType::Bytes(8), ..labels });
     }

@@ -177,6 +177,10 @@ mod tests {
         assert_eq!(split.splitter_info(1 << 30), info);
         let more = SplitterInfo { max_count: u32::MAX, ..info };
         assert_eq!(split.splitter_info((1 << 30) + 1), more);
-        assert_eq!(split.problems(Problems::Indirect { max_factor: 32 }).splitter_info(1 << 26), more, "the maximum decides");
+        assert_eq!(
+            split.problems(Problems::Indirect { max_factor: 32 }).splitter_info(1 << 26),
+            more,
+            "the maximum decides"
+        );
     }
 }

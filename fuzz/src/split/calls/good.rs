@@ -104,7 +104,8 @@ pub(super) fn split(random: &mut Random, model: &SplitterModel, most: u32, space
         wants.push((&mut info.starts, (u64::from(buckets) + u64::from(model.strays())) * 4, 4));
     }
     let times = if items.segmented { u64::from(info.segments.count.max) } else { 1 };
-    let results = [(&mut info.offsets, (buckets + 1) * 4), (&mut info.counts, buckets * 4), (&mut info.commands, buckets * 12)];
+    let results =
+        [(&mut info.offsets, (buckets + 1) * 4), (&mut info.counts, buckets * 4), (&mut info.commands, buckets * 12)];
     for (range, size) in results {
         if random.once_in(2) {
             wants.push((range, times * u64::from(size), 4));

@@ -94,7 +94,8 @@ pub(super) fn judge_splitter(info: &TrmSplitterCreateInfo, verdict: &mut Verdict
         verdict.must(buckets < 65_536 || !model.strays(), MALFORMED, "bucketCount of segments");
     }
     if items.max_count > NARROW {
-        let few = buckets <= 256 && (info.bucket_function == BITS || info.bucket_function == RANGE && items.key_bits == 32);
+        let few =
+            buckets <= 256 && (info.bucket_function == BITS || info.bucket_function == RANGE && items.key_bits == 32);
         // The header names no limit of its own for one bucket, which every key goes to.
         verdict.must(buckets == 1 || few && !items.narrow(), LARGE, "maxCount");
         verdict.doubt(items.segmented || buckets == 1, "maxCount of segments or of one bucket");
@@ -167,7 +168,11 @@ pub(super) fn judge_split(model: &SplitterModel, info: &TrmSplitInfo, verdict: &
     }
     verdict.must(function == SPLITTERS || !given(info.splitters), MALFORMED, "splitters");
     verdict.must(model.id_size().is_some() || !given(info.bucket_ids), MALFORMED, "bucketIds");
-    verdict.must(function == USER || (info.user_address, info.user_words) == (0, [0; 4]), MALFORMED, "userAddress, userWords");
+    verdict.must(
+        function == USER || (info.user_address, info.user_words) == (0, [0; 4]),
+        MALFORMED,
+        "userAddress, userWords",
+    );
     verdict.must(output == PLACED || !given(info.starts), MALFORMED, "starts");
 
     if model.reads_keys() {
@@ -196,7 +201,8 @@ pub(super) fn judge_split(model: &SplitterModel, info: &TrmSplitInfo, verdict: &
         arrays.push(Array::new(info.starts, 4, (u128::from(buckets) + u128::from(model.strays())) * 4, false));
     }
     let times = if items.segmented { u128::from(info.segments.count.max) } else { 1 };
-    for (range, bytes) in [(info.offsets, (buckets + 1) * 4), (info.counts, buckets * 4), (info.commands, buckets * 12)] {
+    for (range, bytes) in [(info.offsets, (buckets + 1) * 4), (info.counts, buckets * 4), (info.commands, buckets * 12)]
+    {
         if given(range) {
             arrays.push(Array::new(range, 4, times * u128::from(bytes), true));
             verdict.doubt(times * u128::from(bytes) > 1 << 32, "more than 2^30 words about buckets");
@@ -226,7 +232,10 @@ mod tests {
         assert_eq!(faults(good), []);
         assert_eq!(faults(TrmSplitterCreateInfo { begin_bit: 24, ..good }), []);
         assert_eq!(faults(TrmSplitterCreateInfo { begin_bit: 25, ..good }), [(LARGE, "beginBit")]);
-        assert_eq!(faults(TrmSplitterCreateInfo { begin_bit: 25, key_type: 3, ..good }), [(MALFORMED, "beginBit: two words")]);
+        assert_eq!(
+            faults(TrmSplitterCreateInfo { begin_bit: 25, key_type: 3, ..good }),
+            [(MALFORMED, "beginBit: two words")]
+        );
         assert_eq!(faults(TrmSplitterCreateInfo { output: 2, flags: 2, ..good }), [(MALFORMED, "output of segments")]);
         assert!(!faults(TrmSplitterCreateInfo { bucket_count: 0, ..good }).is_empty());
         assert_eq!(faults(TrmSplitterCreateInfo { bucket_function: 6, bucket_count: 2, ..good }), []);

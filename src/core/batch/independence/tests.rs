@@ -24,7 +24,8 @@ fn conflict(arguments: &Arguments, others: &Arguments) -> bool {
 /// Conflicts that the check may name, of all pairs of problems.
 fn conflicts(batch: &[Arguments]) -> Vec<Error> {
     let pairs = (0..batch.len()).flat_map(|later| (0..later).map(move |earlier| (&batch[later], &batch[earlier])));
-    let named = pairs.flat_map(|(later, earlier)| later.iter().flat_map(|mine| earlier.iter().map(move |their| (mine, their))));
+    let named =
+        pairs.flat_map(|(later, earlier)| later.iter().flat_map(|mine| earlier.iter().map(move |their| (mine, their))));
     let found = named.filter(|(mine, their)| mine.conflicts(their));
     found.map(|(mine, their)| Error::Overlap { first: mine.name(), second: their.name() }).collect()
 }
@@ -169,7 +170,13 @@ fn orders(count: usize) -> [(&'static str, Vec<usize>); 5] {
     let (mut swapped, mut shuffled) = (rising.clone(), rising.clone());
     swapped.swap(count / 2, count / 2 + 1);
     shuffle(&mut shuffled);
-    [("rising", rising), ("falling", falling), ("interleaved", interleaved), ("swapped", swapped), ("shuffled", shuffled)]
+    [
+        ("rising", rising),
+        ("falling", falling),
+        ("interleaved", interleaved),
+        ("swapped", swapped),
+        ("shuffled", shuffled),
+    ]
 }
 
 /// Keys and values in a buffer each, with gaps or without, and what all problems read.
@@ -211,7 +218,8 @@ fn problems_are_read_few_times() {
 #[test]
 fn short_gaps_are_closed() {
     const COUNT: usize = 50_000;
-    let problem_of = |place| problem([(place as u64 * 4240, 4040, true), ((1 << 44) + place as u64 * 4240, 4040, true)]);
+    let problem_of =
+        |place| problem([(place as u64 * 4240, 4040, true), ((1 << 44) + place as u64 * 4240, 4040, true)]);
     let [.., (_, order)] = orders(COUNT);
     let (reads, result) = reads(&order, problem_of);
     assert_eq!(result, Ok(()));
@@ -222,7 +230,8 @@ fn short_gaps_are_closed() {
 #[test]
 fn conflicts_of_large_batches_are_named() {
     for (name, order) in orders(50_000) {
-        let planted = |place| if place == 31_234 { problem([((1 << 44) + 17 * 4240, 8, true)]) } else { pair(place, 200) };
+        let planted =
+            |place| if place == 31_234 { problem([((1 << 44) + 17 * 4240, 8, true)]) } else { pair(place, 200) };
         let (_, result) = reads(&order, planted);
         let at = |place| order.iter().position(|other| *other == place);
         let names = if at(31_234) > at(17) { ("keys", "values") } else { ("values", "keys") };

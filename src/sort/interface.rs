@@ -1,0 +1,80 @@
+//! Kernels of sorts, their constants and push constants. See src/shared.rs.
+
+use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
+use super::radix::*;
+use bytemuck::{Pod, Zeroable};
+
+shared_constants! {
+    /// Items on either side of a tile that the sort of equal prefixes keeps in shared memory.
+    const FINISH_MARGIN = 32;
+    /// Maximum number of steps for each key in the sort of equal prefixes. Beyond it, passes over every digit are as
+    /// fast.
+    const MOST_STEPS = 24;
+}
+
+shared_structs! {
+    /// Push constants of `sort_small` and `sort_buckets`.
+    struct SmallPush {
+        problem: RadixProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+    }
+
+    /// Push constants of `sort_rank`.
+    struct RankPush {
+        problem: RadixProblem,
+        pass: PackedPass,
+    }
+}
+
+/// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
+macro_rules! sort_kernels {
+    ($next:ident! $($others:tt)*) => {
+        $next! {
+            $($others)*
+            native {
+                /// Decides whether the sort goes by key prefixes.
+                SortChoosePrefixPath = "sort_choose_prefix_path",
+                    push PathPush, memory [RadixProblem, ProblemState],
+                    [Threads, Lanes, Mode, Bins];
+                /// Sorts a small problem with all workgroups: each item is compared with all others.
+                SortRank = "sort_rank",
+                    push RankPush, memory [],
+                    [
+                        Threads, Lanes, Mode, Items, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+                        BeginBit, EndBit,
+                    ];
+                /// Sorts a small problem in one workgroup, digit by digit.
+                SortSmall = "sort_small",
+                    push SmallPush, memory [RadixProblem],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding,
+                        ValueWords, Layout, Wide, BeginBit, EndBit,
+                    ];
+                /// Sorts a small problem in one workgroup, by buckets of equal key ranges; digit by digit if a bucket
+                /// is too
+                /// full.
+                SortBuckets = "sort_buckets",
+                    push SmallPush, memory [RadixProblem],
+                    [
+                        Threads, Lanes, Mode, Bins, Function, Items, Histograms, Ranking, KeyWords, KeyBits, Encoding,
+                        ValueWords, Layout, Wide, BeginBit, EndBit,
+                    ];
+                /// Sorts items with equal prefixes.
+                SortEqualPrefixes = "sort_equal_prefixes",
+                    push PathPush, memory [RadixProblem, ProblemState],
+                    [
+                        Threads, Lanes, Mode, Bins, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
+                        BeginBit, EndBit,
+                    ];
+            }
+            emulated {
+                SortSmallEmulated = "sort_small_emulated", of SortSmall;
+                SortBucketsEmulated = "sort_buckets_emulated", of SortBuckets;
+            }
+        }
+    };
+}
+
+pub(crate) use sort_kernels;
