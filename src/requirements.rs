@@ -250,11 +250,8 @@ mod tests {
         Requirements::default().enable(&mut v12, &mut v13);
         let chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
         // SAFETY: the chain is built above.
-        assert_eq!(
-            unsafe { Features::of_chain(chain.p_next) },
-            Features::all(),
-            "enable() switches on all that is needed"
-        );
+        let enabled = unsafe { Features::of_chain(chain.p_next) };
+        assert_eq!(enabled, Features::all(), "enable() switches on all that is needed");
 
         let mut alone = vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true);
         let chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut alone);

@@ -250,11 +250,8 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         batch.scratch = TrmScratch { buffer: scratch.handle(), offset: 0, size };
         context.run(|commands| {
             // SAFETY: everything is valid and lives until it has run.
-            assert_eq!(
-                allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)),
-                0,
-                "a batch of {key_type:?}"
-            );
+            let record = || assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0);
+            assert_eq!(allocations(record), 0, "a batch of {key_type:?}");
             Ok(())
         })?;
         for info in sorts {
@@ -327,11 +324,8 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         batch.scratch = TrmScratch { buffer: scratch.handle(), offset: 0, size };
         context.run(|commands| {
             // SAFETY: everything is valid and lives until it has run.
-            assert_eq!(
-                allocations(|| assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0)),
-                0,
-                "a batch of {key_type:?}"
-            );
+            let record = || assert_eq!(unsafe { trmCmdBatch(commands, &batch) }, 0);
+            assert_eq!(allocations(record), 0, "a batch of {key_type:?}");
             Ok(())
         })?;
         for info in splits {

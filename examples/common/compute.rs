@@ -206,9 +206,12 @@ impl<'a> Stamps<'a> {
     pub(crate) fn new(gpu: &'a Gpu, count: u32) -> Result<Self> {
         let count = if gpu.timestamp_bits > 0 { count } else { 0 };
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
-        // SAFETY: the device is alive, and the pool is destroyed by `drop`.
-        let pool =
-            if count > 0 { unsafe { gpu.device.create_query_pool(&info, None) }? } else { vk::QueryPool::null() };
+        let pool = if count > 0 {
+            // SAFETY: the device is alive, and the pool is destroyed by `drop`.
+            unsafe { gpu.device.create_query_pool(&info, None) }?
+        } else {
+            vk::QueryPool::null()
+        };
         Ok(Self { gpu, pool, count })
     }
 

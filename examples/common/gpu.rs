@@ -328,8 +328,8 @@ impl Setup {
                 vk::PhysicalDeviceType::CPU => 3,
                 _ => 2,
             };
-            // SAFETY: the handles come from the instance.
             let lacks = |i: &usize| {
+                // SAFETY: the handles come from the instance.
                 unsafe { requirements(&self.entry, &self.instance, devices[*i]) }.map(|r| r.missing().len())
             };
             // Devices that meet the requirements come first. Otherwise the error names the unmet requirements of the

@@ -406,10 +406,8 @@ fn scratch_of_the_ring() -> Result<()> {
     let beside = |count: u32| -> Result<u64> {
         let mut size = 0;
         // SAFETY: the sorter is one.
-        ensure!(
-            unsafe { (engine.api.sort.trmGetSorterScratch)(sorter, count, &mut size) } == 0,
-            engine.api.last_error()
-        );
+        let result = unsafe { (engine.api.sort.trmGetSorterScratch)(sorter, count, &mut size) };
+        ensure!(result == 0, engine.api.last_error());
         Ok(size - u64::from(count) * 8)
     };
     let (small, large) = (beside(1 << 20)?, beside(1 << 30)?);
@@ -439,13 +437,8 @@ fn every_format() -> Result<()> {
             let info = TrmSortInfo { scratch: scratch(&work), ..case.info };
             context.run(|commands| {
                 // SAFETY: everything is valid and lives until it has run.
-                assert_eq!(
-                    unsafe { (api.sort.trmCmdSort)(commands, *sorter, &info) },
-                    0,
-                    "{}: {}",
-                    case.name,
-                    api.last_error()
-                );
+                let result = unsafe { (api.sort.trmCmdSort)(commands, *sorter, &info) };
+                assert_eq!(result, 0, "{}: {}", case.name, api.last_error());
                 Ok(())
             })?;
             check("alone", case, *sorter)?;

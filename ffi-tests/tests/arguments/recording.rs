@@ -441,8 +441,8 @@ fn batches() -> Result<()> {
     let handle = deferred.expose_provenance();
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            // SAFETY: the sorter is alive.
             scope.spawn(|| {
+                // SAFETY: the sorter is alive.
                 assert_eq!(unsafe { (api.sort.trmCompileSorter)(ptr::with_exposed_provenance_mut(handle)) }, 0)
             });
         }

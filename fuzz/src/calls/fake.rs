@@ -346,9 +346,12 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
 /// The handle is null or a pointer to a live [`Fake`].
 unsafe fn find(name: &CStr, handle: u64) -> vk::PFN_vkVoidFunction {
     let name = name.to_bytes();
-    // SAFETY: the caller's promise.
-    let (minor, debug) =
-        if handle == 0 { (3, false) } else { unsafe { (fake(handle).instance_minor, fake(handle).debug_utils) } };
+    let (minor, debug) = if handle == 0 {
+        (3, false)
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { (fake(handle).instance_minor, fake(handle).debug_utils) }
+    };
     let of_extension = [&b"KHR"[..], b"EXT", b"NV", b"AMD", b"INTEL", b"GOOGLE"].iter().any(|tag| name.ends_with(tag));
     let debug_name = name.ends_with(b"DebugUtilsLabelEXT") || name.ends_with(b"DebugUtilsObjectNameEXT");
     if of_extension && !(debug && debug_name) {
