@@ -69,7 +69,7 @@ const BEFORE_NAMES: [&str; 18] = [
 
 /// Names of arguments in the errors of a source file, with the lines that they are in.
 fn argument_names(source: &str) -> Vec<(String, String)> {
-    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let mut names = Vec::new();
     for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
         let parts: Vec<&str> = line.split('"').collect();
