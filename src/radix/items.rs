@@ -2,6 +2,7 @@
 //! them.
 
 use super::format::Format;
+use super::operation::Given;
 use crate::core::memory::{Argument, Arguments, Timestamps, roles};
 use crate::shared::{
     ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED,
@@ -277,17 +278,17 @@ impl Items {
         if format.segmented { self.segments.count } else { self.count }
     }
 
-    /// The caller's range of a role, its alignment, and whether its size depends on the count. None for single words
-    /// and the offsets of segments.
-    pub(crate) fn range_of(&self, format: &Format, role: ItemRole) -> Option<(Range, u64, bool)> {
+    /// The caller's range of a role. None for single words and the offsets of segments.
+    pub(crate) fn given(&self, format: &Format, role: ItemRole) -> Option<Given> {
         let key_alignment = u64::from(format.key_size.min(4));
-        match role {
-            ItemRole::Keys => Some((self.keys, key_alignment, true)),
-            ItemRole::Values => Some((self.values, 4, true)),
-            ItemRole::KeysOut => Some((self.keys_out, key_alignment, true)),
-            ItemRole::ValuesOut => Some((self.values_out, 4, true)),
-            ItemRole::Count | ItemRole::Status | ItemRole::SegmentOffsets => None,
-        }
+        let (range, alignment) = match role {
+            ItemRole::Keys => (self.keys, key_alignment),
+            ItemRole::Values => (self.values, 4),
+            ItemRole::KeysOut => (self.keys_out, key_alignment),
+            ItemRole::ValuesOut => (self.values_out, 4),
+            ItemRole::Count | ItemRole::Status | ItemRole::SegmentOffsets => return None,
+        };
+        Some(Given { range, alignment, is_per_item: true })
     }
 
     /// The ranges that a request reads or writes, without scratch.

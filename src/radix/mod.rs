@@ -29,7 +29,7 @@ pub(crate) use format::{Binning, Format, MAX_NARROW_COUNT};
 pub(crate) use items::PlainKey;
 pub(crate) use items::{ItemRole, Items, ItemsInfo};
 pub use items::{KeyType, Layout, Order, Placement, Segments, ValueType};
-pub(crate) use operation::{Method, Operation};
+pub(crate) use operation::{Algorithm, Given, Method, Operation};
 pub(crate) use outline::{Outline, Start};
 pub(crate) use passes::{Id, PROBLEMS, Passes, set};
 #[cfg(test)]

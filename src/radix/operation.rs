@@ -16,6 +16,29 @@ use std::fmt::Debug;
 /// Maximum number of segments: kernels index the offsets by bytes in a `uint`.
 const MAX_SEGMENTS: u32 = (1 << 30) - 1;
 
+/// The algorithms of a primitive: each serves a range of maximum counts.
+pub(crate) trait Algorithm: Copy + Debug + Ord {
+    /// Selects the algorithm for a maximum count.
+    fn of(config: &Config<'_>, max_count: u32) -> Self;
+
+    fn outline(self, config: &Config<'_>) -> Outline;
+
+    /// Whether several problems may share its dispatches.
+    fn shares(self) -> bool;
+
+    /// Maximum counts at which shape or algorithm change: the largest count of each. Scratch may be smaller beyond one.
+    fn range_ends<'a>(config: Config<'a>) -> impl Iterator<Item = u32> + use<'a, Self>;
+}
+
+/// An argument as the caller has given it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) range: Range,
+    pub(crate) alignment: u64,
+    /// Whether its size depends on the count of items.
+    pub(crate) is_per_item: bool,
+}
+
 /// What makes a primitive of radix passes: its algorithms and its plans.
 pub(crate) trait Method: Copy + Debug + Ord {
     /// The handle in messages, and its maximum count.
@@ -23,8 +46,7 @@ pub(crate) trait Method: Copy + Debug + Ord {
     /// One problem: its items, and what else the primitive needs.
     type Job: Copy;
     type Role: Role + From<ItemRole>;
-    /// Problems of the same algorithm share dispatches, unless [`Method::shares`] forbids it.
-    type Algorithm: Copy + Debug + Ord;
+    type Algorithm: Algorithm;
     type Table<'a>: PlanSource;
 
     fn items(job: &Self::Job) -> &Items;
@@ -33,23 +55,11 @@ pub(crate) trait Method: Copy + Debug + Ord {
     /// and have no prepare pass, if it differs.
     fn strategies(&self, format: &Format, of_device: Strategy) -> (Strategy, Option<Strategy>);
 
-    /// Selects the algorithm for a maximum count.
-    fn algorithm(&self, config: &Config<'_>, max_count: u32) -> Self::Algorithm;
-
-    fn outline(&self, config: &Config<'_>, algorithm: Self::Algorithm) -> Outline;
-
-    /// Whether several problems may share the dispatches of the algorithm.
-    fn shares(algorithm: Self::Algorithm) -> bool;
-
-    /// Maximum counts at which shape or algorithm change: the largest count of each. Scratch may be smaller beyond one.
-    fn range_ends<'a>(&self, config: Config<'a>) -> impl Iterator<Item = u32> + use<'a, Self>;
-
     /// The ranges that a job reads or writes, by role, without scratch.
     fn arguments(&self, format: &Format, job: &Self::Job) -> Arguments<Self::Role>;
 
-    /// The caller's range of a role, its alignment, and whether its size depends on the count. None for single words and
-    /// the offsets of segments.
-    fn range_of(&self, format: &Format, job: &Self::Job, role: Self::Role) -> Option<(Range, u64, bool)>;
+    /// The caller's range of a role. None for single words and the offsets of segments.
+    fn given(&self, format: &Format, job: &Self::Job, role: Self::Role) -> Option<Given>;
 
     /// A job with these items that has the most passes and scratch.
     fn largest(&self, items: Items) -> Self::Job;
@@ -62,12 +72,12 @@ pub(crate) trait Method: Copy + Debug + Ord {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self::Table<'a>>;
+}
 
-    /// The configuration with the strategy `of_few`, if there is one and the problem then has no prepare pass.
-    fn with_few<'a>(&self, config: Config<'a>, of_few: Option<Strategy>, max_count: u32) -> Config<'a> {
-        let few = of_few.map(|strategy| Config { strategy, ..config });
-        few.filter(|few| self.outline(few, self.algorithm(few, max_count)).is_direct()).unwrap_or(config)
-    }
+/// The configuration with the strategy `of_few`, if there is one and the problem then has no prepare pass.
+pub(super) fn with_few<'a, A: Algorithm>(config: Config<'a>, of_few: Option<Strategy>, max_count: u32) -> Config<'a> {
+    let few = of_few.map(|strategy| Config { strategy, ..config });
+    few.filter(|few| A::of(few, max_count).outline(few).is_direct()).unwrap_or(config)
 }
 
 /// Sorts or splits of one format on one device. Immutable: record from many threads.
@@ -225,8 +235,8 @@ impl<M: Method> Planner for Operation<M> {
         self.check_strides(items)?;
         self.check_segments(items)?;
         for argument in arguments {
-            if let Some((range, alignment, by_count)) = self.method.range_of(&self.format, job, argument.role) {
-                let max_count = by_count.then(|| items.count.max.into());
+            if let Some(Given { range, alignment, is_per_item }) = self.method.given(&self.format, job, argument.role) {
+                let max_count = is_per_item.then(|| items.count.max.into());
                 range.check(*argument.role.names(), alignment, argument.range.size, max_count)?;
             }
         }
@@ -235,13 +245,13 @@ impl<M: Method> Planner for Operation<M> {
 
     fn group(&self, max_count: u32, alone: bool) -> Self::Group {
         let config = self.config(alone);
-        let config = if alone { self.method.with_few(config, self.of_few, max_count) } else { config };
-        let algorithm = self.method.algorithm(&config, max_count);
+        let config = if alone { with_few::<M::Algorithm>(config, self.of_few, max_count) } else { config };
+        let algorithm = M::Algorithm::of(&config, max_count);
         Group { format: config.format, method: self.method, strategy: config.strategy, alone, algorithm }
     }
 
     fn shares(group: &Self::Group) -> bool {
-        M::shares(group.algorithm)
+        group.algorithm.shares()
     }
 
     fn lay_out<'a>(
@@ -262,8 +272,8 @@ impl<M: Method> Planner for Operation<M> {
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {
         let config = self.config(alone);
         let of_few = self.of_few.filter(|_| alone).map(|strategy| Config { strategy, ..config });
-        let of_few = of_few.into_iter().flat_map(|config| self.method.range_ends(config));
-        self.method.range_ends(config).chain(of_few)
+        let of_few = of_few.into_iter().flat_map(M::Algorithm::range_ends);
+        M::Algorithm::range_ends(config).chain(of_few)
     }
 }
 

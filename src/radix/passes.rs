@@ -70,14 +70,8 @@ pub(crate) struct Passes<'p, 'a> {
 }
 
 impl<'p, 'a> Passes<'p, 'a> {
-    /// Adds the resources of the problems to `plan`, and their rows if there are several. `row`: the row of a single
-    /// problem.
-    pub(crate) fn new(
-        problems: &'a Problems<'a>,
-        plan: &'p mut Plan<'a>,
-        table: &'a dyn Table,
-        row: RadixProblem,
-    ) -> Self {
+    /// Adds the resources of the problems to `plan`, and their rows if there are several.
+    pub(crate) fn new(problems: &'a Problems<'a>, plan: &'p mut Plan<'a>, table: &'a dyn Table) -> Self {
         let format = &problems.config.format;
         let mut add = |name, range: Range| Id((range.size != 0).then(|| plan.add_resource(name, range)));
         let bound = |role| problems.bounds.range(role);
@@ -111,6 +105,11 @@ impl<'p, 'a> Passes<'p, 'a> {
         let offsets = add("offsets", bound(ItemRole::SegmentOffsets));
         if let Some(resource) = rows.0.filter(|_| !format.segmented) {
             plan.add_upload(table, PROBLEMS, problems.offset_of(problems.rows), resource);
+        }
+        // A single row is in the push constants.
+        let mut row = RadixProblem::default();
+        if problems.count == 1 {
+            table.for_each_row(PROBLEMS, &mut |bytes| row = bytemuck::pod_read_unaligned(bytes));
         }
         let facts = Self::facts(problems, row);
         Self {

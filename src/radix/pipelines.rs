@@ -4,7 +4,7 @@
 use super::config::Config;
 use super::format::Format;
 use super::items::Items;
-use super::operation::Method;
+use super::operation::{Algorithm, Method, with_few};
 use crate::core::memory::BoundingRanges;
 use crate::core::pipelines::Variant;
 use crate::core::plan::Plan;
@@ -48,10 +48,10 @@ impl<M: Method> Jobs<M::Job, M::Role> for Group<'_, M> {
     }
 }
 
-/// Returns every variant that some plan uses. `of_few`: the strategy of [`Method::with_few`]. `batches`: whether
+/// Returns every variant that some plan uses. `of_few`: the strategy of [`with_few`]. `batches`: whether
 /// requests are also recorded together.
 ///
-/// Plans change only at the range ends of [`Method::range_ends`]. So the first and the last count of each range use all
+/// Plans change only at the range ends of [`Algorithm::range_ends`]. So the first and the last count of each range use all
 /// its variants.
 pub(crate) fn variants<M: Method>(
     method: &M,
@@ -63,17 +63,17 @@ pub(crate) fn variants<M: Method>(
     for recording in RECORDINGS.into_iter().filter(|recording| recording.alone || batches) {
         let config = Config { alone: recording.alone, ..config };
         let few = of_few.map(|strategy| Config { strategy, ..config });
-        let ends = method.range_ends(config).chain(few.into_iter().flat_map(|few| method.range_ends(few)));
+        let ends = M::Algorithm::range_ends(config).chain(few.into_iter().flat_map(M::Algorithm::range_ends));
         let ends = ends.chain([0, config.profile.all_digits_up_to, u32::MAX]);
         let mut counts: Vec<u32> =
             ends.flat_map(|end| [end, end.saturating_add(1)]).map(|count| count.min(config.format.max_count)).collect();
         counts.sort_unstable();
         counts.dedup();
         for count in counts {
-            let config = if recording.alone { method.with_few(config, of_few, count) } else { config };
+            let config = if recording.alone { with_few::<M::Algorithm>(config, of_few, count) } else { config };
             let jobs = [count, 0].map(|count| method.largest(Items::largest(count)));
             let jobs = Group { method, jobs: &jobs[..1 + usize::from(recording.another)], format: &config.format };
-            match method.lay_out(config, method.algorithm(&config, count), &jobs, 0, &mut Layout::default()) {
+            match method.lay_out(config, M::Algorithm::of(&config, count), &jobs, 0, &mut Layout::default()) {
                 Ok(table) => {
                     for variant in Plan::of(&table)?.variants {
                         if !variants.contains(&variant) {

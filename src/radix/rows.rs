@@ -23,9 +23,6 @@ pub(crate) struct PassFacts {
     pub(crate) pass: PassIndex,
     pub(crate) digit: u32,
     pub(crate) step: u32,
-    pub(crate) level: u32,
-    pub(crate) levels: u32,
-    pub(crate) run_items: u32,
 }
 
 /// The members of a [`PackedPass`].

@@ -2,7 +2,7 @@
 
 use crate::kernels::Kernel;
 use crate::merge::Merging;
-use crate::radix::{Config, Outline, Start};
+use crate::radix::{self, Config, Outline, Start};
 use crate::shared::{FLAG_EVEN, FLAG_ODD, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX};
 use crate::tuning::{Shape, SizedRank, SizedTile, SmallMethod, SmallShape, TileShape};
 
@@ -30,9 +30,8 @@ pub(crate) enum Finish {
     Prefixes(Shape),
 }
 
-impl Algorithm {
-    /// Selects the algorithm for a maximum count.
-    pub(super) fn of(config: &Config<'_>, max_count: u32) -> Self {
+impl radix::Algorithm for Algorithm {
+    fn of(config: &Config<'_>, max_count: u32) -> Self {
         let (shapes, format) = (config.shapes(), &config.format);
         let sized = config.tiles(true).find(|sized| max_count <= sized.up_to);
         if format.segmented {
@@ -58,19 +57,7 @@ impl Algorithm {
         sized.map_or(none, |sized| Self::tiled(config, sized, max_count))
     }
 
-    fn tiled(config: &Config<'_>, sized: SizedTile, max_count: u32) -> Self {
-        let (profile, format) = (config.profile, &config.format);
-        let start = if sized.up_to <= profile.direct_up_to { Start::Direct } else { Start::Prepared };
-        // The number of passes is even, and smaller than the number of digits.
-        let prefixes = max_count <= profile.prefixes_up_to
-            && start == Start::Prepared
-            && config.scan().is_some()
-            && format.digits() > PREFIX_DIGITS + 1
-            && format.rule() != FLAG_ODD;
-        Self::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(profile.sort_finish) } else { Finish::Digits })
-    }
-
-    pub(super) fn outline(self, config: &Config<'_>) -> Outline {
+    fn outline(self, config: &Config<'_>) -> Outline {
         match self {
             // Ranking in place takes two passes: other workgroups still read the input.
             Self::Ranked(_) => Outline { moves_once: config.format.rule() != FLAG_EVEN, ..Outline::ONE_DISPATCH },
@@ -86,13 +73,11 @@ impl Algorithm {
         }
     }
 
-    /// Whether several problems may share dispatches.
-    pub(crate) fn shares(self) -> bool {
+    fn shares(self) -> bool {
         !matches!(self, Self::Ranked(_) | Self::Segments { .. })
     }
 
-    /// Maximum counts at which shape or algorithm change: the largest count of each.
-    pub(super) fn range_ends<'a>(config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
+    fn range_ends<'a>(config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
         let shapes = config.shapes();
         // In segmented sorts, some of these change nothing, which is harmless.
         let prefixes = Some(config.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
@@ -107,6 +92,20 @@ impl Algorithm {
             .chain(prefixes)
             .chain(merged)
             .chain(ranked)
+    }
+}
+
+impl Algorithm {
+    fn tiled(config: &Config<'_>, sized: SizedTile, max_count: u32) -> Self {
+        let (profile, format) = (config.profile, &config.format);
+        let start = if sized.up_to <= profile.direct_up_to { Start::Direct } else { Start::Prepared };
+        // The number of passes is even, and smaller than the number of digits.
+        let prefixes = max_count <= profile.prefixes_up_to
+            && start == Start::Prepared
+            && config.scan().is_some()
+            && format.digits() > PREFIX_DIGITS + 1
+            && format.rule() != FLAG_ODD;
+        Self::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(profile.sort_finish) } else { Finish::Digits })
     }
 }
 

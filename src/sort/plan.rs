@@ -1,16 +1,17 @@
 //! The plan of a sort.
 
 use super::algorithm::{Algorithm, Finish, small_ranking};
-use crate::core::memory::{Arguments, Range};
-use crate::core::plan::{Groups, Plan, Rows, Table};
+use crate::core::memory::Arguments;
+use crate::core::plan::{Groups, Plan, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{
-    Config, Format, ItemRole, Items, Method, Outline, PLAIN, Passes, Problems, Values, push_constants, set,
+    Algorithm as _, Config, Format, Given, ItemRole, Items, Method, PLAIN, PassFacts, Passes, Problems, Values,
+    push_constants, set,
 };
-use crate::shared::{FLAG_HISTOGRAMS, MergePush, PathPush, RadixProblem, RankPush, SmallPush};
+use crate::shared::{FLAG_HISTOGRAMS, MergePush, PathPush, RankPush, SmallPush};
 use crate::tuning::{SizedMerge, SizedRank, SmallShape, TileShape, ranked_chunk};
 use crate::{Result, Strategy};
 
@@ -21,7 +22,23 @@ const MOST_FINISHING: u32 = (1 << 16) - 1;
 push_constants! {
     SmallPush { problem, scratch, problems, problem_count }
     RankPush { problem, pass }
-    MergePush { problem, scratch, problems, problem_count, groups, level, levels, run_items }
+}
+
+/// A level of a merge sort. Level 0 sorts runs.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    level: u32,
+    /// Number of the last level.
+    levels: u32,
+    /// Items of the runs that are merged.
+    run_items: u32,
+}
+
+impl From<(&PassFacts, Level)> for MergePush {
+    fn from((facts, Level { level, levels, run_items }): (&PassFacts, Level)) -> Self {
+        let PassFacts { problem, scratch, problems, problem_count, groups, .. } = *facts;
+        Self { problem, scratch: scratch.into(), problems, problem_count, groups, level, levels, run_items }
+    }
 }
 
 /// Sorts by digits, and what precedes or replaces them for smaller counts.
@@ -43,28 +60,12 @@ impl Method for Sorting {
         (of_device, None)
     }
 
-    fn algorithm(&self, config: &Config<'_>, max_count: u32) -> Algorithm {
-        Algorithm::of(config, max_count)
-    }
-
-    fn outline(&self, config: &Config<'_>, algorithm: Algorithm) -> Outline {
-        algorithm.outline(config)
-    }
-
-    fn shares(algorithm: Algorithm) -> bool {
-        algorithm.shares()
-    }
-
-    fn range_ends<'a>(&self, config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
-        Algorithm::range_ends(config)
-    }
-
     fn arguments(&self, format: &Format, items: &Items) -> Arguments<ItemRole> {
         items.arguments(format)
     }
 
-    fn range_of(&self, format: &Format, items: &Items, role: ItemRole) -> Option<(Range, u64, bool)> {
-        items.range_of(format, role)
+    fn given(&self, format: &Format, items: &Items, role: ItemRole) -> Option<Given> {
+        items.given(format, role)
     }
 
     fn largest(&self, items: Items) -> Items {
@@ -93,28 +94,18 @@ pub(crate) struct SortTable<'a> {
     jobs: &'a dyn Jobs<Items, ItemRole>,
 }
 
-impl SortTable<'_> {
-    pub(crate) fn for_each_problem(&self, visit: &mut dyn FnMut(&RadixProblem)) {
-        let mut rows = self.problems.rows();
-        self.jobs.for_each(&mut |items| visit(&rows.next(items)));
-    }
-}
-
 impl Table for SortTable<'_> {
     fn for_each_row(&self, _rows: Rows, row: &mut dyn FnMut(&[u8])) {
-        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
+        let mut rows = self.problems.rows();
+        self.jobs.for_each(&mut |items| row(bytemuck::bytes_of(&rows.next(items))));
     }
 }
 
 impl PlanSource for SortTable<'_> {
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
         plan.name = "sort";
-        let mut row = RadixProblem::default();
-        if self.problems.count == 1 {
-            self.for_each_problem(&mut |problem| row = *problem);
-        }
         let Problems { config, most_items, any_status, .. } = &self.problems;
-        let mut passes = Passes::new(&self.problems, plan, self, row);
+        let mut passes = Passes::new(&self.problems, plan, self);
         match (self.algorithm, config.scan()) {
             // No items, no status words.
             _ if *most_items == 0 && !any_status => {}
@@ -142,7 +133,7 @@ impl Passes<'_, '_> {
         let config = &self.problems.config;
         let holding = config.holding(small.shape, self.problems.mode);
         match small.kernel() {
-            kernel @ Kernel::MergeSortRun => self.pass::<MergePush>(kernel, &holding, groups, reads, writes),
+            kernel @ Kernel::MergeSortRun => self.merge_pass(kernel, &holding, 1, Level::default(), reads, writes),
             kernel => {
                 let values = Values { ranking: small_ranking(config), ..holding };
                 self.pass::<SmallPush>(kernel, &values, groups, reads, writes);
@@ -186,22 +177,38 @@ impl Passes<'_, '_> {
             let (first, last) = (level == 0, level == merging.levels);
             let reads = tile_map.union(if first { self.read_of_input() } else { planes });
             let writes = if last { self.written_of(self.staged, true) } else { planes };
-            (self.facts.level, self.facts.levels) = (level, merging.levels);
+            let mut of_level = Level { level, levels: merging.levels, run_items: 0 };
             if first {
                 let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
-                let values = config.holding(run, mode);
-                self.shared_pass::<MergePush>(Kernel::MergeSortRun, &values, merging.runs(most), reads, writes);
+                let (values, runs) = (config.holding(run, mode), merging.runs(most));
+                self.merge_pass(Kernel::MergeSortRun, &values, runs, of_level, reads, writes);
                 continue;
             }
             // Problems::new has checked both limits.
-            self.facts.run_items = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
+            of_level.run_items = u32::try_from(merging.run_items(level - 1)).unwrap_or(u32::MAX);
             let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
             let partitions = merging.partitions(config.profile.plain_threads, most);
             let (keys, rows) = (tile_map.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
             let [along, holding] = [config.along(window, mode), config.holding(window, mode)];
-            self.shared_pass::<MergePush>(Kernel::MergePartition, &along, partitions, keys, rows);
-            self.shared_pass::<MergePush>(Kernel::MergeJoin, &holding, windows, reads.union(rows), writes);
+            self.merge_pass(Kernel::MergePartition, &along, partitions, of_level, keys, rows);
+            self.merge_pass(Kernel::MergeJoin, &holding, windows, of_level, reads.union(rows), writes);
         }
+    }
+
+    /// Adds a pass of a level, with `groups` workgroups for each problem.
+    fn merge_pass(
+        &mut self,
+        kernel: Kernel,
+        values: &Values,
+        groups: u32,
+        level: Level,
+        reads: Resources,
+        writes: Resources,
+    ) {
+        self.facts.groups = groups;
+        let (push, count) = (MergePush::from((&self.facts, level)), self.problems.count);
+        let variant = self.problems.config.variant(kernel, values);
+        self.add(&variant, Groups::Fixed(count * groups), &push, reads, writes);
     }
 
     fn reduce_then_scan(&mut self, tile: TileShape) {

@@ -1,6 +1,6 @@
 //! Selects the algorithm of a split.
 
-use crate::radix::{Config, Format, Outline, Start};
+use crate::radix::{self, Config, Format, Outline, Start};
 use crate::shared::{OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED};
 use crate::tuning::{Shape, SizedTile, SmallShape, Strategy, TileShape};
 
@@ -15,9 +15,8 @@ pub(crate) enum Algorithm {
     Segments { whole: SmallShape, tiles: Option<TileShape> },
 }
 
-impl Algorithm {
-    /// Selects the algorithm for a maximum count.
-    pub(super) fn of(config: &Config<'_>, max_count: u32) -> Self {
+impl radix::Algorithm for Algorithm {
+    fn of(config: &Config<'_>, max_count: u32) -> Self {
         let shapes = config.shapes();
         let sized = config.grouping_tiles().find(|sized| max_count <= sized.up_to);
         if config.format.segmented {
@@ -35,14 +34,7 @@ impl Algorithm {
         sized.map_or(none, |sized| Self::tiled(config, sized))
     }
 
-    fn tiled(config: &Config<'_>, sized: SizedTile) -> Self {
-        // Reduce-then-scan clears nothing. Look-back without a histogram has its own clearing pass.
-        let clears_itself = config.scan().is_none() || config.skips_histogram();
-        let direct = clears_itself || sized.up_to <= config.profile.direct_up_to;
-        Self::Tiled(sized.shape, if direct { Start::Direct } else { Start::Prepared })
-    }
-
-    pub(super) fn outline(self, config: &Config<'_>) -> Outline {
+    fn outline(self, config: &Config<'_>) -> Outline {
         let one_digit = config.format.digits() == 1;
         match self {
             Self::SingleDispatch(shape) => Outline { shared: Some(shape), ..Outline::ONE_DISPATCH },
@@ -53,22 +45,29 @@ impl Algorithm {
         }
     }
 
-    /// Whether several problems may share dispatches.
-    pub(super) fn shares(self) -> bool {
+    fn shares(self) -> bool {
         !matches!(self, Self::Segments { .. })
+    }
+
+    fn range_ends<'a>(config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let segments = config.format.segmented.then_some(config.shapes().segments.tile());
+        // In segmented splits, some of these change nothing, which is harmless.
+        let singles = single_dispatches(&config).map(|(up_to, _)| up_to);
+        config.grouping_tiles().map(|sized| sized.up_to).chain(segments).chain(singles)
+    }
+}
+
+impl Algorithm {
+    fn tiled(config: &Config<'_>, sized: SizedTile) -> Self {
+        // Reduce-then-scan clears nothing. Look-back without a histogram has its own clearing pass.
+        let clears_itself = config.scan().is_none() || config.skips_histogram();
+        let direct = clears_itself || sized.up_to <= config.profile.direct_up_to;
+        Self::Tiled(sized.shape, if direct { Start::Direct } else { Start::Prepared })
     }
 
     /// Whether each workgroup computes the full histogram.
     pub(crate) fn is_single_dispatch(self) -> bool {
         matches!(self, Self::SingleDispatch(_))
-    }
-
-    /// Maximum counts at which shape or algorithm change: the largest count of each.
-    pub(super) fn range_ends<'a>(config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
-        let segments = config.format.segmented.then_some(config.shapes().segments.tile());
-        // In segmented splits, some of these change nothing, which is harmless.
-        let singles = single_dispatches(&config).map(|(up_to, _)| up_to);
-        config.grouping_tiles().map(|sized| sized.up_to).chain(segments).chain(singles)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Range;
 use crate::core::memory::{Argument, Arguments, roles};
-use crate::radix::{Binning, Format, INDIRECT_COMMAND, ItemRole, Items};
+use crate::radix::{Binning, Format, Given, INDIRECT_COMMAND, ItemRole, Items};
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_STRIDED, OUTPUT_PLACED};
 
 /// The parameters of a split besides its [`Format`].
@@ -179,27 +179,26 @@ impl SplitBy {
         arguments
     }
 
-    /// The caller's range of a role, its alignment, and whether its size depends on the count.
-    pub(super) fn range_of(&self, format: &Format, job: &Job, role: Role) -> Option<(Range, u64, bool)> {
+    /// The caller's range of a role. None for single words and the offsets of segments.
+    pub(super) fn given(&self, format: &Format, job: &Job, role: Role) -> Option<Given> {
         let Job { items, buckets } = job;
-        let id_alignment = match self.labels.and_then(|labels| labels.given) {
-            Some(BucketSource::Ids(size)) => size.into(),
-            _ => 4,
+        let (range, alignment, is_per_item) = match role {
+            Role::BucketIds => {
+                let source = self.labels.and_then(|labels| labels.given);
+                let size = if let Some(BucketSource::Ids(size)) = source { size } else { 4 };
+                (buckets.given, size.into(), true)
+            }
+            Role::Splitters => (buckets.given, 4, false),
+            Role::Starts => (buckets.starts, 4, false),
+            Role::Offsets => (buckets.offsets, 4, false),
+            Role::Counts => (buckets.counts, 4, false),
+            Role::Commands => (buckets.commands, 4, false),
+            role => {
+                let of_items = ItemRole::ALL.into_iter().find(|of_items| Role::from(*of_items) == role)?;
+                return items.given(format, of_items);
+            }
         };
-        match role {
-            Role::Keys => items.range_of(format, ItemRole::Keys),
-            Role::Values => items.range_of(format, ItemRole::Values),
-            Role::KeysOut => items.range_of(format, ItemRole::KeysOut),
-            Role::ValuesOut => items.range_of(format, ItemRole::ValuesOut),
-            Role::BucketIds => Some((buckets.given, id_alignment, true)),
-            Role::Splitters => Some((buckets.given, 4, false)),
-            Role::Starts => Some((buckets.starts, 4, false)),
-            Role::Offsets => Some((buckets.offsets, 4, false)),
-            Role::Counts => Some((buckets.counts, 4, false)),
-            Role::Commands => Some((buckets.commands, 4, false)),
-            // Single words, and the offsets of segments.
-            Role::Count | Role::Status | Role::SegmentOffsets => None,
-        }
+        Some(Given { range, alignment, is_per_item })
     }
 
     /// Whether a split writes bucket information.

@@ -9,8 +9,8 @@ use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::radix::{
-    Config, Format, Id, ItemRole, Items, Method, Outline, PROBLEMS, PassFacts, Passes, Problems, Values, output_items,
-    plane_bytes, set,
+    Algorithm as _, Config, Format, Given, Id, ItemRole, Items, Method, PROBLEMS, PassFacts, Passes, Problems, Values,
+    output_items, plane_bytes, set,
 };
 use crate::shared::{
     BoundsPush, BucketInfoProblem, BucketInfoPush, ClearLookBackPush, CountingInfoProblem, CountingInfoPush,
@@ -43,28 +43,12 @@ impl Method for SplitBy {
         strategies(format, of_device)
     }
 
-    fn algorithm(&self, config: &Config<'_>, max_count: u32) -> Algorithm {
-        Algorithm::of(config, max_count)
-    }
-
-    fn outline(&self, config: &Config<'_>, algorithm: Algorithm) -> Outline {
-        algorithm.outline(config)
-    }
-
-    fn shares(algorithm: Algorithm) -> bool {
-        algorithm.shares()
-    }
-
-    fn range_ends<'a>(&self, config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
-        Algorithm::range_ends(config)
-    }
-
     fn arguments(&self, format: &Format, job: &Job) -> Arguments<Role> {
         self.arguments(format, job)
     }
 
-    fn range_of(&self, format: &Format, job: &Job, role: Role) -> Option<(Range, u64, bool)> {
-        self.range_of(format, job, role)
+    fn given(&self, format: &Format, job: &Job, role: Role) -> Option<Given> {
+        self.given(format, job, role)
     }
 
     fn largest(&self, items: Items) -> Job {
@@ -169,10 +153,6 @@ impl<'a> SplitTable<'a> {
         });
     }
 
-    pub(crate) fn for_each_problem(&self, visit: &mut dyn FnMut(&RadixProblem)) {
-        self.for_each_job(&mut |problem, _| visit(problem));
-    }
-
     /// Calls `visit` with the rows of bucket information.
     pub(crate) fn for_each_info<R: for<'r> From<InfoFacts<'r>>>(&self, visit: &mut dyn FnMut(&R)) {
         let format = &self.problems.config.format;
@@ -195,7 +175,7 @@ impl<'a> SplitTable<'a> {
 impl Table for SplitTable<'_> {
     fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
         match rows {
-            PROBLEMS => self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem))),
+            PROBLEMS => self.for_each_job(&mut |problem, _| row(bytemuck::bytes_of(problem))),
             INFO if self.algorithm.is_single_dispatch() => {
                 self.for_each_info::<CountingInfoProblem>(&mut |problem| row(bytemuck::bytes_of(problem)));
             }
@@ -249,11 +229,7 @@ impl<'p, 'a> Builder<'p, 'a> {
     fn new(table: &'a SplitTable<'a>, plan: &'p mut Plan<'a>) -> Self {
         plan.name = "split";
         let SplitTable { problems, by, bounds, writes_bucket_info, .. } = table;
-        let mut row = RadixProblem::default();
-        if problems.count == 1 {
-            table.for_each_problem(&mut |problem| row = *problem);
-        }
-        let passes = Passes::new(problems, plan, table, row);
+        let passes = Passes::new(problems, plan, table);
         let mut add = |name, range: Range| Id((range.size != 0).then(|| passes.plan.add_resource(name, range)));
         let [offsets, counts, commands] = bounds.info;
         let info = [add("bucket_offsets", offsets), add("bucket_counts", counts), add("commands", commands)];

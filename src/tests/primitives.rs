@@ -6,7 +6,7 @@ use crate::core::plan::{Plan, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::merge::Merging;
-use crate::radix::{Config, Format, ItemRole, Items, Method, variants};
+use crate::radix::{self, Config, Format, ItemRole, Items, Method, variants};
 use crate::sort::{self, SortTable, Sorting};
 use crate::split::{self, SplitBy, SplitTable};
 pub(super) use crate::split::{Buckets, Job, Role};
@@ -61,21 +61,18 @@ pub(super) trait Selection {
     fn range_ends(&self) -> Vec<u32>;
 }
 
-/// Algorithms depend on formats, not on buckets.
-const ANY_BUCKETS: SplitBy = SplitBy { buckets: 1, labels: None };
-
 impl Selection for Config<'_> {
     fn algorithm(&self, max_count: u32) -> Algorithm {
         match self.format.binning.bins {
-            None => Algorithm::Sort(Sorting.algorithm(self, max_count)),
-            Some(_) => Algorithm::Split(ANY_BUCKETS.algorithm(self, max_count)),
+            None => Algorithm::Sort(radix::Algorithm::of(self, max_count)),
+            Some(_) => Algorithm::Split(radix::Algorithm::of(self, max_count)),
         }
     }
 
     fn range_ends(&self) -> Vec<u32> {
         match self.format.binning.bins {
-            None => Method::range_ends(&Sorting, *self).collect(),
-            Some(_) => Method::range_ends(&ANY_BUCKETS, *self).collect(),
+            None => <sort::Algorithm as radix::Algorithm>::range_ends(*self).collect(),
+            Some(_) => <split::Algorithm as radix::Algorithm>::range_ends(*self).collect(),
         }
     }
 }
