@@ -44,7 +44,8 @@ template <>
 struct StructureType<TrmDeviceRequirementsInfo>
     : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_DEVICE_REQUIREMENTS_INFO> {};
 template <>
-struct StructureType<TrmDeviceCreateInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO> {};
+struct StructureType<TrmDeviceCreateInfo>
+    : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_DEVICE_CREATE_INFO> {};
 template <>
 struct StructureType<TrmBatchInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_BATCH_INFO> {};
 

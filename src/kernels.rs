@@ -1,5 +1,5 @@
-//! The kernels of the library. The `interface.rs` of each folder lists its own. `VARIANTS` in each folder of glsl/ lists
-//! the sources.
+//! The kernels of the library. The `interface.rs` of each folder lists its own. `VARIANTS` in each folder of glsl/
+//! lists the sources.
 //!
 //! An entry names the module, the struct of its push constants, the structs that it reads or writes in memory (the rows
 //! of its problems first), and its specialization constants. `tests/modules.rs` compares all of them with the module.

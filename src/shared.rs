@@ -55,10 +55,10 @@ pub(crate) use every_kernel;
 // scratch        address of scratch
 // problems       part of scratch: the table of rows, if there are several
 // problem_count  number of problems in the dispatch; with segments, their maximum: one for each window
-// states         part of scratch: a word, the number of problems; then `ProblemState[problem_count + 1]`. A prepare pass
-//                writes them.
-// windows        part of scratch: `Segment[problem_count + 1]`: for each window, the longer segment that begins in it, if
-//                any; then the items of all segments
+// states         part of scratch: a word, the number of problems; then `ProblemState[problem_count + 1]`. A prepare
+//                pass writes them.
+// windows        part of scratch: `Segment[problem_count + 1]`: for each window, the longer segment that begins in it,
+//                if any; then the items of all segments
 // commands       part of scratch: indirect commands, for counts on the device
 // tickets        part of scratch: tickets of the look-back, one for each pass; as many tails of the ring;
 //                `[passes][RING_GROUPS]` counters
@@ -67,7 +67,8 @@ pub(crate) use every_kernel;
 // groups         number of workgroups of each problem
 // tile_items     items of a tile, for kernels that do not have them as a constant of their pipeline
 // pass           the pass
-// digit          the digit of the pass: its first bit in its word in the low byte, then the word, then the number of bits
+// digit          the digit of the pass: its first bit in its word in the low byte, then the word, then the number of
+//                bits
 
 macro_rules! specialisation_constants {
     ($($(#[$doc:meta])* $variant:ident = $id:literal as $glsl:literal,)*) => {
@@ -93,7 +94,8 @@ specialisation_constants! {
     Histograms = 3 as "SPEC_HISTOGRAMS",
     /// 32-bit words of a value, as passes move it; 0 without values.
     ValueWords = 4 as "SPEC_VALUE_WORDS",
-    /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared memory at a time.
+    /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared memory
+    /// at a time.
     Tile = 5 as "SPEC_TILE",
     /// Iterations that a look-back waits.
     SpinLimit = 6 as "SPEC_SPIN_LIMIT",

@@ -1,5 +1,6 @@
-// What every kernel of the comparisons is given: one block of addresses and numbers (the host's twin is `Args` in src/primitives/split/kernels.rs). All arrays are
-// reached by address, and none is longer than 2^30 words, which an index into them reaches.
+// What every kernel of the comparisons is given: one block of addresses and numbers (the host's twin is `Args` in
+// src/primitives/split/kernels.rs). All arrays are reached by address, and none is longer than 2^30 words, which an
+// index into them reaches.
 //
 // A bucket is a field of the key's uppermost bits.
 

@@ -1,11 +1,12 @@
-// Randomized insertion, step 2: each item goes to a place of its bucket's area, drawn anew as long as there is a key already. What is then left
-// empty is for a compaction to leave out.
+// Randomized insertion, step 2: each item goes to a place of its bucket's area, drawn anew as long as there is a key
+// already. What is then left empty is for a compaction to leave out.
 //
 // In:  keys and values; areas, empty.
 // Out: areas. What finds its bucket's full is lost, and missing in the output.
-// Paper: S. Ashkiani, A. Davidson, U. Meyer, J. Owens, "GPU Multisplit", PPoPP 2016 (randomized insertion, relaxed buckets).
-// Memory order: relaxed. The compare-and-swap that writes a key is what claims its place, and the value beside it has one writer; neither is read here.
-// Progress: none needed; an invocation tries so many places at random, and then each of the area once.
+// Paper: S. Ashkiani, A. Davidson, U. Meyer, J. Owens, "GPU Multisplit", PPoPP 2016 (randomized insertion, relaxed
+// buckets). Memory order: relaxed. The compare-and-swap that writes a key is what claims its place, and the value
+// beside it has one writer; neither is read here. Progress: none needed; an invocation tries so many places at random,
+// and then each of the area once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -19,7 +20,8 @@
 // Half of an area is empty at last, so one draw in two finds a place then: one item in 2^32 draws so often.
 const uint DRAWS = 32u;
 
-// A finalizer: each bit of the input turns each of the output about every second time. (C. Wellons, "Prospecting for hash functions", 2018.)
+// A finalizer: each bit of the input turns each of the output about every second time. (C. Wellons, "Prospecting for
+// hash functions", 2018.)
 uint mix_bits(uint x) {
     x = (x ^ x >> 16) * 0x7feb352du;
     x = (x ^ x >> 15) * 0x846ca68bu;

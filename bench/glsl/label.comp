@@ -1,4 +1,5 @@
-// Reduced-bit sort, step 1: the bucket of each item, which it is then sorted by, and keys packed with their values, so that both move as one.
+// Reduced-bit sort, step 1: the bucket of each item, which it is then sorted by, and keys packed with their values, so
+// that both move as one.
 //
 // In:  keys and values. Out: ids of buckets, pairs.
 // Paper: S. Ashkiani, A. Davidson, U. Meyer, J. Owens, "GPU Multisplit", PPoPP 2016.

@@ -1,5 +1,5 @@
-//! Times the host as it records requests: alone, and in batches with their arrays in several orders in memory. Nothing is
-//! executed, so the arrays need not exist.
+//! Times the host as it records requests: alone, and in batches with their arrays in several orders in memory. Nothing
+//! is executed, so the arrays need not exist.
 
 use crate::gpu::Gpu;
 use crate::inputs::splitmix64;
@@ -129,7 +129,8 @@ impl<'a> Pool<'a> {
 
     /// Milliseconds of `record`, which gets the command buffer.
     fn record(&self, record: impl Fn(vk::CommandBuffer) -> trommel::Result<()>) -> anyhow::Result<f64> {
-        // SAFETY: the command buffer is this pool's only one and is never submitted, so that no array need exist at the addresses.
+        // SAFETY: the command buffer is this pool's only one and is never submitted, so that no array need exist at the
+        // addresses.
         unsafe {
             self.vk.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())?;
             self.vk.begin_command_buffer(self.commands, &vk::CommandBufferBeginInfo::default())?;

@@ -94,7 +94,8 @@ impl Gpu {
     pub(crate) fn trommel(&self) -> Result<trommel::Device> {
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
-        // SAFETY: the handles are valid and belong together, and the features are those that the device was created with.
+        // SAFETY: the handles are valid and belong together, and the features are those that the device was created
+        // with.
         unsafe {
             requirements(&self.entry, &self.instance, self.physical)?.enable(&mut v12, &mut v13);
             let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);

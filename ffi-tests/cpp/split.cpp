@@ -1,5 +1,5 @@
-// Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch with a sort; and, where there
-// is an argument, by tests/kernels/spread.glsl, out of that file or compiled.
+// Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch
+// with a sort; and, where there is an argument, by tests/kernels/spread.glsl, out of that file or compiled.
 
 #include <algorithm>
 #include <cstdlib>

@@ -116,7 +116,8 @@ void argsort(const Engine &engine) {
     destroy_buffer(&engine, &keys);
 }
 
-/// The case that every language sorts and then splits: see package.rs. Prints a digest (Fowler, Noll and Vo's FNV-1a, a word at a time).
+/// The case that every language sorts and then splits: see package.rs. Prints a digest (Fowler, Noll and Vo's FNV-1a, a
+/// word at a time).
 void digest(const Engine &engine) {
     constexpr std::uint32_t count = 20000;
     const trommel::Device device(library_info(&engine));

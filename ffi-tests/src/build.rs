@@ -28,8 +28,8 @@ fn folders() -> Result<(PathBuf, String)> {
     Ok((target.to_owned(), profile.file_name().unwrap_or_default().to_string_lossy().into_owned()))
 }
 
-/// The target folder for builds out of tests. Not that of the tests: the library's files are named the same whatever its
-/// features, and the tests' own build of it must stay.
+/// The target folder for builds out of tests. Not that of the tests: the library's files are named the same whatever
+/// its features, and the tests' own build of it must stay.
 ///
 /// # Errors
 /// It cannot be made.
@@ -37,7 +37,8 @@ pub fn target() -> Result<PathBuf> {
     scratch_folder("cargo")
 }
 
-/// The target folder of the tests themselves, for what takes minutes to build once more. The library's files there are another's then.
+/// The target folder of the tests themselves, for what takes minutes to build once more. The library's files there are
+/// another's then.
 ///
 /// # Errors
 /// This is no test.

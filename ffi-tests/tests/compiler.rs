@@ -1,4 +1,5 @@
-//! The package with a compiler of functions of the caller: the tool and its CMake function, and what C and C++ make of GLSL.
+//! The package with a compiler of functions of the caller: the tool and its CMake function, and what C and C++ make of
+//! GLSL.
 
 use anyhow::{Result, ensure};
 use ffi_tests::{Package, empty_folder, own_target, run, run_quietly, workspace};

@@ -1,5 +1,5 @@
-//! Sorts of every format through the loaded library, against std's stable sort: the bytes of the result, those around it, and
-//! those of an input that is preserved.
+//! Sorts of every format through the loaded library, against std's stable sort: the bytes of the result, those around
+//! it, and those of an input that is preserved.
 
 #![allow(clippy::cast_possible_truncation, reason = "keys are the low bits of noise, and places are few")]
 

@@ -264,7 +264,8 @@ fn instances_of_other_versions_are_reported() -> Result<()> {
     engine.finish()
 }
 
-/// A loader that gives the functions of a device although the instance is without their extension, as the Khronos loader does.
+/// A loader that gives the functions of a device although the instance is without their extension, as the Khronos
+/// loader does.
 unsafe extern "system" fn no_debug_utils(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {

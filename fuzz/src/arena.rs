@@ -1,4 +1,5 @@
-//! The memory of a case: its arrays and its scratch in random places, random bytes between them, and the bytes expected afterwards.
+//! The memory of a case: its arrays and its scratch in random places, random bytes between them, and the bytes expected
+//! afterwards.
 
 use crate::random::Random;
 use std::fmt;
@@ -170,7 +171,8 @@ const GUARD: &str = "guard";
 const SCRATCH: &str = "scratch";
 
 impl Image {
-    /// Places the arrays of each request and `scratch_size` bytes of scratch: in a random order if `shuffled`, else request by request.
+    /// Places the arrays of each request and `scratch_size` bytes of scratch: in a random order if `shuffled`, else
+    /// request by request.
     pub fn new(
         members: Vec<Vec<Array>>,
         scratch_size: usize,

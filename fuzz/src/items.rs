@@ -34,7 +34,8 @@ impl Ask {
         self.segments.map_or(Vec::new(), |segments| segments.offsets(self.items, &mut self.stream(Stream::Segments)))
     }
 
-    /// The runs of items that are processed, each by itself: the segments, or all items. None where the offsets fall: then nothing is determined.
+    /// The runs of items that are processed, each by itself: the segments, or all items. None where the offsets fall:
+    /// then nothing is determined.
     pub fn runs(&self, offsets: &[u32]) -> Option<Vec<Range<usize>>> {
         let Some(segments) = self.segments else {
             return Some(std::iter::once(0..self.count.get(self.items) as usize).collect());

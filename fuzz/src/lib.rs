@@ -1,5 +1,6 @@
-//! Random tests of sorts and splits: handles, requests and profiles are drawn, executed, and every byte of their memory is compared with an oracle
-//! that shares no code with the library. A seed, a kind and a case name the same test on every machine with the same device.
+//! Random tests of sorts and splits: handles, requests and profiles are drawn, executed, and every byte of their memory
+//! is compared with an oracle that shares no code with the library. A seed, a kind and a case name the same test on
+//! every machine with the same device.
 
 pub mod arena;
 pub mod calls;

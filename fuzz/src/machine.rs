@@ -121,7 +121,8 @@ impl Machine {
         &self.context
     }
 
-    /// The library with a profile, making pipelines when they are first recorded. Pipelines of the first one and of the last two are kept.
+    /// The library with a profile, making pipelines when they are first recorded. Pipelines of the first one and of the
+    /// last two are kept.
     ///
     /// # Errors
     /// The library's.

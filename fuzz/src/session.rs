@@ -17,9 +17,9 @@ use trommel_fuzz::tester::{Outcome, Submission, Tester, Verdict};
 
 /// Most items of a request on a CPU.
 const FEW_ITEMS: u32 = 2500;
-/// Failures that are simplified; all others are only told.
+/// Failures that are simplified; all others are only reported.
 const MOST_SHRUNK: u64 = 3;
-/// Failures that are told.
+/// Failures that are reported.
 const MOST_TOLD: u64 = 30;
 /// How often a failing case is run by itself, to say how often it fails.
 const AGAIN: u32 = 10;
@@ -38,7 +38,7 @@ struct Session<'a> {
     tally: Mutex<Tally>,
     errors: Mutex<Vec<String>>,
     /// What has been said of failures.
-    told: Mutex<Vec<String>>,
+    reported: Mutex<Vec<String>>,
     /// How long a failure is simplified.
     shrink_time: Duration,
     bar: ProgressBar,
@@ -90,7 +90,7 @@ impl<'a> Session<'a> {
             stop: AtomicBool::new(false),
             tally: Mutex::default(),
             errors: Mutex::default(),
-            told: Mutex::default(),
+            reported: Mutex::default(),
             shrink_time: Duration::from_secs(60),
             bar: ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
         })
@@ -241,7 +241,7 @@ impl<'a> Session<'a> {
             }
         }
         self.bar.suspend(|| println!("{text}"));
-        lock(&self.told).push(text);
+        lock(&self.reported).push(text);
         Ok(())
     }
 
@@ -272,7 +272,7 @@ mod tests {
         let tally = lock(&session.tally).clone();
         assert!(tally.cases >= 20 && tally.requests["sort"] >= 20, "{tally:?}");
         assert!(!tally.variants.is_empty(), "kernels ran");
-        assert_eq!(*lock(&session.told), [""; 0]);
+        assert_eq!(*lock(&session.reported), [""; 0]);
         assert!(session.finish().unwrap());
     }
 
@@ -281,8 +281,8 @@ mod tests {
         let args = args("--seed 5 --kind 0 --case 3 --profile built-in --only split --plant 2");
         let session = Session { shrink_time: Duration::from_secs(3), ..Session::new(&args).unwrap() };
         session.run();
-        let told = lock(&session.told).clone();
-        assert_eq!(told.len(), 1);
+        let reported = lock(&session.reported).clone();
+        assert_eq!(reported.len(), 1);
         let reproducer =
             "WRONG trommel-fuzz --seed 5 --kind 0 --case 3 --profile built-in --only split --max-items 300\n";
         for part in [
@@ -293,7 +293,7 @@ mod tests {
             "simplified:\n",
             "handle 0: SplitterInfo",
         ] {
-            assert!(told[0].contains(part), "{} should say: {part}", told[0]);
+            assert!(reported[0].contains(part), "{} should say: {part}", reported[0]);
         }
         assert_eq!(lock(&session.tally).wrong, 1);
         assert!(!session.finish().unwrap());

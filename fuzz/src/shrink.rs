@@ -43,8 +43,8 @@ impl Tester<'_> {
         Ok(Some(Verdict::Right))
     }
 
-    /// Simplifies a failure as long as something simpler fails too, for no longer than `patience`. Calls that are refused are none of the failures
-    /// that a wrong output becomes.
+    /// Simplifies a failure as long as something simpler fails too, for no longer than `patience`. Calls that are
+    /// refused are none of the failures that a wrong output becomes.
     ///
     /// # Errors
     /// Where the device cannot be used.

@@ -238,7 +238,8 @@ impl<'a> Tester<'a> {
     }
 }
 
-/// Whether a dispatch has enough workgroups for the case: profiles of small tiles and few workgroups in x run out of them.
+/// Whether a dispatch has enough workgroups for the case: profiles of small tiles and few workgroups in x run out of
+/// them.
 fn is_within_a_dispatch(live: &Live, case: &Case, tally: &mut Tally) -> bool {
     let refused = matches!(case.scratch_size(live), Err(Error::TooLarge { why: "the workgroups of one dispatch", .. }));
     tally.refused[2] += u64::from(refused);

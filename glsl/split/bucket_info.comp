@@ -3,12 +3,12 @@
 // - Reduce-then-scan with given starts: runs before the scatter pass, which reads the copy of the starts.
 // - Look-back without a histogram: runs after the scatter pass, which writes the counts.
 //
-// In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With COUNTS_ITEMS, for few items: keys or
-//      labels, and the count if it is in device memory.
+// In:  histogram[rows][BINS] of each problem; given bucket starts, starts[BINS]. With COUNTS_ITEMS, for few items: keys
+//      or labels, and the count if it is in device memory.
 // Out: offsets[BUCKETS + 1], counts[BUCKETS] and a VkDispatchIndirectCommand for each bucket, if requested; in the
 //      status, whether there are items without a bucket. With given starts: histogram[BINS + 1], a copy of them and the
-//      capacity of the output in items; in the status, whether an item exceeds the capacity. With COUNTS_ITEMS: the whole
-//      status.
+//      capacity of the output in items; in the status, whether an item exceeds the capacity. With COUNTS_ITEMS: the
+//      whole status.
 // Workgroups: one for each problem.
 // Memory order: inputs come from earlier dispatches. A concurrent scatter pass writes none of this kernel's inputs and
 //               reads none of its outputs. Workgroups share nothing: each has a problem of its own.

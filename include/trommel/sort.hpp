@@ -12,7 +12,8 @@
 namespace trommel {
 
 template <>
-struct StructureType<TrmSorterCreateInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO> {};
+struct StructureType<TrmSorterCreateInfo>
+    : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO> {};
 template <>
 struct StructureType<TrmSortInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_SORT_INFO> {};
 
@@ -51,7 +52,8 @@ public:
     using Info = TrmSortInfo;
 
     /// Sorts uint32_t keys. sorterInfo() and argsortInfo() make infos for other formats.
-    explicit Sorter(const Device &device, TrmValueType values = TRM_VALUE_TYPE_NONE, TrmStrategy strategy = TRM_STRATEGY_AUTO) {
+    explicit Sorter(const Device &device, TrmValueType values = TRM_VALUE_TYPE_NONE,
+                    TrmStrategy strategy = TRM_STRATEGY_AUTO) {
         auto made = info<TrmSorterCreateInfo>();
         made.valueType = values;
         made.strategy = strategy;

@@ -13,12 +13,14 @@
 namespace trommel {
 
 template <>
-struct StructureType<TrmSplitterCreateInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO> {};
+struct StructureType<TrmSplitterCreateInfo>
+    : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO> {};
 template <>
 struct StructureType<TrmSplitInfo> : std::integral_constant<TrmStructureType, TRM_STRUCTURE_TYPE_SPLIT_INFO> {};
 
 /// Returns the info of a splitter of uint32_t keys by the bits from beginBit on.
-inline TrmSplitterCreateInfo bitsInfo(std::uint32_t bucketCount, std::uint32_t beginBit, TrmValueType values = TRM_VALUE_TYPE_NONE) {
+inline TrmSplitterCreateInfo bitsInfo(std::uint32_t bucketCount, std::uint32_t beginBit,
+                                      TrmValueType values = TRM_VALUE_TYPE_NONE) {
     auto made = info<TrmSplitterCreateInfo>();
     made.valueType = values;
     made.bucketCount = bucketCount;
@@ -34,7 +36,8 @@ inline TrmSplitterCreateInfo rangesInfo(std::uint32_t bucketCount, TrmValueType 
 }
 
 /// Returns the info of a splitter with a user-defined bucket function. Keys have 32 bits or more.
-inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys = TRM_KEY_TYPE_U32, TrmValueType values = TRM_VALUE_TYPE_NONE) {
+inline TrmSplitterCreateInfo userInfo(std::uint32_t bucketCount, TrmKeyType keys = TRM_KEY_TYPE_U32,
+                                      TrmValueType values = TRM_VALUE_TYPE_NONE) {
     auto made = bitsInfo(bucketCount, 0, values);
     made.keyType = keys;
     made.bucketFunction = TRM_BUCKET_FUNCTION_USER;
@@ -67,9 +70,11 @@ public:
     }
 
     /// trmCreateSplitterFromSpirv()
-    static Splitter fromSpirv(const Device &device, const TrmSplitterCreateInfo &info, const std::vector<std::uint32_t> &code) {
+    static Splitter fromSpirv(const Device &device, const TrmSplitterCreateInfo &info,
+                              const std::vector<std::uint32_t> &code) {
         TrmSplitter splitter = nullptr;
-        check(trmCreateSplitterFromSpirv(device.get(), &info, code.data(), code.size() * sizeof(std::uint32_t), &splitter));
+        const std::size_t bytes = code.size() * sizeof(std::uint32_t);
+        check(trmCreateSplitterFromSpirv(device.get(), &info, code.data(), bytes, &splitter));
         return Splitter(splitter);
     }
 
@@ -93,7 +98,8 @@ public:
         return count;
     }
 
-    /// trmCompileSplitter(): creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling thread.
+    /// trmCompileSplitter(): creates pipelines of a splitter with TRM_SPLITTER_CREATE_DEFERRED_BIT on the calling
+    /// thread.
     void compile() const { check(trmCompileSplitter(get())); }
 
     /// trmGetSplitterReady()

@@ -114,7 +114,9 @@ macro_rules! problem_infos {
                 match (*info).s_type {
                     $(
                         #[cfg(feature = $feature)]
-                        s_type if s_type == <super::$info as Info>::TYPE as i32 => read_checked::<super::$info>(info).request(),
+                        s_type if s_type == <super::$info as Info>::TYPE as i32 => {
+                            read_checked::<super::$info>(info).request()
+                        }
                     )*
                     _ => unreachable!("check_problem() refuses other types"),
                 }

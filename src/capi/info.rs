@@ -22,19 +22,23 @@ pub(super) unsafe trait Info: Layout + Copy {
     const TYPE: TrmStructureType;
 }
 
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmDeviceRequirementsInfo {
-    const TYPE: TrmStructureType = TrmStructureType::DeviceRequirementsInfo;
+/// Names the type of each info struct.
+macro_rules! infos {
+    ($($info:ident: $structure_type:ident,)*) => {
+        $(
+            // SAFETY: the struct is one of the header, which all begin with these members and have only such members.
+            unsafe impl $crate::capi::info::Info for $info {
+                const TYPE: $crate::capi::TrmStructureType = $crate::capi::TrmStructureType::$structure_type;
+            }
+        )*
+    };
 }
+pub(super) use infos;
 
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmDeviceCreateInfo {
-    const TYPE: TrmStructureType = TrmStructureType::DeviceCreateInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmBatchInfo {
-    const TYPE: TrmStructureType = TrmStructureType::BatchInfo;
+infos! {
+    TrmDeviceRequirementsInfo: DeviceRequirementsInfo,
+    TrmDeviceCreateInfo: DeviceCreateInfo,
+    TrmBatchInfo: BatchInfo,
 }
 
 /// Reads an info of any version.

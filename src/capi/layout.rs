@@ -56,7 +56,8 @@ macro_rules! declarations {
             };
         })*
 
-        pub(in crate::capi) const DECLARATIONS: $crate::capi::layout::Declarations = $crate::capi::layout::Declarations {
+        pub(in crate::capi) const DECLARATIONS: $crate::capi::layout::Declarations =
+            $crate::capi::layout::Declarations {
             structs: &[$(<$name as $crate::capi::layout::Layout>::STRUCT),*],
             values: &[$(($text, $value as i64)),*],
         };

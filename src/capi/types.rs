@@ -183,7 +183,9 @@ declarations! {
         TrmRange { address, size }
         TrmScratch { buffer, offset, size }
         TrmTimestamps { pool, first }
-        TrmDeviceRequirementsInfo { s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, api_version, reserved }
+        TrmDeviceRequirementsInfo {
+            s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, api_version, reserved
+        }
         TrmDeviceCreateInfo {
             s_type, struct_size, p_next, get_instance_proc_addr, instance, physical_device, device, enabled_features,
             queue_family_index, debug_utils, pipeline_cache, allocation_callbacks, profile, creation_threads,

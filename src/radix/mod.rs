@@ -1,7 +1,7 @@
 //! Radix passes: stable distribution of items by digits of their keys. Sorts and splits are built of them.
 //!
-//! A primitive implements `Method`: it selects an algorithm, gives its `Outline`, lays out `Problems` in scratch and builds
-//! its plan of `Passes`.
+//! A primitive implements `Method`: it selects an algorithm, gives its `Outline`, lays out `Problems` in scratch and
+//! builds its plan of `Passes`.
 
 #![cfg_attr(
     not(all(feature = "sort", feature = "split")),

@@ -51,8 +51,8 @@ pub(crate) trait Method: Copy + Debug + Ord {
 
     fn items(job: &Self::Job) -> &Items;
 
-    /// The strategy of [`Strategy::Auto`], from that of the device; and the strategy of requests that are recorded alone
-    /// and have no prepare pass, if it differs.
+    /// The strategy of [`Strategy::Auto`], from that of the device; and the strategy of requests that are recorded
+    /// alone and have no prepare pass, if it differs.
     fn strategies(&self, format: &Format, of_device: Strategy) -> (Strategy, Option<Strategy>);
 
     /// The ranges that a job reads or writes, by role, without scratch.

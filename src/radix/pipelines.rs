@@ -51,8 +51,8 @@ impl<M: Method> Jobs<M::Job, M::Role> for Group<'_, M> {
 /// Returns every variant that some plan uses. `of_few`: the strategy of [`with_few`]. `batches`: whether
 /// requests are also recorded together.
 ///
-/// Plans change only at the range ends of [`Algorithm::range_ends`]. So the first and the last count of each range use all
-/// its variants.
+/// Plans change only at the range ends of [`Algorithm::range_ends`]. So the first and the last count of each range use
+/// all its variants.
 pub(crate) fn variants<M: Method>(
     method: &M,
     config: Config<'_>,

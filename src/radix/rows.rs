@@ -46,7 +46,8 @@ impl From<PassIndex> for PackedPass {
     }
 }
 
-/// Implements the conversion of facts to push constants. In the second form, the facts come with a row of their own type.
+/// Implements the conversion of facts to push constants. In the second form, the facts come with a row of their own
+/// type.
 macro_rules! push_constants {
     ($($push:ident { $($member:ident),* })*) => {$(
         impl From<&$crate::radix::PassFacts> for $push {

@@ -13,7 +13,9 @@ push_constants! {
 
 push_constants! {
     LabelPush of LabelProblem { scratch, problems, states, problem_count, segments }
-    ClearLookBackPush of BucketInfoProblem { scratch, problems, states, problem_count, tickets, chunk, tile_items, pass }
+    ClearLookBackPush of BucketInfoProblem {
+        scratch, problems, states, problem_count, tickets, chunk, tile_items, pass
+    }
     BucketInfoPush of BucketInfoProblem { scratch, problems, states, problem_count, pass }
     BoundsPush of BucketInfoProblem { scratch, problems, states, problem_count, segments }
     CountingInfoPush of CountingInfoProblem { scratch, problems, problem_count, digit }

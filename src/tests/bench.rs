@@ -121,8 +121,8 @@ impl Memory {
     }
 }
 
-/// Parts of scratch begin so many bytes behind the address that they are counted from, as if scratch were larger: the sum of the low
-/// words has a carry for all but one address in 64.
+/// Parts of scratch begin so many bytes behind the address that they are counted from, as if scratch were larger: the
+/// sum of the low words has a carry for all but one address in 64.
 pub(super) const AHEAD: u64 = (1 << 32) - (1 << 26);
 
 pub(super) struct Bench {

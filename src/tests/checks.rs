@@ -261,7 +261,7 @@ impl Bench {
         };
         let commands: Vec<u32> = counts.iter().flat_map(command).collect();
         for (range, expected) in [(of.offsets, offsets), (of.counts, counts), (of.commands, commands)] {
-            assert_eq!(self.words(memory, range.address, expected.len()), expected, "what is told of the buckets");
+            assert_eq!(self.words(memory, range.address, expected.len()), expected, "bucket information");
         }
     }
 

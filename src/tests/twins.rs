@@ -226,7 +226,8 @@ impl Twin {
         (0..self.len()).map(rank).collect()
     }
 
-    /// Where a split leaves its items that has moved them, where each bucket begins said by `starts`: those of one bucket, or of all.
+    /// Where a split leaves its items that has moved them, where each bucket begins said by `starts`: those of one
+    /// bucket, or of all.
     pub(super) fn placed(&self, row: &RadixProblem, to: Move, starts: &[u32]) -> Vec<(u64, Vec<u8>)> {
         let split = self.format.binning.output;
         let (mut parts, mut first) = (Vec::new(), 0);

@@ -4,8 +4,10 @@
 mod checks;
 mod hooks;
 mod merges;
+mod nvidia;
 mod ranks;
 mod shapes;
+mod text;
 
 #[doc(hidden)]
 pub use hooks::Hooks;
@@ -17,8 +19,6 @@ pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShap
 use crate::device::DeviceFacts;
 use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX, RANKING_VERIFIED};
 use crate::{Error, Result};
-use arrayvec::ArrayVec;
-use std::fmt;
 use std::str::FromStr;
 
 const VENDOR_NVIDIA: u32 = 0x10de;
@@ -111,20 +111,12 @@ impl FromStr for Ranking {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let current = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, current)| current);
+        let current =
+            text::FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, current)| current);
         let known = Self::ALL.into_iter().find(|ranking| ranking.name() == current);
         known.ok_or_else(|| malformed(format!("ranking {name} is unknown")))
     }
 }
-
-/// Names in profiles of earlier versions, and those of now.
-const FORMER_NAMES: [(&str, &str); 5] = [
-    ("proven", "verified"),
-    ("proven_by_places", "verified_by_source_index"),
-    ("sort_keys.recounted", "sort_keys.single_dispatch"),
-    ("sort_pairs.recounted", "sort_pairs.single_dispatch"),
-    ("sort_long.recounted", "sort_long.single_dispatch"),
-];
 
 /// The configuration of the library for a device. [`Profile::for_device`] returns the built-in one. A tuning run writes
 /// its text form (`Display`, `FromStr`), and device creation reads it.
@@ -182,52 +174,9 @@ impl Profile {
     /// The built-in profile of a device.
     pub fn for_device(facts: &DeviceFacts) -> Self {
         let mut profile = Self::portable(facts);
-        let nvidia = facts.vendor_id == VENDOR_NVIDIA && profile.lanes == 32 && facts.shared_memory >= 48 * 1024;
-        if nvidia && facts.max_invocations >= 1024 {
-            let (keys, pairs) = if facts.compute_only {
-                (NVIDIA_COMPUTE_KEYS, NVIDIA_COMPUTE_PAIRS)
-            } else {
-                (NVIDIA_GRAPHICS_KEYS, NVIDIA_GRAPHICS_PAIRS)
-            };
-            let segments = SmallShape::merge(128, 16);
-            // Measured with two or more workgroups at once on a multiprocessor.
-            let few_bins = |shape: Shape| Some(shape.into()).filter(|_| facts.compute_only);
-            let others = [Some(verified(u32::MAX, 256, 36).shape), few_bins(shape(384, 20))];
-            profile.sort_keys = shapes(
-                NVIDIA_RANKED,
-                NVIDIA_SMALL_KEYS,
-                &[],
-                keys,
-                others,
-                [NVIDIA_COUNTED_KEYS, NVIDIA_SINGLE_DISPATCH],
-                segments,
-            );
-            let others = [Some(shape(384, 22).into()), few_bins(shape(384, 16))];
-            profile.sort_pairs = shapes(
-                NVIDIA_RANKED,
-                NVIDIA_SMALL,
-                NVIDIA_MERGE_PAIRS,
-                pairs,
-                others,
-                [NVIDIA_COUNTED_PAIRS, NVIDIA_SINGLE_DISPATCH],
-                segments,
-            );
-            profile.sort_long = shapes(
-                &[],
-                NVIDIA_SMALL,
-                NVIDIA_MERGE_LONG,
-                NVIDIA_LONG,
-                [None; 2],
-                [&[], NVIDIA_SINGLE_DISPATCH],
-                SmallShape::merge(128, 8),
-            );
-            profile.sort_finish = shape(256, 4);
-            profile.prefixes_up_to = 1 << 29;
-            profile.small_ranking = Ranking::Verified;
-            profile.ring_window = 4;
-            profile.driver_specializes_subgroup_splits = true;
-            profile.plain_threads = 512;
-            profile.histogram_groups = 528;
+        let is_nvidia = facts.vendor_id == VENDOR_NVIDIA && profile.lanes == 32 && facts.shared_memory >= 48 * 1024;
+        if is_nvidia && facts.max_invocations >= 1024 {
+            nvidia::set(&mut profile, facts);
         }
         profile
     }
@@ -342,46 +291,12 @@ const fn shape(threads: u32, items: u32) -> Shape {
     Shape { threads, items }
 }
 
-const fn merges(up_to: u32, run: Shape, window: Shape) -> SizedMerge {
-    SizedMerge { up_to, run, window }
-}
-
-const fn ranks(above: u32, above_in_place: u32, up_to: u32, threads: u32, items: u32) -> SizedRank {
-    SizedRank { above, above_in_place, up_to, threads, items }
-}
-
 const fn sized(up_to: u32, threads: u32, items: u32) -> SizedTile {
     let shape = shape(threads, items);
     SizedTile {
         up_to,
         shape: TileShape { shape, ranking: Ranking::Ballots, swizzled: false, driver_specializes: false, groups: 0 },
     }
-}
-
-const fn verified(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    ranked(sized(up_to, threads, items), Ranking::Verified)
-}
-
-const fn verified_by_source_index(up_to: u32, threads: u32, items: u32) -> SizedTile {
-    ranked(sized(up_to, threads, items), Ranking::VerifiedBySourceIndex)
-}
-
-const fn ranked(sized: SizedTile, ranking: Ranking) -> SizedTile {
-    SizedTile { shape: TileShape { ranking, ..sized.shape }, ..sized }
-}
-
-const fn swizzled(sized: SizedTile) -> SizedTile {
-    SizedTile { shape: TileShape { swizzled: true, ..sized.shape }, ..sized }
-}
-
-const fn driver_specialized(sized: SizedTile) -> SizedTile {
-    SizedTile { shape: TileShape { driver_specializes: true, ..sized.shape }, ..sized }
-}
-
-/// Four workgroups for each multiprocessor of an H200. This also fills devices of up to 528 multiprocessors with one
-/// workgroup each.
-const fn persistent(sized: SizedTile) -> SizedTile {
-    SizedTile { shape: TileShape { groups: 528, ..sized.shape }, ..sized }
 }
 
 fn shapes(
@@ -406,175 +321,8 @@ fn shapes(
     }
 }
 
-// Measured on an H200, driver 580: see docs/sort.md. There are two tables: on the compute-only queue family a workgroup
-// may use twice the shared memory of an SM as on the graphics family. With 384 threads a kernel may use 80 registers,
-// with 256 threads 128. Segments were measured with `u32` keys only; the shapes for pairs and longer keys are derived.
-const NVIDIA_RANKED: &[SizedRank] =
-    &[ranks(1 << 11, 1 << 12, 1 << 12, 512, 32), ranks(1 << 11, 1 << 12, 1 << 13, 512, 64)];
-const NVIDIA_SMALL: &[SmallShape] =
-    &[SmallShape::buckets(512, 2), SmallShape::buckets(1024, 2), SmallShape::buckets(1024, 4)];
-const NVIDIA_SMALL_KEYS: &[SmallShape] = &[
-    SmallShape::buckets(512, 2),
-    SmallShape::buckets(1024, 2),
-    SmallShape::buckets(1024, 4),
-    SmallShape::radix(256, 32),
-];
-const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
-const NVIDIA_MERGE_LONG: &[SizedMerge] =
-    &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
-const NVIDIA_COMPUTE_KEYS: &[SizedTile] = &[
-    verified(1 << 17, 512, 4),
-    verified(1 << 18, 512, 8),
-    swizzled(verified(1 << 25, 384, 23)),
-    swizzled(verified_by_source_index(u32::MAX, 256, 36)),
-];
-const NVIDIA_COMPUTE_PAIRS: &[SizedTile] =
-    &[verified_by_source_index(1 << 18, 384, 8), verified_by_source_index(1 << 20, 384, 22), sized(u32::MAX, 384, 22)];
-const NVIDIA_GRAPHICS_KEYS: &[SizedTile] =
-    &[verified(1 << 17, 512, 4), verified(1 << 18, 512, 8), persistent(swizzled(verified(u32::MAX, 384, 23)))];
-const NVIDIA_GRAPHICS_PAIRS: &[SizedTile] = &[
-    verified_by_source_index(1 << 17, 512, 4),
-    verified_by_source_index(1 << 18, 384, 8),
-    persistent(verified_by_source_index(u32::MAX, 384, 22)),
-];
-const NVIDIA_COUNTED_KEYS: &[SizedTile] = &[sized(1 << 20, 512, 8), sized(1 << 23, 256, 16), sized(u32::MAX, 256, 16)];
-// Specialized by the library, pairs take 3 to 5 % longer from 2^25 on, and keys 4 % less.
-const NVIDIA_COUNTED_PAIRS: &[SizedTile] = &[
-    sized(1 << 20, 512, 8),
-    driver_specialized(sized(1 << 23, 256, 16)),
-    driver_specialized(sized(u32::MAX, 256, 16)),
-];
-const NVIDIA_SINGLE_DISPATCH: &[SizedTile] = &[sized(1 << 13, 512, 1), sized(1 << 15, 1024, 1)];
-const NVIDIA_LONG: &[SizedTile] = &[sized(1 << 18, 512, 4), sized(1 << 21, 256, 24), sized(u32::MAX, 256, 36)];
-
-fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl fmt::Display]) -> fmt::Result {
-    write!(f, "{name} =")?;
-    list.iter().try_for_each(|item| write!(f, " {item}"))?;
-    writeln!(f)
-}
-
-const DRIVER_SPECIALIZES_SUBGROUP_SPLITS: &str = "driver_specializes_subgroup_splits";
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "lanes = {}", self.lanes)?;
-        writeln!(f, "emulated_subgroups = {}", self.emulated_subgroups)?;
-        writeln!(f, "strategy = {}", self.strategy.name())?;
-        let shapes = [("sort_keys", &self.sort_keys), ("sort_pairs", &self.sort_pairs), ("sort_long", &self.sort_long)];
-        for (name, shapes) in shapes {
-            write_list(f, &format_args!("{name}.ranked"), &shapes.ranked)?;
-            write_list(f, &format_args!("{name}.small"), &shapes.small)?;
-            write_list(f, &format_args!("{name}.merges"), &shapes.merges)?;
-            write_list(f, &format_args!("{name}.tiles"), &shapes.tiles)?;
-            write_list(f, &format_args!("{name}.ring"), shapes.ring.as_slice())?;
-            write_list(f, &format_args!("{name}.few_bins"), shapes.few_bins.as_slice())?;
-            write_list(f, &format_args!("{name}.counted"), &shapes.counted)?;
-            write_list(f, &format_args!("{name}.single_dispatch"), &shapes.single_dispatch)?;
-            writeln!(f, "{name}.segments = {}", shapes.segments)?;
-        }
-        writeln!(f, "sort_finish = {}", self.sort_finish)?;
-        writeln!(f, "prefixes_up_to = {}", self.prefixes_up_to)?;
-        writeln!(f, "merge_fan = {}", self.merge_fan)?;
-        writeln!(f, "{DRIVER_SPECIALIZES_SUBGROUP_SPLITS} = {}", self.driver_specializes_subgroup_splits)?;
-        writeln!(f, "plain_threads = {}", self.plain_threads)?;
-        writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
-        writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
-        writeln!(f, "all_digits_up_to = {}", self.all_digits_up_to)?;
-        writeln!(f, "window = {}", self.window)?;
-        writeln!(f, "ring_window = {}", self.ring_window)?;
-        writeln!(f, "small_ranking = {}", self.small_ranking.name())?;
-        writeln!(f, "spin_limit = {}", self.spin_limit)?;
-        writeln!(f, "max_groups_x = {}", self.max_groups_x)?;
-        write!(f, "{}", self.hooks)
-    }
-}
-
-impl FromStr for Profile {
-    type Err = Error;
-
-    /// Parses the output of `Display`: `name = value` lines, `#` comments. Every name must occur once, and no other
-    /// name.
-    fn from_str(text: &str) -> Result<Self> {
-        let optional = |name: &str| {
-            let mut values = text
-                .lines()
-                .map(|line| line.split('#').next().unwrap_or(""))
-                .filter_map(|line| line.split_once('='))
-                .filter(|(found, _)| found.trim() == name || FORMER_NAMES.contains(&(found.trim(), name)))
-                .map(|(_, value)| value.trim());
-            match (values.next(), values.next()) {
-                (value, None) => Ok(value),
-                (_, Some(_)) => Err(malformed(format!("{name} is given twice"))),
-            }
-        };
-        let lookup = |name: &str| optional(name)?.ok_or_else(|| malformed(format!("{name} is missing")));
-        let shapes = |name: &str| -> Result<SortShapes> {
-            let line = |part: &str| lookup(&format!("{name}.{part}"));
-            let one = |part: &str| Some(line(part)?).filter(|text| !text.is_empty()).map(str::parse).transpose();
-            Ok(SortShapes {
-                ranked: parse_list(name, line("ranked")?)?,
-                small: parse_list(name, line("small")?)?,
-                merges: parse_list(name, line("merges")?)?,
-                tiles: parse_list(name, line("tiles")?)?,
-                ring: one("ring")?,
-                few_bins: one("few_bins")?,
-                counted: parse_list(name, line("counted")?)?,
-                single_dispatch: parse_list(name, line("single_dispatch")?)?,
-                segments: line("segments")?.parse()?,
-            })
-        };
-        let number = |name: &str| parse_number(lookup(name)?);
-        let profile = Self {
-            lanes: number("lanes")?,
-            emulated_subgroups: lookup("emulated_subgroups")? == "true",
-            strategy: {
-                let name = lookup("strategy")?;
-                let known = Strategy::ALL.into_iter().find(|strategy| strategy.name() == name);
-                known.ok_or_else(|| malformed(format!("strategy {name} is unknown")))?
-            },
-            sort_keys: shapes("sort_keys")?,
-            sort_pairs: shapes("sort_pairs")?,
-            sort_long: shapes("sort_long")?,
-            sort_finish: lookup("sort_finish")?.parse()?,
-            prefixes_up_to: number("prefixes_up_to")?,
-            merge_fan: number("merge_fan")?,
-            // Texts of earlier versions do not have it.
-            driver_specializes_subgroup_splits: optional(DRIVER_SPECIALIZES_SUBGROUP_SPLITS)? == Some("true"),
-            plain_threads: number("plain_threads")?,
-            histogram_groups: number("histogram_groups")?,
-            direct_up_to: number("direct_up_to")?,
-            all_digits_up_to: number("all_digits_up_to")?,
-            window: number("window")?,
-            ring_window: number("ring_window")?,
-            small_ranking: lookup("small_ranking")?.parse()?,
-            spin_limit: number("spin_limit")?,
-            max_groups_x: number("max_groups_x")?,
-            hooks: Hooks::read(optional)?,
-        };
-        let names = |text: &str| -> Vec<String> {
-            let settings = text.lines().filter_map(|line| line.split('#').next()?.split_once('='));
-            settings.map(|(name, _)| name.trim().to_owned()).collect()
-        };
-        let known = names(&profile.to_string());
-        let is_former = |name: &String| FORMER_NAMES.iter().any(|(former, _)| former == name);
-        let is_known = |name: &String| known.contains(name) || is_former(name) || Hooks::NAMES.contains(&name.as_str());
-        match names(text).into_iter().find(|name| !is_known(name)) {
-            Some(name) => Err(malformed(format!("{name} is unknown"))),
-            None => Ok(profile),
-        }
-    }
-}
-
 fn malformed(why: String) -> Error {
     Error::Malformed { argument: "profile", why }
-}
-
-fn parse_list<T: FromStr<Err = Error>>(name: &str, text: &str) -> Result<ArrayVec<T, 4>> {
-    let mut list = ArrayVec::new();
-    for item in text.split_whitespace() {
-        list.try_push(item.parse()?).map_err(|_| malformed(format!("{name}: at most four shapes")))?;
-    }
-    Ok(list)
 }
 
 fn parse_number(text: &str) -> Result<u32> {

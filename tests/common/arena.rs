@@ -433,13 +433,13 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
         return None;
     }
     builder.guard(4);
-    let told = job.device_count().unwrap_or(0);
+    let requested = job.device_count().unwrap_or(0);
     // Includes offsets past the end of the arrays.
     let beyond = job
         .offsets
         .get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize)
         .is_some_and(|end| *end > job.max());
-    let clamped = told > job.most() || beyond;
+    let clamped = requested > job.most() || beyond;
     let stray = job.bucket_counts().iter().any(|counts| counts.last().is_some_and(|count| *count != 0));
     let flags = [(clamped, STATUS_COUNT_CLAMPED), (stray, STATUS_NO_BUCKET), (job.overflows(), STATUS_OUTPUT_CLAMPED)];
     let expected: u32 = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum();
@@ -481,7 +481,7 @@ fn add_result(builder: &mut Builder, i: usize, words: &[u32]) -> Option<usize> {
     builder.guard(4);
     let before = builder.noise(words.len() * 4);
     let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    Some(builder.add(format!("what is told of the buckets of job {i}"), &before, &expected, false))
+    Some(builder.add(format!("bucket information of job {i}"), &before, &expected, false))
 }
 
 /// The request of a split with these arrays.

@@ -62,8 +62,17 @@ impl Mover {
                 };
                 let starts = if splitter.info().output == SplitOutput::Placed { array(9) } else { Range::NONE };
                 let [offsets, counts, commands] = [10, 11, 12].map(array);
-                let told = SplitInfo { offsets, counts, commands, command_items: 64, starts, ..given };
-                splitter.describe(&SplitInfo { count, segments, keys, values, keys_out, values_out, status, ..told })
+                let with_info = SplitInfo { offsets, counts, commands, command_items: 64, starts, ..given };
+                splitter.describe(&SplitInfo {
+                    count,
+                    segments,
+                    keys,
+                    values,
+                    keys_out,
+                    values_out,
+                    status,
+                    ..with_info
+                })
             }
         };
         text.expect("the count is allowed")

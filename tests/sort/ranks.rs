@@ -13,7 +13,8 @@ fn is_ranked(sorter: &Sorter, size: usize) -> bool {
     sorter.describe(&info).expect("the count is small").contains("sort_rank")
 }
 
-/// Sizes around the limits, all distributions, device counts. In a batch, one workgroup sorts each of the same problems.
+/// Sizes around the limits, all distributions, device counts. In a batch, one workgroup sorts each of the same
+/// problems.
 fn check(info: &SorterInfo) {
     let context = context(Setup::Narrow);
     let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");

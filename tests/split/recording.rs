@@ -90,7 +90,7 @@ pub(crate) fn timestamps() {
             // The result is NOT_READY if any query is unwritten; availability shows which ones.
             let _ = vk.get_query_pool_results(pool, 0, &mut results, flags);
             let written = results.iter().take_while(|result| result[1] != 0).count() as u32;
-            assert_eq!(written, most, "queries that timestamp_count tells of");
+            assert_eq!(written, most, "timestamp_count queries are written");
         }
         vk.destroy_query_pool(pool, None);
     }

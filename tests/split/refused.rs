@@ -103,7 +103,7 @@ pub(crate) fn refusals() {
     let cases = [&by_range, &by_bits, &by_ids, &by_splitters, &placed, &segmented];
     let jobs = cases.map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host).cut(vec![0, 500, 1000]));
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
-    let [range, bits, ids, splitters, told, cut] = [0, 1, 2, 3, 4, 5].map(|job| arena.split_info(job));
+    let [range, bits, ids, splitters, with_info, cut] = [0, 1, 2, 3, 4, 5].map(|job| arena.split_info(job));
     let many = Segments { count: Count::host(1 << 28), offsets: Range { size: 1 << 31, ..cut.segments.offsets } };
     // Splits of few items need no scratch except for labels.
     let required = by_splitters.splitter.scratch_size(1000).expect("few");
@@ -147,14 +147,14 @@ pub(crate) fn refusals() {
             SplitInfo { splitters: Range { size: 11, ..splitters.splitters }, ..splitters },
             "splitters.size 11 < 12 required".into(),
         ),
-        (&placed, SplitInfo { starts: Range::NONE, ..told }, "starts.address is null".into()),
+        (&placed, SplitInfo { starts: Range::NONE, ..with_info }, "starts.address is null".into()),
         // Includes the start of items without a bucket.
         (
             &placed,
-            SplitInfo { starts: Range { size: 20, ..told.starts }, ..told },
+            SplitInfo { starts: Range { size: 20, ..with_info.starts }, ..with_info },
             "starts.size 20 < 24 required".into(),
         ),
-        (&placed, SplitInfo { starts: told.keys_out, ..told }, "keysOut and starts overlap".into()),
+        (&placed, SplitInfo { starts: with_info.keys_out, ..with_info }, "keysOut and starts overlap".into()),
         (&by_bits, SplitInfo { starts: bits.keys, ..bits }, "starts is malformed: the output is not placed".into()),
         (
             &by_bits,

@@ -66,7 +66,8 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Run random sorts, splits and batches on this machine's device: `cargo xtask fuzz --minutes 10 --seed 1`; `--help` lists the options
+    /// Run random sorts, splits and batches on this machine's device: `cargo xtask fuzz --minutes 10 --seed 1`;
+    /// `--help` lists the options
     #[command(disable_help_flag = true)]
     Fuzz {
         /// Arguments of `trommel-fuzz`

@@ -118,7 +118,8 @@ fn header_check(this: &Path) -> Step {
 
 /// The steps that run beside one another: what tests the library on each driver, and what keeps few cores busy.
 fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
-    // First, when no other step begins for minutes: the package is built in the target folder, which cargo locks meanwhile.
+    // First, when no other step begins for minutes: the package is built in the target folder, which cargo locks
+    // meanwhile.
     let mut steps = vec![bindings(full)?];
     for configuration in configurations()? {
         steps.push(configuration.step(full)?);
@@ -141,7 +142,8 @@ fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Random sorts, splits and batches on lavapipe, and random calls of the C ABI. The seed is always the same: a run fails because of a change.
+/// Random sorts, splits and batches on lavapipe, and random calls of the C ABI. The seed is always the same: a run
+/// fails because of a change.
 fn random_testers(full: bool) -> Result<[Step; 2]> {
     let minutes = if full { "20" } else { "2" };
     let step = |name, program| -> Result<Step> {
@@ -166,8 +168,8 @@ fn examples(full: bool) -> Result<Step> {
 /// Features that need the compiler of GLSL. One set for all commands: each set builds the library once more.
 const COMPILER: [&str; 3] = ["--workspace", "--features", "trommel/runtime-shaders,xtask/shaders,ffi-tests/compiler"];
 
-/// Lints and builds of what needs the compiler of GLSL, and of shaderc first. By themselves, because cargo locks the target folder while
-/// it builds: a step beside them would wait.
+/// Lints and builds of what needs the compiler of GLSL, and of shaderc first. By themselves, because cargo locks the
+/// target folder while it builds: a step beside them would wait.
 fn compiler_builds() -> [Step; 2] {
     [
         Step::new("clippy, all features", 20, [clippy(&[&COMPILER[..], &["--all-targets"]].concat())]),
@@ -225,7 +227,7 @@ const ON_DEVICES: [&str; 4] =
 const NO_DRIVER: &str = "/dev/null";
 
 /// Ten tests from end to end, each with the test binary that has it.
-fn telling() -> Result<Vec<(String, String)>> {
+fn named_tests() -> Result<Vec<(String, String)>> {
     let path = workspace::root().join("tests/quick.txt");
     let text = fs::read_to_string(&path).with_context(|| workspace::shown(&path))?;
     let tests = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
@@ -245,11 +247,11 @@ fn quick_steps(this: &Path) -> Result<Vec<Step>> {
         .envs(drivers::select(Path::new(NO_DRIVER)));
 
     // One by one: test binaries with a harness of their own take a single name.
-    let named = telling()?;
+    let named = named_tests()?;
     let command = |(binary, test): &(String, String)| {
         validated(&[&tests_of_workspace(&[binary])[..], &["--", "--exact", test]].concat(), false)
     };
-    let telling = named.iter().map(command).collect::<Result<Vec<_>>>()?;
+    let commands = named.iter().map(command).collect::<Result<Vec<_>>>()?;
     let tests: Vec<_> = named.iter().map(|(_, test)| test.as_str()).collect();
     Ok(vec![
         format_check(),
@@ -258,7 +260,7 @@ fn quick_steps(this: &Path) -> Result<Vec<Step>> {
         header_check(this),
         Step::new(BUILD, 20, [cargo(&["test", "--workspace", "--no-run"])]),
         Step::new("tests without a device", 10, [without_device]).needs(&[BUILD]),
-        Step::new("ten tests on lavapipe", 10, telling).needs(&[INSTALL, BUILD]).expects(&tests),
+        Step::new("ten tests on lavapipe", 10, commands).needs(&[INSTALL, BUILD]).expects(&tests),
     ])
 }
 
@@ -290,7 +292,8 @@ struct Configuration {
 
 /// Every driver in every form.
 fn configurations() -> Result<Vec<Configuration>> {
-    // Kernels with subgroups out of shared memory are the same on every driver, and so is what the host does to plan and record.
+    // Kernels with subgroups out of shared memory are the same on every driver, and so is what the host does to plan
+    // and record.
     const EMULATED: &str = "emulated_";
     const RECORDING: &str = "takes_no_heap";
     const PLANNING: [&str; 3] = ["tests::hazards", "tests::plans", "tests::merges"];
@@ -328,8 +331,9 @@ fn configurations() -> Result<Vec<Configuration>> {
             .concat(),
         });
     }
-    // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a loop, whose turns count
-    // as well: so nothing waits here, with one thread and without the test of long waits. And it does not outlive a device that is kept.
+    // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a
+    // loop, whose turns count as well: so nothing waits here, with one thread and without the test of long waits. And
+    // it does not outlive a device that is kept.
     let mut alone = lavapipe(8)?;
     alone.extend([(BRIEF, "2".to_owned()), ("LP_NUM_THREADS", "1".to_owned())]);
     configurations.push(Configuration {
@@ -366,8 +370,9 @@ impl Configuration {
     }
 }
 
-/// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in earnest. It ends
-/// all loops of an invocation that has made 65,535 turns in all of them together, which no look-back here reaches.
+/// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in
+/// earnest. It ends all loops of an invocation that has made 65,535 turns in all of them together, which no look-back
+/// here reaches.
 fn lavapipe(lanes: u32) -> Result<Env> {
     let caches = format!("lavapipe-{lanes}");
     let mut env =
@@ -425,7 +430,8 @@ fn clippy(arguments: &[&str]) -> Command {
     command
 }
 
-/// One command a module, because spirv-val takes one file; modules that are committed compressed are decompressed for it.
+/// One command a module, because spirv-val takes one file; modules that are committed compressed are decompressed for
+/// it.
 fn spirv_val() -> Result<Vec<Command>> {
     let mut commands = Vec::new();
     let plain = workspace::target().join("spirv");
@@ -466,7 +472,7 @@ fn licences() -> Step {
 
 #[cfg(test)]
 mod tests {
-    use super::{NO_DRIVER, SWIFTSHADER, quick_steps, steps, telling};
+    use super::{NO_DRIVER, SWIFTSHADER, named_tests, quick_steps, steps};
     use crate::{budgets, workspace};
     use std::{collections::BTreeSet, ffi::OsStr, path::Path, process::Command};
 
@@ -547,6 +553,6 @@ mod tests {
 
     #[test]
     fn there_are_ten_telling_tests() {
-        assert_eq!(telling().unwrap().len(), 10);
+        assert_eq!(named_tests().unwrap().len(), 10);
     }
 }

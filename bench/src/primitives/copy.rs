@@ -42,7 +42,8 @@ struct Copies(u32);
 
 impl Operation for Copies {
     fn arrays(&self) -> Vec<ArrayInfo> {
-        // Without a first buffer nothing is restored before the run, so that the copy reads from memory and not from a cache.
+        // Without a first buffer nothing is restored before the run, so that the copy reads from memory and not from a
+        // cache.
         let fields = vec![Field { content: Content::Keys(Keys::Random), size: 4 }];
         vec![ArrayInfo { fields, stride: 4, sides: [false, true], capacity: self.0 }]
     }

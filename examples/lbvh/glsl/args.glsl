@@ -1,4 +1,5 @@
-// What the kernels of the tree and the picture are given: one block of addresses (the host's twin is `Args` in record.rs).
+// What the kernels of the tree and the picture are given: one block of addresses (the host's twin is `Args` in
+// record.rs).
 
 #include "scene.glsl"
 

@@ -1,7 +1,8 @@
 // In:  the tree, points, triangles and the view. Out: secondary rays, their count, and the dispatch over them.
-//      Where the ray through the middle of a pixel meets the mesh, `rays_a_pixel` rays leave: a matt surface's, about the triangle's own
-//      normal, so that none begins below it. They lie as a wavefront tracer appends them: tile by tile in any order, in a tile
-//      sample by sample, in a sample pixel by pixel. Neighbours in memory begin side by side and go anywhere.
+//      Where the ray through the middle of a pixel meets the mesh, `rays_a_pixel` rays leave: a matt surface's, about
+//      the triangle's own normal, so that none begins below it. They lie as a wavefront tracer appends them: tile by
+//      tile in any order, in a tile sample by sample, in a sample pixel by pixel. Neighbours in memory begin side by
+//      side and go anywhere.
 // One invocation a pixel.
 // Memory order: the atomics are relaxed; the next dispatch reads the results behind a barrier.
 // Progress: none needed.

@@ -1,6 +1,6 @@
-// In:  triangles and points. Out: bounds, the box of all centroids, as six ordered words: the first three are the smallest
-//      coordinates, the last three the complement of the largest, so that one fill with ones clears all six and one
-//      operation, atomicMin, serves them all.
+// In:  triangles and points. Out: bounds, the box of all centroids, as six ordered words: the first three are the
+//      smallest coordinates, the last three the complement of the largest, so that one fill with ones clears all six
+//      and one operation, atomicMin, serves them all.
 // Memory order: the atomics are relaxed; the next dispatch reads the result behind a barrier.
 // Progress: none needed.
 #version 460

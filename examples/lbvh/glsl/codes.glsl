@@ -1,5 +1,5 @@
-// Morton codes: x in the highest bit of each group of three. Of 30 bits they are words, of 63 bits pairs of words, the low
-// one first: in memory the keys that the sort takes, here never 64-bit integers, which not every device has.
+// Morton codes: x in the highest bit of each group of three. Of 30 bits they are words, of 63 bits pairs of words, the
+// low one first: in memory the keys that the sort takes, here never 64-bit integers, which not every device has.
 
 const uint AXIS_BITS = MORTON_BITS / 3;
 const bool TWO_WORDS = MORTON_BITS > 32;

@@ -1,5 +1,5 @@
-// In:  the tree, points, triangles, rays, and the order in which invocations take them, where one is given. Out: what each ray meets
-//      first, at the ray's own place, so that whatever the order is, the bytes are the same.
+// In:  the tree, points, triangles, rays, and the order in which invocations take them, where one is given. Out: what
+//      each ray meets first, at the ray's own place, so that whatever the order is, the bytes are the same.
 // One invocation a ray.
 // Progress: none needed.
 #version 460

@@ -1,7 +1,7 @@
 // In:  visits of every pixel and their histogram. Out: the heat map, with a legend from 0 to the end of its scale.
 //      The scale ends where 99.5 % of the pixels lie below, so that a few dear pixels do not darken all others.
-//      Colours: equal steps of lightness in OKLab (B. Ottosson, "A perceptual color space for image processing", 2020), from a
-//      dark violet through red to a pale yellow: lightness alone tells the order.
+//      Colours: equal steps of lightness in OKLab (B. Ottosson, "A perceptual color space for image processing", 2020),
+//      from a dark violet through red to a pale yellow: lightness alone tells the order.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -35,7 +35,8 @@ vec3 heat_colour(float x) {
     return pow(clamp(linear, 0.0, 1.0), vec3(1.0 / 2.2));
 }
 
-// The end of the scale, found by the whole workgroup: sums of 16 bins each, then the sum and the bin that holds the limit.
+// The end of the scale, found by the whole workgroup: sums of 16 bins each, then the sum and the bin that holds the
+// limit.
 void find_scale(uint lane, uint pixels) {
     Words histogram = Words(args.histogram);
     uint sum = 0u;

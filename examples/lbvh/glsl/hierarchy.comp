@@ -1,6 +1,8 @@
-// In:  the sorted codes. Out: the children of every internal node, the parent of every node, and cleared arrival counters.
-//      Each internal node is found alone, from the codes only: node i covers a range of leaves with one end at i.
-// Paper: T. Karras, "Maximizing Parallelism in the Construction of BVHs, Octrees, and k-d Trees", HPG 2012, sections 3, 4
+// In:  the sorted codes. Out: the children of every internal node, the parent of every node, and cleared arrival
+//      counters. Each internal node is found alone, from the codes only: node i covers a range of leaves with one end
+//      at i.
+// Paper: T. Karras, "Maximizing Parallelism in the Construction of BVHs, Octrees, and k-d Trees", HPG 2012, sections 3,
+// 4
 //      (equal codes are told apart by their index, as if it were appended to the code).
 // Depth: along a path the common prefix of (code, index) grows at each node, so that no path has more than
 //      MORTON_BITS + 32 internal nodes: the tracer's stack relies on it.
@@ -16,7 +18,8 @@
 
 layout(local_size_x = 128) in;
 
-// Length of the common prefix of leaves i and j in bits, with the zeros before a code of one word; -1 where j is no leaf.
+// Length of the common prefix of leaves i and j in bits, with the zeros before a code of one word; -1 where j is no
+// leaf.
 int common_prefix(uint i, uvec2 code, int j) {
     if (j < 0 || j >= int(args.triangle_count)) {
         return -1;

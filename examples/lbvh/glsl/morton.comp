@@ -45,7 +45,8 @@ void main() {
         return;
     }
 
-    // 1. The grid: 2^AXIS_BITS cells along each axis. An axis without extent has one cell, also where all centroids are one point.
+    // 1. The grid: 2^AXIS_BITS cells along each axis. An axis without extent has one cell, also where all centroids are
+    //    one point.
     Words bounds = Words(args.bounds);
     vec3 lo = vec3(unordered(bounds.v[0]), unordered(bounds.v[1]), unordered(bounds.v[2]));
     vec3 hi = vec3(unordered(~bounds.v[3]), unordered(~bounds.v[4]), unordered(~bounds.v[5]));

@@ -1,5 +1,5 @@
-// What the kernels of secondary rays are given: a block of addresses of their own (the host's twin is `Args` in secondary.rs), and the
-// rays. Its first members are those that traverse.glsl asks for.
+// What the kernels of secondary rays are given: a block of addresses of their own (the host's twin is `Args` in
+// secondary.rs), and the rays. Its first members are those that traverse.glsl asks for.
 
 #include "scene.glsl"
 

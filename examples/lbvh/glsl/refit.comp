@@ -1,12 +1,12 @@
 // In:  the hierarchy, the sorted ids, triangles and points. Out: the leaves, and the box of every node.
-//      One invocation a leaf. It writes its leaf and climbs; of the two that reach a node the first stops and the second,
-//      which knows both children done, writes the node's box and climbs on.
+//      One invocation a leaf. It writes its leaf and climbs; of the two that reach a node the first stops and the
+//      second, which knows both children done, writes the node's box and climbs on.
 // Paper: T. Karras, HPG 2012, section 3 (the bottom-up pass with atomic counters).
 // Memory order: a box is written before the arrival at its parent is counted, with release; who counts second has
-//      acquired, so both boxes, and by cumulativity all boxes below them, are visible to it. The nodes are nonprivate, since
-//      only then do availability and visibility apply to them. All invocations run on one queue, so that the scope of its family
-//      suffices: lavapipe (Mesa 22.3) takes memory barriers of workgroup and device scope for control barriers, and loses
-//      invocations where they stand in a loop.
+//      acquired, so both boxes, and by cumulativity all boxes below them, are visible to it. The nodes are nonprivate,
+//      since only then do availability and visibility apply to them. All invocations run on one queue, so that the
+//      scope of its family suffices: lavapipe (Mesa 22.3) takes memory barriers of workgroup and device scope for
+//      control barriers, and loses invocations where they stand in a loop.
 // Progress: none needed; nobody waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,12 +1,12 @@
-// What all kernels of the example know: the records behind addresses, and how wide Morton codes are. All buffers are reached by
-// address; no descriptor exists.
+// What all kernels of the example know: the records behind addresses, and how wide Morton codes are. All buffers are
+// reached by address; no descriptor exists.
 
 #define NONE 0xffffffffu
 
 layout(constant_id = 0) const uint MORTON_BITS = 30; // 30 or 63; the host's twin is `Morton` in morton.rs
 
-// 2n - 1 nodes for n triangles: node 0 is the root, nodes 0 .. n-2 are internal with two children, nodes n-1 .. 2n-2 are
-// the leaves in Morton order. In a leaf `left` is the triangle and `right` is NONE.
+// 2n - 1 nodes for n triangles: node 0 is the root, nodes 0 .. n-2 are internal with two children, nodes n-1 .. 2n-2
+// are the leaves in Morton order. In a leaf `left` is the triangle and `right` is NONE.
 struct Node {
     vec3 lo;
     uint left;

@@ -1,7 +1,7 @@
-// In:  the tree, points, triangles, vertices and the view. Out: the shaded picture, the nodes that the rays from the eye visited
-//      (mean of a pixel), and a histogram of that mean.
-//      A sample is a ray from the eye, one to the key light and one into the hemisphere, where the sky, the ground or the
-//      mesh itself meets it: sky light with its occlusion. The ground shows only what the mesh takes from it, so
+// In:  the tree, points, triangles, vertices and the view. Out: the shaded picture, the nodes that the rays from the
+//      eye visited (mean of a pixel), and a histogram of that mean.
+//      A sample is a ray from the eye, one to the key light and one into the hemisphere, where the sky, the ground or
+//      the mesh itself meets it: sky light with its occlusion. The ground shows only what the mesh takes from it, so
 //      that it has no horizon: its colour is the backdrop's, times the share of its light that arrives.
 // One invocation a pixel; the host records bands of rows, so that no dispatch runs long.
 // Progress: none needed.
@@ -37,7 +37,8 @@ vec3 backdrop(vec2 at) {
     return colour * (1.0 - 0.16 * dot(at, at));
 }
 
-// Light from the key and the hemisphere at a surface point, each with its occlusion; the two are kept apart for the ground.
+// Light from the key and the hemisphere at a surface point, each with its occlusion; the two are kept apart for the
+// ground.
 void gather(vec3 p, vec3 geometric, vec3 n, uvec2 seeds, uint i, View view, vec3 albedo, out vec3 key, out vec3 sky) {
     uint uncounted = 0u;
     vec3 origin = p + geometric * (2e-4 * view.radius);

@@ -1,13 +1,15 @@
 // Before the first round of a step:
-// In:  the grouped list: its length, where its buckets begin (of a split as the splitter says, of a sorted list by searching for
-//      the borders), and the least distance in it.
+// In:  the grouped list: its length, where its buckets begin (of a split as the splitter says, of a sorted list by
+//      searching for the borders), and the least distance in it.
 // Out: how many items are near, what keys are relative to from now on, and the dispatch over the list.
-//      Near is the first bucket that has items, and those behind it until there are `fill`; never the last, which has no end.
-//      Where only that one has items, nothing is near: all are carried over, and keys begin at the least distance.
+//      Near is the first bucket that has items, and those behind it until there are `fill`; never the last, which has
+//      no end. Where only that one has items, nothing is near: all are carried over, and keys begin at the least
+//      distance.
 // Before a later round:
 // In:  how many items there are for it, and in the pile. Out: the dispatch over them.
-//      Each round appends at most as many items as the graph has edges. Where the pile would have no room for so many, nothing is near:
-//      what was for this round is carried over, for which there is room, because room for it was left before the round that appended it.
+//      Each round appends at most as many items as the graph has edges. Where the pile would have no room for so many,
+//      nothing is near: what was for this round is carried over, for which there is room, because room for it was left
+//      before the round that appended it.
 // Progress: none needed. One workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require

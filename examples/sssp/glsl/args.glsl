@@ -1,9 +1,9 @@
-// What every kernel of the example is given: one block of addresses (the host's twin is `Args` in record.rs), and the records behind
-// them. All buffers are reached by address; no descriptor exists.
+// What every kernel of the example is given: one block of addresses (the host's twin is `Args` in record.rs), and the
+// records behind them. All buffers are reached by address; no descriptor exists.
 //
-// An item of a list is a vertex and the distance at which it was put there, as a key: the distance beyond `base`. It is stale when
-// the vertex has come nearer since, for then another item has been made of it. Distances of a vertex only fall, so that no two items
-// are the same, and at any time one item of a vertex at most is not stale.
+// An item of a list is a vertex and the distance at which it was put there, as a key: the distance beyond `base`. It is
+// stale when the vertex has come nearer since, for then another item has been made of it. Distances of a vertex only
+// fall, so that no two items are the same, and at any time one item of a vertex at most is not stale.
 
 #define NONE 0xffffffffu
 

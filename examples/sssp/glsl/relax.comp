@@ -1,8 +1,9 @@
-// In:  a list, graph, distances. Out: lower distances, an item for each in the list for the next round or in the pile, and in the pile
-//      those items of the list that are not near yet, unless stale.
-//      A workgroup takes 256 items. The edges of those that are near are numbered through, so that each invocation has as many
-//      however they are distributed; a vertex of very many is left to `tasks`, a workgroup a task.
-// Paper: A. Davidson, S. Baxter, M. Garland, J. Owens, "Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths",
+// In:  a list, graph, distances. Out: lower distances, an item for each in the list for the next round or in the pile,
+//      and in the pile those items of the list that are not near yet, unless stale.
+//      A workgroup takes 256 items. The edges of those that are near are numbered through, so that each invocation has
+//      as many however they are distributed; a vertex of very many is left to `tasks`, a workgroup a task.
+// Paper: A. Davidson, S. Baxter, M. Garland, J. Owens, "Work-Efficient Parallel GPU Methods for Single-Source Shortest
+// Paths",
 //      IPDPS 2014 (near and far, buckets, edges shared out among invocations).
 // Progress: none needed.
 #version 460

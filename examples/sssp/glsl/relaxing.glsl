@@ -1,6 +1,6 @@
 // Relaxing an edge and appending to the list, for the kernels that do.
-// Memory order: all atomics are relaxed. Distances only fall, so that an old value costs an item that turns out stale, and never a
-// better distance: the atomicMin decides.
+// Memory order: all atomics are relaxed. Distances only fall, so that an old value costs an item that turns out stale,
+// and never a better distance: the atomicMin decides.
 
 uint load_distance(uint vertex) {
     return atomicLoad(Words(args.distances).v[vertex], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -40,7 +40,8 @@ void append(State state, uint distance, uint vertex) {
     }
 }
 
-// Goes along an edge from a vertex at this distance. A sum that does not fit is no way: distances that exist do, as the host checks.
+// Goes along an edge from a vertex at this distance. A sum that does not fit is no way: distances that exist do, as the
+// host checks.
 void relax_edge(State state, uint distance, uint edge) {
     Edge e = Edges(args.edges).v[edge];
     uint reached = distance + e.weight;

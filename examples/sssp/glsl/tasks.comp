@@ -1,4 +1,5 @@
-// In:  the tasks that `relax` left, graph, distances. Out: as of `relax`. Each workgroup takes one task after the other.
+// In:  the tasks that `relax` left, graph, distances. Out: as of `relax`. Each workgroup takes one task after the
+//      other.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require

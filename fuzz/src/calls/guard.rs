@@ -121,7 +121,8 @@ mod tests {
     fn a_touched_guard_page_ends_the_process() {
         let block = Block::new().expect("memory");
         let last = block.place(&[1], 1);
-        // SAFETY: the child does nothing but touch the page and end; write() and _exit() are all that its handler calls.
+        // SAFETY: the child does nothing but touch the page and end; write() and _exit() are all that its handler
+        // calls.
         unsafe {
             let child = libc::fork();
             if child == 0 {

@@ -138,7 +138,8 @@ impl Image {
         bytes
     }
 
-    /// Whether structSize is one of this version, of an earlier one (which ends where a member begins) or of a later one.
+    /// Whether structSize is one of this version, of an earlier one (which ends where a member begins) or of a later
+    /// one.
     pub(crate) fn size_is_known<T: Info>(&self) -> bool {
         let size = self.size();
         let older = T::STRUCT.members.iter().any(|member| member.offset >= HEADER && member.offset == size);

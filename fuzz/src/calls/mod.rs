@@ -1,7 +1,7 @@
 //! Calls the C ABI with random good and bad arguments, on a Vulkan that executes nothing.
 //!
-//! Every call is compared with a model of the header: errors record nothing and write no output, good calls record valid commands and
-//! the same ones again. Info structs, lists, texts and outputs end at a page that nobody may touch.
+//! Every call is compared with a model of the header: errors record nothing and write no output, good calls record
+//! valid commands and the same ones again. Info structs, lists, texts and outputs end at a page that nobody may touch.
 
 pub(crate) mod breakage;
 pub(crate) mod case;

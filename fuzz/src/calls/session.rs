@@ -111,7 +111,8 @@ impl DeviceArguments {
             (std::mem::offset_of!(Create, allocation_callbacks), address((&raw const callbacks).cast())),
             (std::mem::offset_of!(Create, profile), profile),
         ];
-        // SAFETY: what the image points to is null or as the header asks, or breaks a rule that the library has to find out.
+        // SAFETY: what the image points to is null or as the header asks, or breaks a rule that the library has to find
+        // out.
         unsafe { trmCreateDevice(place::<Create>(&blocks.info, image, &pointers), device) }
     }
 }

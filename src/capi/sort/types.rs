@@ -1,7 +1,7 @@
 //! The structs, flags and handle of sorters.
 
 use crate::capi::TrmStructureType;
-use crate::capi::info::Info;
+use crate::capi::info::infos;
 use crate::capi::layout::declarations;
 use crate::capi::radix::{TrmSegments, raw};
 use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
@@ -108,20 +108,16 @@ pub struct TrmSortInfo {
     pub segments: TrmSegments,
 }
 
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSorterCreateInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SorterCreateInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSortInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SortInfo;
+infos! {
+    TrmSorterCreateInfo: SorterCreateInfo,
+    TrmSortInfo: SortInfo,
 }
 
 declarations! {
     structs {
         TrmSorterCreateInfo {
-            s_type, struct_size, p_next, key_type, value_type, strategy, flags, order, value_size, begin_bit, end_bit, placement,
+            s_type, struct_size, p_next, key_type, value_type, strategy, flags, order, value_size, begin_bit, end_bit,
+            placement,
             layout, max_count, reserved
         }
         TrmSortInfo {

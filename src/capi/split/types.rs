@@ -1,7 +1,7 @@
 //! The structs, enums, flags, status bits and handle of splitters.
 
 use crate::capi::TrmStructureType;
-use crate::capi::info::Info;
+use crate::capi::info::infos;
 use crate::capi::layout::declarations;
 use crate::capi::radix::TrmSegments;
 use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
@@ -238,25 +238,23 @@ pub struct TrmSplitInfo {
     pub segments: TrmSegments,
 }
 
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSplitterCreateInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SplitterCreateInfo;
-}
-
-// SAFETY: the definition satisfies the trait.
-unsafe impl Info for TrmSplitInfo {
-    const TYPE: TrmStructureType = TrmStructureType::SplitInfo;
+infos! {
+    TrmSplitterCreateInfo: SplitterCreateInfo,
+    TrmSplitInfo: SplitInfo,
 }
 
 declarations! {
     structs {
         TrmSplitterCreateInfo {
-            s_type, struct_size, p_next, key_type, value_type, strategy, flags, bucket_count, bucket_function, begin_bit, value_size,
+            s_type, struct_size, p_next, key_type, value_type, strategy, flags, bucket_count, bucket_function,
+            begin_bit, value_size,
             layout, max_count, output, output_bucket, method, reserved
         }
         TrmSplitInfo {
-            s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride, low, width,
-            splitters, bucket_ids, user_address, user_words, offsets, counts, commands, command_items, scratch, status, timestamps,
+            s_type, struct_size, p_next, splitter, count, keys, values, keys_out, values_out, key_stride, value_stride,
+            low, width,
+            splitters, bucket_ids, user_address, user_words, offsets, counts, commands, command_items, scratch, status,
+            timestamps,
             starts, segments
         }
     }

@@ -15,9 +15,9 @@ macro_rules! sources {
 }
 
 sources! {
-    "radix/bins.glsl" "core/extensions.glsl" "radix/keys.glsl" "core/memory.glsl" "core/shared.glsl" "core/subgroup.glsl"
-    "radix/counts.glsl" "radix/input.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/segment_offsets.glsl" "radix/share.glsl"
-    "radix/tile_map.glsl" "split/functions.glsl" "split/user.glsl"
+    "radix/bins.glsl" "core/extensions.glsl" "radix/keys.glsl" "core/memory.glsl" "core/shared.glsl"
+    "core/subgroup.glsl" "radix/counts.glsl" "radix/input.glsl" "radix/problem.glsl" "radix/scratch.glsl"
+    "radix/segment_offsets.glsl" "radix/share.glsl" "radix/tile_map.glsl" "split/functions.glsl" "split/user.glsl"
 }
 
 const KERNEL: &str = include_str!("../../../glsl/split/label.comp");

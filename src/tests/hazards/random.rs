@@ -1,4 +1,5 @@
-//! The recorder on random plans: passes that read and write any resources, tables, indirect groups, several plans side by side.
+//! The recorder on random plans: passes that read and write any resources, tables, indirect groups, several plans side
+//! by side.
 
 use super::{Chain, Command, SCRATCH, Truth, barriers, check};
 use crate::core::memory::Range;
@@ -84,8 +85,8 @@ fn with_truth<T>(plan: &Plan<'_>, body: impl FnOnce(&[Truth<'_>]) -> T) -> T {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every two accesses that conflict have a barrier between, and no stage of any barrier is superfluous: of requests side by side, each
-    /// of which is up to three one behind the other that share scratch, in part or as a whole.
+    /// Every two accesses that conflict have a barrier between, and no stage of any barrier is superfluous: of requests
+    /// side by side, each of which is up to three one behind the other that share scratch, in part or as a whole.
     #[test]
     fn random_plans_have_the_barriers_they_need_and_no_other(
         drawn in prop::collection::vec(prop::collection::vec((0..=TABLES, passes(), 0..6u64), 1..4), 1..4),

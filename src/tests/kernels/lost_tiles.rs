@@ -32,9 +32,11 @@ fn unfinished_words(
         if bench.in_ring() {
             let ring = Ring::of(pass, tiles, bins);
             let tag = ring.tag(t);
-            // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever it says.
+            // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever
+            // it says.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
-                // The upper half of what is no prefix means nothing. (No place of so few items has one: what is taken for one shows.)
+                // The upper half of what is no prefix means nothing. (No place of so few items has one: what is taken
+                // for one shows.)
                 Some(t) if drawn & 1 == 0 && t > 0 => {
                     Ring::halves(tag - 1, COUNT, own[digit * tiles + t] | 0x5a5a << 16)
                 }
@@ -70,8 +72,9 @@ fn unfinished_words(
     }
 }
 
-/// Tiles that nobody takes: those after them find words in every state of the protocol, give up waiting where one is empty, and
-/// count for themselves. The ticket begins behind the lost ones; in the ring, the tail gets past them only where others tell in their stead.
+/// Tiles that nobody takes: those after them find words in every state of the protocol, give up waiting where one is
+/// empty, and count for themselves. The ticket begins behind the lost ones; in the ring, the tail gets past them only
+/// where others tell in their stead.
 fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     let tile = tile_of(emulated);
     let (tiles, lost) = (19, 13);
@@ -106,8 +109,8 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                 if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins,
             );
             for round in 0..8 {
-                // What the lost tiles have published, if anything, and how many of them have told that they have looked back: in a ring to
-                // the counters of their groups, which nobody has looked at in some rounds.
+                // What the lost tiles have published, if anything, and how many of them have told that they have looked
+                // back: in a ring to the counters of their groups, which nobody has looked at in some rounds.
                 let mut state = before.clone();
                 let mut set = |part: u32, words: &[u32]| {
                     let start = bench.place(bench.scratch_address() + u64::from(part) * 256);

@@ -1,4 +1,4 @@
-//! Splits: what takes keys to buckets, and what is told of these.
+//! Splits: bucket functions and bucket information.
 
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::contexts::{always, context, in_brief, in_full, in_turn, tile_of};

@@ -42,8 +42,8 @@ impl SplitterModel {
     /// Whether a split has anything to do: a count of zero still writes what is wanted about buckets, and the status.
     pub(super) fn records(&self, info: &TrmSplitInfo) -> bool {
         let none = self.items.segmented && info.segments.count.max == 0;
-        let told = [info.offsets, info.counts, info.commands].into_iter().any(given);
-        !none && (told || info.status != 0 || info.count.max != 0 && self.output != COUNTS)
+        let asked = [info.offsets, info.counts, info.commands].into_iter().any(given);
+        !none && (asked || info.status != 0 || info.count.max != 0 && self.output != COUNTS)
     }
 
     pub(super) fn stays(&self) -> bool {
