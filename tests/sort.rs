@@ -35,7 +35,7 @@ use libtest_mimic::Trial;
 use std::cell::OnceCell;
 use std::process::ExitCode;
 use trommel::host::Context;
-use trommel::tuning::{Profile, SortShapes};
+use trommel::tuning::{ItemShapes, Profile};
 use trommel::{KeyType, Layout, Order, Placement, Sorter, SorterInfo, Strategy, ValueType};
 
 /// One case of the product of kinds and setups.
@@ -65,7 +65,7 @@ impl Case {
         })
     }
 
-    pub(crate) fn shapes(&self) -> &SortShapes {
+    pub(crate) fn shapes(&self) -> &ItemShapes {
         let (profile, info) = (self.profile(), self.sorter.info());
         match (info.key.bits() > 32, info.value == ValueType::None) {
             (true, _) => &profile.sort_long,

@@ -1,6 +1,6 @@
 //! Parts of a profile that `--tune` searches: kinds of items, and the roles of shapes.
 
-use trommel::tuning::SortShapes;
+use trommel::tuning::ItemShapes;
 use trommel::{Profile, Strategy};
 
 /// Items with shapes of their own in a profile.
@@ -24,7 +24,7 @@ impl Kind {
     }
 
     /// The part of a profile that the kind uses.
-    pub(crate) fn shapes(self, profile: &mut Profile) -> &mut SortShapes {
+    pub(crate) fn shapes(self, profile: &mut Profile) -> &mut ItemShapes {
         match self {
             Self::Keys => &mut profile.sort_keys,
             Self::Pairs => &mut profile.sort_pairs,
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// The use of a shape, as members of [`SortShapes`] have it.
+/// The use of a shape, as members of [`ItemShapes`] have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A single workgroup sorts all items.
@@ -44,7 +44,7 @@ pub(crate) enum Role {
     Tiles,
     /// Tiles that are counted first, into at most 64 bins.
     Counted,
-    /// Tiles that are counted first, into more bins. The last of [`SortShapes::tiles`] serves these.
+    /// Tiles that are counted first, into more bins. The last of [`ItemShapes::tiles`] serves these.
     CountedMany,
     /// Tiles of passes into few bins that look back.
     FewBins,

@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 use anyhow::Context as _;
-use trommel::tuning::{Ranking, Shape, SizedTile, SmallShape, SortShapes, TileShape};
+use trommel::tuning::{ItemShapes, Ranking, Shape, SizedTile, SmallShape, TileShape};
 use trommel::{DeviceFacts, Profile, Strategy};
 
 /// `profile` with one line that says something else.
@@ -75,7 +75,7 @@ const LINES: &[Line] = &[
     ("sort_finish", |draws, random| draws.shape(random, 16)),
     ("prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
     ("merge_fan", |_, random| random.pick(&[2, 4, 8, 16, 32]).to_string()),
-    ("driver_specializes_subgroup_splits", |_, random| random.chance(1, 4).to_string()),
+    ("driver_specializes_subgroup_tiles", |_, random| random.chance(1, 4).to_string()),
     ("plain_threads", |draws, random| draws.threads(random).to_string()),
     ("histogram_groups", |_, random| random.log_between(1, 600).to_string()),
     ("direct_up_to", |draws, random| draws.size(random).to_string()),
@@ -269,7 +269,7 @@ impl Profiles<'_> {
             let threads = self.widest(&profile).max(64);
             let shape = Shape { threads, items: 1 };
             for shapes in profile.sort_shapes_mut() {
-                *shapes = SortShapes {
+                *shapes = ItemShapes {
                     tiles: [SizedTile { up_to: u32::MAX, shape: TileShape::from(shape) }].into_iter().collect(),
                     segments: SmallShape::radix(threads, 1),
                     ranked: Default::default(),

@@ -3,7 +3,7 @@
 
 #![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "only sorts merge so far"))]
 
-use crate::tuning::{SizedMerge, SmallShape, SortShapes};
+use crate::tuning::{ItemShapes, SizedMerge, SmallShape};
 
 /// The parameters of a merge sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub(crate) struct Merging {
 impl Merging {
     /// Returns the merge sort for a maximum count and words of an item. None if the profile has none, or shared memory
     /// is too small.
-    pub(crate) fn new(shapes: &SortShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
+    pub(crate) fn new(shapes: &ItemShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
         let sized = *shapes.merges.iter().find(|sized| max_count <= sized.up_to)?;
         let mut merging = Self { sized, fan, levels: 0 };
         let bytes =
@@ -34,7 +34,7 @@ impl Merging {
     }
 
     /// The largest maximum count of each shape and number of levels.
-    pub(crate) fn ends(shapes: &SortShapes, fan: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn ends(shapes: &ItemShapes, fan: u32) -> impl Iterator<Item = u32> {
         shapes.merges.iter().flat_map(move |sized| {
             let full = std::iter::successors(Some(sized.run.tile()), move |items| items.checked_mul(fan));
             full.take_while(|items| *items < sized.up_to).chain([sized.up_to])

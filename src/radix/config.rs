@@ -7,7 +7,7 @@ use crate::kernels::Kernel;
 use crate::shared::{
     LEAST_LOOK_BACK_ROW, OUTPUT_RANKS, RADIX, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use crate::tuning::{Profile, Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, Strategy, TileShape};
+use crate::tuning::{ItemShapes, Profile, Ranking, Shape, SizedTile, SmallMethod, SmallShape, Strategy, TileShape};
 
 /// The configuration that plans depend on.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Config<'a> {
 
 impl<'a> Config<'a> {
     /// The profile's shapes for items of this format.
-    pub(crate) fn shapes(&self) -> &'a SortShapes {
+    pub(crate) fn shapes(&self) -> &'a ItemShapes {
         match (self.format.key_words, self.format.value_words) {
             (1, 0) => &self.profile.sort_keys,
             (1, _) => &self.profile.sort_pairs,
@@ -37,7 +37,7 @@ impl<'a> Config<'a> {
         let own = self.profile.lanes == 0 || self.profile.emulated_subgroups;
         let lanes = if own { self.facts.max_lanes.max(self.profile.lanes) } else { self.profile.lanes };
         let shape = Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS };
-        let driver_specializes = self.profile.driver_specializes_subgroup_splits;
+        let driver_specializes = self.profile.driver_specializes_subgroup_tiles;
         self.format.binning.by_subgroups.then_some(TileShape { driver_specializes, ..shape.into() })
     }
 

@@ -87,7 +87,6 @@ impl KeyType {
     }
 
     /// The words and the encoding of a key.
-    #[cfg(feature = "split")]
     pub(crate) const fn plain(self) -> PlainKey {
         PlainKey { words: self.bits().div_ceil(32), encoding: self.encoding() }
     }
@@ -103,7 +102,6 @@ impl KeyType {
 }
 
 /// A key as kernels see it.
-#[cfg(feature = "split")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlainKey {
     pub(crate) words: u32,
@@ -266,7 +264,6 @@ roles! {
     }
 }
 
-#[cfg(feature = "split")]
 impl ItemRole {
     pub(crate) const ALL: [Self; 7] =
         [Self::Keys, Self::Values, Self::KeysOut, Self::ValuesOut, Self::Count, Self::Status, Self::SegmentOffsets];

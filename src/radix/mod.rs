@@ -25,9 +25,7 @@ pub(crate) use config::Config;
 #[cfg(test)]
 pub(crate) use format::Digit;
 pub(crate) use format::{Binning, Format, MAX_NARROW_COUNT};
-#[cfg(feature = "split")]
-pub(crate) use items::PlainKey;
-pub(crate) use items::{ItemRole, Items, ItemsInfo};
+pub(crate) use items::{ItemRole, Items, ItemsInfo, PlainKey};
 pub use items::{KeyType, Layout, Order, Placement, Segments, ValueType};
 pub(crate) use operation::{Algorithm, Given, Method, Operation};
 pub(crate) use outline::{Outline, Start};

@@ -155,7 +155,7 @@ impl<M: Method> Operation<M> {
                 argument: "segments.count.max",
                 value,
                 limit,
-                why: "the most segments of one sort or split",
+                why: "the most segments of one request",
             });
         }
         offsets.check(*ItemRole::SegmentOffsets.names(), 4, (u64::from(count.max) + 1) * 4, None)

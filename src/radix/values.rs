@@ -104,7 +104,7 @@ impl Config<'_> {
         // Verification needs a row of counters for each subgroup.
         let rows = self.profile.histogram_rows(threads, self.facts);
         let ranking = match rows == self.profile.most_subgroups(threads, self.facts) {
-            true if self.sorts_by_all_bits() && format.value_words == 0 => tiles & !RANKING_BY_SOURCE_INDEX,
+            true if self.orders_by_all_bits() && format.value_words == 0 => tiles & !RANKING_BY_SOURCE_INDEX,
             true if tiles & RANKING_BY_SOURCE_INDEX != 0 => tiles,
             _ => RANKING_BALLOTS,
         };
@@ -116,7 +116,7 @@ impl Config<'_> {
     }
 
     /// Whether keys are one word that is sorted by all of its bits.
-    pub(crate) fn sorts_by_all_bits(&self) -> bool {
+    pub(crate) fn orders_by_all_bits(&self) -> bool {
         let format = &self.format;
         let all_bits = format.begin_bit == 0 && format.end_bit == format.key_bits && format.key_words == 1;
         all_bits && format.binning.function == FUNCTION_DIGIT

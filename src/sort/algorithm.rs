@@ -112,7 +112,7 @@ impl Algorithm {
 /// `RANKING_` bits of one-workgroup sorts by radix. Source indices distinguish equal keys.
 pub(super) fn small_ranking(config: &Config<'_>) -> u32 {
     let format = &config.format;
-    let verifies = config.sorts_by_all_bits() || format.key_words == 1 && format.value_words != 0;
+    let verifies = config.orders_by_all_bits() || format.key_words == 1 && format.value_words != 0;
     if verifies {
         config.ranked(config.profile.small_ranking as u32 & !RANKING_BY_SOURCE_INDEX)
     } else {

@@ -1,7 +1,7 @@
 //! The contexts of all cases, and how many cases meet them.
 
 use crate::host::{Context, ContextInfo};
-use crate::tuning::{Hooks, Profile, Shape, SizedTile, SmallShape, SortShapes};
+use crate::tuning::{Hooks, ItemShapes, Profile, Shape, SizedTile, SmallShape};
 use std::sync::{Mutex, PoisonError};
 
 static OPEN: Mutex<Vec<(usize, bool, Context)>> = Mutex::new(Vec::new());
@@ -66,7 +66,7 @@ pub(super) fn context(emulated: bool) -> Context {
     let small = [SmallShape::radix(threads, 1), SmallShape::buckets(threads, 2), SmallShape::merge(threads, 3)];
     let tiles = [SizedTile { up_to: u32::MAX, shape: shape(2).into() }];
     // Both ways, of pairs and of the others, on either kind of subgroups.
-    let shapes = |merges| SortShapes {
+    let shapes = |merges| ItemShapes {
         ranked: Default::default(),
         small: small.iter().copied().collect(),
         merges: Default::default(),

@@ -100,7 +100,7 @@ impl Told {
         let Buckets { offsets, counts, commands, .. } = self.buckets;
         for (range, expected) in [offsets, counts, commands].into_iter().zip(&self.expected) {
             assert_eq!(expected.len() as u64 * 4, range.size, "all of it is told");
-            assert_eq!(&bench.words(after, range.address, expected.len()), expected, "what is told of the buckets");
+            assert_eq!(&bench.words(after, range.address, expected.len()), expected, "bucket information");
         }
     }
 }

@@ -14,7 +14,7 @@ pub use hooks::Hooks;
 pub use merges::SizedMerge;
 pub use ranks::SizedRank;
 pub(crate) use ranks::ranked_chunk;
-pub use shapes::{Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
+pub use shapes::{ItemShapes, Shape, SizedTile, SmallMethod, SmallShape, TileShape};
 
 use crate::device::DeviceFacts;
 use crate::shared::{RADIX, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX, RANKING_VERIFIED};
@@ -131,11 +131,11 @@ pub struct Profile {
     /// than look-back would, and no tile waits.
     pub strategy: Strategy,
     /// Shapes for keys without values.
-    pub sort_keys: SortShapes,
+    pub sort_keys: ItemShapes,
     /// Shapes for keys of one word with values.
-    pub sort_pairs: SortShapes,
+    pub sort_pairs: ItemShapes,
     /// Shapes for keys of several words.
-    pub sort_long: SortShapes,
+    pub sort_long: ItemShapes,
     /// Shape of a workgroup that sorts items with equal prefixes.
     pub sort_finish: Shape,
     /// Largest maximum count of a sort by key prefixes; 0: never.
@@ -144,7 +144,7 @@ pub struct Profile {
     pub merge_fan: u32,
     /// Whether the driver specializes the kernels with tiles of splits at subgroup level: see
     /// [`TileShape::driver_specializes`].
-    pub driver_specializes_subgroup_splits: bool,
+    pub driver_specializes_subgroup_tiles: bool,
     /// Threads of kernels without tiles.
     pub plain_threads: u32,
     /// Number of workgroups of the histogram kernel: enough to fill the device.
@@ -221,7 +221,7 @@ impl Profile {
             sort_finish: Shape { threads, items },
             prefixes_up_to: 0,
             merge_fan: 16,
-            driver_specializes_subgroup_splits: false,
+            driver_specializes_subgroup_tiles: false,
             plain_threads: threads,
             histogram_groups: if facts.is_cpu { 32 } else { 256 },
             direct_up_to: 1 << 18,
@@ -236,7 +236,7 @@ impl Profile {
     }
 
     /// The shapes of keys, pairs and long keys.
-    pub const fn sort_shapes_mut(&mut self) -> [&mut SortShapes; 3] {
+    pub const fn sort_shapes_mut(&mut self) -> [&mut ItemShapes; 3] {
         [&mut self.sort_keys, &mut self.sort_pairs, &mut self.sort_long]
     }
 
@@ -307,8 +307,8 @@ fn shapes(
     [ring, few_bins]: [Option<TileShape>; 2],
     [counted, single_dispatch]: [&[SizedTile]; 2],
     segments: SmallShape,
-) -> SortShapes {
-    SortShapes {
+) -> ItemShapes {
+    ItemShapes {
         ranked: ranked.iter().copied().collect(),
         small: small.iter().copied().collect(),
         merges: merges.iter().copied().collect(),

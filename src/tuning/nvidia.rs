@@ -46,7 +46,7 @@ pub(super) fn set(profile: &mut Profile, facts: &DeviceFacts) {
     profile.prefixes_up_to = 1 << 29;
     profile.small_ranking = Ranking::Verified;
     profile.ring_window = 4;
-    profile.driver_specializes_subgroup_splits = true;
+    profile.driver_specializes_subgroup_tiles = true;
     profile.plain_threads = 512;
     profile.histogram_groups = 528;
 }

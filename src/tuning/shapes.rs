@@ -232,7 +232,7 @@ impl FromStr for SmallShape {
 
 /// The shapes of one class of formats: keys, pairs or long keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SortShapes {
+pub struct ItemShapes {
     /// All-pairs ranking, by ascending size. It takes precedence over the other algorithms. It is used for problems
     /// that are recorded alone and without segments.
     pub ranked: ArrayVec<SizedRank, 4>,

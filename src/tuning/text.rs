@@ -1,6 +1,6 @@
 //! The text form of profiles: `name = value` lines.
 
-use super::{Hooks, Profile, SortShapes, Strategy, malformed, parse_number};
+use super::{Hooks, ItemShapes, Profile, Strategy, malformed, parse_number};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use std::fmt;
@@ -21,7 +21,7 @@ fn write_list(f: &mut fmt::Formatter<'_>, name: &dyn fmt::Display, list: &[impl 
     writeln!(f)
 }
 
-const DRIVER_SPECIALIZES_SUBGROUP_SPLITS: &str = "driver_specializes_subgroup_splits";
+const DRIVER_SPECIALIZES_SUBGROUP_TILES: &str = "driver_specializes_subgroup_tiles";
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +43,7 @@ impl fmt::Display for Profile {
         writeln!(f, "sort_finish = {}", self.sort_finish)?;
         writeln!(f, "prefixes_up_to = {}", self.prefixes_up_to)?;
         writeln!(f, "merge_fan = {}", self.merge_fan)?;
-        writeln!(f, "{DRIVER_SPECIALIZES_SUBGROUP_SPLITS} = {}", self.driver_specializes_subgroup_splits)?;
+        writeln!(f, "{DRIVER_SPECIALIZES_SUBGROUP_TILES} = {}", self.driver_specializes_subgroup_tiles)?;
         writeln!(f, "plain_threads = {}", self.plain_threads)?;
         writeln!(f, "histogram_groups = {}", self.histogram_groups)?;
         writeln!(f, "direct_up_to = {}", self.direct_up_to)?;
@@ -76,10 +76,10 @@ impl FromStr for Profile {
             }
         };
         let lookup = |name: &str| optional(name)?.ok_or_else(|| malformed(format!("{name} is missing")));
-        let shapes = |name: &str| -> Result<SortShapes> {
+        let shapes = |name: &str| -> Result<ItemShapes> {
             let line = |part: &str| lookup(&format!("{name}.{part}"));
             let one = |part: &str| Some(line(part)?).filter(|text| !text.is_empty()).map(str::parse).transpose();
-            Ok(SortShapes {
+            Ok(ItemShapes {
                 ranked: parse_list(name, line("ranked")?)?,
                 small: parse_list(name, line("small")?)?,
                 merges: parse_list(name, line("merges")?)?,
@@ -107,7 +107,7 @@ impl FromStr for Profile {
             prefixes_up_to: number("prefixes_up_to")?,
             merge_fan: number("merge_fan")?,
             // Texts of earlier versions do not have it.
-            driver_specializes_subgroup_splits: optional(DRIVER_SPECIALIZES_SUBGROUP_SPLITS)? == Some("true"),
+            driver_specializes_subgroup_tiles: optional(DRIVER_SPECIALIZES_SUBGROUP_TILES)? == Some("true"),
             plain_threads: number("plain_threads")?,
             histogram_groups: number("histogram_groups")?,
             direct_up_to: number("direct_up_to")?,

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use trommel::Strategy;
 use trommel::host::{Context, ContextInfo};
 use trommel::tuning::{
-    Hooks, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, SortShapes, TileShape,
+    Hooks, ItemShapes, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, TileShape,
 };
 
 /// A profile to test on whatever driver the environment selects.
@@ -59,7 +59,7 @@ impl Setup {
             // Few workgroups, and fewer items than the tests have for tiles.
             let few = SizedTile { up_to: 2 * threads + 20, shape: Shape { threads, items: 1 }.into() };
             let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
-            let shapes = SortShapes {
+            let shapes = ItemShapes {
                 ranked: Some(ranked).filter(|_| ranks).into_iter().collect(),
                 small: small.into_iter().collect(),
                 merges: Default::default(),
@@ -79,7 +79,7 @@ impl Setup {
                 lanes,
                 sort_keys: shapes.clone(),
                 sort_pairs: shapes.clone(),
-                sort_long: SortShapes { segments: segments_of_long, ..shapes },
+                sort_long: ItemShapes { segments: segments_of_long, ..shapes },
                 sort_finish: Shape { threads, items: 2 },
                 // Small, so that few items need two levels.
                 merge_fan: 4,

@@ -2,7 +2,7 @@
 
 use crate::{DEVICES, FORMATS, NVIDIA, fake};
 use std::collections::BTreeSet;
-use trommel::tuning::{Profile, SortShapes};
+use trommel::tuning::{ItemShapes, Profile};
 use trommel::{
     BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortInfo, Sorter, SorterInfo, SplitInfo,
     SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
@@ -92,7 +92,7 @@ impl Mover {
 
 /// Maximum counts at which plans may change, by the profile.
 fn ends(profile: &Profile) -> BTreeSet<u32> {
-    let of_shapes = |shapes: &SortShapes| -> Vec<u32> {
+    let of_shapes = |shapes: &ItemShapes| -> Vec<u32> {
         let runs = |tile: u32| std::iter::successors(Some(tile), |items| items.checked_mul(profile.merge_fan)).take(12);
         let small = shapes.small.iter().map(|small| small.tile()).chain([shapes.segments.tile()]);
         let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);

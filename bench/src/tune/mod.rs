@@ -9,7 +9,7 @@ use crate::shapes::{Kind, Role};
 use crate::workload::{Case, Primitive};
 use search::{Candidate, Group, MAX_ON_CPU, Search};
 use spans::{SPAN_COST, Span, spans};
-use trommel::tuning::{Ranking, Shape, SizedTile, SmallMethod, SmallShape, SortShapes, TileShape};
+use trommel::tuning::{ItemShapes, Ranking, Shape, SizedTile, SmallMethod, SmallShape, TileShape};
 use trommel::{Profile, Strategy};
 
 /// Sizes that a single workgroup may sort.
@@ -95,7 +95,7 @@ impl Shapes {
 
 /// The profile with shapes of one kind of items replaced. Shapes that would be taken instead of those under test are
 /// removed.
-fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut SortShapes)) -> Profile {
+fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut ItemShapes)) -> Profile {
     let mut profile = profile.clone();
     let shapes = kind.shapes(&mut profile);
     shapes.ranked.clear();
@@ -106,7 +106,7 @@ fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut SortShapes)
 }
 
 /// One tile shape for every size.
-fn set_only_tile(shapes: &mut SortShapes, shape: TileShape) {
+fn set_only_tile(shapes: &mut ItemShapes, shape: TileShape) {
     shapes.small.clear();
     shapes.counted.clear();
     shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
@@ -151,7 +151,7 @@ impl Times {
     }
 
     /// Replaces shapes by the best ones. `direct_up_to`: of the profile.
-    fn choose(&self, direct_up_to: u32, shapes: &mut SortShapes) -> anyhow::Result<()> {
+    fn choose(&self, direct_up_to: u32, shapes: &mut ItemShapes) -> anyhow::Result<()> {
         anyhow::ensure!(!self.tiles.is_empty(), "the device can run no candidate");
         let (small, first) = self.best_small();
         shapes.small = small.into_iter().collect();
@@ -279,7 +279,7 @@ mod tests {
         Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, single_dispatch: Vec::new() }
     }
 
-    fn chosen(times: &Times) -> SortShapes {
+    fn chosen(times: &Times) -> ItemShapes {
         let mut shapes = any_profile().sort_keys;
         shapes.few_bins = Some(tile(1));
         times.choose(1 << 18, &mut shapes).unwrap();
