@@ -3,16 +3,26 @@
 //!
 //! An entry names the module, the struct of its push constants, the structs that it reads or writes in memory (the rows
 //! of its problems first), and its specialization constants. `tests/modules.rs` compares all of them with the module.
+//!
+//! A build without a primitive embeds no modules. `cargo xtask shaders` uses such a build: it compiles a new kernel
+//! before there is a module to embed.
 
 pub use crate::core::pipelines::Variant;
 
 use crate::Result;
-use crate::core::kernels::{inflate, kernels};
+use crate::core::kernels::{embedded, inflate, kernels};
 use crate::core::pipelines::MAX_CONSTANTS;
-use crate::shared::*;
+use crate::shared::{self, *};
 use std::ffi::CStr;
 
-every_kernel!(kernels);
+macro_rules! kernels_of_all {
+    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
+        shared::radix::folder_kernels! {
+            [shared::merge::folder_kernels] $([shared::$module::folder_kernels])* [kernels]
+        }
+    };
+}
+primitives!(kernels_of_all);
 
 #[cfg(test)]
 mod tests {

@@ -12,13 +12,15 @@
 
 #![cfg_attr(not(feature = "primitive"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
-/// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, and the info in
-/// C.
+/// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, the info in C,
+/// and the file of what its kernels share with the host. The other crates of the workspace use it, too.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! primitives {
     ($to:ident) => {
         $to! {
-            "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo;
-            "split": split, Split(Splitter, SplitInfo), TrmSplitInfo;
+            "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo, "sort/interface.rs";
+            "split": split, Split(Splitter, SplitInfo), TrmSplitInfo, "split/interface.rs";
         }
     };
 }

@@ -1,39 +1,38 @@
 //! Structs and constants shared by host and shaders, declared once: in Rust and, through [`glsl`], in
 //! `glsl/core/shared.glsl`. A test compares both with every compiled module by reflection. Each folder declares those
 //! of its kernels, in its `interface.rs`.
+//!
+//! Builds with other features have the same structs and constants. `cargo xtask shaders` uses the library without any
+//! feature: see [`crate::kernels`].
 
-// Paths, because `cargo xtask shaders` includes this file without the library.
+// Paths, because the modules of the folders depend on features.
 #[path = "core/interface.rs"]
 mod interface;
 #[path = "merge/interface.rs"]
-mod merge;
+pub(crate) mod merge;
 #[path = "radix/interface.rs"]
-mod radix;
-#[path = "sort/interface.rs"]
-mod sort;
-#[path = "split/interface.rs"]
-mod split;
+pub(crate) mod radix;
 
 pub use interface::{Address, GlslType, SharedStruct, StructLayout};
 pub use merge::*;
 pub use radix::*;
-pub use sort::*;
-pub use split::*;
 
-/// The shared structs of each folder, in an order in which GLSL can declare them.
-pub const STRUCTS: &[&[StructLayout]] = &[radix::STRUCTS, merge::STRUCTS, sort::STRUCTS, split::STRUCTS];
+macro_rules! interfaces {
+    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
+        $(
+            #[path = $interface]
+            pub(crate) mod $module;
+            pub use $module::*;
+        )*
 
-/// The shared constants of each folder.
-pub const CONSTANTS: &[&[(&str, u32)]] = &[radix::CONSTANTS, merge::CONSTANTS, sort::CONSTANTS, split::CONSTANTS];
+        /// The shared structs of each folder, in an order in which GLSL can declare them.
+        pub const STRUCTS: &[&[StructLayout]] = &[radix::STRUCTS, merge::STRUCTS, $($module::STRUCTS),*];
 
-/// Passes the kernels of all folders to a macro, each folder's in turn.
-macro_rules! every_kernel {
-    ($to:ident) => {
-        radix_kernels! { merge_kernels! sort_kernels! split_kernels! $to! }
+        /// The shared constants of each folder.
+        pub const CONSTANTS: &[&[(&str, u32)]] = &[radix::CONSTANTS, merge::CONSTANTS, $($module::CONSTANTS),*];
     };
 }
-
-pub(crate) use every_kernel;
+primitives!(interfaces);
 
 // Members of rows of problems. A kernel reads one row from its push constants, or a table of rows in scratch. Addresses
 // that a strategy does not use may be null. Members of the same name mean the same in every struct:

@@ -20,6 +20,11 @@ pub(crate) trait Primitive: Sync {
         Vec::new()
     }
 
+    /// Work that raises the clock of an idle GPU.
+    fn heating(&self) -> Option<Case> {
+        None
+    }
+
     /// The handle whose recording `--recording` times.
     fn recorder(&self, _library: &Device) -> trommel::Result<Option<Box<dyn Recorder>>> {
         Ok(None)

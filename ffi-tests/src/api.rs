@@ -55,7 +55,7 @@ functions! {
 }
 
 macro_rules! api {
-    ($($primitive:ident)*) => {
+    ($($feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
         /// Every function that the library exports: those without a primitive by name, the others behind their
         /// primitive.
         #[derive(Debug)]
@@ -92,7 +92,7 @@ macro_rules! api {
         }
     };
 }
-primitives!(api);
+trommel::primitives!(api);
 
 impl Deref for Api {
     type Target = Functions;

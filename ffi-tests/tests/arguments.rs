@@ -10,10 +10,9 @@ mod recording;
 mod splits;
 
 use anyhow::{Result, ensure};
-use ffi_tests::{
-    Api, Engine, batch_info, library, library_of_sorts, library_without_primitives, sort_info, sorter_info, split_info,
-    splitter_info,
-};
+use ffi_tests::sort::{library_of_sorts, sort_info, sorter_info};
+use ffi_tests::split::{split_info, splitter_info};
+use ffi_tests::{Api, Engine, batch_info, library, library_without_primitives};
 use std::ptr;
 use trommel::capi::*;
 

@@ -5,7 +5,8 @@
 
 use anyhow::{Result, ensure};
 use bytemuck::{Pod, cast_slice};
-use ffi_tests::{Api, Engine, batch_info, library, scratch, sort_info, sorter_info};
+use ffi_tests::sort::{sort_info, sorter_info};
+use ffi_tests::{Api, Engine, batch_info, library, scratch};
 use std::cmp::Ordering;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};

@@ -3,7 +3,8 @@
 use anyhow::{Result, ensure};
 use ash::vk;
 use ash::vk::Handle as _;
-use ffi_tests::{Api, Engine, batch_info, library, range, scratch, sort_info, sorter_info};
+use ffi_tests::sort::{sort_info, sorter_info};
+use ffi_tests::{Api, Engine, batch_info, library, range, scratch};
 use std::mem::offset_of;
 use std::ptr;
 use trommel::capi::*;

@@ -2,7 +2,9 @@
 
 use anyhow::{Result, ensure};
 use ash::vk;
-use ffi_tests::{Api, Engine, batch_info, library, range, scratch, sort_info, split_info, splitter_info};
+use ffi_tests::sort::sort_info;
+use ffi_tests::split::{split_info, splitter_info};
+use ffi_tests::{Api, Engine, batch_info, library, range, scratch};
 use std::mem::offset_of;
 use std::ptr;
 use trommel::capi::*;

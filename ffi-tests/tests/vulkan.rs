@@ -6,7 +6,8 @@
 use anyhow::{Result, ensure};
 use ash::vk;
 use ash::vk::Handle as _;
-use ffi_tests::{Api, Engine, library, sorter_info};
+use ffi_tests::sort::sorter_info;
+use ffi_tests::{Api, Engine, library};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr;

@@ -21,5 +21,10 @@ pub mod tester;
 trait Primitive: primitive::Primitive + calls::Primitive {}
 impl<P: primitive::Primitive + calls::Primitive> Primitive for P {}
 
-/// Every primitive. A new one adds its module above, and a line here.
-const PRIMITIVES: &[&dyn Primitive] = &[&sort::Sorts, &split::Splits];
+macro_rules! tested {
+    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
+        /// Every primitive of the library. A new one adds its module above.
+        const PRIMITIVES: &[&dyn Primitive] = &[$(&$module::PRIMITIVE),*];
+    };
+}
+trommel::primitives!(tested);

@@ -33,12 +33,17 @@ pub use batch::*;
 pub use device::*;
 pub use radix::*;
 pub use result::*;
-pub use sort::*;
-pub use split::*;
 pub use types::*;
 // By name, because other files have a `raw` of their own.
 pub use types::raw;
 pub use version::*;
+
+macro_rules! public_names {
+    ($($feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
+        $(pub use $primitive::*;)*
+    };
+}
+primitives!(public_names);
 
 /// The type of an info struct.
 #[repr(i32)]

@@ -1,9 +1,30 @@
-//! The macro that declares kernels: each folder lists its own, `src/shared.rs` collects them.
+//! The macro that declares kernels: each folder lists its own, `src/kernels.rs` collects them.
 
 use crate::{Error, Result};
 
+/// The compressed module of a kernel.
+#[cfg(feature = "primitive")]
+macro_rules! embedded {
+    ($name:literal) => {
+        include_bytes!(concat!("../spirv/", $name, ".spv.z"))
+    };
+}
+
+/// No module: its file may not exist yet.
+#[cfg(not(feature = "primitive"))]
+macro_rules! embedded {
+    ($name:literal) => {
+        b""
+    };
+}
+
+pub(crate) use embedded;
+
 /// The SPIR-V of a compressed module (zlib: RFC 1950).
 pub(crate) fn inflate(compressed: &[u8]) -> Result<Vec<u32>> {
+    if compressed.is_empty() {
+        return Err(Error::NotBuilt("primitive"));
+    }
     let corrupt = |why: &dyn std::fmt::Debug| Error::Internal(format!("a module is corrupt: {why:?}"));
     // Modules take a quarter of their size.
     let (mut decoder, mut words) = (fdeflate::Decompressor::new(), vec![0u32; compressed.len()]);
@@ -102,11 +123,11 @@ macro_rules! kernels {
             /// The module as SPIR-V 1.6.
             ///
             /// # Errors
-            /// [`Error::Internal`] if the embedded module is corrupt.
+            /// [`Error::Internal`] if the embedded module is corrupt, [`Error::NotBuilt`] without a primitive.
             pub fn spirv(self) -> Result<Vec<u32>> {
                 inflate(match self {
-                    $($(Self::$kernel => include_bytes!(concat!("../spirv/", $name, ".spv.z")),)*)*
-                    $($(Self::$emulated => include_bytes!(concat!("../spirv/", $emulated_name, ".spv.z")),)*)*
+                    $($(Self::$kernel => embedded!($name),)*)*
+                    $($(Self::$emulated => embedded!($emulated_name),)*)*
                 })
             }
         }

@@ -24,9 +24,9 @@ shared_structs! {
 }
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
-macro_rules! merge_kernels {
-    ($next:ident! $($others:tt)*) => {
-        $next! {
+macro_rules! folder_kernels {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
             $($others)*
             native {
                 /// Sorts a small problem, or one run of a larger problem, in one workgroup by merging.
@@ -53,4 +53,4 @@ macro_rules! merge_kernels {
     };
 }
 
-pub(crate) use merge_kernels;
+pub(crate) use folder_kernels;

@@ -1,7 +1,7 @@
 //! Arithmetic of merge sorts: numbers of levels, runs, windows and workgroups. glsl/merge/windows.glsl computes the
 //! same.
 
-#![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "only sorts merge so far"))]
+#![cfg_attr(not(feature = "merge"), allow(dead_code, reason = "radix knows merges, too"))]
 
 use crate::tuning::{ItemShapes, SizedMerge, SmallShape};
 

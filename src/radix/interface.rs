@@ -384,9 +384,9 @@ shared_structs! {
 }
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
-macro_rules! radix_kernels {
-    ($next:ident! $($others:tt)*) => {
-        $next! {
+macro_rules! folder_kernels {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
             $($others)*
             native {
                 /// Resolves counts, assigns tiles to problems, writes indirect arguments, clears state.
@@ -476,4 +476,4 @@ macro_rules! radix_kernels {
     };
 }
 
-pub(crate) use radix_kernels;
+pub(crate) use folder_kernels;

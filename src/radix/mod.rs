@@ -3,10 +3,7 @@
 //! A primitive implements `Method`: it selects an algorithm, gives its `Outline`, lays out `Problems` in scratch and
 //! builds its plan of `Passes`.
 
-#![cfg_attr(
-    not(all(feature = "sort", feature = "split")),
-    allow(dead_code, unused_imports, reason = "each primitive uses a part of it")
-)]
+#![cfg_attr(not(feature = "default"), allow(dead_code, unused_imports, reason = "each primitive uses a part of it"))]
 
 mod config;
 #[doc(hidden)]

@@ -29,9 +29,9 @@ shared_structs! {
 }
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
-macro_rules! sort_kernels {
-    ($next:ident! $($others:tt)*) => {
-        $next! {
+macro_rules! folder_kernels {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
             $($others)*
             native {
                 /// Decides whether the sort goes by key prefixes.
@@ -77,4 +77,4 @@ macro_rules! sort_kernels {
     };
 }
 
-pub(crate) use sort_kernels;
+pub(crate) use folder_kernels;

@@ -10,6 +10,9 @@ mod algorithm;
 #[cfg(feature = "host")]
 pub(crate) mod host;
 mod info;
+// `shared` declares this file in a macro, where rustfmt does not see it.
+#[cfg(rustfmt)]
+mod interface;
 mod plan;
 
 pub use info::SorterInfo;

@@ -151,9 +151,9 @@ shared_structs! {
 }
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
-macro_rules! split_kernels {
-    ($next:ident! $($others:tt)*) => {
-        $next! {
+macro_rules! folder_kernels {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
             $($others)*
             native {
                 /// Writes the label (bucket number) of each item.
@@ -196,7 +196,7 @@ macro_rules! split_kernels {
     };
 }
 
-pub(crate) use split_kernels;
+pub(crate) use folder_kernels;
 
 /// The source files of user-defined kernels, except for the generated glsl/core/shared.glsl.
 pub(super) const KERNEL_FILES: &[&[u8]] = &[

@@ -5,13 +5,16 @@ mod sort;
 mod split;
 
 use crate::workload::{Case, Primitive};
-use std::sync::Arc;
 
-/// Every primitive. A new one adds its module above, and a line here.
-pub(crate) static PRIMITIVES: &[&dyn Primitive] = &[&copy::BufferCopy, &sort::SortPrimitive, &split::SplitPrimitive];
+macro_rules! measured {
+    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
+        /// The copy, then every primitive of the library. A new one adds its module above.
+        pub(crate) static PRIMITIVES: &[&dyn Primitive] = &[&copy::BufferCopy, $(&$module::PRIMITIVE),*];
+    };
+}
+trommel::primitives!(measured);
 
-/// Work that raises the clock of an idle GPU: a sort, in place.
+/// Work that raises the clock of an idle GPU: the first that a primitive has.
 pub(crate) fn heating() -> Case {
-    let keys = trommel::SorterInfo::keys();
-    Case { name: "heat".into(), work: Arc::new(sort::workload::Sort::new(keys)), n: 1 << 22 }
+    PRIMITIVES.iter().find_map(|primitive| primitive.heating()).expect("a primitive has such work")
 }

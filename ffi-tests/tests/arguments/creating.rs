@@ -5,7 +5,7 @@ use crate::{
     bad_headers, byte_later, engine, with_header,
 };
 use anyhow::Result;
-use ffi_tests::sorter_info;
+use ffi_tests::sort::sorter_info;
 use std::ffi::{CString, c_char};
 use std::mem::offset_of;
 use std::ptr;

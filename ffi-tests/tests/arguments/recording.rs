@@ -5,7 +5,8 @@ use crate::{
     UNKNOWN_VALUE, UNTOUCHED, bad_headers, byte_later, engine, with_header,
 };
 use anyhow::{Result, ensure};
-use ffi_tests::{batch_info, range, scratch, sort_info, sorter_info};
+use ffi_tests::sort::{sort_info, sorter_info};
+use ffi_tests::{batch_info, range, scratch};
 use std::ptr;
 use trommel::capi::*;
 

@@ -5,7 +5,9 @@ use crate::{
     UNTOUCHED, bad_headers, byte_later, engine, with_header,
 };
 use anyhow::{Result, ensure};
-use ffi_tests::{batch_info, range, scratch, sort_info, split_info, splitter_info};
+use ffi_tests::sort::sort_info;
+use ffi_tests::split::{split_info, splitter_info};
+use ffi_tests::{batch_info, range, scratch};
 use std::ptr;
 use trommel::capi::*;
 

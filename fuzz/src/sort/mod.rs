@@ -18,6 +18,8 @@ use trommel::{
 #[derive(Clone, Copy, Debug)]
 pub struct Sorts;
 
+pub(crate) static PRIMITIVE: Sorts = Sorts;
+
 fn draw_info(limits: &Limits, random: &mut Random) -> SorterInfo {
     let key = random.pick(&KeyType::ALL);
     let bits = keys::bits(key);

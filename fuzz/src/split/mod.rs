@@ -21,6 +21,8 @@ use trommel::{
 #[derive(Clone, Copy, Debug)]
 pub struct Splits;
 
+pub(crate) static PRIMITIVE: Splits = Splits;
+
 /// Most words of results of a request: segments times buckets.
 const MOST_RESULTS: u32 = 1 << 18;
 

@@ -12,12 +12,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-
-// Included as source and not used from the library: the library embeds the modules, so a new kernel could not be
-// compiled before the library was, nor the library before the kernel.
-#[path = "../../../src/shared.rs"]
-#[allow(dead_code, unused_imports, unused_macros, unreachable_pub, reason = "the library uses the rest")]
-mod shared;
+use trommel::shared;
 
 /// A generated file and its content.
 struct Output {

@@ -5,13 +5,15 @@ pub(crate) mod handle;
 pub(crate) mod workload;
 
 use crate::shapes::{Kind, Role};
-use crate::workload::{Creation, Family, Primitive, Recorder, Workload};
+use crate::workload::{Case, Creation, Family, Primitive, Recorder, Workload};
 use ash::vk;
 use std::sync::Arc;
 use trommel::{Count, Device, KeyType, Range, Request, Scratch, SortInfo, Sorter, SorterInfo};
 use workload::Sort;
 
 pub(crate) struct SortPrimitive;
+
+pub(crate) static PRIMITIVE: SortPrimitive = SortPrimitive;
 
 impl Primitive for SortPrimitive {
     fn families(&self) -> Vec<Family> {
@@ -33,6 +35,10 @@ impl Primitive for SortPrimitive {
             create: Box::new(move |library| Ok(Box::new(Sorter::new(library, &info)?))),
         };
         infos.map(creation).into()
+    }
+
+    fn heating(&self) -> Option<Case> {
+        Some(Case { name: "heat".into(), work: Arc::new(Sort::new(SorterInfo::keys())), n: 1 << 22 })
     }
 
     fn recorder(&self, library: &Device) -> trommel::Result<Option<Box<dyn Recorder>>> {

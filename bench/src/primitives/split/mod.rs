@@ -20,6 +20,8 @@ use workload::Split;
 
 pub(crate) struct SplitPrimitive;
 
+pub(crate) static PRIMITIVE: SplitPrimitive = SplitPrimitive;
+
 impl Primitive for SplitPrimitive {
     fn families(&self) -> Vec<Family> {
         families::families()
