@@ -13,10 +13,10 @@ bool by_prefixes(uint skipped_digits) { return PREFIXES && (skipped_digits & SOR
 // copy, if there is one.
 PassIo pass_io(uint skipped_digits) {
     uint sorting = all_digits() & ~skipped_digits;
-    uint sorts = bitCount(sorting);
-    bool copies = sorts == 0 || by_prefixes(skipped_digits);
-    if (has_flag(FLAG_EVEN)) copies = copies || (sorts & 1) != 0;
-    if (has_flag(FLAG_ODD)) copies = (sorts & 1) == 0;
+    uint passes = bitCount(sorting);
+    bool copies = passes == 0 || by_prefixes(skipped_digits);
+    if (has_flag(FLAG_EVEN)) copies = copies || (passes & 1) != 0;
+    if (has_flag(FLAG_ODD)) copies = (passes & 1) == 0;
     uint moving = copies ? sorting | 1u << pass_digits() : sorting;
 
     uint before = bitCount(moving & ((1u << pass_index()) - 1));

@@ -6,26 +6,24 @@
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
 /// The shared lists that a new primitive extends. Docs and tests aside, no other file changes.
-const LISTS: [&str; 7] = [
+const LISTS: [&str; 6] = [
     // The feature.
     "Cargo.toml",
     // The module, its public names, and a line of `primitives!`.
     "src/lib.rs",
-    // The structs, constants and kernels of its `interface.rs`.
-    "src/shared.rs",
-    // The module, its public names, and the values of `TrmStructureType`.
+    // The module, and the values of `TrmStructureType`.
     "src/capi/mod.rs",
-    // The cases of `trommel-bench`.
+    // The module with the cases of `trommel-bench`.
     "bench/src/primitives/mod.rs",
-    // The random testers.
+    // The module of the random testers.
     "fuzz/src/lib.rs",
-    // The functions that tests of the C ABI load.
+    // The module with the functions that tests of the C ABI load.
     "ffi-tests/src/lib.rs",
 ];
 
@@ -34,12 +32,6 @@ const PENDING: &[&str] = &[
     // The profile's tiles are named after the sort that they serve first.
     "fuzz/src/profiles.rs",
     "src/tuning",
-    // Functions and a kernel with `sort` as a verb in their names.
-    "glsl/merge",
-    "glsl/radix",
-    "src/merge",
-    // The features of which both use the whole room.
-    "src/radix/mod.rs",
     // Requests of both primitives, for the tests of each.
     "tests/common",
 ];
@@ -82,6 +74,15 @@ struct Primitive {
     words: Vec<String>,
     /// Public names in Rust and C.
     declared: BTreeSet<String>,
+}
+
+/// Names that a shared folder gives its own functions and files. They may have a primitive's name as a verb: the folder
+/// glsl/radix has a function `sort_tile`.
+#[derive(Debug, Default)]
+struct Folder {
+    name: String,
+    /// Functions, and files without their extensions.
+    own: BTreeSet<String>,
 }
 
 /// A line that names a primitive.
@@ -158,38 +159,69 @@ impl Primitive {
         Path::new(file).iter().any(|part| Path::new(part).file_stem().is_some_and(|stem| stem == self.name.as_str()))
     }
 
-    /// Whether code names this primitive. Methods of the standard library, such as `.split_at()`, are not its names.
-    fn is_named_in(&self, code: &str) -> bool {
+    /// Whether code of a folder names this primitive. Methods of the standard library, such as `.split_at()`, are not
+    /// its names.
+    fn is_named_in(&self, code: &str, folder: &Folder) -> bool {
         let is_own = |word: &str| self.words.iter().any(|own| word == own || word.strip_suffix('s') == Some(own));
         identifiers(code).any(|(before, identifier)| {
             // A function of the name is a verb.
             let is_verb = identifier == self.name && code[before.len() + identifier.len()..].starts_with('(');
             let is_method = (before.ends_with('.') || before.ends_with("env::"))
                 && self.words.iter().any(|own| identifier.starts_with(own.as_str()));
-            !is_verb
-                && !is_method
-                && (self.declared.contains(identifier) || words(identifier).iter().any(|word| is_own(word)))
+            let named = || !is_verb && !is_method && words(identifier).iter().any(|word| is_own(word));
+            self.declared.contains(identifier) || named() && !folder.owns(identifier)
         })
     }
 
     /// The lines of shared files, and of other primitives' files, that name this primitive.
     fn mentions(&self, primitives: &[Self]) -> Result<Vec<Mention>> {
         let mut mentions = Vec::new();
+        let mut folders: BTreeMap<PathBuf, Folder> = BTreeMap::new();
         for path in shared_files()? {
             let file = workspace::shown(&path);
             let compares = COMPARING.iter().any(|folder| file.starts_with(folder));
             if self.owns(&file) || compares && primitives.iter().any(|other| other.owns(&file)) {
                 continue;
             }
+            let parent = path.parent().unwrap_or(Path::new("."));
+            if !folders.contains_key(parent) {
+                folders.insert(parent.to_owned(), Folder::read(parent)?);
+            }
+            let folder = &folders[parent];
             let source = fs::read_to_string(&path).with_context(|| file.clone())?;
             let code = source.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
             for (index, line) in code.lines().enumerate() {
-                if self.is_named_in(without_comment(line, &file)) {
+                if self.is_named_in(without_comment(line, &file), folder) {
                     mentions.push(Mention { file: file.clone(), number: index + 1, line: line.trim().to_owned() });
                 }
             }
         }
         Ok(mentions)
+    }
+}
+
+impl Folder {
+    /// The names in the files of a folder. Folders in it have their own.
+    fn read(path: &Path) -> Result<Self> {
+        let mut own = BTreeSet::new();
+        for entry in fs::read_dir(path).with_context(|| format!("cannot list {}", path.display()))? {
+            let file = entry?.path();
+            let is_code =
+                file.extension().is_some_and(|ending| ["rs", "glsl", "comp"].iter().any(|one| ending == *one));
+            // Modules of Rust are paths, not verbs.
+            if is_code && file.is_file() {
+                let is_module = file.extension().is_some_and(|ending| ending == "rs");
+                own.extend(file.file_stem().filter(|_| !is_module).map(|stem| stem.to_string_lossy().into_owned()));
+                own.extend(fs::read_to_string(&file)?.lines().filter_map(function).map(str::to_owned));
+            }
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, own })
+    }
+
+    /// Whether a name is one of the folder's own, or begins with the folder's name: `merge_sort_run` in glsl/merge.
+    fn owns(&self, identifier: &str) -> bool {
+        self.own.contains(identifier) || words(identifier).first() == Some(&self.name)
     }
 }
 
@@ -253,6 +285,21 @@ fn declaration(line: &str) -> Option<&str> {
     ["struct", "enum", "type", "const", "fn"].contains(&kind).then(|| identifiers(rest).next().map(|(_, name)| name))?
 }
 
+/// The name of a function that a line of Rust or GLSL declares. A single word may also be a path: it is none.
+fn function(line: &str) -> Option<&str> {
+    let declared = |rest| identifiers(rest).next().filter(|(before, _)| before.is_empty()).map(|(_, name)| name);
+    let name = match line.split_once("fn ") {
+        Some((_, rest)) => declared(rest)?,
+        // GLSL: a type at the start of the line, the name, parentheses.
+        None => {
+            let (kind, rest) = line.split_once(' ')?;
+            let name = declared(rest).filter(|name| rest[name.len()..].starts_with('('))?;
+            declared(kind).filter(|whole| *whole == kind).and(Some(name))?
+        }
+    };
+    name.contains('_').then_some(name)
+}
+
 /// A line without its comment.
 fn without_comment<'a>(line: &'a str, file: &str) -> &'a str {
     let mark = if [".rs", ".glsl", ".comp", ".hpp"].iter().any(|ending| file.ends_with(ending)) { "//" } else { "#" };
@@ -309,14 +356,48 @@ mod tests {
             "BucketFunction",
             "by_splits",
         ] {
-            assert!(split.is_named_in(code), "{code} and {:?}", split.declared);
+            assert!(split.is_named_in(code, &Folder::default()), "{code} and {:?}", split.declared);
         }
         for code in ["line.split_once(':')", "splitmix64", "is_sorted", "Sorter", "text.split(' ')", "fn sort("] {
-            assert!(!split.is_named_in(code), "{code}");
+            assert!(!split.is_named_in(code, &Folder::default()), "{code}");
         }
         assert!(split.owns("src/split/mod.rs") && split.owns("fuzz/src/split.rs") && !split.owns("src/core/plan.rs"));
         assert_eq!(words("TrmSplitInfo"), ["trm", "split", "info"]);
         assert_eq!(words("TRM_SPLIT_X"), ["trm", "split", "x"]);
         assert_eq!(without_comment("let a = \"//\"; // Split", "a.rs"), "let a = \"//\"; ");
+    }
+
+    #[test]
+    fn verbs_of_a_folder_are_told_from_names() {
+        let primitives = primitives().unwrap();
+        let sort = primitives.iter().find(|primitive| primitive.name == "sort").unwrap();
+        let folder = |path: &str| Folder::read(&workspace::root().join(path)).unwrap();
+        let (radix, merge, host) = (folder("glsl/radix"), folder("glsl/merge"), folder("src/radix"));
+        for (code, folder) in [
+            ("void sort_tile(Tile tile) {", &radix),
+            ("    sort_by_digit(keys, digit);", &radix),
+            ("merge_sort_run   sort_run.comp", &merge),
+        ] {
+            assert!(!sort.is_named_in(code, folder), "{code} and {folder:?}");
+        }
+        for code in [
+            "use crate::sort::Sorting;",
+            "use super::super::sort;",
+            "mod sort;",
+            "#[cfg(feature = \"sort\")]",
+            "info: SortInfo,",
+            "Kernel::SortSmall",
+            "#include \"sort/counting.glsl\"",
+            "sort_small(keys);",
+            "pub sort_keys: ItemShapes,",
+            "sort_run();",
+        ] {
+            assert!([&radix, &host].iter().all(|folder| sort.is_named_in(code, folder)), "{code}");
+        }
+        assert_eq!(function("    pub(crate) const fn sort_shapes<T>(&self) {"), Some("sort_shapes"));
+        assert_eq!(function("void sort_tile("), Some("sort_tile"));
+        for line in ["    sort_tile(tile);", "    return sort_tile(tile);", "let x = sort_keys(", "void main() {"] {
+            assert_eq!(function(line), None, "{line}");
+        }
     }
 }
