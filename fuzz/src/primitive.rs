@@ -2,6 +2,7 @@
 
 use crate::arena::{Array, Places};
 use crate::keys::Data;
+use crate::profiles::Line;
 use crate::random::Random;
 use std::fmt;
 use trommel::{Device, DeviceFacts, Profile, Request, Scratch, Strategy};
@@ -321,6 +322,11 @@ pub trait Primitive: Sync {
 
     /// A handle of any kind that a device with these limits may take. One that it refuses is drawn again.
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo>;
+
+    /// The lines of a profile that only this primitive reads.
+    fn profile_lines(&self) -> &'static [Line] {
+        &[]
+    }
 }
 
 /// What a handle is made from.

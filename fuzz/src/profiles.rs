@@ -1,5 +1,6 @@
 //! Random profiles: every line that a profile may have, drawn so that the device can run it.
 
+use crate::PRIMITIVES;
 use crate::random::Random;
 use anyhow::Context as _;
 use trommel::tuning::{ItemShapes, Ranking, Shape, SizedTile, SmallShape, TileShape};
@@ -64,15 +65,14 @@ pub struct Profiles<'a> {
 }
 
 /// Draws the value of a line.
-type Draw = fn(&Draws<'_>, &mut Random) -> String;
+pub type Draw = fn(&Draws<'_>, &mut Random) -> String;
 
 /// A line of a profile: its name, and what draws a value.
-type Line = (&'static str, Draw);
+pub type Line = (&'static str, Draw);
 
-/// Lines apart from those of [`SHAPES`] and those that say what subgroups are.
+/// Lines apart from those of [`SHAPES`], those of primitives and those that say what subgroups are.
 const LINES: &[Line] = &[
     ("strategy", |_, random| random.pick(&Strategy::ALL).name().into()),
-    ("sort_finish", |draws, random| draws.shape(random, 16)),
     ("prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
     ("merge_fan", |_, random| random.pick(&[2, 4, 8, 16, 32]).to_string()),
     ("driver_specializes_subgroup_tiles", |_, random| random.chance(1, 4).to_string()),
@@ -93,7 +93,7 @@ const LINES: &[Line] = &[
     ("max_groups_x", |draws, random| random.pick(&[1, 2, 3, 7, 64, 1000, 65535, draws.facts.max_groups_x]).to_string()),
 ];
 
-/// Lines that there are for each kind of sort, behind its name.
+/// Lines that there are for each kind of items, behind its name.
 const SHAPES: &[Line] = &[
     ("ranked", |draws, random| draws.list(random, 2, Draws::ranked)),
     ("small", |draws, random| draws.list(random, 4, Draws::small)),
@@ -106,7 +106,17 @@ const SHAPES: &[Line] = &[
     ("segments", |draws, random| draws.shape(random, 16) + random.pick(&["", "/merge"])),
 ];
 
-const SORTS: [&str; 3] = ["sort_keys", "sort_pairs", "sort_long"];
+/// The names before those of [`SHAPES`] in the lines of a profile.
+fn kinds_of_items(profile: &Profile) -> Vec<String> {
+    let first = format!(".{}", SHAPES[0].0);
+    let text = profile.to_string();
+    text.lines().filter_map(|line| line.split_once('=')?.0.trim().strip_suffix(&first)).map(str::to_owned).collect()
+}
+
+/// The lines of [`LINES`] and of primitives.
+fn lines() -> impl Iterator<Item = &'static Line> {
+    LINES.iter().chain(PRIMITIVES.iter().flat_map(|primitive| primitive.profile_lines()))
+}
 
 const THREADS: &[u32] = &[64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024];
 
@@ -122,7 +132,8 @@ fn draw_ranking(random: &mut Random) -> &'static str {
 }
 
 /// What lines are drawn from.
-struct Draws<'a> {
+#[derive(Debug)]
+pub struct Draws<'a> {
     facts: &'a DeviceFacts,
     threads: Vec<u32>,
 }
@@ -143,7 +154,7 @@ impl Draws<'_> {
     }
 
     /// Threads and items, of which there are more rarely than few.
-    fn shape(&self, random: &mut Random, most: u32) -> String {
+    pub fn shape(&self, random: &mut Random, most: u32) -> String {
         let (threads, most) = (self.threads(random), if self.facts.is_cpu { most.min(8) } else { most });
         format!("{threads}x{}", random.log_between(1, most))
     }
@@ -213,9 +224,9 @@ impl Profiles<'_> {
         let threads: Vec<u32> =
             THREADS.iter().copied().filter(|threads| threads.is_multiple_of(widest) && *threads <= most).collect();
         let draws = Draws { facts: self.facts, threads };
-        let mut lines: Vec<(String, Draw)> = LINES.iter().map(|(name, draw)| ((*name).to_owned(), *draw)).collect();
-        for sort in SORTS {
-            lines.extend(SHAPES.iter().map(|(name, draw)| (format!("{sort}.{name}"), *draw)));
+        let mut lines: Vec<(String, Draw)> = lines().map(|(name, draw)| ((*name).to_owned(), *draw)).collect();
+        for kind in kinds_of_items(self.built_in) {
+            lines.extend(SHAPES.iter().map(|(name, draw)| (format!("{kind}.{name}"), *draw)));
         }
         random.shuffle(&mut lines);
         lines.truncate(if near { random.between(1, 6) as usize } else { lines.len() });
@@ -359,7 +370,9 @@ mod tests {
                     values.entry(name.to_owned()).or_default().push(value.to_owned());
                 }
             }
-            for (name, _) in LINES {
+            let kinds = kinds_of_items(&built_in);
+            let shapes = SHAPES.iter().flat_map(|(name, _)| kinds.iter().map(move |kind| format!("{kind}.{name}")));
+            for name in lines().map(|(name, _)| (*name).to_owned()).chain(shapes) {
                 assert!(values.contains_key(&format!("{name} ")), "{name} is never drawn");
             }
             for (name, values) in &values {

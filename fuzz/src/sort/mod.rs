@@ -6,6 +6,7 @@ use crate::arena::{Array, Places};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
+use crate::profiles::Line;
 use crate::random::Random;
 use ash::vk;
 use std::ops::Range;
@@ -66,6 +67,10 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SorterInfo {
 impl Primitive for Sorts {
     fn name(&self) -> &'static str {
         "sort"
+    }
+
+    fn profile_lines(&self) -> &'static [Line] {
+        &[("sort_finish", |draws, random| draws.shape(random, 16))]
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
