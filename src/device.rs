@@ -1,5 +1,6 @@
 //! The engine's Vulkan device: handles, limits, and the pipelines created on it.
 
+use crate::core::check_memory::CheckMemory;
 use crate::core::pipelines::{Module, Pipeline, Registry, Variant, Workspace};
 use crate::loader::{check_device, check_instance};
 use crate::requirements::Requirements;
@@ -110,6 +111,7 @@ struct DeviceInner {
     handles: Arc<DeviceHandles>,
     registry: Registry,
     profile: Profile,
+    check_memory: CheckMemory,
 }
 
 /// The device state that pipelines and commands need.
@@ -221,7 +223,7 @@ impl Device {
             creation_threads: info.creation_threads,
         });
         let registry = Registry::new(&handles)?;
-        Ok(Self(Arc::new(DeviceInner { handles, registry, profile })))
+        Ok(Self(Arc::new(DeviceInner { handles, registry, profile, check_memory: CheckMemory::default() })))
     }
 
     /// The properties of the device.
@@ -267,6 +269,11 @@ impl Device {
     /// Creates a pipeline for a handle, or returns the existing one. The handle keeps it.
     pub(crate) fn create_pipeline(&self, variant: Variant, workspace: &mut Workspace) -> Result<Arc<Pipeline>> {
         self.0.registry.pipeline(&self.0.handles, variant, workspace)
+    }
+
+    /// Memory for the checks of batches.
+    pub(crate) fn check_memory(&self) -> &CheckMemory {
+        &self.0.check_memory
     }
 
     pub(crate) fn creates_pipelines_late(&self) -> bool {

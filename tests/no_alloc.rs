@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::error::Error;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::Barrier;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
@@ -89,11 +90,23 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
     Ok(())
 }
 
-/// More ranges than the independence check holds at a time, with gaps and out of order, and more groups than one plan
-/// takes. Recorded but not executed: so many sorts take long on a CPU.
+/// Problems of large batches, each with its keys at an address of its own.
+const PROBLEMS: u64 = 30_000;
+
+/// Keys with gaps, and out of order.
+fn scattered_sort(place: u64) -> (u64, SortInfo) {
+    // Coprime to the number of problems.
+    let place = place * 7919 % PROBLEMS;
+    let count = 1 + u32::from(place.is_multiple_of(2)) + u32::from(place.is_multiple_of(3));
+    // One, two or three keys, in ranges for eight.
+    let keys = trommel::Range::new((1 << 40) + 32 * place, 4 * u64::from(count));
+    (place, SortInfo { count: Count::host(count), keys, ..SortInfo::default() })
+}
+
+/// Ranges with gaps and out of order, and more groups than one plan takes. Recorded but not executed: so many sorts take
+/// long on a CPU.
 #[test]
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
-    const PROBLEMS: u64 = 30_000;
     let context = Context::new()?;
     let sorter = |segmented| {
         Sorter::new(context.device(), &SorterInfo { segmented, max_count: 100, ..SorterInfo::keys() }.batches())
@@ -101,12 +114,7 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let (plain, segmented) = (sorter(false)?, sorter(true)?);
     let offsets = context.upload(&[0u32; 2])?;
     let request = |place: u64| {
-        // Coprime to the number of problems.
-        let place = place * 7919 % PROBLEMS;
-        let count = 1 + u32::from(place.is_multiple_of(2)) + u32::from(place.is_multiple_of(3));
-        // One, two or three keys, in ranges for eight.
-        let keys = trommel::Range::new((1 << 40) + 32 * place, 4 * u64::from(count));
-        let info = SortInfo { count: Count::host(count), keys, ..SortInfo::default() };
+        let (place, info) = scattered_sort(place);
         if !place.is_multiple_of(1500) {
             return Request::Sort(&plain, info);
         }
@@ -122,6 +130,45 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
         Err(trommel::Error::NotBuilt("nothing is executed"))
     });
     assert_eq!(stopped, Err(trommel::Error::NotBuilt("nothing is executed")));
+    assert!(context.messages().is_empty());
+    Ok(())
+}
+
+/// Threads that record at the same time: one checks its batch in memory of the device, the others on their stacks, where
+/// ranges outnumber the spans. All find the batch independent, and one with a conflict not.
+#[test]
+fn threads_that_record_large_batches_take_no_heap() -> Result<(), Box<dyn Error>> {
+    const THREADS: usize = 3;
+    let context = Context::new()?;
+    let sorter = Sorter::new(context.device(), &SorterInfo { max_count: 100, ..SorterInfo::keys() }.batches())?;
+    let requests: Vec<_> = (0..PROBLEMS).map(|place| Request::Sort(&sorter, scattered_sort(place).1)).collect();
+    let mut overlapping = requests.clone();
+    overlapping.push(requests[usize::try_from(PROBLEMS / 2)?]);
+    let scratch = context.buffer(batch_scratch_size(&overlapping)?)?;
+    let start = Barrier::new(THREADS);
+    let (vk, family) = (context.vk(), context.queue_family());
+    let record = || {
+        let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+        // SAFETY: the device is alive, the command buffer is this thread's own, and what is recorded is not executed.
+        unsafe {
+            let pool = vk.create_command_pool(&info, None).expect("a pool of commands");
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = vk.allocate_command_buffers(&info).expect("a command buffer")[0];
+            vk.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).expect("it begins");
+            start.wait();
+            let result = || cmd_batch(commands, &requests, scratch.scratch());
+            assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0);
+            let refused = || cmd_batch(commands, &overlapping, scratch.scratch());
+            let overlap = trommel::Error::Overlap { first: "keys", second: "keys" };
+            assert_eq!(allocations(|| assert_eq!(refused(), Err(overlap))), 0);
+            vk.end_command_buffer(commands).expect("it ends");
+            vk.destroy_command_pool(pool, None);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [(); THREADS].map(|()| scope.spawn(record));
+        threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
+    });
     assert!(context.messages().is_empty());
     Ok(())
 }

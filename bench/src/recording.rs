@@ -18,14 +18,16 @@ const KEYS: u32 = 1000;
 const STRIDE: u64 = 4096;
 /// Address of the first problem's keys.
 const BASE: u64 = 1 << 40;
-/// Most problems of a batch in any order. A shuffled batch of 2^20 takes seconds.
-const MOST_SHUFFLED: usize = 10_000;
 /// Keys of a request that is recorded alone.
 const ALONE: [u32; 4] = [1000, 1 << 16, 1 << 20, 1 << 28];
 /// Requests that are recorded alone, one after the other, for one time.
 const ALONE_AT_ONCE: u32 = 100;
-/// Recordings that count. One before them does not.
-const RUNS: usize = 7;
+/// Recordings that count of requests alone, and most of a batch. One before them does not.
+const MOST_RUNS: usize = 101;
+/// Fewest recordings of a batch that count.
+const FEWEST_RUNS: usize = 7;
+/// Problems of the recordings of one size and order, unless these are fewer or more recordings.
+const PROBLEMS_IN_ALL: usize = 1 << 20;
 
 /// The order of a batch's arrays in memory.
 #[derive(Clone, Copy, Debug)]
@@ -77,31 +79,41 @@ fn measure_alone(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &R
             // SAFETY: the pool's command buffer is recording and is never submitted.
             (0..ALONE_AT_ONCE).try_for_each(|_| unsafe { recorder.record(commands, BASE, count, buffer.scratch()) })
         };
-        let median = median(|| pool.record(all))? / f64::from(ALONE_AT_ONCE);
+        let [median] = medians(MOST_RUNS, |_| pool.record(all))?.map(|median| median / f64::from(ALONE_AT_ONCE));
         report.print(&format!("record {} alone n={count:<10} {:9.2} us", recorder.label(), median * 1e3));
     }
     Ok(())
 }
 
-/// The median of `RUNS` times, after one that does not count.
-fn median(time: impl Fn() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
-    let mut times = (0..=RUNS).map(|_| time()).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(Samples::new(times.split_off(1)).median())
+/// The median time of each of `N` things. They take turns, so that a change of the clock changes all medians alike.
+fn medians<const N: usize>(
+    runs: usize,
+    mut time: impl FnMut(usize) -> anyhow::Result<f64>,
+) -> anyhow::Result<[f64; N]> {
+    let mut times = [const { Vec::new() }; N];
+    for _ in 0..=runs {
+        for (thing, times) in times.iter_mut().enumerate() {
+            times.push(time(thing)?);
+        }
+    }
+    Ok(times.map(|mut times| Samples::new(times.split_off(1)).median()))
 }
 
 fn measure_batches(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
     for problems in PROBLEMS {
-        let orders =
-            Order::ALL.into_iter().filter(|order| problems <= MOST_SHUFFLED || !matches!(order, Order::Shuffled));
-        for order in orders {
-            let request = |index| recorder.request(BASE + index as u64 * STRIDE, KEYS);
-            let requests: Vec<_> = order.indices(problems).into_iter().map(request).collect();
-            let buffer = gpu.context.buffer(batch_scratch_size(&requests)?)?;
+        let request = |index| recorder.request(BASE + index as u64 * STRIDE, KEYS);
+        // Those of the largest batch take 200 MB for each order.
+        let orders = Order::ALL.map(|order| order.indices(problems).into_iter().map(request).collect::<Vec<_>>());
+        let buffer = gpu.context.buffer(batch_scratch_size(&orders[0])?)?;
+        let runs = (PROBLEMS_IN_ALL / problems).clamp(FEWEST_RUNS, MOST_RUNS);
+        let medians: [_; Order::ALL.len()] = medians(runs, |order| {
             // SAFETY: the pool's command buffer is recording and is never submitted.
-            let batch = |commands| unsafe { cmd_batch(commands, &requests, buffer.scratch()) };
-            let median = median(|| pool.record(batch))?;
+            pool.record(|commands| unsafe { cmd_batch(commands, &orders[order], buffer.scratch()) })
+        })?;
+        for (order, median) in Order::ALL.into_iter().zip(medians) {
             let (label, order) = (recorder.label(), format!("{order:?}").to_lowercase());
-            report.print(&format!("record {label} batch {order:<10} n={problems:<10} {median:9.4} ms"));
+            let ratio = median / medians[0];
+            report.print(&format!("record {label} batch {order:<10} n={problems:<10} {median:9.4} ms {ratio:6.2} x"));
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::{Device, Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
 use ash::vk::Handle as _;
-use independence::Independence;
+use independence::{Independence, with_buffer};
 use std::borrow::Borrow;
 use std::ops::Range;
 use std::ptr;
@@ -224,8 +224,13 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 ///
 /// Problems must be independent: no problem may read or write a range that another problem writes. They may share
 /// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
-/// they have at most 2304 ranges, or if their arrays are close together. The worst case is one pass for each 1152
-/// ranges. A batch has at most 2^20 problems.
+/// they have at most 2^21 ranges, or if their arrays are close together. The worst case is one pass for each
+/// 1.5 * 2^20 ranges and two more. A batch has at most 2^20 problems.
+///
+/// The check uses memory of the device, which the first sorter or splitter with `batches` allocates: 32 MiB of
+/// addresses, of which each check uses 16 bytes for a range. One thread uses this memory at a time. A thread that finds
+/// it in use does not wait, but checks with less memory: one pass for at most 2304 ranges or arrays that are close
+/// together, and in the worst case one for each 1728 ranges and two more.
 ///
 /// In a batch of several problems, all handles were created with `batches` ([`crate::SorterInfo::batches`]).
 ///
@@ -301,18 +306,20 @@ fn check<'a, R: Requests + ?Sized>(
     device: &Device,
     scratch: memory::Range,
 ) -> Result<bool> {
-    let mut independence = Independence::new();
-    let mut are_apart = true;
-    fill(company, requests, None, |request| {
-        request.check_kind(device, requests.len() > 1)?;
-        request.check(&mut |argument| {
-            are_apart &= !argument.range.overlaps(scratch);
-            independence.add(&argument);
-        })
-    })?;
-    let arguments = |index, visit: &mut dyn FnMut(Argument)| requests.get(index).borrow().for_each_argument(visit);
-    independence.finish(requests.len(), arguments)?;
-    Ok(are_apart)
+    with_buffer(device.check_memory(), requests.len(), |buffer| {
+        let mut independence = Independence::new(buffer);
+        let mut are_apart = true;
+        fill(company, requests, None, |request| {
+            request.check_kind(device, requests.len() > 1)?;
+            request.check(&mut |argument| {
+                are_apart &= !argument.range.overlaps(scratch);
+                independence.add(&argument);
+            })
+        })?;
+        let arguments = |index, visit: &mut dyn FnMut(Argument)| requests.get(index).borrow().for_each_argument(visit);
+        independence.finish(requests.len(), arguments)?;
+        Ok(are_apart)
+    })
 }
 
 /// The destination of a batch.

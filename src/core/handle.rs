@@ -23,7 +23,7 @@ pub(crate) struct Handle {
 
 #[derive(Debug, Default)]
 struct Created {
-    /// Kept here because the registry has a lock, and recording takes none.
+    /// Kept here because the registry has a lock, and recording waits for none.
     slots: Box<[Slot]>,
     /// Slots without a pipeline.
     missing: AtomicUsize,
@@ -87,6 +87,9 @@ impl Handle {
             Some(Size { max_count, bytes: most })
         });
         let sizes = sizes.collect();
+        if planner.allows_batches() {
+            device.check_memory().allocate();
+        }
         // Without slots, pipelines are created when a recording finds them missing.
         if device.creates_pipelines_late() {
             variants.clear();

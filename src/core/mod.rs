@@ -3,6 +3,7 @@
 
 #[cfg(feature = "primitive")]
 pub(crate) mod batch;
+pub(crate) mod check_memory;
 pub(crate) mod handle;
 pub(crate) mod kernels;
 pub(crate) mod memory;

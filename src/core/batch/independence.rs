@@ -1,48 +1,80 @@
 //! Checks that the problems of a batch are independent: no problem writes bytes that another problem touches.
 //!
-//! The ranges of all problems go into a buffer of fixed size on the stack. A full buffer is sorted by address;
-//! neighbors are compared, and neighbors without a gap between them are joined. So most batches take one pass over the
-//! problems, whatever their order: batches of up to [`CAPACITY`] ranges, and larger ones whose arrays lie one behind
-//! the other.
+//! The ranges of all problems go into a buffer of fixed size, as spans. A full buffer is sorted by address; neighbors
+//! are compared, and neighbors without a gap between them are joined. So a batch takes one pass over its problems,
+//! whatever their order, if the buffer holds all spans or if the arrays lie one behind the other.
 //!
-//! Where ranges outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between
+//! Where spans outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between
 //! them. A range that lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide.
-//! Each window has [`CAPACITY`] / 2 ranges or more, so n ranges take at most 2 n / [`CAPACITY`] + 2 passes: fewer than
-//! log n up to 13,000 ranges. More ranges take O(n^2 / [`CAPACITY`]). No algorithm in constant memory takes O(n log n)
-//! in every order: the requests cannot be permuted, and to compare n elements for distinctness in space S takes time
-//! n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for element distinctness).
+//! Each window but the last has 3/4 of the buffer's capacity C or more, so n ranges take at most n / (3/4 C) + 2 passes.
+//! Within a pass, at least C / 4 spans are added between one sort of the buffer and the next.
+//!
+//! The buffer is memory of the device, allocated with the first handle that allows batches: C is
+//! [`DEVICE_SPANS`](crate::core::check_memory::DEVICE_SPANS), 2^21. Up to as many ranges take one pass and one sort, which
+//! are n log n steps in any order. A batch has at most 12 * 2^20 ranges. So no batch takes more than 10 passes, and none
+//! reads its problems log n times.
+//!
+//! The device's memory serves one thread at a time. A thread that finds it in use does not wait: its buffer has
+//! [`STACK_SPANS`] spans on its stack. Then n ranges take n / 1728 + 2 passes at most. These are more than log n
+//! where n exceeds 21,000. Nothing but a larger buffer avoids that: the requests cannot be permuted, and to compare n
+//! elements for distinctness in space S takes time n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for
+//! element distinctness). The bound does not concern the device's memory, which holds a sixth of the most ranges.
 
 use super::Argument;
-use crate::core::memory::NamedArguments;
+use crate::core::check_memory::{CheckMemory, SpanWords};
+use crate::core::memory::{MAX_ARGUMENTS, NamedArguments};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
+use bytemuck::{Pod, Zeroable};
+use std::iter::repeat_n;
 
 /// Memory that the problem at an index names, argument by argument.
 pub(super) trait Problems: Fn(usize, &mut dyn FnMut(Argument)) {}
 impl<F: Fn(usize, &mut dyn FnMut(Argument))> Problems for F {}
 
-/// Ranges that the buffer holds: 36 KiB of stack, most of what a recording may take. It is free again when plans are
-/// built.
-const CAPACITY: usize = 2304;
+/// Spans on the stack: 36 KiB, most of what a recording may take. They are free again when plans are built.
+const STACK_SPANS: usize = 2304;
 
-/// The check of a batch: gets the ranges of all problems, in any order, and reads them again where it cannot decide at
-/// once.
-pub(super) struct Independence<const CAPACITY: usize = { self::CAPACITY }> {
-    sweep: Sweep<CAPACITY>,
-    guess: Swept,
-}
-
-impl Independence {
-    pub(super) fn new() -> Self {
-        Self { sweep: Sweep::new(), guess: Ok(()) }
+/// Calls `check` with a buffer for the ranges of `count` problems: the device's memory, unless another thread uses it.
+pub(super) fn with_buffer<T>(memory: &CheckMemory, count: usize, check: impl FnOnce(&mut [Span]) -> T) -> T {
+    let most = count.saturating_mul(MAX_ARGUMENTS);
+    // Small batches leave the device's memory to others.
+    match (most > STACK_SPANS).then(|| memory.take()).flatten() {
+        Some(mut words) => check(bytemuck::cast_slice_mut(&mut words)),
+        None => on_stack(most.min(STACK_SPANS), check),
     }
 }
 
-impl<const CAPACITY: usize> Independence<CAPACITY> {
+/// Calls `check` with a buffer of `len` spans on the stack.
+// A frame of its own, for those who need it.
+#[inline(never)]
+fn on_stack<T>(len: usize, check: impl FnOnce(&mut [Span]) -> T) -> T {
+    let mut spans = ArrayVec::<_, STACK_SPANS>::new();
+    spans.extend(repeat_n(Span::zeroed(), len));
+    check(&mut spans)
+}
+
+/// The check of a batch: gets the ranges of all problems, in any order, and reads them again where it cannot decide at
+/// once.
+pub(super) struct Independence<'m> {
+    sweep: Sweep<'m>,
+    guess: Swept,
+}
+
+impl<'m> Independence<'m> {
+    /// `buffer`: at least 4 spans, whatever they are, or as many as there are ranges.
+    pub(super) fn new(buffer: &'m mut [Span]) -> Self {
+        Self { sweep: Sweep::new(buffer), guess: Ok(()) }
+    }
+
     /// Adds memory that a problem names.
     pub(super) fn add(&mut self, argument: &Argument) {
         let span = Span::of(argument);
-        if self.guess.is_ok() && !span.is_empty() {
+        if span.is_empty() {
+            return;
+        }
+        self.sweep.smallest = self.sweep.smallest.min(argument.range.size);
+        if self.guess.is_ok() {
             self.guess = self.sweep.add(span);
         }
     }
@@ -52,14 +84,19 @@ impl<const CAPACITY: usize> Independence<CAPACITY> {
     ///
     /// # Errors
     /// [`Error::Overlap`] names the argument of the later problem, then that of the earlier one.
-    pub(super) fn finish(&mut self, count: usize, problems: impl Problems) -> Result<()> {
+    pub(super) fn finish(mut self, count: usize, problems: impl Problems) -> Result<()> {
         let batch = Batch { count, problems };
         if self.guess.is_ok() && self.sweep.join().is_ok() {
             return Ok(());
         }
-        match batch.collision(&mut self.sweep) {
-            Some(span) => Err(batch.overlap_at(span)),
-            None => Ok(()),
+        self.sweep.start_windows();
+        loop {
+            if let Err(Collision(span)) = self.sweep.pass(&batch) {
+                return Err(batch.overlap_at(span));
+            }
+            if !self.sweep.advance() {
+                return Ok(());
+            }
         }
     }
 }
@@ -67,8 +104,9 @@ impl<const CAPACITY: usize> Independence<CAPACITY> {
 /// Bytes that problems touch, all of them for reading or all for writing. Joined spans have one start and one end.
 ///
 /// The order of the two ends is the flag, which would take 8 more bytes: a span that is only read has its end first.
-#[derive(Clone, Copy, Debug)]
-struct Span([u64; 2]);
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct Span(SpanWords);
 
 impl Span {
     fn new(start: u64, end: u64, written: bool) -> Self {
@@ -135,33 +173,6 @@ impl<P: Problems> Batch<P> {
         arguments
     }
 
-    /// A span whose first byte another problem's range conflicts with, if any problems conflict.
-    fn collision<const CAPACITY: usize>(&self, sweep: &mut Sweep<CAPACITY>) -> Option<Span> {
-        sweep.spans.clear();
-        (sweep.gap, sweep.guesses) = (self.smallest() - 1, false);
-        loop {
-            if let Err(Collision(span)) = sweep.pass(self) {
-                return Some(span);
-            }
-            if !sweep.advance() {
-                return None;
-            }
-        }
-    }
-
-    /// Bytes of the smallest range that is not empty; at least 1.
-    fn smallest(&self) -> u64 {
-        let mut smallest = u64::MAX;
-        for index in 0..self.count {
-            (self.problems)(index, &mut |argument| {
-                if argument.range.size != 0 {
-                    smallest = smallest.min(argument.range.size);
-                }
-            });
-        }
-        smallest
-    }
-
     /// Names the arguments that conflict where the span begins.
     fn overlap_at(&self, span: Span) -> Error {
         let problems = || (0..self.count).map(|index| (index, self.arguments(index)));
@@ -192,8 +203,10 @@ struct Collision(Span);
 type Swept = std::result::Result<(), Collision>;
 
 /// Passes over the ranges of all problems, through a buffer that sorts and joins them.
-struct Sweep<const CAPACITY: usize> {
-    spans: ArrayVec<Span, CAPACITY>,
+struct Sweep<'m> {
+    buffer: &'m mut [Span],
+    /// Spans in the buffer.
+    len: usize,
     /// The window: spans are left out that begin before `from`, or at `to` or behind.
     from: u64,
     to: u64,
@@ -202,15 +215,24 @@ struct Sweep<const CAPACITY: usize> {
     gap: u64,
     /// A full buffer extends `gap`, so that one window does. Otherwise it cuts the window short.
     guesses: bool,
+    /// Bytes of the smallest range that is not empty, of those that the first pass has seen.
+    smallest: u64,
 }
 
-impl<const CAPACITY: usize> Sweep<CAPACITY> {
-    /// Most spans that a full buffer keeps: sorting it again is paid for by as many as go in until then.
-    const KEPT: usize = CAPACITY / 4 * 3;
-
+impl<'m> Sweep<'m> {
     /// Over all addresses, with guesses.
-    const fn new() -> Self {
-        Self { spans: ArrayVec::new_const(), from: 0, to: u64::MAX, gap: 0, guesses: true }
+    fn new(buffer: &'m mut [Span]) -> Self {
+        Self { buffer, len: 0, from: 0, to: u64::MAX, gap: 0, guesses: true, smallest: u64::MAX }
+    }
+
+    /// Begins again at the lowest address, without guesses.
+    fn start_windows(&mut self) {
+        (self.len, self.from, self.to, self.gap, self.guesses) = (0, 0, u64::MAX, self.smallest - 1, false);
+    }
+
+    /// Most spans that a full buffer keeps: sorting it again is paid for by as many as go in until then.
+    fn most_kept(&self) -> usize {
+        self.buffer.len() / 4 * 3
     }
 
     /// Compares all ranges that begin in the window, or in the part of it that is left when the pass ends.
@@ -219,27 +241,39 @@ impl<const CAPACITY: usize> Sweep<CAPACITY> {
         self.join()
     }
 
+    #[inline]
     fn add(&mut self, span: Span) -> Swept {
-        if self.spans.is_full() {
-            self.join()?;
+        if self.len == self.buffer.len() {
             self.make_room()?;
         }
         if (self.from..self.to).contains(&span.start()) {
-            self.spans.push(span);
+            self.buffer[self.len] = span;
+            self.len += 1;
         }
         Ok(())
     }
 
-    /// Sorts the spans, compares neighbors and joins those that lie close together.
+    /// Sorts the spans, compares neighbors and joins those that lie close together. After a collision, its span is the
+    /// last one of the buffer.
     fn join(&mut self) -> Swept {
+        self.buffer[..self.len].sort_unstable_by_key(|span| span.start());
+        self.join_sorted()
+    }
+
+    fn join_sorted(&mut self) -> Swept {
         // Bytes that are read may be read again, so only a guess joins them with written ones.
         let (gap, mixes) = (self.gap, self.guesses && self.gap != 0);
-        self.spans.sort_unstable_by_key(|span| span.start());
         let mut joined = 0;
-        for next in 0..self.spans.len() {
-            let span = self.spans[next];
-            match self.spans[..joined].last_mut() {
-                Some(last) if last.conflicts(span) => return Err(Collision(span)),
+        let mut result = Ok(());
+        for next in 0..self.len {
+            let span = self.buffer[next];
+            match self.buffer[..joined].last_mut() {
+                Some(last) if last.conflicts(span) => {
+                    self.buffer[joined] = span;
+                    joined += 1;
+                    result = Err(Collision(span));
+                    break;
+                }
                 Some(last)
                     if span.start().saturating_sub(last.end()) <= gap
                         && (mixes || last.is_written() == span.is_written()) =>
@@ -247,32 +281,46 @@ impl<const CAPACITY: usize> Sweep<CAPACITY> {
                     *last = last.around(span);
                 }
                 _ => {
-                    self.spans[joined] = span;
+                    self.buffer[joined] = span;
                     joined += 1;
                 }
             }
         }
-        self.spans.truncate(joined);
-        Ok(())
+        self.len = joined;
+        result
     }
 
+    /// Makes room in a full buffer.
+    #[inline(never)]
     fn make_room(&mut self) -> Swept {
-        if !self.guesses && self.spans.len() > Self::KEPT {
-            self.to = self.spans[CAPACITY / 2].start();
-            self.spans.truncate(CAPACITY / 2);
+        let joined = self.join();
+        if self.guesses {
+            joined?;
+            while self.len > self.most_kept() {
+                self.gap = self.gap.saturating_mul(2).max(self.smallest - 1).max(1);
+                self.join_sorted()?;
+            }
+            return Ok(());
         }
-        while self.spans.len() > Self::KEPT {
-            self.gap = self.gap.saturating_mul(2).max(1);
-            self.join()?;
+        // The lowest collision decides, as in a buffer that holds all spans.
+        if let Err(Collision(span)) = joined {
+            self.to = span.start().saturating_add(1);
+        }
+        if self.len > self.most_kept() {
+            self.len = self.most_kept();
+            self.to = self.buffer[self.len].start();
         }
         Ok(())
     }
 
     /// Moves the window behind the last one, unless that was the last. A span that reaches into it stays.
     fn advance(&mut self) -> bool {
-        let last = self.spans.last().copied().filter(|span| span.end() > self.to);
-        self.spans.clear();
-        self.spans.extend(last);
+        let last = self.buffer[..self.len].last().copied().filter(|span| span.end() > self.to);
+        self.len = 0;
+        if let Some(last) = last {
+            self.buffer[0] = last;
+            self.len = 1;
+        }
         let more = self.to != u64::MAX;
         (self.from, self.to) = (self.to, u64::MAX);
         more

@@ -1,6 +1,7 @@
 //! Random batches against every pair, and how often the problems are read.
 
-use super::{Argument, Independence, Span, Sweep};
+use super::{Argument, Independence, STACK_SPANS, Span, with_buffer};
+use crate::core::check_memory::{CheckMemory, DEVICE_SPANS};
 use crate::core::memory::{NamedArguments as Arguments, Range, RangeNames};
 use crate::{Error, Result};
 use proptest::prelude::*;
@@ -30,17 +31,22 @@ fn conflicts(batch: &[Arguments]) -> Vec<Error> {
     found.map(|(mine, their)| Error::Overlap { first: mine.name(), second: their.name() }).collect()
 }
 
-/// The check of problems that are read one by one, through a buffer of that size.
-fn check_through<const CAPACITY: usize>(count: usize, read: impl Fn(usize) -> Arguments) -> Result<()> {
-    let mut check = Independence::<CAPACITY> { sweep: Sweep::new(), guess: Ok(()) };
+/// The check of problems that are read one by one, through a buffer of that many spans.
+fn check_through(capacity: usize, count: usize, read: impl Fn(usize) -> Arguments) -> Result<()> {
+    // A buffer's contents are those of an earlier check.
+    check_in(&mut vec![Span::new(7, 9, true); capacity], count, read)
+}
+
+fn check_in(buffer: &mut [Span], count: usize, read: impl Fn(usize) -> Arguments) -> Result<()> {
+    let mut check = Independence::new(buffer);
     for argument in (0..count).flat_map(&read) {
         check.add(&argument);
     }
     check.finish(count, |index, visit: &mut dyn FnMut(Argument)| read(index).into_iter().for_each(visit))
 }
 
-fn check<const CAPACITY: usize>(batch: &[Arguments]) -> Result<()> {
-    check_through::<CAPACITY>(batch.len(), |index| batch[index].clone())
+fn check(capacity: usize, batch: &[Arguments]) -> Result<()> {
+    check_through(capacity, batch.len(), |index| batch[index].clone())
 }
 
 /// Problems that do not conflict with themselves.
@@ -70,7 +76,7 @@ fn without_conflicts(batch: Vec<Arguments>) -> Vec<Arguments> {
 
 fn assert_right(batch: &[Arguments]) {
     let expected = conflicts(batch);
-    for found in [check::<4>(batch), check::<8>(batch), check::<16>(batch), check::<1024>(batch)] {
+    for found in [4, 8, 16, 1024, STACK_SPANS].map(|capacity| check(capacity, batch)) {
         match found {
             Ok(()) => assert!(expected.is_empty(), "{expected:?} in {batch:?}"),
             Err(error) => assert!(expected.contains(&error), "{error:?} is none of {expected:?}: {batch:?}"),
@@ -144,12 +150,12 @@ fn messages_name_both_arguments() {
     let earlier = problem([(0, 4, false), (8, 4, true)]);
     let later = problem([(20, 4, true), (11, 2, false)]);
     let overlap = |first, second| Err(Error::Overlap { first, second });
-    assert_eq!(check::<8>(&[earlier.clone(), later.clone()]), overlap("values", "values"));
-    assert_eq!(check::<8>(&[earlier.clone(), problem([(9, 1, true)])]), overlap("keys", "values"));
-    assert_eq!(check::<8>(&[problem([(9, 1, true)]), earlier.clone()]), overlap("values", "keys"));
+    assert_eq!(check(8, &[earlier.clone(), later.clone()]), overlap("values", "values"));
+    assert_eq!(check(8, &[earlier.clone(), problem([(9, 1, true)])]), overlap("keys", "values"));
+    assert_eq!(check(8, &[problem([(9, 1, true)]), earlier.clone()]), overlap("values", "keys"));
     // An empty range where the conflict begins is not named.
     assert_eq!(
-        check::<8>(&[problem([(9, 0, true)]), earlier, problem([(20, 1, true), (9, 1, true)])]),
+        check(8, &[problem([(9, 0, true)]), earlier, problem([(20, 1, true), (9, 1, true)])]),
         overlap("values", "values")
     );
 }
@@ -189,13 +195,18 @@ fn pair(place: usize, gap: u64) -> Arguments {
 }
 
 /// Reads of problems that a check takes.
-fn reads(order: &[usize], arguments: impl Fn(usize) -> Arguments) -> (usize, Result<()>) {
+fn reads(capacity: usize, order: &[usize], arguments: impl Fn(usize) -> Arguments) -> (usize, Result<()>) {
     let reads = Cell::new(0);
-    let result = check_through::<{ super::CAPACITY }>(order.len(), |index| {
+    let result = check_through(capacity, order.len(), |index| {
         reads.set(reads.get() + 1);
         arguments(order[index])
     });
     (reads.get(), result)
+}
+
+/// Most windows for as many ranges.
+fn most_windows(capacity: usize, ranges: usize) -> usize {
+    ranges.div_ceil(capacity / 4 * 3)
 }
 
 /// Once each where ranges fit the buffer or are in order, and otherwise once for each window.
@@ -204,13 +215,30 @@ fn problems_are_read_few_times() {
     for count in [1000, 10_000, 100_000] {
         for (name, order) in orders(count) {
             for gap in [0, 200] {
-                let (reads, result) = reads(&order, |place| pair(place, gap));
-                assert_eq!(result, Ok(()), "{name} {count}");
-                let windows = (2 * count + 1).div_ceil(super::CAPACITY / 2);
-                let most = if count == 1000 || name != "shuffled" { count } else { count * (windows + 2) };
-                assert!(reads <= most, "{count} problems, {name}, with gaps of {gap}: {reads} reads");
+                for capacity in [STACK_SPANS, DEVICE_SPANS] {
+                    let (reads, result) = reads(capacity, &order, |place| pair(place, gap));
+                    assert_eq!(result, Ok(()), "{name} {count}");
+                    let ranges = 2 * count + 1;
+                    let is_one_pass = ranges <= capacity || name != "shuffled";
+                    let most = if is_one_pass { count } else { count * (most_windows(capacity, ranges) + 1) };
+                    assert!(reads <= most, "{count} problems, {name}, with gaps of {gap}: {reads} reads");
+                }
             }
         }
+    }
+}
+
+/// Six times as many ranges as the buffer holds, which the largest batch has of the device's memory, are read fewer than
+/// log n times in any order.
+#[test]
+fn the_largest_batches_take_n_log_n() {
+    const CAPACITY: usize = 1 << 14;
+    const COUNT: usize = 3 * CAPACITY;
+    for (name, order) in orders(COUNT) {
+        // Longer gaps than some ranges.
+        let (reads, result) = reads(CAPACITY, &order, |place| pair(place, 200));
+        assert_eq!(result, Ok(()), "{name}");
+        assert!(reads <= 9 * COUNT && 9 < COUNT.ilog2(), "{name}: {reads} reads");
     }
 }
 
@@ -221,9 +249,9 @@ fn short_gaps_are_closed() {
     let problem_of =
         |place| problem([(place as u64 * 4240, 4040, true), ((1 << 44) + place as u64 * 4240, 4040, true)]);
     let [.., (_, order)] = orders(COUNT);
-    let (reads, result) = reads(&order, problem_of);
+    let (reads, result) = reads(STACK_SPANS, &order, problem_of);
     assert_eq!(result, Ok(()));
-    assert!(reads < 2 * COUNT / (super::CAPACITY / 2) * COUNT / 2, "{reads} reads");
+    assert!(reads < most_windows(STACK_SPANS, 2 * COUNT) * COUNT / 2, "{reads} reads");
 }
 
 /// In large batches, too, whose first guess fails.
@@ -232,15 +260,68 @@ fn conflicts_of_large_batches_are_named() {
     for (name, order) in orders(50_000) {
         let planted =
             |place| if place == 31_234 { problem([((1 << 44) + 17 * 4240, 8, true)]) } else { pair(place, 200) };
-        let (_, result) = reads(&order, planted);
-        let at = |place| order.iter().position(|other| *other == place);
-        let names = if at(31_234) > at(17) { ("keys", "values") } else { ("values", "keys") };
-        assert_eq!(result, Err(Error::Overlap { first: names.0, second: names.1 }), "{name}");
+        for capacity in [STACK_SPANS, DEVICE_SPANS] {
+            let (_, result) = reads(capacity, &order, planted);
+            let at = |place| order.iter().position(|other| *other == place);
+            let names = if at(31_234) > at(17) { ("keys", "values") } else { ("values", "keys") };
+            assert_eq!(result, Err(Error::Overlap { first: names.0, second: names.1 }), "{name}");
+        }
     }
+}
+
+/// Of several conflicts, the lowest one is named, whatever the buffer holds.
+#[test]
+fn every_buffer_finds_the_same_conflict() {
+    for (name, order) in orders(10_000) {
+        let planted = |place| match place {
+            // With values of the same address, with keys of higher ones.
+            1234 => problem([((1 << 44) + 700 * 4240, 8, true)]),
+            4567 => problem([(0, 0, true), (0, 0, true), ((1 << 40) + 800 * 4240, 8, true)]),
+            place => pair(place, 200),
+        };
+        let (_, expected) = reads(DEVICE_SPANS, &order, planted);
+        assert!(matches!(expected, Err(Error::Overlap { first, second }) if [first, second].contains(&"count")));
+        for capacity in [4, 100, STACK_SPANS, 1 << 14] {
+            assert_eq!(reads(capacity, &order, planted).1, expected, "{name}, {capacity} spans");
+        }
+    }
+}
+
+/// Two threads check at once, and the second one has the buffer on its stack. A small batch always has that.
+#[test]
+fn one_thread_at_a_time_has_the_memory_of_the_device() {
+    const COUNT: usize = 10_000;
+    let [.., (_, order)] = orders(COUNT);
+    let overlapping = |place| if place == 77 { pair(78, 200) } else { pair(place, 200) };
+    let in_memory = |memory: &CheckMemory, expected: usize, meanwhile: &dyn Fn()| {
+        with_buffer(memory, COUNT, |buffer| {
+            assert_eq!(buffer.len(), expected);
+            meanwhile();
+            assert_eq!(check_in(buffer, COUNT, |index| pair(order[index], 200)), Ok(()));
+            let refused = check_in(buffer, COUNT, |index| overlapping(order[index]));
+            assert_eq!(refused, Err(Error::Overlap { first: "keys", second: "keys" }));
+        });
+    };
+    let memory = CheckMemory::default();
+    in_memory(&memory, STACK_SPANS, &|| ());
+    memory.allocate();
+    in_memory(&memory, DEVICE_SPANS, &|| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| in_memory(&memory, STACK_SPANS, &|| ()));
+        });
+        with_buffer(&memory, 3, |buffer| assert_eq!(buffer.len(), 36));
+    });
+    with_buffer(&memory, 3, |buffer| assert_eq!(buffer.len(), 36));
+    in_memory(&memory, DEVICE_SPANS, &|| ());
+    // A thread that panics leaves the memory to others.
+    let panics = std::panic::catch_unwind(|| with_buffer(&memory, COUNT, |_| panic!("on purpose")));
+    assert!(panics.is_err());
+    in_memory(&memory, DEVICE_SPANS, &|| ());
 }
 
 /// A full buffer's stack is said in documentation.
 #[test]
 fn the_buffer_takes_36_kib() {
-    assert!(size_of::<Independence>() <= 36 * 1024 + 128, "{}", size_of::<Span>());
+    let taken = STACK_SPANS * size_of::<Span>() + size_of::<Independence<'_>>();
+    assert!(taken <= 36 * 1024 + 128, "{taken}");
 }
