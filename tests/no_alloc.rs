@@ -103,8 +103,8 @@ fn scattered_sort(place: u64) -> (u64, SortInfo) {
     (place, SortInfo { count: Count::host(count), keys, ..SortInfo::default() })
 }
 
-/// Ranges with gaps and out of order, and more groups than one plan takes. Recorded but not executed: so many sorts take
-/// long on a CPU.
+/// Ranges with gaps and out of order, and more groups than one plan takes. Recorded but not executed: so many sorts
+/// take long on a CPU.
 #[test]
 fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let context = Context::new()?;
@@ -134,8 +134,8 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Threads that record at the same time: one checks its batch in memory of the device, the others on their stacks, where
-/// ranges outnumber the spans. All find the batch independent, and one with a conflict not.
+/// Threads that record at the same time: one checks its batch in memory of the device, the others on their stacks,
+/// where ranges outnumber the spans. All find the batch independent, and one with a conflict not.
 #[test]
 fn threads_that_record_large_batches_take_no_heap() -> Result<(), Box<dyn Error>> {
     const THREADS: usize = 3;

@@ -1,6 +1,7 @@
 //! The device under test. Tuning opens the library on it many times, each time with another profile.
 
 use crate::args::{Args, Queue};
+use crate::commands;
 use anyhow::Context as _;
 use ash::{khr, vk};
 use std::ffi::CStr;
@@ -50,6 +51,11 @@ impl Gpu {
         self.library_with(profile, vk::PipelineCache::null(), 0)
     }
 
+    /// The same, but commands go nowhere or into a list: see [`commands`].
+    pub(crate) fn library_without_commands(&self, profile: &Profile) -> trommel::Result<Device> {
+        self.open_library(profile, vk::PipelineCache::null(), 0, commands::loader(self.entry.static_fn()))
+    }
+
     /// The same with a pipeline cache; `threads` create pipelines.
     pub(crate) fn library_with(
         &self,
@@ -57,11 +63,20 @@ impl Gpu {
         cache: vk::PipelineCache,
         threads: u32,
     ) -> trommel::Result<Device> {
+        self.open_library(profile, cache, threads, self.entry.static_fn().get_instance_proc_addr)
+    }
+
+    fn open_library(
+        &self,
+        profile: &Profile,
+        cache: vk::PipelineCache,
+        threads: u32,
+        proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    ) -> trommel::Result<Device> {
         let context = &self.context;
         let (mut v12, mut v13) = Default::default();
         // SAFETY: the handles are the context's, and alive.
         unsafe {
-            let proc_addr = self.entry.static_fn().get_instance_proc_addr;
             let (instance, version) = (context.instance().handle(), vk::API_VERSION_1_3);
             let requirements = Requirements::query(proc_addr, instance, version, context.physical_device())?;
             // What the context has enabled as well.
@@ -74,6 +89,7 @@ impl Gpu {
                 context.vk().handle(),
                 &features,
             );
+            info.get_instance_proc_addr = proc_addr;
             info.queue_family = Some(context.queue_family());
             info.profile = Some(profile.clone());
             info.pipeline_cache = cache;

@@ -11,7 +11,7 @@
 //! job        problems   items
 //! workload                                   the traits of a primitive
 //! arrays     handles    shapes     gpu
-//! inputs     verify     key_order  args
+//! inputs     verify     key_order  args      commands
 //! ```
 //!
 //! A primitive brings its cases, inputs and checks in a file or folder of `primitives`, and adds a line to the list
@@ -20,6 +20,7 @@
 mod args;
 mod arrays;
 mod cases;
+mod commands;
 mod creation;
 mod gpu;
 mod handles;
@@ -68,7 +69,7 @@ fn main() -> anyhow::Result<()> {
     let profile = args.reshape(load_profile(&args, &gpu)?)?;
     if args.recording {
         let report = Report::new(0);
-        return recording::measure(&gpu, &gpu.library(&profile)?, PRIMITIVES, &report);
+        return recording::measure(&gpu, &profile, PRIMITIVES, &report);
     }
     if args.creation {
         return creation::measure(&args, &gpu, &profile, PRIMITIVES);

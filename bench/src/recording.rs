@@ -1,6 +1,10 @@
 //! Times the host as it records requests: alone, and in batches with their arrays in several orders in memory. Nothing
 //! is executed, so the arrays need not exist.
+//!
+//! A request alone has three times: as an engine records it; with commands that go nowhere, which is the library's own
+//! part; and of its commands alone, recorded by the driver's functions.
 
+use crate::commands::Commands;
 use crate::gpu::Gpu;
 use crate::inputs::splitmix64;
 use crate::report::Report;
@@ -8,7 +12,7 @@ use crate::timing::Samples;
 use crate::workload::{Primitive, Recorder};
 use ash::vk;
 use std::time::Instant;
-use trommel::{Device, batch_scratch_size, cmd_batch};
+use trommel::{Profile, batch_scratch_size, cmd_batch};
 
 /// Problems of a batch.
 const PROBLEMS: [usize; 3] = [1000, 10_000, 1 << 20];
@@ -58,29 +62,49 @@ impl Order {
 /// Prints median times: of each primitive's requests alone, and of its batches in each order.
 pub(crate) fn measure(
     gpu: &Gpu,
-    library: &Device,
+    profile: &Profile,
     primitives: &[&dyn Primitive],
     report: &Report,
 ) -> anyhow::Result<()> {
     let pool = Pool::new(gpu.context.vk(), gpu.context.queue_family())?;
+    let (library, listing) = (gpu.library(profile)?, gpu.library_without_commands(profile)?);
     for primitive in primitives {
-        if let Some(recorder) = primitive.recorder(library)? {
-            measure_alone(gpu, &pool, recorder.as_ref(), report)?;
+        if let Some(recorder) = primitive.recorder(&library)? {
+            if let Some(lister) = primitive.recorder(&listing)? {
+                measure_alone(gpu, &pool, recorder.as_ref(), lister.as_ref(), report)?;
+            }
             measure_batches(gpu, &pool, recorder.as_ref(), report)?;
         }
     }
     Ok(())
 }
 
-fn measure_alone(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
+/// `lister`: the same as `recorder` on a device whose commands go nowhere.
+fn measure_alone(
+    gpu: &Gpu,
+    pool: &Pool<'_>,
+    recorder: &dyn Recorder,
+    lister: &dyn Recorder,
+    report: &Report,
+) -> anyhow::Result<()> {
     for count in ALONE {
         let buffer = gpu.context.buffer(recorder.scratch_size(count)?)?;
-        let all = |commands| {
-            // SAFETY: the pool's command buffer is recording and is never submitted.
-            (0..ALONE_AT_ONCE).try_for_each(|_| unsafe { recorder.record(commands, BASE, count, buffer.scratch()) })
-        };
-        let [median] = medians(MOST_RUNS, |_| pool.record(all))?.map(|median| median / f64::from(ALONE_AT_ONCE));
-        report.print(&format!("record {} alone n={count:<10} {:9.2} us", recorder.label(), median * 1e3));
+        let times = |record: &dyn Fn() -> trommel::Result<()>| (0..ALONE_AT_ONCE).try_for_each(|_| record());
+        // SAFETY: the pool's command buffer is recording and is never submitted.
+        let record = |recorder: &dyn Recorder, to| unsafe { recorder.record(to, BASE, count, buffer.scratch()) };
+        let commands = Commands::of(|| record(lister, pool.commands))?;
+        let medians: [f64; 3] = medians(MOST_RUNS, |part| {
+            pool.record(|to| match part {
+                0 => times(&|| record(recorder, to)),
+                1 => times(&|| record(lister, to)),
+                // SAFETY: as above.
+                _ => times(&|| Ok(unsafe { commands.replay(gpu.context.vk(), to) })),
+            })
+        })?;
+        let [all, own, driver] = medians.map(|median| median / f64::from(ALONE_AT_ONCE) * 1e3);
+        let (label, calls) = (recorder.label(), commands.len());
+        let parts = format!("own {own:.2} us, the driver's {calls} calls {driver:.2} us");
+        report.print(&format!("record {label} alone n={count:<10} {all:9.2} us: {parts}"));
     }
     Ok(())
 }

@@ -134,6 +134,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) variants: ArrayVec<Variant, MAX_VARIANTS>,
     pub(crate) passes: ArrayVec<Pass, MAX_PASSES>,
     part: Part,
+    /// Whether some resource may share bytes with another one.
+    has_overlaps: bool,
     /// Something has had no room.
     is_full: bool,
 }
@@ -232,6 +234,7 @@ impl<'a> Plan<'a> {
             if earlier.range.overlaps(range) {
                 earlier.overlaps = earlier.overlaps.union(Resources::of(&[own]));
                 overlaps = overlaps.union(Resources::of(&[place]));
+                self.has_overlaps = true;
             }
         }
         self.is_full |= resources.try_push(Resource { name, range, overlaps }).is_err();
@@ -246,29 +249,38 @@ impl<'a> Plan<'a> {
         self.is_full |= self.uploads.try_push(Upload { table, rows, level, offset, resource }).is_err();
     }
 
-    /// Adds a pass, behind the others of its part.
-    pub(crate) fn add_pass(
-        &mut self,
-        variant: &Variant,
-        groups: Groups,
-        push: Push,
-        reads: Resources,
-        writes: Resources,
-    ) {
-        let Self { variants, passes, part, .. } = self;
-        let known = variants.iter().position(|known| known == variant);
-        let place = known.unwrap_or(variants.len());
+    /// The place of a variant, which is added unless the plan has it.
+    pub(crate) fn add_variant(&mut self, variant: &Variant) -> u8 {
+        let known = self.variants.iter().position(|known| known == variant);
+        let place = known.unwrap_or(self.variants.len());
+        self.is_full |= known.is_none() && self.variants.try_push(*variant).is_err();
+        place as u8
+    }
+
+    /// Adds a pass with the variant at a place, behind the others of its part.
+    pub(crate) fn add_pass(&mut self, variant: u8, groups: Groups, push: Push, reads: Resources, writes: Resources) {
+        // Without room for its variant, the plan has none for the pass either.
+        let Some(kernel) = self.variants.get(usize::from(variant)).map(|variant| variant.kernel) else { return };
+        let Self { passes, part, .. } = self;
         let waits = self.uploads[part.upload..].iter().any(|upload| usize::from(upload.level) == part.level);
-        let level = part.level + usize::from(waits) + passes.len() - part.pass;
-        let (level, place) = (level as u8, place as u8);
-        let fits = known.is_some() || variants.try_push(*variant).is_ok();
-        let pass = Pass { kernel: variant.kernel, variant: place, level, groups, push, reads, writes };
-        self.is_full |= !fits || passes.try_push(pass).is_err();
+        let level = (part.level + usize::from(waits) + passes.len() - part.pass) as u8;
+        self.is_full |= passes.try_push(Pass { kernel, variant, level, groups, push, reads, writes }).is_err();
     }
 
     /// `set`, and what shares bytes with it.
     pub(crate) fn overlapping(&self, set: Resources) -> Resources {
+        if !self.has_overlaps {
+            return set;
+        }
         set.iter().filter_map(|place| self.resources.get(place)).fold(set, |all, resource| all.union(resource.overlaps))
+    }
+
+    /// The places of all passes, level by level, and in the order of the plan at each level.
+    pub(crate) fn places_by_level(&self) -> ArrayVec<u8, MAX_PASSES> {
+        let mut places: ArrayVec<_, MAX_PASSES> = (0..self.passes.len() as u8).collect();
+        // Those of one request are in order.
+        places.sort_unstable_by_key(|place| (self.passes[usize::from(*place)].level, *place));
+        places
     }
 
     /// The number of levels. At each level, tables are written and passes dispatched side by side.

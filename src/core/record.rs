@@ -4,6 +4,7 @@ use crate::core::memory::Timestamps;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resources, Upload};
 use crate::device::Device;
+use crate::kernels::Kernel;
 use crate::{Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
@@ -33,26 +34,30 @@ const COMPUTE: usize = 0;
 const TRANSFER: usize = 1;
 const INDIRECT: usize = 2;
 
-/// What a command does to resources.
+/// What the commands of a level do to resources, by stage.
 #[derive(Clone, Copy, Default)]
-struct Access {
-    stage: usize,
-    reads: Resources,
-    writes: Resources,
+struct Accesses {
+    reads: [Resources; STAGES.len()],
+    writes: [Resources; STAGES.len()],
 }
 
-impl Access {
-    fn of_pass(pass: &Pass) -> impl Iterator<Item = Self> + use<> {
-        let command = match pass.groups {
-            Groups::Indirect { resource, .. } => Some(Resources::of(&[resource])),
-            Groups::Fixed(_) => None,
-        };
-        let command = command.map(|reads| Self { stage: INDIRECT, reads, ..Self::default() });
-        std::iter::once(Self { stage: COMPUTE, reads: pass.reads, writes: pass.writes }).chain(command)
+impl Accesses {
+    fn add_pass(&mut self, pass: &Pass) {
+        self.reads[COMPUTE] = self.reads[COMPUTE].union(pass.reads);
+        self.writes[COMPUTE] = self.writes[COMPUTE].union(pass.writes);
+        if let Groups::Indirect { resource, .. } = pass.groups {
+            self.reads[INDIRECT] = self.reads[INDIRECT].union(Resources::of(&[resource]));
+        }
     }
 
-    fn of_upload(upload: &Upload<'_>) -> Self {
-        Self { stage: TRANSFER, writes: Resources::of(&[upload.resource]), ..Self::default() }
+    fn add_upload(&mut self, upload: &Upload<'_>) {
+        self.writes[TRANSFER] = self.writes[TRANSFER].union(Resources::of(&[upload.resource]));
+    }
+
+    /// With everything that shares bytes with what is accessed.
+    fn overlapping(self, plan: &Plan<'_>) -> Self {
+        let overlapping = |sets: [Resources; STAGES.len()]| sets.map(|set| plan.overlapping(set));
+        Self { reads: overlapping(self.reads), writes: overlapping(self.writes) }
     }
 }
 
@@ -64,20 +69,25 @@ struct Pending {
     read: [Resources; STAGES.len()],
     /// By shaders, and by transfers.
     written: [[Resources; STAGES.len()]; 2],
+    /// Whether there have been transfers.
+    has_transfers: bool,
 }
 
 impl Pending {
-    fn add(&mut self, access: Access) {
-        self.read.iter_mut().for_each(|read| *read = read.union(access.reads));
-        if let Some(written) = self.written.get_mut(access.stage) {
-            written.iter_mut().for_each(|written| *written = written.union(access.writes));
+    fn add(&mut self, accesses: &Accesses) {
+        self.has_transfers |= accesses.writes[TRANSFER] != Resources::default();
+        let reads = accesses.reads.into_iter().fold(Resources::default(), Resources::union);
+        self.read.iter_mut().for_each(|read| *read = read.union(reads));
+        for (written, writes) in self.written.iter_mut().zip(accesses.writes) {
+            written.iter_mut().for_each(|written| *written = written.union(writes));
         }
     }
 
-    fn conflicts(&self, access: Access, plan: &Plan<'_>) -> bool {
-        let Access { stage, reads, writes } = access;
-        let (written, touched) = (plan.overlapping(writes), plan.overlapping(reads.union(writes)));
-        written.intersects(self.read[stage]) || self.written.iter().any(|earlier| touched.intersects(earlier[stage]))
+    /// Whether accesses of a stage need a barrier. `accesses`: with everything that shares bytes with them.
+    fn conflicts(&self, accesses: &Accesses, stage: usize) -> bool {
+        let (reads, writes) = (accesses.reads[stage], accesses.writes[stage]);
+        let touched = reads.union(writes);
+        writes.intersects(self.read[stage]) || self.written.iter().any(|earlier| touched.intersects(earlier[stage]))
     }
 
     /// A barrier orders all earlier accesses, not only those that need it, and those that earlier barriers have ordered
@@ -97,16 +107,21 @@ impl Pending {
     }
 
     /// The stages of the barrier that these accesses need.
-    fn barrier_before<I: Iterator<Item = Access>>(
+    fn barrier_before(
         &self,
-        accesses: impl Fn() -> I,
+        accesses: &Accesses,
         plan: &Plan<'_>,
     ) -> Option<(vk::PipelineStageFlags2, vk::PipelineStageFlags2)> {
-        let targets = accesses().filter(|access| self.conflicts(*access, plan)).map(|access| STAGES[access.stage]);
+        let accesses = accesses.overlapping(plan);
+        let targets = (0..STAGES.len()).filter(|stage| self.conflicts(&accesses, *stage)).map(|stage| STAGES[stage]);
         let target = targets.reduce(|all, stage| all | stage)?;
+        // Then all accesses are those of shaders, or of the indirect stage, which precedes theirs.
+        if !self.has_transfers {
+            return Some((STAGES[COMPUTE], target));
+        }
         let suffices = |source: &vk::PipelineStageFlags2| {
             let after = self.after_barrier(*source, target);
-            !accesses().any(|access| after.conflicts(access, plan))
+            (0..STAGES.len()).all(|stage| !after.conflicts(&accesses, stage))
         };
         let source = [STAGES[TRANSFER], STAGES[COMPUTE]].into_iter().find(suffices);
         Some((source.unwrap_or(STAGES[TRANSFER] | STAGES[COMPUTE]), target))
@@ -116,21 +131,29 @@ impl Pending {
 /// Records a plan level by level, with one barrier at most before each. Returns the number of marks.
 pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
     let mut pending = Pending::default();
+    let levels = plan.levels();
+    let places = plan.places_by_level();
+    let mut rest = &places[..];
     commands.mark(0);
-    for level in 0..plan.levels() {
+    for level in 0..levels {
         let uploads = || plan.uploads.iter().filter(move |upload| upload.level == level);
-        let passes = || plan.passes.iter().enumerate().filter(move |(_, pass)| pass.level == level);
-        let accesses = || uploads().map(Access::of_upload).chain(passes().flat_map(|(_, pass)| Access::of_pass(pass)));
-        if let Some((source, target)) = pending.barrier_before(accesses, plan) {
+        let count = rest.iter().take_while(|place| plan.passes[usize::from(**place)].level == level).count();
+        let (now, later) = rest.split_at(count);
+        rest = later;
+        let passes = || now.iter().map(|place| (usize::from(*place), &plan.passes[usize::from(*place)]));
+        let mut accesses = Accesses::default();
+        uploads().for_each(|upload| accesses.add_upload(upload));
+        passes().for_each(|(_, pass)| accesses.add_pass(pass));
+        if let Some((source, target)) = pending.barrier_before(&accesses, plan) {
             commands.barrier(source, target);
             pending = pending.after_barrier(source, target);
         }
         uploads().for_each(|upload| send_table(upload, commands));
         passes().for_each(|(place, pass)| commands.dispatch(place, pass));
-        accesses().for_each(|access| pending.add(access));
+        pending.add(&accesses);
         commands.mark(u32::from(level) + 1);
     }
-    u32::from(plan.levels()) + 1
+    u32::from(levels) + 1
 }
 
 fn send_table(upload: &Upload<'_>, commands: &mut impl Commands) {
@@ -175,9 +198,9 @@ impl<'a> Recorder<'a> {
         Ok(Self { device, command_buffer, scratch, pipelines, timestamps, bound: None })
     }
 
-    fn label(&self, name: &std::ffi::CStr) {
+    fn label(&self, kernel: Kernel) {
         if let Some(debug) = self.device.handles().debug() {
-            let label = vk::DebugUtilsLabelEXT::default().label_name(name);
+            let label = vk::DebugUtilsLabelEXT::default().label_name(kernel.label());
             // SAFETY: the command buffer is recording.
             unsafe { debug.cmd_begin_debug_utils_label(self.command_buffer, &label) };
         }
@@ -220,7 +243,7 @@ impl Commands for Recorder<'_> {
             return debug_assert!(false, "every pass has a variant of its plan");
         };
         let device = self.device.handles();
-        self.label(pass.kernel.label());
+        self.label(pass.kernel);
         // SAFETY: the command buffer is recording, outside a render pass; indirect arguments lie in scratch, which is a
         // buffer with that usage.
         unsafe {

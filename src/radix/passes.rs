@@ -6,7 +6,6 @@ use super::problems::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, Problems};
 use super::rows::{PassFacts, PassIndex};
 use super::values::{PLAIN, Values};
 use crate::core::memory::Range;
-use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
 use crate::kernels::Kernel;
 use crate::shared::{
@@ -16,11 +15,15 @@ use crate::shared::{
     PathPush, PermutePush, PreparePush, RadixProblem, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
 };
 use crate::tuning::{SmallMethod, SmallShape, TileShape};
+use arrayvec::ArrayVec;
 
 /// Items of an invocation in kernels without tiles, for large counts.
 const ITEMS_A_THREAD: u32 = 8;
 /// Maximum number of items that a workgroup of the histogram counts.
 const MOST_CHUNK: u32 = 1 << 28;
+
+/// Most variants of one request that are known by their values.
+const MOST_VARIANTS: usize = 8;
 
 /// The rows of the problems, in the tables of all primitives.
 pub(crate) const PROBLEMS: Rows = Rows(0);
@@ -50,6 +53,8 @@ pub(crate) fn set(ids: &[Id]) -> Resources {
 pub(crate) struct Passes<'p, 'a> {
     pub(crate) problems: &'a Problems<'a>,
     pub(crate) plan: &'p mut Plan<'a>,
+    /// Places of variants in the plan, which passes over several digits share.
+    variants: ArrayVec<(Kernel, Values, u8), MOST_VARIANTS>,
     /// The push constants of the next pass.
     pub(crate) facts: PassFacts,
     pub(crate) input: Area,
@@ -115,6 +120,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         Self {
             problems,
             plan,
+            variants: ArrayVec::new(),
             facts,
             input,
             output,
@@ -201,20 +207,33 @@ impl<'p, 'a> Passes<'p, 'a> {
     ) where
         P: SharedStruct + for<'f> From<&'f PassFacts>,
     {
-        let variant = self.problems.config.variant(kernel, values);
-        self.add(&variant, groups, &P::from(&self.facts), reads, writes);
+        self.add(kernel, values, groups, &P::from(&self.facts), reads, writes);
     }
 
     /// Adds a pass with these push constants.
     pub(crate) fn add(
         &mut self,
-        variant: &Variant,
+        kernel: Kernel,
+        values: &Values,
         groups: Groups,
         push: &impl SharedStruct,
         reads: Resources,
         writes: Resources,
     ) {
-        self.plan.add_pass(variant, groups, Push::new(variant.kernel, push), reads, writes);
+        let variant = self.variant(kernel, values);
+        self.plan.add_pass(variant, groups, Push::new(kernel, push), reads, writes);
+    }
+
+    /// The place of a kernel's variant in the plan.
+    fn variant(&mut self, kernel: Kernel, values: &Values) -> u8 {
+        let is_same = |known: &&(Kernel, Values, u8)| known.0 == kernel && known.1 == *values;
+        if let Some((.., place)) = self.variants.iter().find(is_same) {
+            return *place;
+        }
+        let place = self.plan.add_variant(&self.problems.config.variant(kernel, values));
+        // Without room, the next pass finds the variant in the plan.
+        let _ = self.variants.try_push((kernel, *values, place));
+        place
     }
 
     /// Adds a pass with `groups` workgroups for each problem.

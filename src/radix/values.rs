@@ -11,7 +11,7 @@ use crate::shared::{
 use crate::tuning::{Shape, SizedMerge, TileShape};
 
 /// Values that are not the same for all kernels of a plan: see [`Constant`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Values {
     pub(crate) threads: u32,
     pub(crate) shape: Shape,

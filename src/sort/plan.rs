@@ -207,8 +207,7 @@ impl Passes<'_, '_> {
     ) {
         self.facts.groups = groups;
         let (push, count) = (MergePush::from((&self.facts, level)), self.problems.count);
-        let variant = self.problems.config.variant(kernel, values);
-        self.add(&variant, Groups::Fixed(count * groups), &push, reads, writes);
+        self.add(kernel, values, Groups::Fixed(count * groups), &push, reads, writes);
     }
 
     fn reduce_then_scan(&mut self, tile: TileShape) {

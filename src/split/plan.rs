@@ -4,7 +4,7 @@ use super::algorithm::{Algorithm, strategies};
 use super::job::{BucketSource, Buckets, Job, Role, SplitBy};
 use super::rows::{InfoFacts, label_row};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Range};
-use crate::core::plan::{Groups, Plan, Resources, Rows, Table};
+use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
@@ -327,8 +327,10 @@ impl<'p, 'a> Builder<'p, 'a> {
         let groups = passes.shares(problems.most_items.into());
         let config = Config { format: labels.format(&problems.config.format), ..problems.config };
         let values = Values { buckets: by.buckets, module: labels.module, ..config.plain(problems.mode) };
+        // The format of labels is not that of the other passes.
         let variant = config.variant(Kernel::SplitLabel, &values);
-        passes.add(&variant, groups, &push, reads, set(&[passes.alternate[0]]));
+        let (place, push) = (passes.plan.add_variant(&variant), Push::new(variant.kernel, &push));
+        passes.plan.add_pass(place, groups, push, reads, set(&[passes.alternate[0]]));
     }
 
     /// Clears the look-back state of a split that skips the histogram.
@@ -421,7 +423,6 @@ impl<'p, 'a> Builder<'p, 'a> {
             self.table.for_each_info(&mut |problem| row = *problem);
         }
         let facts = PassFacts { problems: problems.part_of(self.table.info_rows), ..self.passes.facts };
-        let variant = problems.config.variant(kernel, values);
-        self.passes.add(&variant, groups, &P::from((&facts, row)), reads, writes);
+        self.passes.add(kernel, values, groups, &P::from((&facts, row)), reads, writes);
     }
 }

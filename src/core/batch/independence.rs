@@ -6,13 +6,13 @@
 //!
 //! Where spans outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between
 //! them. A range that lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide.
-//! Each window but the last has 3/4 of the buffer's capacity C or more, so n ranges take at most n / (3/4 C) + 2 passes.
-//! Within a pass, at least C / 4 spans are added between one sort of the buffer and the next.
+//! Each window but the last has 3/4 of the buffer's capacity C or more, so n ranges take at most n / (3/4 C) + 2
+//! passes. Within a pass, at least C / 4 spans are added between one sort of the buffer and the next.
 //!
-//! The buffer is memory of the device, allocated with the first handle that allows batches: C is
-//! [`DEVICE_SPANS`](crate::core::check_memory::DEVICE_SPANS), 2^21. Up to as many ranges take one pass and one sort, which
-//! are n log n steps in any order. A batch has at most 12 * 2^20 ranges. So no batch takes more than 10 passes, and none
-//! reads its problems log n times.
+//! The buffer is memory of the device, allocated with the first handle that allows batches. C is
+//! [`DEVICE_SPANS`](crate::core::check_memory::DEVICE_SPANS), 2^21. Up to as many ranges take one pass and one sort,
+//! which are n log n steps in any order. A batch has at most 12 * 2^20 ranges. So no batch takes more than 10 passes,
+//! and none reads its problems log n times.
 //!
 //! The device's memory serves one thread at a time. A thread that finds it in use does not wait: its buffer has
 //! [`STACK_SPANS`] spans on its stack. Then n ranges take n / 1728 + 2 passes at most. These are more than log n

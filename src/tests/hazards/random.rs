@@ -59,13 +59,9 @@ impl PlanSource for Request {
             let commands = Groups::Indirect { offset: offset(COMMANDS), resource: places[COMMANDS] };
             let groups = if drawn.is_indirect { commands } else { Groups::Fixed(1) };
             let variant = Variant::new(Kernel::RadixPrepare, |_| 0);
-            plan.add_pass(
-                &variant,
-                groups,
-                Push::new(variant.kernel, &PreparePush::default()),
-                set(drawn.reads),
-                set(drawn.writes),
-            );
+            let place = plan.add_variant(&variant);
+            let push = Push::new(variant.kernel, &PreparePush::default());
+            plan.add_pass(place, groups, push, set(drawn.reads), set(drawn.writes));
         }
     }
 }

@@ -228,8 +228,8 @@ fn problems_are_read_few_times() {
     }
 }
 
-/// Six times as many ranges as the buffer holds, which the largest batch has of the device's memory, are read fewer than
-/// log n times in any order.
+/// Six times as many ranges as the buffer holds are read fewer than log n times in any order. The largest batch has as
+/// many times what the device's memory holds.
 #[test]
 fn the_largest_batches_take_n_log_n() {
     const CAPACITY: usize = 1 << 14;
