@@ -97,8 +97,11 @@ fn measure_alone(
             pool.record(|to| match part {
                 0 => times(&|| record(recorder, to)),
                 1 => times(&|| record(lister, to)),
-                // SAFETY: as above.
-                _ => times(&|| Ok(unsafe { commands.replay(gpu.context.vk(), to) })),
+                _ => times(&|| {
+                    // SAFETY: as above.
+                    unsafe { commands.replay(gpu.context.vk(), to) };
+                    Ok(())
+                }),
             })
         })?;
         let [all, own, driver] = medians.map(|median| median / f64::from(ALONE_AT_ONCE) * 1e3);
