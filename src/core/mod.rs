@@ -1,9 +1,12 @@
 //! What every primitive is built on. Nothing here knows a primitive: requests become plans ([`primitive`]), plans
-//! become commands ([`record`]), many requests share them ([`batch`]), and kernels become pipelines ([`pipelines`]).
+//! become commands ([`record`]), many requests share them ([`batch`]), one request is made of several ([`compose`]), and
+//! kernels become pipelines ([`pipelines`]).
 
 #[cfg(feature = "primitive")]
 pub(crate) mod batch;
 pub(crate) mod check_memory;
+#[cfg_attr(not(test), allow(dead_code, reason = "for primitives that are made of others"))]
+pub(crate) mod compose;
 pub(crate) mod handle;
 pub(crate) mod kernels;
 pub(crate) mod memory;

@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn append(&mut self, source: &'a dyn PlanSource) -> bool {
         let (resources, variants, passes) = (self.resources.len(), self.variants.len(), self.passes.len());
         let uploads = self.uploads.len();
-        self.add_part(source, 0, Resources::default());
+        self.append_beside(source);
         let fits = !std::mem::take(&mut self.is_full);
         if !fits {
             self.resources.truncate(resources);
@@ -190,9 +190,14 @@ impl<'a> Plan<'a> {
         fits
     }
 
+    /// Appends the passes of `source` beside those of the part that is being appended: behind all that this part is
+    /// behind. The parts side by side share no bytes that one of them writes.
+    pub(crate) fn append_beside(&mut self, source: &'a dyn PlanSource) {
+        self.add_part(source, self.part.level, self.part.earlier);
+    }
+
     /// Appends the passes of `source` behind all others of the part that is being appended. Its scratch may be theirs:
     /// what it shares bytes with is found by the ranges.
-    #[cfg_attr(not(test), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn append_behind(&mut self, source: &'a dyn PlanSource) {
         let Part { resource, pass, level, earlier, .. } = self.part;
         let last = self.passes[pass..].iter().map(|pass| usize::from(pass.level) + 1).max();

@@ -6,7 +6,6 @@ mod composed;
 mod pipelines;
 mod random;
 
-use self::composed::Chain;
 use self::pipelines::made_by;
 
 use super::problems::{

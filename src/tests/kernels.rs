@@ -1,5 +1,6 @@
 //! Tests of each kernel separately, on the device that the environment selects.
 
+mod composed;
 mod lost_tiles;
 mod one_workgroup;
 mod splits;

@@ -1,21 +1,13 @@
 //! Composed plans: requests one behind the other.
 
 use super::{Truth, check, exact, profile};
+use crate::core::compose::Sequence;
 use crate::core::plan::Plan;
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::Layout;
 use crate::tests::primitives::{AnyTable, Requests as _, Selection as _};
 use crate::tests::problems::{Addresses, Problem, SCRATCH, Sorts, devices};
 use crate::{BucketFunction, DeviceFacts, SorterInfo, SplitterInfo, Strategy};
-
-/// Requests one behind the other.
-pub(super) struct Chain<'c>(pub(super) Vec<&'c dyn PlanSource>);
-
-impl PlanSource for Chain<'_> {
-    fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
-        self.0.iter().for_each(|source| plan.append_behind(*source));
-    }
-}
 
 /// Two splits and a sort, each on the output of the part before, are one plan. Its parts share scratch.
 #[test]
@@ -58,8 +50,8 @@ fn assert_composes(parts: &[Sorts], facts: &DeviceFacts) {
         .collect();
     assert_eq!(layout.size(), largest, "the parts share scratch");
     let sources: Vec<&dyn PlanSource> = tables.iter().map(|table| table as _).collect();
-    let chains: Vec<_> = (1..=sources.len()).map(|count| Chain(sources[..count].to_vec())).collect();
-    let plans: Vec<_> = chains.iter().map(|chain| Plan::of(chain).unwrap()).collect();
+    let sequences: Vec<_> = (1..=sources.len()).map(|count| Sequence(&sources[..count])).collect();
+    let plans: Vec<_> = sequences.iter().map(|chain| Plan::of(chain).unwrap()).collect();
     let plan = plans.last().unwrap();
     let mut resources = Vec::new();
     for (sorts, with_part) in parts.iter().zip(&plans) {

@@ -1,7 +1,8 @@
 //! The recorder on random plans: passes that read and write any resources, tables, indirect groups, several plans side
 //! by side.
 
-use super::{Chain, Command, SCRATCH, Truth, barriers, check};
+use super::{Command, SCRATCH, Truth, barriers, check};
+use crate::core::compose::{Concurrent, Sequence};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
@@ -67,10 +68,13 @@ impl PlanSource for Request {
 }
 
 /// Mostly few resources a pass: where each touches all, every level has a barrier whatever the recorder does.
-fn passes() -> impl Strategy<Value = Vec<Drawn>> {
+fn passes(fewer_than: usize) -> impl Strategy<Value = Vec<Drawn>> {
     let few = || (any::<u128>(), any::<u128>()).prop_map(|(a, b)| a & b & ((1 << RESOURCES) - 1));
     let drawn = (few(), few(), prop::bool::weighted(0.2));
-    prop::collection::vec(drawn.prop_map(|(reads, writes, is_indirect)| Drawn { reads, writes, is_indirect }), 0..8)
+    prop::collection::vec(
+        drawn.prop_map(|(reads, writes, is_indirect)| Drawn { reads, writes, is_indirect }),
+        0..fewer_than,
+    )
 }
 
 fn with_truth<T>(plan: &Plan<'_>, body: impl FnOnce(&[Truth<'_>]) -> T) -> T {
@@ -85,18 +89,50 @@ proptest! {
     /// side by side, each of which is up to three one behind the other that share scratch, in part or as a whole.
     #[test]
     fn random_plans_have_the_barriers_they_need_and_no_other(
-        drawn in prop::collection::vec(prop::collection::vec((0..=TABLES, passes(), 0..6u64), 1..4), 1..4),
+        drawn in prop::collection::vec(prop::collection::vec((0..=TABLES, passes(8), 0..6u64), 1..4), 1..4),
     ) {
         let chains: Vec<Vec<Request>> = (0..).zip(drawn).map(|(chain, requests)| {
-            let begin = chain * 4 * RESOURCES as u64 * SIZE;
-            let request = |(tables, passes, halves)| Request { offset: begin + halves * SIZE / 2, tables, passes };
+            let request = |(tables, passes, halves)| Request { offset: region(chain) + halves * SIZE / 2, tables, passes };
             requests.into_iter().map(request).collect()
         }).collect();
-        let chains: Vec<_> = chains.iter().map(|requests| Chain(requests.iter().map(|request| request as _).collect())).collect();
+        let sources: Vec<Vec<_>> = chains.iter().map(|requests| sources(requests)).collect();
+        let sequences: Vec<_> = sources.iter().map(|sources| Sequence(sources)).collect();
         let mut plan = Plan::default();
-        assert!(chains.iter().all(|chain| plan.append(chain)));
+        assert!(sequences.iter().all(|sequence| plan.append(sequence)));
         with_truth(&plan, |truths| check(truths, std::slice::from_ref(&plan)));
     }
+
+    /// The same of stages one behind the other, each of up to three requests side by side. A request uses the scratch of
+    /// any request of the stage before.
+    #[test]
+    fn random_stages_have_the_barriers_they_need_and_no_other(
+        drawn in prop::collection::vec(
+            (0..3u64, prop::collection::vec((0..=TABLES, passes(5), 0..6u64), 1..4)),
+            1..5,
+        ),
+    ) {
+        let stages: Vec<Vec<Request>> = drawn.into_iter().map(|(first, requests)| {
+            let request = |(index, (tables, passes, halves))| {
+                Request { offset: region((first + index) % 3) + halves * SIZE / 2, tables, passes }
+            };
+            (0..).zip(requests).map(request).collect()
+        }).collect();
+        let sources: Vec<Vec<_>> = stages.iter().map(|requests| sources(requests)).collect();
+        let stages: Vec<_> = sources.iter().map(|sources| Concurrent(sources)).collect();
+        let stages: Vec<_> = stages.iter().map(|stage| stage as &dyn PlanSource).collect();
+        let sequence = Sequence(&stages);
+        let plan = Plan::of(&sequence).unwrap();
+        with_truth(&plan, |truths| check(truths, std::slice::from_ref(&plan)));
+    }
+}
+
+/// Where the scratch of a request begins that shares none with those of other regions.
+fn region(index: u64) -> u64 {
+    index * 4 * RESOURCES as u64 * SIZE
+}
+
+fn sources(requests: &[Request]) -> Vec<&dyn PlanSource> {
+    requests.iter().map(|request| request as _).collect()
 }
 
 /// Commands of one plan of two passes.
