@@ -163,7 +163,7 @@ fn fill<'a, R: Requests + ?Sized>(
         }
         if company.is_full() {
             // A group that has to go never comes back: the last one of the company only moves forward.
-            let last = (0..company.len()).max_by_key(|place| company[*place].order());
+            let last = (0..company.len()).max_by_key(|index| company[*index].order());
             let Some(last) = last.filter(|last| order < company[*last].order()) else { continue };
             company.remove(last);
         }

@@ -92,7 +92,7 @@ impl Push {
 #[derive(Clone, Copy)]
 pub(crate) struct Pass {
     pub(crate) kernel: Kernel,
-    /// Place of the variant in [`Plan::variants`].
+    /// Index of the variant in [`Plan::variants`].
     pub(crate) variant: u8,
     /// The same for all passes that are recorded side by side.
     pub(crate) level: u8,
@@ -112,7 +112,7 @@ pub(crate) trait Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows(pub(crate) u8);
 
-/// Rows of a table and their place in scratch.
+/// Rows of a table and their offset in scratch.
 #[derive(Clone, Copy)]
 pub(crate) struct Upload<'a> {
     pub(crate) table: &'a dyn Table,
@@ -152,9 +152,9 @@ struct Part {
 }
 
 const _: () =
-    assert!(MAX_PASSES + MAX_UPLOADS < 1 << u8::BITS && MAX_VARIANTS < 1 << u8::BITS, "levels and places are bytes");
+    assert!(MAX_PASSES + MAX_UPLOADS < 1 << u8::BITS && MAX_VARIANTS < 1 << u8::BITS, "levels and indices are bytes");
 
-#[allow(clippy::cast_possible_truncation, reason = "levels and places of variants are bytes: see above")]
+#[allow(clippy::cast_possible_truncation, reason = "levels and indices of variants are bytes: see above")]
 impl<'a> Plan<'a> {
     /// The plan of one request, or of one group of requests.
     ///
@@ -234,11 +234,11 @@ impl<'a> Plan<'a> {
         }
         let own = resources.len();
         let mut overlaps = Resources::default();
-        for place in part.earlier.iter() {
-            let earlier = &mut resources[place];
+        for index in part.earlier.iter() {
+            let earlier = &mut resources[index];
             if earlier.range.overlaps(range) {
                 earlier.overlaps = earlier.overlaps.union(Resources::of(&[own]));
-                overlaps = overlaps.union(Resources::of(&[place]));
+                overlaps = overlaps.union(Resources::of(&[index]));
                 self.has_overlaps = true;
             }
         }
@@ -246,23 +246,23 @@ impl<'a> Plan<'a> {
         self.resources.len() - 1
     }
 
-    /// Adds a table, before the passes of its part; before all passes, if no earlier part uses its place.
+    /// Adds a table, before the passes of its part; before all passes, if no earlier part uses its bytes.
     pub(crate) fn add_upload(&mut self, table: &'a dyn Table, rows: Rows, offset: u64, resource: usize) {
-        let place = Resources::of(&[resource]);
-        let is_used = self.overlapping(place).intersects(self.part.earlier);
+        let own = Resources::of(&[resource]);
+        let is_used = self.overlapping(own).intersects(self.part.earlier);
         let level = if is_used { self.part.level as u8 } else { 0 };
         self.is_full |= self.uploads.try_push(Upload { table, rows, level, offset, resource }).is_err();
     }
 
-    /// The place of a variant, which is added unless the plan has it.
+    /// The index of a variant, which is added unless the plan has it.
     pub(crate) fn add_variant(&mut self, variant: &Variant) -> u8 {
         let known = self.variants.iter().position(|known| known == variant);
-        let place = known.unwrap_or(self.variants.len());
+        let index = known.unwrap_or(self.variants.len());
         self.is_full |= known.is_none() && self.variants.try_push(*variant).is_err();
-        place as u8
+        index as u8
     }
 
-    /// Adds a pass with the variant at a place, behind the others of its part.
+    /// Adds a pass with the variant at an index, behind the others of its part.
     pub(crate) fn add_pass(&mut self, variant: u8, groups: Groups, push: Push, reads: Resources, writes: Resources) {
         // Without room for its variant, the plan has none for the pass either.
         let Some(kernel) = self.variants.get(usize::from(variant)).map(|variant| variant.kernel) else { return };
@@ -277,15 +277,15 @@ impl<'a> Plan<'a> {
         if !self.has_overlaps {
             return set;
         }
-        set.iter().filter_map(|place| self.resources.get(place)).fold(set, |all, resource| all.union(resource.overlaps))
+        set.iter().filter_map(|index| self.resources.get(index)).fold(set, |all, resource| all.union(resource.overlaps))
     }
 
-    /// The places of all passes, level by level, and in the order of the plan at each level.
-    pub(crate) fn places_by_level(&self) -> ArrayVec<u8, MAX_PASSES> {
-        let mut places: ArrayVec<_, MAX_PASSES> = (0..self.passes.len() as u8).collect();
+    /// The indices of all passes, level by level, and in the order of the plan at each level.
+    pub(crate) fn indices_by_level(&self) -> ArrayVec<u8, MAX_PASSES> {
+        let mut indices: ArrayVec<_, MAX_PASSES> = (0..self.passes.len() as u8).collect();
         // Those of one request are in order.
-        places.sort_unstable_by_key(|place| (self.passes[usize::from(*place)].level, *place));
-        places
+        indices.sort_unstable_by_key(|index| (self.passes[usize::from(*index)].level, *index));
+        indices
     }
 
     /// The number of levels. At each level, tables are written and passes dispatched side by side.

@@ -96,7 +96,7 @@ pub(crate) trait Jobs<J, R: Role> {
     fn bounding_ranges(&self) -> BoundingRanges<R>;
 }
 
-/// Jobs with their place in scratch.
+/// Jobs with their offsets in scratch.
 pub(crate) trait PlanSource {
     /// Adds its resources, tables and passes to `plan`.
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>);

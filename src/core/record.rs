@@ -16,15 +16,15 @@ const UPLOAD_BYTES: usize = 4096;
 pub(crate) trait Commands {
     /// Makes earlier writes of `source` stages visible to later reads and writes of `target` stages.
     fn barrier(&mut self, source: vk::PipelineStageFlags2, target: vk::PipelineStageFlags2);
-    /// One dispatch. `place`: of the pass in the plan.
-    fn dispatch(&mut self, place: usize, pass: &Pass);
+    /// One dispatch. `index`: of the pass in the plan.
+    fn dispatch(&mut self, index: usize, pass: &Pass);
     /// Writes `bytes` at `offset` of scratch.
     fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]);
     /// Marks the end of a level. Level 0 marks the beginning of the first.
     fn mark(&mut self, level: u32);
 }
 
-/// The stages of accesses. An access names its stage by the place here.
+/// The stages of accesses. An access names its stage by the index in this array.
 const STAGES: [vk::PipelineStageFlags2; 3] = [
     vk::PipelineStageFlags2::COMPUTE_SHADER,
     vk::PipelineStageFlags2::ALL_TRANSFER,
@@ -132,15 +132,15 @@ impl Pending {
 pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
     let mut pending = Pending::default();
     let levels = plan.levels();
-    let places = plan.places_by_level();
-    let mut rest = &places[..];
+    let indices = plan.indices_by_level();
+    let mut rest = &indices[..];
     commands.mark(0);
     for level in 0..levels {
         let uploads = || plan.uploads.iter().filter(move |upload| upload.level == level);
-        let count = rest.iter().take_while(|place| plan.passes[usize::from(**place)].level == level).count();
+        let count = rest.iter().take_while(|index| plan.passes[usize::from(**index)].level == level).count();
         let (now, later) = rest.split_at(count);
         rest = later;
-        let passes = || now.iter().map(|place| (usize::from(*place), &plan.passes[usize::from(*place)]));
+        let passes = || now.iter().map(|index| (usize::from(*index), &plan.passes[usize::from(*index)]));
         let mut accesses = Accesses::default();
         uploads().for_each(|upload| accesses.add_upload(upload));
         passes().for_each(|(_, pass)| accesses.add_pass(pass));
@@ -149,7 +149,7 @@ pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
             pending = pending.after_barrier(source, target);
         }
         uploads().for_each(|upload| send_table(upload, commands));
-        passes().for_each(|(place, pass)| commands.dispatch(place, pass));
+        passes().for_each(|(index, pass)| commands.dispatch(index, pass));
         pending.add(&accesses);
         commands.mark(u32::from(level) + 1);
     }

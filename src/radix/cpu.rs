@@ -73,24 +73,24 @@ pub fn reorder(keys: &[Plane], tile: usize, digit: Digit, counts: &[u32], totals
     let tiles = words.len().div_ceil(tile);
     let mut bases = totals.to_vec();
     exclusive_sum(&mut bases);
-    let places = words.chunks(tile).enumerate().flat_map(|(t, words)| {
+    let targets = words.chunks(tile).enumerate().flat_map(|(t, words)| {
         let mut next: Vec<u32> =
             bases.iter().enumerate().map(|(value, base)| base + counts[value * tiles + t]).collect();
         words.iter().map(move |word| {
-            let place = &mut next[digit_of(*word, digit)];
-            *place += 1;
-            *place as usize - 1
+            let target = &mut next[digit_of(*word, digit)];
+            *target += 1;
+            *target as usize - 1
         })
     });
-    places.collect()
+    targets.collect()
 }
 
 /// Scatters the items to their target indices.
-pub fn scatter(planes: &mut [Plane], places: &[usize]) {
+pub fn scatter(planes: &mut [Plane], targets: &[usize]) {
     for plane in planes {
         let mut moved = vec![0; plane.len()];
-        for (word, place) in plane.iter().zip(places) {
-            moved[*place] = *word;
+        for (word, target) in plane.iter().zip(targets) {
+            moved[*target] = *word;
         }
         *plane = moved;
     }
@@ -102,9 +102,9 @@ pub fn sort(keys: &mut [Plane], values: &mut [Plane], tile: usize, digits: impl 
         let bins = 1 << digit.bits;
         let mut counts = count(keys, tile, digit, bins);
         let totals = spine(&mut counts, bins);
-        let places = reorder(keys, tile, digit, &counts, &totals);
-        scatter(keys, &places);
-        scatter(values, &places);
+        let targets = reorder(keys, tile, digit, &counts, &totals);
+        scatter(keys, &targets);
+        scatter(values, &targets);
     }
 }
 

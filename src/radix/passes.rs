@@ -94,9 +94,9 @@ impl<'p, 'a> Passes<'p, 'a> {
             alternate = scratch;
         }
         let mut staged = output;
-        for (place, layout) in [(0, LAYOUT_KEYS_IN_SCRATCH), (1, LAYOUT_VALUES_IN_SCRATCH)] {
+        for (index, layout) in [(0, LAYOUT_KEYS_IN_SCRATCH), (1, LAYOUT_VALUES_IN_SCRATCH)] {
             if format.has(layout) {
-                (staged[place], alternate[place]) = (scratch[place], scratch[place]);
+                (staged[index], alternate[index]) = (scratch[index], scratch[index]);
             }
         }
         let counts = add("counts", bound(ItemRole::Count));
@@ -224,16 +224,16 @@ impl<'p, 'a> Passes<'p, 'a> {
         self.plan.add_pass(variant, groups, Push::new(kernel, push), reads, writes);
     }
 
-    /// The place of a kernel's variant in the plan.
+    /// The index of a kernel's variant in the plan.
     fn variant(&mut self, kernel: Kernel, values: &Values) -> u8 {
         let is_same = |known: &&(Kernel, Values, u8)| known.0 == kernel && known.1 == *values;
-        if let Some((.., place)) = self.variants.iter().find(is_same) {
-            return *place;
+        if let Some((.., index)) = self.variants.iter().find(is_same) {
+            return *index;
         }
-        let place = self.plan.add_variant(&self.problems.config.variant(kernel, values));
+        let index = self.plan.add_variant(&self.problems.config.variant(kernel, values));
         // Without room, the next pass finds the variant in the plan.
-        let _ = self.variants.try_push((kernel, *values, place));
-        place
+        let _ = self.variants.try_push((kernel, *values, index));
+        index
     }
 
     /// Adds a pass with `groups` workgroups for each problem.

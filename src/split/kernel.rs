@@ -168,9 +168,9 @@ mod tests {
         assert_eq!((kernel.key().words, kernel.key().encoding), (2, 0));
         assert_eq!(kernel.spirv(), good);
         let refused = |code: &[u32]| BucketKernel::from_spirv(code).unwrap_err().to_string();
-        let with = |place: usize, word: u32| {
+        let with = |index: usize, word: u32| {
             let mut code = good.clone();
-            code[place] = word;
+            code[index] = word;
             refused(&code)
         };
         assert_eq!(refused(&[]), "code is malformed: it is not SPIR-V in this machine's byte order");

@@ -329,8 +329,8 @@ impl<'p, 'a> Builder<'p, 'a> {
         let values = Values { buckets: by.buckets, module: labels.module, ..config.plain(problems.mode) };
         // The format of labels is not that of the other passes.
         let variant = config.variant(Kernel::SplitLabel, &values);
-        let (place, push) = (passes.plan.add_variant(&variant), Push::new(variant.kernel, &push));
-        passes.plan.add_pass(place, groups, push, reads, set(&[passes.alternate[0]]));
+        let (variant, push) = (passes.plan.add_variant(&variant), Push::new(variant.kernel, &push));
+        passes.plan.add_pass(variant, groups, push, reads, set(&[passes.alternate[0]]));
     }
 
     /// Clears the look-back state of a split that skips the histogram.

@@ -177,7 +177,7 @@ pub(super) struct Grammar {
     head: Box<[Kind]>,
     /// The kinds that repeat to the end of the instruction.
     cycle: Box<[Kind]>,
-    /// The place of the result among the words.
+    /// The index of the result among the words.
     result: Option<usize>,
 }
 
@@ -317,7 +317,7 @@ struct Span {
     is_word: bool,
 }
 
-/// A basic block: instructions by their places in the module.
+/// A basic block: instructions by their indices in the module.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) label: u32,
@@ -342,11 +342,11 @@ impl Block {
 pub(crate) struct Module {
     code: Arc<[u32]>,
     spans: Vec<Span>,
-    /// The place of `OpFunction`.
+    /// The index of `OpFunction`.
     pub(super) function: usize,
     pub(super) blocks: Vec<Block>,
-    /// By id: the place of its definition; of a label, 1 more than the index of its block. 0: none.
-    places: Vec<u32>,
+    /// By id: the index of its definition; of a label, 1 more than the index of its block. 0: none.
+    indices: Vec<u32>,
 }
 
 impl Module {
@@ -356,8 +356,8 @@ impl Module {
         if code[0] != spirv::MAGIC_NUMBER || bound > MAX_BOUND || code.len() < HEADER_WORDS {
             return None;
         }
-        let (spans, places) = (Vec::with_capacity(code.len() / 4), vec![0; bound as usize]);
-        let mut module = Self { code: code.clone(), spans, function: 0, blocks: Vec::new(), places };
+        let (spans, indices) = (Vec::with_capacity(code.len() / 4), vec![0; bound as usize]);
+        let mut module = Self { code: code.clone(), spans, function: 0, blocks: Vec::new(), indices };
         let (grammars, mut at, mut open) = (&**GRAMMARS, HEADER_WORDS, None);
         while let Some(first) = code.get(at) {
             let (opcode, length) = (first & 0xffff, (first >> 16) as usize);
@@ -370,31 +370,31 @@ impl Module {
             module.add(grammar, at + 1, words, &mut open)?;
             at += length;
         }
-        // A capability comes first: no instruction at place 0 defines an id.
+        // A capability comes first: no instruction at index 0 defines an id.
         let is_complete = module.function != 0 && open.is_none() && !module.blocks.is_empty();
-        let is_valid = is_complete && (0..=module.function).all(|place| module.is_valid(module.at(place)));
+        let is_valid = is_complete && (0..=module.function).all(|index| module.is_valid(module.at(index)));
         is_valid.then_some(module)
     }
 
     /// `open` is the block that the instruction belongs to.
     fn add(&mut self, grammar: &'static Grammar, first: usize, words: &[u32], open: &mut Option<Block>) -> Option<()> {
-        let place = self.spans.len();
+        let index = self.spans.len();
         match grammar.op {
-            Op::Function if self.function == 0 => self.function = place,
+            Op::Function if self.function == 0 => self.function = index,
             Op::Function => return None,
-            Op::Label => *open = Some(Block::new(*words.first()?, place + 1)),
-            Op::LoopMerge | Op::SelectionMerge => open.as_mut()?.merge = Some(place),
+            Op::Label => *open = Some(Block::new(*words.first()?, index + 1)),
+            Op::LoopMerge | Op::SelectionMerge => open.as_mut()?.merge = Some(index),
             Op::Branch | Op::BranchConditional | Op::Switch | Op::Return | Op::Unreachable => {
-                self.blocks.push(Block { terminator: place, ..open.take()? });
+                self.blocks.push(Block { terminator: index, ..open.take()? });
             }
             _ => {}
         }
         let is_word = grammar.result == Some(1) && words.first().is_some_and(|ty| self.is_word(*ty));
         if let Some(id) = grammar.result.and_then(|result| words.get(result)) {
-            let place = if grammar.op == Op::Label { self.blocks.len() + 1 } else { place };
-            let known = self.places.get_mut(*id as usize)?;
+            let index = if grammar.op == Op::Label { self.blocks.len() + 1 } else { index };
+            let known = self.indices.get_mut(*id as usize)?;
             // A second definition.
-            if std::mem::replace(known, u32::try_from(place).ok()?) != 0 {
+            if std::mem::replace(known, u32::try_from(index).ok()?) != 0 {
                 return None;
             }
         }
@@ -405,7 +405,7 @@ impl Module {
 
     /// Whether values of this type are 32-bit integers or booleans.
     fn is_word(&self, ty: u32) -> bool {
-        let Some(span) = self.spans.get(self.place(ty)) else { return false };
+        let Some(span) = self.spans.get(self.index_of(ty)) else { return false };
         match span.grammar.op {
             Op::TypeBool => true,
             Op::TypeInt => self.instruction(span).words.get(1) == Some(&32),
@@ -420,7 +420,7 @@ impl Module {
             && instruction.all_operands(|kind, word| match kind {
                 Kind::Literal | Kind::MemoryOperands => true,
                 Kind::Label => self.blocks.get(self.block_of(word)).is_some_and(|block| block.label == word),
-                Kind::Id | Kind::Result | Kind::ResultType => self.place(word) != 0,
+                Kind::Id | Kind::Result | Kind::ResultType => self.index_of(word) != 0,
             })
     }
 
@@ -434,8 +434,8 @@ impl Module {
         self.code[BOUND]
     }
 
-    pub(super) fn at(&self, place: usize) -> Instruction<'_> {
-        self.instruction(&self.spans[place])
+    pub(super) fn at(&self, index: usize) -> Instruction<'_> {
+        self.instruction(&self.spans[index])
     }
 
     fn instruction(&self, span: &Span) -> Instruction<'_> {
@@ -443,8 +443,8 @@ impl Module {
         Instruction { grammar: span.grammar, op: span.grammar.op, is_word: span.is_word, words }
     }
 
-    fn range(&self, places: Range<usize>) -> impl Iterator<Item = Instruction<'_>> {
-        self.spans[places].iter().map(|span| self.instruction(span))
+    fn range(&self, indices: Range<usize>) -> impl Iterator<Item = Instruction<'_>> {
+        self.spans[indices].iter().map(|span| self.instruction(span))
     }
 
     /// The instructions before the function.
@@ -454,28 +454,28 @@ impl Module {
 
     /// The instruction that defines `id`.
     pub(super) fn definition(&self, id: u32) -> Instruction<'_> {
-        self.at(self.place(id))
+        self.at(self.index_of(id))
     }
 
     /// Whether `id` is defined in the function.
     pub(super) fn is_local(&self, id: u32) -> bool {
-        self.place(id) > self.function
+        self.index_of(id) > self.function
     }
 
     /// The label of the block that computes `id`.
     pub(super) fn label_of(&self, id: u32) -> u32 {
-        let place = self.place(id);
-        let behind = self.blocks.partition_point(|block| block.first <= place);
+        let index = self.index_of(id);
+        let behind = self.blocks.partition_point(|block| block.first <= index);
         self.blocks[behind.saturating_sub(1)].label
     }
 
     /// The index of the block with this label; without one, that of no block.
     pub(super) fn block_of(&self, label: u32) -> usize {
-        self.place(label).wrapping_sub(1)
+        self.index_of(label).wrapping_sub(1)
     }
 
-    pub(super) fn place(&self, id: u32) -> usize {
-        self.places.get(id as usize).map_or(0, |place| *place as usize)
+    pub(super) fn index_of(&self, id: u32) -> usize {
+        self.indices.get(id as usize).map_or(0, |index| *index as usize)
     }
 
     pub(super) fn terminator(&self, block: &Block) -> Instruction<'_> {
@@ -484,7 +484,7 @@ impl Module {
 
     /// The merge instruction of a header.
     pub(super) fn merge(&self, block: &Block) -> Option<Instruction<'_>> {
-        block.merge.map(|place| self.at(place))
+        block.merge.map(|index| self.at(index))
     }
 
     /// The instructions of a block between its label and its merge instruction or terminator.

@@ -221,12 +221,12 @@ fn damaged_modules_are_left_to_the_driver() {
         let _ = specialize(&whole[..end], Unroll::AsMarked, draw(2));
     }
     // Of most instructions, the words of others, and ids that others define.
-    let words = |place: usize| {
-        [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8, whole[place].wrapping_add(1)].map(|word| (place, word))
+    let words = |index: usize| {
+        [0, u32::MAX, 7, 0x0001_0000, 0x0007_00f8, whole[index].wrapping_add(1)].map(|word| (index, word))
     };
-    for (place, word) in (0..whole.len()).flat_map(words) {
+    for (index, word) in (0..whole.len()).flat_map(words) {
         let mut code = whole.to_vec();
-        code[place] = word;
+        code[index] = word;
         let _ = specialize(&code, Unroll::AsMarked, draw(word));
     }
     let calls: Vec<u32> = whole.iter().copied().chain([5 << 16 | Op::FunctionCall as u32, 1, 1, 1, 1]).collect();

@@ -263,8 +263,8 @@ impl<'m> Values<'m> {
 
     /// The value of an operation whose operands are 32-bit integers or booleans.
     fn fold(&self, op: Op, operands: &[u32]) -> Value {
-        let value = |place: usize| operands.get(place).map_or(Value::Varying, |id| self.values[*id as usize]);
-        let is = |place, constant| value(place) == Value::Constant(constant);
+        let value = |index: usize| operands.get(index).map_or(Value::Varying, |id| self.values[*id as usize]);
+        let is = |index, constant| value(index) == Value::Constant(constant);
         match op {
             // One operand can decide.
             Op::LogicalAnd | Op::BitwiseAnd | Op::IMul if is(0, 0) || is(1, 0) => Value::Constant(0),

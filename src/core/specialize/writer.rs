@@ -338,7 +338,7 @@ impl<'m> Liveness<'m> {
             Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
                 let base = definition.words[2];
                 // A valid module defines the base first.
-                (self.module.place(base) < self.module.place(pointer)).then(|| self.variable(base))?
+                (self.module.index_of(base) < self.module.index_of(pointer)).then(|| self.variable(base))?
             }
             Op::Variable if PRIVATE.contains(&definition.words[2]) => Some(pointer),
             _ => None,
