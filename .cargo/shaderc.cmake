@@ -1,7 +1,8 @@
-# CMake's toolchain file for the sources of shaderc, which the crate shaderc-sys builds. Cargo passes its path (config.toml).
+# CMake's toolchain file for the sources of shaderc, which the crate shaderc-sys builds. Cargo passes its path
+# (config.toml).
 #
-# The crate asks CMake for a Release build of all targets, whatever the profile says. Modules that the compiler makes are the
-# same bytes with this file and without it.
+# The crate asks CMake for a Release build of all targets, whatever the profile says. The compiler makes the same
+# modules with this file and without it.
 
 # The profile's own `opt-level`. Release builds keep CMake's -O3.
 if("$ENV{OPT_LEVEL}" MATCHES "^[012]$")
@@ -11,7 +12,8 @@ if("$ENV{OPT_LEVEL}" MATCHES "^[012]$")
 endif()
 
 function(shaderc_build_faster)
-  # The crate links libshaderc_combined.a. The other targets are installed beside it, so they must exist; they may be empty.
+  # The crate links libshaderc_combined.a. The other targets are installed beside it, so they must exist. They may be
+  # empty.
   set(empty "${CMAKE_BINARY_DIR}/empty.cpp")
   file(WRITE "${empty}" "int main() { return 0; }\n")
   foreach(target IN ITEMS SPIRV-Tools-shared SPIRV-Tools-reduce SPIRV-Tools-link SPIRV-Tools-lint SPIRV-Tools-diff

@@ -1,7 +1,9 @@
-# Target trommel_cargo builds both libraries in TROMMEL_LIBRARY_DIR. Targets trommel::trommel and trommel::static use them.
-# With TROMMEL_RUNTIME_SHADERS, there is also the tool trommel::kernel.
+# Target trommel_cargo builds both libraries in TROMMEL_LIBRARY_DIR. Targets trommel::trommel and trommel::static use
+# them. With TROMMEL_RUNTIME_SHADERS, there is also the tool trommel::kernel.
 
-option(TROMMEL_RUNTIME_SHADERS "Compile user-defined bucket functions, in the library and with trommel-kernel. Builds shaderc, which takes minutes" OFF)
+option(TROMMEL_RUNTIME_SHADERS
+    "Compile user-defined bucket functions, in the library and with trommel-kernel. Builds shaderc, which takes minutes"
+    OFF)
 set(TROMMEL_CARGO_PROFILE release CACHE STRING "Cargo's profile")
 mark_as_advanced(TROMMEL_CARGO_PROFILE)
 
@@ -35,8 +37,8 @@ else()
     set(TROMMEL_CARGO_OUTPUT "${TROMMEL_CARGO_DIR}/${TROMMEL_CARGO_PROFILE}")
 endif()
 
-# Cargo decides what to rebuild, so it always runs. The libraries are copied out of its folder at once: another build there
-# may replace them by one without the SONAME.
+# Cargo decides what to rebuild, so it always runs. The libraries are copied out of its folder at once: another build
+# there may replace them by one without the SONAME.
 add_custom_target(trommel_cargo ALL
     COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${TROMMEL_CARGO_DIR}"
         "${CARGO}" rustc ${TROMMEL_CARGO_OPTIONS} --lib --crate-type cdylib,staticlib
@@ -88,7 +90,8 @@ if(TROMMEL_RUNTIME_SHADERS)
         COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${TROMMEL_CARGO_DIR}"
             "${CARGO}" build ${TROMMEL_CARGO_OPTIONS} --bin trommel-kernel
         COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/bin"
-        COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${TROMMEL_CARGO_OUTPUT}/trommel-kernel" "${TROMMEL_KERNEL_TOOL}"
+        COMMAND "${CMAKE_COMMAND}" -E copy_if_different
+            "${TROMMEL_CARGO_OUTPUT}/trommel-kernel" "${TROMMEL_KERNEL_TOOL}"
         BYPRODUCTS "${TROMMEL_KERNEL_TOOL}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
         COMMENT "Building trommel-kernel with cargo"

@@ -1,11 +1,11 @@
 # trommel_add_kernel(TARGET FUNCTION.glsl [KEY u32] [OUTPUT KERNEL.spv])
 #
-# Compiles a user-defined bucket function to a kernel for trmCreateSplitterFromSpirv(), each time the function changes. KEY is
-# u32 (the default), i32, f32, u64, i64, f64, u32x2, u32x3 or u32x4. The kernel is written to the build folder, as TARGET.spv
-# unless OUTPUT names another file. The target's property TROMMEL_KERNEL is its path.
+# Compiles a user-defined bucket function to a kernel for trmCreateSplitterFromSpirv(), each time the function changes.
+# KEY is u32 (the default), i32, f32, u64, i64, f64, u32x2, u32x3 or u32x4. The kernel is written to the build folder,
+# as TARGET.spv unless OUTPUT names another file. The target's property TROMMEL_KERNEL is its path.
 #
-# Needs a package that was built with TROMMEL_RUNTIME_SHADERS. The kernel works with libraries of the same version, built with
-# or without TROMMEL_RUNTIME_SHADERS.
+# Needs a package that was built with TROMMEL_RUNTIME_SHADERS. The kernel works with libraries of the same version,
+# built with or without TROMMEL_RUNTIME_SHADERS.
 function(trommel_add_kernel target function)
     cmake_parse_arguments(PARSE_ARGV 2 kernel "" "KEY;OUTPUT" "")
     if(kernel_UNPARSED_ARGUMENTS OR kernel_KEYWORDS_MISSING_VALUES)

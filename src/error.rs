@@ -34,7 +34,10 @@ pub enum Error {
         why: &'static str,
     },
     /// A range smaller than its required size.
-    #[error("{argument} {value} < {required} required{}", .max_count.map_or_else(String::new, |count| format!(" for maxCount {count}")))]
+    #[error(
+        "{argument} {value} < {required} required{}",
+        .max_count.map_or_else(String::new, |count| format!(" for maxCount {count}"))
+    )]
     TooSmall {
         /// The argument's name.
         argument: &'static str,

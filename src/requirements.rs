@@ -51,7 +51,8 @@ impl Features {
             match base.s_type {
                 vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => read!(PhysicalDeviceVulkan12Features:
                     bufferDeviceAddress = buffer_device_address, vulkanMemoryModel = vulkan_memory_model,
-                    vulkanMemoryModelDeviceScope = vulkan_memory_model_device_scope, scalarBlockLayout = scalar_block_layout),
+                    vulkanMemoryModelDeviceScope = vulkan_memory_model_device_scope,
+                    scalarBlockLayout = scalar_block_layout),
                 vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => read!(PhysicalDeviceVulkan13Features:
                     synchronization2 = synchronization2, subgroupSizeControl = subgroup_size_control,
                     computeFullSubgroups = compute_full_subgroups, maintenance4 = maintenance4),

@@ -14,10 +14,10 @@ fn random_keys() -> Vec<u32> {
 /// Keys with their indices as values, grouped by `bucket`, and the start of each of `buckets`. A `bucket` of `u32::MAX`
 /// means none.
 fn grouped(keys: &[u32], buckets: u32, bucket: impl Fn(usize) -> u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
-    places.sort_by_key(|i| bucket(*i as usize).min(buckets));
+    let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
+    indices.sort_by_key(|i| bucket(*i as usize).min(buckets));
     let before = |b| (0..keys.len()).filter(|i| bucket(*i) < b).count() as u32;
-    (places.iter().map(|i| keys[*i as usize]).collect(), places, (0..=buckets).map(before).collect())
+    (indices.iter().map(|i| keys[*i as usize]).collect(), indices, (0..=buckets).map(before).collect())
 }
 
 fn check(context: &Context, by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize) -> u32) {
@@ -61,7 +61,7 @@ fn keys_are_sorted_and_values_go_with_them() {
     context.sort_pairs(&mut keys, &mut values).unwrap();
     assert_eq!(keys, expected);
     let before = random_keys();
-    assert!(values.iter().zip(&keys).all(|(place, key)| before[*place as usize] == *key), "values are with their keys");
+    assert!(values.iter().zip(&keys).all(|(index, key)| before[*index as usize] == *key), "values are with their keys");
 }
 
 #[test]

@@ -101,8 +101,11 @@ fn check_secondary(secondary: &Value, rays_a_pixel: u64, [width, height]: [u64; 
     assert!(split >= 0.0 && as_they_lie >= 0.0 && by_octants >= 0.0, "{secondary}");
     if as_they_lie > 0.0 {
         for (name, ms) in [("change", by_octants), ("change_with_split", split + by_octants)] {
-            let told = secondary[name].as_f64().expect("a change");
-            assert!((told - (ms / as_they_lie - 1.0)).abs() < 1e-6 * (1.0 + told.abs()), "{name} of {secondary}");
+            let reported = secondary[name].as_f64().expect("a change");
+            assert!(
+                (reported - (ms / as_they_lie - 1.0)).abs() < 1e-6 * (1.0 + reported.abs()),
+                "{name} of {secondary}"
+            );
         }
     }
 }

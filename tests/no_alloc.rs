@@ -324,7 +324,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let context = Context::new()?;
     let input = context.upload(&vec![[1u32; 4]; 4 * MAX as usize])?;
     let output = context.upload(&vec![[2u32; 4]; 4 * MAX as usize])?;
-    let told = context.upload(&[0u32; 1000])?;
+    let outputs = context.upload(&[0u32; 1000])?;
     let count = context.upload(&[50u32])?;
     let device = device(&context)?;
     for (key_type, bucket_count) in [(TrmKeyType::U32, 16), (TrmKeyType::U64, 5), (TrmKeyType::I16, 5)] {
@@ -341,7 +341,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         let range = |range: trommel::Range| TrmRange { address: range.address, size: range.size };
         let split = |(info, index): (&SortInfo, u64)| {
             // Rows of bucket information, each with room for the maximum number of buckets.
-            let part = |place: u64| TrmRange { address: told.address() + 1000 * index + 200 * place, size: 200 };
+            let part = |nth: u64| TrmRange { address: outputs.address() + 1000 * index + 200 * nth, size: 200 };
             TrmSplitInfo {
                 splitter,
                 count: TrmCount { max: info.count.max, address: info.count.address },

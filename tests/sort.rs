@@ -230,14 +230,14 @@ fn main() -> ExitCode {
         segments::segments_in_a_batch,
         segments::random_segments,
         segments::a_stranger_between_segments,
-        segments::more_segments_than_two_steps_of_the_search_tell_apart,
+        segments::more_segments_than_two_steps_of_the_search_distinguish,
         segments::segments_are_the_same_each_time,
         results::more_tiles_than_groups_that_count,
         segments::segments_whose_tiles_are_late,
         results::few_of_the_largest_values,
         ranks::every_kind_is_ranked,
         late::no_waiting_at_all,
-        late::waiting_for_two_turns,
+        late::waiting_for_two_polls,
         late::waiting_for_long,
         batch::more_kinds_than_a_group_takes,
         batch::more_workgroups_than_65535,
@@ -280,8 +280,8 @@ fn every_axis_is_covered() {
         assert!(runs.iter().any(|r| r.2 == info), "{info:?}");
     }
     for strategy in Strategy::ALL {
-        for (place, setup) in SETUPS.iter().enumerate().take(EMULATED_FIRST + 1) {
-            assert!(runs.iter().any(|r| r.1 == place && r.2.strategy == strategy), "{setup:?} by {strategy:?}");
+        for (index, setup) in SETUPS.iter().enumerate().take(EMULATED_FIRST + 1) {
+            assert!(runs.iter().any(|r| r.1 == index && r.2.strategy == strategy), "{setup:?} by {strategy:?}");
         }
     }
     for (test, name) in TESTS.iter().map(|(name, _)| name).enumerate() {

@@ -100,22 +100,22 @@ impl Case {
 }
 
 /// Whether a case runs on this driver: the drivers share all cases, and those with slow pipeline creation run a few.
-fn in_turn(place: usize) -> bool {
+fn in_rotation(index: usize) -> bool {
     let one_of = if very_brief() { 14 } else { 7 };
-    if brief() { full() || place % one_of == 3 } else { share().is_none_or(|share| place % 3 == share) }
+    if brief() { full() || index % one_of == 3 } else { share().is_none_or(|share| index % 3 == share) }
 }
 
 /// Pairs with a bucket function each: for tests that do not depend on the number of buckets.
-fn cases(turn: usize) -> Vec<Case> {
+fn cases(rotation: usize) -> Vec<Case> {
     let strategies = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring];
     let case = |(i, setup)| {
-        let (buckets, function) = [(5, BITS), (32, BITS), (100, BucketFunction::Range)][(turn + i) % 3];
-        let info = SplitterInfo::pairs(buckets, function).strategy(strategies[(turn + i / 2) % 3]);
+        let (buckets, function) = [(5, BITS), (32, BITS), (100, BucketFunction::Range)][(rotation + i) % 3];
+        let info = SplitterInfo::pairs(buckets, function).strategy(strategies[(rotation + i / 2) % 3]);
         let case = Case::new(setup, &info);
         if function == BITS { case } else { case.ranges(77, 1 << 25) }
     };
     // One of the two setups with hardware subgroups, and those with emulated ones.
-    setups().into_iter().enumerate().filter(|(i, _)| full() || *i == turn % 2 || *i == 2).map(case).collect()
+    setups().into_iter().enumerate().filter(|(i, _)| full() || *i == rotation % 2 || *i == 2).map(case).collect()
 }
 
 /// The random cases are the same on every run.
@@ -153,7 +153,7 @@ fn main() -> ExitCode {
         random_splits,
         segments::segments_by_every_function,
         segments::segments_that_end_beyond_the_arrays,
-        segments::strays_of_segments_without_results,
+        segments::keys_of_no_bucket_in_segments,
         segments::a_stranger_between_splits_of_segments,
         segments::random_segments,
         late::late_tiles,

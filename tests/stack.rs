@@ -132,8 +132,8 @@ fn scratch() -> TrmScratch {
 }
 
 /// The sort at an index of a batch. Its arrays are disjoint from all others.
-fn sort(sorter: TrmSorter, place: u64, count: u32, segments: u32) -> TrmSortInfo {
-    let array = |nth: u64| TrmRange { address: (1 + 8 * place + nth) << 30, size: 1 << 30 };
+fn sort(sorter: TrmSorter, index: u64, count: u32, segments: u32) -> TrmSortInfo {
+    let array = |nth: u64| TrmRange { address: (1 + 8 * index + nth) << 30, size: 1 << 30 };
     let segments = match segments {
         0 => TrmSegments::default(),
         max => TrmSegments { offsets: array(4), count: TrmCount { max, address: 0 } },
@@ -150,8 +150,8 @@ fn sort(sorter: TrmSorter, place: u64, count: u32, segments: u32) -> TrmSortInfo
     }
 }
 
-fn split(splitter: TrmSplitter, place: u64, count: u32) -> TrmSplitInfo {
-    let array = |nth: u64| TrmRange { address: (1 + 8 * place + nth) << 30, size: 1 << 30 };
+fn split(splitter: TrmSplitter, index: u64, count: u32) -> TrmSplitInfo {
+    let array = |nth: u64| TrmRange { address: (1 + 8 * index + nth) << 30, size: 1 << 30 };
     TrmSplitInfo {
         splitter,
         count: TrmCount { max: count, address: array(2).address },
@@ -225,14 +225,14 @@ fn batches_record_on_small_stacks() {
     let segmented = sorter(device, TRM_SORTER_CREATE_SEGMENTED_BIT, TrmKeyType::U32, TrmValueType::U32);
     let splitters = [16, 1000].map(|buckets| splitter(device, buckets));
     let counts = [1000, 50_000, 1 << 20, 1 << 24];
-    let mut places = 0..;
-    let mut place = || places.next().expect("there is no last one");
+    let mut indices = 0..;
+    let mut next_index = || indices.next().expect("there is no last one");
     let sorts: Vec<_> = sorters.iter().flat_map(|sorter| counts.map(|count| (*sorter, count))).collect();
-    let mut sorts: Vec<_> = sorts.into_iter().map(|(sorter, count)| sort(sorter, place(), count, 0)).collect();
-    sorts.extend((0..10).map(|index| sort(segmented, place(), 1 << (10 + index), 100)));
+    let mut sorts: Vec<_> = sorts.into_iter().map(|(sorter, count)| sort(sorter, next_index(), count, 0)).collect();
+    sorts.extend((0..10).map(|index| sort(segmented, next_index(), 1 << (10 + index), 100)));
     let splits: Vec<_> =
         splitters.iter().flat_map(|splitter| counts[1..].iter().map(|count| (*splitter, *count))).collect();
-    let splits: Vec<_> = splits.into_iter().map(|(splitter, count)| split(splitter, place(), count)).collect();
+    let splits: Vec<_> = splits.into_iter().map(|(splitter, count)| split(splitter, next_index(), count)).collect();
     let infos: Vec<_> = sorts.iter().map(header).chain(splits.iter().map(header)).collect();
     assert_eq!(infos.len(), 40);
     assert_small_batch("40 groups", &infos);

@@ -4,7 +4,7 @@
 //
 // A bucket is a field of the key's uppermost bits.
 
-// What a place of an area holds that no key has gone to. So no key may be that.
+// The value of an empty slot of an area. No key may have it.
 #define EMPTY 0xffffffffu
 
 layout(constant_id = 0) const bool PAIRS = false;
@@ -30,8 +30,8 @@ layout(push_constant, scalar) uniform Args {
     uvec2 area_values;
     uint count;
     uint shift;        // of a key, to its bucket
-    uint area;         // places of one area
-    uint places;       // of all
+    uint area;         // slots of one area
+    uint slots;        // of all areas
 } args;
 
 // The first item of this invocation in the workgroup's first tile. The next one lies `next_tile` further.

@@ -1,4 +1,4 @@
-// Randomized insertion, step 1: all places are empty.
+// Randomized insertion, step 1: all slots are empty.
 //
 // Out: areas.
 // Progress: none needed.
@@ -12,10 +12,10 @@
 #include "args.glsl"
 
 void main() {
-    for (uint first = first_item(); first < args.places; first += next_tile()) {
+    for (uint first = first_item(); first < args.slots; first += next_tile()) {
         [[unroll]] for (uint k = 0u; k < RUN; ++k) {
             uint i = first + k * THREADS;
-            if (i < args.places) Words(args.areas).v[i] = EMPTY;
+            if (i < args.slots) Words(args.areas).v[i] = EMPTY;
         }
     }
 }

@@ -1,11 +1,11 @@
-// Randomized insertion, step 2: each item goes to a place of its bucket's area, drawn anew as long as there is a key
+// Randomized insertion, step 2: each item goes to a slot of its bucket's area, drawn anew as long as there is a key
 // already. What is then left empty is for a compaction to leave out.
 //
 // In:  keys and values; areas, empty.
 // Out: areas. What finds its bucket's full is lost, and missing in the output.
 // Paper: S. Ashkiani, A. Davidson, U. Meyer, J. Owens, "GPU Multisplit", PPoPP 2016 (randomized insertion, relaxed
-// buckets). Memory order: relaxed. The compare-and-swap that writes a key is what claims its place, and the value
-// beside it has one writer; neither is read here. Progress: none needed; an invocation tries so many places at random,
+// buckets). Memory order: relaxed. The compare-and-swap that writes a key is what claims its slot, and the value
+// beside it has one writer; neither is read here. Progress: none needed; an invocation tries so many slots at random,
 // and then each of the area once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -17,7 +17,7 @@
 
 #include "args.glsl"
 
-// Half of an area is empty at last, so one draw in two finds a place then: one item in 2^32 draws so often.
+// Half of an area is empty at last, so one draw in two finds a slot then: one item in 2^32 draws so often.
 const uint DRAWS = 32u;
 
 // A finalizer: each bit of the input turns each of the output about every second time. (C. Wellons, "Prospecting for
@@ -35,31 +35,34 @@ uint draw_below(uint limit, uint item, uint draw) {
     return high;
 }
 
-bool claim(uint place, uint key) {
-    return atomicCompSwap(Words(args.areas).v[place], EMPTY, key, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed,
-               gl_StorageSemanticsNone, gl_SemanticsRelaxed) == EMPTY;
+bool claim(uint slot, uint key) {
+    uint before = atomicCompSwap(Words(args.areas).v[slot], EMPTY, key, gl_ScopeDevice, gl_StorageSemanticsNone,
+                                 gl_SemanticsRelaxed, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    return before == EMPTY;
 }
 
 void insert(uint item, uint key) {
     uint first = (key >> args.shift) * args.area;
-    uint place = 0u;
+    uint slot = 0u;
     bool found = false;
     for (uint draw = 0u; draw < DRAWS && !found; ++draw) {
-        place = draw_below(args.area, item, draw);
-        found = claim(first + place, key);
+        slot = draw_below(args.area, item, draw);
+        found = claim(first + slot, key);
     }
     for (uint probe = 0u; probe < args.area && !found; ++probe) {
-        place = place + 1u < args.area ? place + 1u : 0u;
-        found = claim(first + place, key);
+        slot = slot + 1u < args.area ? slot + 1u : 0u;
+        found = claim(first + slot, key);
     }
-    if (PAIRS && found) Words(args.area_values).v[first + place] = Words(args.values).v[item];
+    if (PAIRS && found) Words(args.area_values).v[first + slot] = Words(args.values).v[item];
 }
 
 void main() {
     for (uint first = first_item(); first < args.count; first += next_tile()) {
         uint keys[RUN];
         // Past the last item, that again.
-        [[unroll]] for (uint k = 0u; k < RUN; ++k) keys[k] = Words(args.keys).v[min(first + k * THREADS, args.count - 1u)];
+        [[unroll]] for (uint k = 0u; k < RUN; ++k) {
+            keys[k] = Words(args.keys).v[min(first + k * THREADS, args.count - 1u)];
+        }
         [[unroll]] for (uint k = 0u; k < RUN; ++k) {
             uint i = first + k * THREADS;
             if (i < args.count) insert(i, keys[k]);

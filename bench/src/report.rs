@@ -66,8 +66,8 @@ impl Report {
             "device",
             json!({
                 "name": gpu.context.name(), "driver": about.driver, "driver_info": about.driver_info,
-                "api_version": about.api_version, "queue_family": family, "queue_flags": format!("{:?}", about.queue_flags),
-                "memory_bytes": about.memory,
+                "api_version": about.api_version, "memory_bytes": about.memory,
+                "queue_family": family, "queue_flags": format!("{:?}", about.queue_flags),
             }),
         );
     }

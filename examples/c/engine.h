@@ -63,7 +63,8 @@ static const uint32_t check_code[] = {
 #include "check.spv.h"
 };
 
-/* Picks the first device that meets the requirements, and enables the library's features. The engine itself needs none. */
+/* Picks the first device that meets the requirements, and enables the library's features. The engine itself needs
+ * none. */
 static void choose_device(Engine *engine)
 {
     VkPhysicalDevice devices[16];

@@ -1,6 +1,6 @@
 /*
- * A sort in an engine's own command buffer: a dispatch generates items, trommel sorts them by key, another dispatch checks
- * them. The host waits once, at the end.
+ * A sort in an engine's own command buffer: a dispatch generates items, trommel sorts them by key, another dispatch
+ * checks them. The host waits once, at the end.
  */
 #include "engine.h"
 

@@ -46,7 +46,8 @@ struct Problem {
 
 std::uint32_t run(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
-    const trommel::Sorter sorter(device, trommel::withBatches(trommel::sorterInfo(TRM_KEY_TYPE_U32, TRM_VALUE_TYPE_U32)));
+    const TrmSorterCreateInfo pairs = trommel::sorterInfo(TRM_KEY_TYPE_U32, TRM_VALUE_TYPE_U32);
+    const trommel::Sorter sorter(device, trommel::withBatches(pairs));
 
     std::vector<std::unique_ptr<Problem>> problems;
     for (std::uint32_t count : {1000u, 10u, 50000u, 1u, 20000u}) {
@@ -72,7 +73,8 @@ std::uint32_t run(const Engine &engine) {
         dispatch(&engine, engine.generate, &args);
     }
     barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT);
+            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT |
+                VK_ACCESS_2_TRANSFER_WRITE_BIT);
     batch.cmd(engine.commands, {scratch.handle, 0, scratch.size});
     barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_READ_BIT);
     for (const auto &problem : problems) {

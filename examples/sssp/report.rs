@@ -56,7 +56,8 @@ impl Row {
         let Outcome { steps, idle_steps, rounds, vertices_relaxed, edges_relaxed, items, .. } = self.outcome;
         let or_dash = |part: fn(&Times) -> f64| self.times.as_ref().map_or("-".into(), |t| format!("{:.3}", part(t)));
         println!(
-            "{:<14} {:>7} {steps:>7} {idle_steps:>7} {rounds:>7} {vertices_relaxed:>12} {edges_relaxed:>13} {items:>12} {:>10} {:>11} {:>10.3}",
+            "{:<14} {:>7} {steps:>7} {idle_steps:>7} {rounds:>7} {vertices_relaxed:>12} {edges_relaxed:>13} \
+             {items:>12} {:>10} {:>11} {:>10.3}",
             self.method.name(),
             self.buckets,
             or_dash(|t| t.total),

@@ -1,5 +1,5 @@
-/* The case that every language sorts and then splits (see package.rs): prints a digest of keys and values, sorted, and split, and of
- * where buckets begin. */
+/* The case that every language sorts and then splits (see package.rs). Prints a digest of the sorted items, the split
+ * items and the bucket offsets. */
 #include "../../examples/c/engine.h"
 
 #define COUNT 20000u

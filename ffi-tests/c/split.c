@@ -1,5 +1,5 @@
-/* Splits from C, each against one on the host: keys alone, pairs with what is told of the buckets, a count on the device, and a
- * batch of a sort and a split; and, where there is an argument, by tests/kernels/spread.glsl, out of that file or compiled. */
+/* Splits from C, each against one on the host: keys alone, pairs with bucket information, a count on the device, and a
+ * batch of a sort and a split. With an argument, also a split by tests/kernels/spread.glsl, compiled here or before. */
 #include "../../examples/c/engine.h"
 
 #define COUNT 20000u
@@ -20,9 +20,9 @@ static void expect(int condition, const char *what)
     }
 }
 
-static uint32_t key_of(uint32_t place)
+static uint32_t key_of(uint32_t index)
 {
-    return place * 2654435761u >> 8;
+    return index * 2654435761u >> 8;
 }
 
 static uint32_t field(uint32_t key)
@@ -38,15 +38,16 @@ static uint32_t range(uint32_t key)
 }
 
 /* What the first count pairs must become; returns where each bucket begins, and where the last one ends. */
-static void split_on_host(uint32_t (*bucket_of)(uint32_t), uint32_t count, uint32_t *keys, uint32_t *values, uint32_t *offsets)
+static void split_on_host(uint32_t (*bucket_of)(uint32_t), uint32_t count, uint32_t *keys, uint32_t *values,
+                          uint32_t *offsets)
 {
     uint32_t written = 0;
     for (uint32_t bucket = 0; bucket < BINS; bucket++) {
         offsets[bucket] = written;
-        for (uint32_t place = 0; place < count; place++) {
-            if (bucket_of(key_of(place)) == bucket) {
-                keys[written] = key_of(place);
-                values[written++] = place;
+        for (uint32_t index = 0; index < count; index++) {
+            if (bucket_of(key_of(index)) == bucket) {
+                keys[written] = key_of(index);
+                values[written++] = index;
             }
         }
     }
@@ -170,14 +171,14 @@ int main(int argc, char **argv)
     Buffer keys = create_buffer(&engine, COUNT * 4);
     Buffer values = create_buffer(&engine, COUNT * 4);
     Buffer sorted = create_buffer(&engine, COUNT * 4);
-    Buffer keysOut[3], valuesOut[2], told[2];
+    Buffer keysOut[3], valuesOut[2], bucketInfo[2];
     for (int i = 0; i < 3; i++) {
         keysOut[i] = create_buffer(&engine, COUNT * 4);
     }
     for (int i = 0; i < 2; i++) {
         valuesOut[i] = create_buffer(&engine, COUNT * 4);
         /* Offsets, counts, commands, status. */
-        told[i] = create_buffer(&engine, (BUCKETS + 1 + BUCKETS + 3 * BUCKETS + 1) * 4);
+        bucketInfo[i] = create_buffer(&engine, (BUCKETS + 1 + BUCKETS + 3 * BUCKETS + 1) * 4);
     }
     Buffer deviceCount = create_buffer(&engine, 4);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -203,7 +204,7 @@ int main(int argc, char **argv)
         split[i].values.size = values.size;
         split[i].valuesOut.address = valuesOut[i].address;
         split[i].valuesOut.size = valuesOut[i].size;
-        split[i].offsets.address = told[i].address;
+        split[i].offsets.address = bucketInfo[i].address;
         split[i].offsets.size = (BUCKETS + 1) * 4;
         split[i].counts.address = split[i].offsets.address + split[i].offsets.size;
         split[i].counts.size = BUCKETS * 4;
@@ -255,7 +256,7 @@ int main(int argc, char **argv)
         split_on_host(field, count, expected_keys, expected_values, expected_offsets);
         expect(same(keysOut[i].mapped, expected_keys, count), "keys by fields");
         expect(same(valuesOut[i].mapped, expected_values, count), "values by fields");
-        const uint32_t *offsets = told[i].mapped;
+        const uint32_t *offsets = bucketInfo[i].mapped;
         const uint32_t *counts = offsets + BUCKETS + 1;
         const uint32_t *commands = counts + BUCKETS;
         expect(same(offsets, expected_offsets, BUCKETS + 1), "offsets");
@@ -282,7 +283,7 @@ int main(int argc, char **argv)
 
     destroy_buffer(&engine, &deviceCount);
     for (int i = 0; i < 2; i++) {
-        destroy_buffer(&engine, &told[i]);
+        destroy_buffer(&engine, &bucketInfo[i]);
         destroy_buffer(&engine, &valuesOut[i]);
     }
     for (int i = 0; i < 3; i++) {

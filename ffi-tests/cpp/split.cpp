@@ -32,24 +32,25 @@ constexpr std::uint32_t GROUP = 100;
 
 using Words = std::vector<std::uint32_t>;
 
-std::uint32_t key_of(std::uint32_t place) { return place * 2654435761u >> 8; }
+std::uint32_t key_of(std::uint32_t i) { return i * 2654435761u >> 8; }
 
 /// What the first count pairs must become.
 struct Expected {
     template <class BucketOf>
-    Expected(std::uint32_t buckets, std::uint32_t count, BucketOf bucket_of) : places(count), counts(buckets), offsets(buckets + 1) {
-        std::iota(places.begin(), places.end(), 0);
-        const auto bucket = [&](std::uint32_t place) { return bucket_of(key_of(place)); };
-        std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return bucket(a) < bucket(b); });
-        for (const auto place : places) {
-            keys.push_back(key_of(place));
-            if (bucket(place) < buckets) ++counts[bucket(place)];
+    Expected(std::uint32_t buckets, std::uint32_t count, BucketOf bucket_of)
+        : indices(count), counts(buckets), offsets(buckets + 1) {
+        std::iota(indices.begin(), indices.end(), 0);
+        const auto bucket = [&](std::uint32_t i) { return bucket_of(key_of(i)); };
+        std::stable_sort(indices.begin(), indices.end(), [&](auto a, auto b) { return bucket(a) < bucket(b); });
+        for (const auto i : indices) {
+            keys.push_back(key_of(i));
+            if (bucket(i) < buckets) ++counts[bucket(i)];
         }
         std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
         for (const auto items : counts) commands.insert(commands.end(), {(items + GROUP - 1) / GROUP, items != 0, 1});
     }
 
-    Words places, counts, offsets, keys, commands;
+    Words indices, counts, offsets, keys, commands;
 };
 
 /// Memory that ends itself.
@@ -72,7 +73,8 @@ struct Memory {
 /// The outputs of a split.
 struct Output {
     Output(const Engine &engine, std::uint32_t buckets)
-        : keys(engine, COUNT), values(engine, COUNT), offsets(engine, buckets + 1), counts(engine, buckets), commands(engine, 3 * buckets) {}
+        : keys(engine, COUNT), values(engine, COUNT), offsets(engine, buckets + 1), counts(engine, buckets),
+          commands(engine, 3 * buckets) {}
 
     void set(TrmSplitInfo &info, bool pairs) const {
         info.keysOut = keys.range();
@@ -85,7 +87,7 @@ struct Output {
 
     void check(const Expected &expected, bool pairs) const {
         EXPECT(keys.begins_with(expected.keys));
-        EXPECT(!pairs || values.begins_with(expected.places));
+        EXPECT(!pairs || values.begins_with(expected.indices));
         EXPECT(offsets.begins_with(expected.offsets));
         EXPECT(counts.begins_with(expected.counts));
         EXPECT(commands.begins_with(expected.commands));
@@ -112,10 +114,10 @@ void run(const Engine &engine) {
         EXPECT(error.result() == TRM_ERROR_MALFORMED);
     }
 
-    Words unsplit(COUNT), places(COUNT);
-    std::iota(places.begin(), places.end(), 0);
-    std::transform(places.begin(), places.end(), unsplit.begin(), key_of);
-    const Memory keys(engine, unsplit), values(engine, places), to_sort(engine, unsplit), count(engine, Words{FEWER});
+    Words unsplit(COUNT), indices(COUNT);
+    std::iota(indices.begin(), indices.end(), 0);
+    std::transform(indices.begin(), indices.end(), unsplit.begin(), key_of);
+    const Memory keys(engine, unsplit), values(engine, indices), to_sort(engine, unsplit), count(engine, Words{FEWER});
     const Output alone(engine, 9), together(engine, 16);
 
     auto by_range = trommel::info<TrmSplitInfo>();
@@ -146,7 +148,8 @@ void run(const Engine &engine) {
     barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     submit_and_wait(&engine);
 
-    alone.check({9, COUNT, [](std::uint32_t key) { return key < 1000000 ? 0 : std::min((key - 1000000) / 1500000, 8u); }}, false);
+    const auto range = [](std::uint32_t key) { return key < 1000000 ? 0 : std::min((key - 1000000) / 1500000, 8u); };
+    alone.check({9, COUNT, range}, false);
     together.check({16, FEWER, [](std::uint32_t key) { return key >> 4 & 15; }}, true);
     std::sort(unsplit.begin(), unsplit.end());
     EXPECT(to_sort.begins_with(unsplit));
@@ -158,13 +161,14 @@ std::string read(const std::string &name) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Out of GLSL, of which a mistake is told by its line, or SPIR-V.
+/// From GLSL, whose errors name their line, or from SPIR-V.
 trommel::Splitter own_splitter(const trommel::Device &device, const std::string &name) {
     const std::string file = read(name);
     const bool compiles = name.find(".glsl") != std::string::npos;
     try {
         // As long as the library may compile, this may not succeed.
-        trommel::Splitter::fromGlsl(device, trommel::userInfo(5), "\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }");
+        trommel::Splitter::fromGlsl(device, trommel::userInfo(5),
+                                    "\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }");
         EXPECT(!"no error");
     } catch (const trommel::Error &error) {
         EXPECT(error.result() == (compiles ? TRM_ERROR_MALFORMED : TRM_ERROR_NOT_BUILT));
@@ -183,7 +187,7 @@ void run_own_function(const Engine &engine, const char *name) {
     const trommel::Device device(library_info(&engine));
     const auto splitter = own_splitter(device, name);
     Words unsplit(COUNT);
-    for (std::uint32_t place = 0; place < COUNT; ++place) unsplit[place] = key_of(place);
+    for (std::uint32_t i = 0; i < COUNT; ++i) unsplit[i] = key_of(i);
     const Memory keys(engine, unsplit), buckets(engine, table), scratch(engine, splitter.scratchSize(COUNT) / 4);
     const Output output(engine, 5);
     auto split = trommel::info<TrmSplitInfo>();

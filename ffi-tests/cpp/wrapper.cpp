@@ -35,9 +35,8 @@ trommel::Error error_of(Call call) {
 void run(const Engine &engine) {
     VkPhysicalDeviceVulkan12Features features12{};
     VkPhysicalDeviceVulkan13Features features13{};
-    const auto needs =
-        trommel::deviceRequirements(vkGetInstanceProcAddr, engine.instance, VK_API_VERSION_1_3, engine.physicalDevice, &features12,
-                                    &features13);
+    const auto needs = trommel::deviceRequirements(vkGetInstanceProcAddr, engine.instance, VK_API_VERSION_1_3,
+                                                   engine.physicalDevice, &features12, &features13);
     const auto old = trommel::deviceRequirements(vkGetInstanceProcAddr, engine.instance, VK_API_VERSION_1_2,
                                                  engine.physicalDevice, nullptr, nullptr);
     EXPECT(old.missing == "Vulkan 1.3 as the instance's apiVersion (it is 1.2)");

@@ -1,4 +1,7 @@
-"""One sort and one split of its result from Python, with ctypes alone: python3 sort.py LIBTROMMEL. The Vulkan device is made by ctypes, too."""
+"""One sort and one split of its result from Python, with ctypes alone: python3 sort.py LIBTROMMEL.
+
+The Vulkan device is created with ctypes, too.
+"""
 
 import ctypes as c
 import sys
@@ -23,7 +26,9 @@ def struct(name, fields):
     return type(name, (c.Structure,), {"_fields_": members})
 
 
-VkApplicationInfo = struct("VkApplicationInfo", "sType:u pNext:p name:p version:u engine:p engineVersion:u apiVersion:u")
+VkApplicationInfo = struct(
+    "VkApplicationInfo", "sType:u pNext:p name:p version:u engine:p engineVersion:u apiVersion:u"
+)
 VkInstanceCreateInfo = struct(
     "VkInstanceCreateInfo", "sType:u pNext:p flags:u application:p layerCount:u layers:p extensionCount:u extensions:p"
 )
@@ -69,8 +74,8 @@ TrmRange = struct("TrmRange", "address:q size:q")
 TrmScratch = struct("TrmScratch", "buffer:q offset:q size:q")
 TrmTimestamps = struct("TrmTimestamps", "pool:q first:u")
 TrmDeviceRequirementsInfo = struct(
-    "TrmDeviceRequirementsInfo", "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p apiVersion:u "
-    "reserved:u",
+    "TrmDeviceRequirementsInfo",
+    "sType:u structSize:u pNext:p getInstanceProcAddr:p instance:p physicalDevice:p apiVersion:u reserved:u",
 )
 TrmDeviceCreateInfo = struct(
     "TrmDeviceCreateInfo",
@@ -78,7 +83,9 @@ TrmDeviceCreateInfo = struct(
     "queueFamilyIndex:u debugUtils:u pipelineCache:q allocationCallbacks:p profile:p "
     "creationThreads:u reserved:u",
 )
-TrmSorterCreateInfo = struct("TrmSorterCreateInfo", "sType:u structSize:u pNext:p keyType:u valueType:u strategy:u flags:u")
+TrmSorterCreateInfo = struct(
+    "TrmSorterCreateInfo", "sType:u structSize:u pNext:p keyType:u valueType:u strategy:u flags:u"
+)
 TrmSortInfo = struct(
     "TrmSortInfo",
     "sType:u structSize:u pNext:p sorter:p count:TrmCount keys:TrmRange values:TrmRange scratch:TrmScratch status:q "
@@ -92,7 +99,8 @@ TrmSplitterCreateInfo = struct(
 TrmSplitInfo = struct(
     "TrmSplitInfo",
     "sType:u structSize:u pNext:p splitter:p count:TrmCount keys:TrmRange values:TrmRange keysOut:TrmRange "
-    "valuesOut:TrmRange keyStride:u valueStride:u low:q width:q splitters:TrmRange bucketIds:TrmRange userAddress:q userWords0:u userWords1:u userWords2:u userWords3:u offsets:TrmRange counts:TrmRange commands:TrmRange "
+    "valuesOut:TrmRange keyStride:u valueStride:u low:q width:q splitters:TrmRange bucketIds:TrmRange userAddress:q "
+    "userWords0:u userWords1:u userWords2:u userWords3:u offsets:TrmRange counts:TrmRange commands:TrmRange "
     "commandItems:u scratch:TrmScratch status:q timestamps:TrmTimestamps",
 )
 
@@ -138,7 +146,11 @@ asked = info(
     apiVersion=application.apiVersion,
 )
 missing, missing_size = c.create_string_buffer(1024), u32(1024)
-check(trm.trmGetDeviceRequirements(c.byref(asked), c.byref(v12), c.byref(v13), None, None, c.byref(missing_size), missing))
+check(
+    trm.trmGetDeviceRequirements(
+        c.byref(asked), c.byref(v12), c.byref(v13), None, None, c.byref(missing_size), missing
+    )
+)
 if missing.value:
     sys.exit(f"the device lacks\n{missing.value.decode()}")
 priority = c.c_float(1)
@@ -158,7 +170,8 @@ class Buffer:
     def __init__(self, size):
         usage = 0x20000 | 0x20 | 0x100 | 0x2  # SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST
         self.size = size
-        self.handle = made(vk.vkCreateBuffer, device, c.byref(VkBufferCreateInfo(sType=12, size=size, usage=usage)), None, kind=u64)
+        buffer_info = VkBufferCreateInfo(sType=12, size=size, usage=usage)
+        self.handle = made(vk.vkCreateBuffer, device, c.byref(buffer_info), None, kind=u64)
         needs = VkMemoryRequirements()
         vk.vkGetBufferMemoryRequirements(device, self.handle, c.byref(needs))
         host_visible_and_coherent = 2 | 4

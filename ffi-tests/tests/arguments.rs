@@ -62,7 +62,7 @@ impl Refusals<'_> {
     }
 }
 
-/// All that is wrong is told at once.
+/// Collects every wrong answer, for one report.
 struct Refusals<'a>(&'a Api, Vec<String>);
 
 /// How a header can be wrong, by name, with the answer; every info struct gives the same ones.
@@ -83,13 +83,13 @@ fn bad_headers(size: usize, other: TrmStructureType) -> Vec<(&'static str, TrmIn
 
 fn with_header<T: Copy>(info: &T, mut header: TrmInfoHeader) -> T {
     let mut info = *info;
-    let place = (&raw mut info).cast::<TrmInfoHeader>();
+    let header_of_info = (&raw mut info).cast::<TrmInfoHeader>();
     // SAFETY: infos begin with a header.
     unsafe {
         if header.s_type == 0 {
-            header.s_type = (*place).s_type;
+            header.s_type = (*header_of_info).s_type;
         }
-        place.write(header);
+        header_of_info.write(header);
     }
     info
 }

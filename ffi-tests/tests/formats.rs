@@ -1,7 +1,7 @@
 //! Sorts of every format through the loaded library, against std's stable sort: the bytes of the result, those around
 //! it, and those of an input that is preserved.
 
-#![allow(clippy::cast_possible_truncation, reason = "keys are the low bits of noise, and places are few")]
+#![allow(clippy::cast_possible_truncation, reason = "keys are the low bits of noise, and indices are small")]
 
 use anyhow::{Result, ensure};
 use bytemuck::{Pod, cast_slice};
@@ -25,9 +25,9 @@ fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
 
-/// The same bits for the same place, everywhere.
-fn noise(place: usize) -> u64 {
-    let mut bits = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// The same bits for the same index, everywhere.
+fn noise(index: usize) -> u64 {
+    let mut bits = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ bits >> 31
@@ -38,19 +38,19 @@ fn items<T>(count: u32, item: impl Fn(usize) -> T) -> Vec<T> {
 }
 
 /// Places of the keys in their order; equal keys stay as they were.
-fn places<K>(keys: &[K], compare: impl Fn(&K, &K) -> Ordering) -> Vec<usize> {
-    let mut places: Vec<_> = (0..keys.len()).collect();
-    places.sort_by(|a, b| compare(&keys[*a], &keys[*b]));
-    places
+fn argsort<K>(keys: &[K], compare: impl Fn(&K, &K) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<_> = (0..keys.len()).collect();
+    order.sort_by(|a, b| compare(&keys[*a], &keys[*b]));
+    order
 }
 
-/// The bytes of what lies at these places.
-fn picked<T: Pod>(items: &[T], places: &[usize]) -> Vec<u8> {
-    places.iter().flat_map(|place| bytemuck::bytes_of(&items[*place])).copied().collect()
+/// The bytes of the items at these indices.
+fn picked<T: Pod>(items: &[T], order: &[usize]) -> Vec<u8> {
+    order.iter().flat_map(|index| bytemuck::bytes_of(&items[*index])).copied().collect()
 }
 
-fn indices(places: &[usize]) -> Vec<u8> {
-    places.iter().flat_map(|place| u32::try_from(*place).unwrap_or(u32::MAX).to_ne_bytes()).collect()
+fn indices(order: &[usize]) -> Vec<u8> {
+    order.iter().flat_map(|index| u32::try_from(*index).unwrap_or(u32::MAX).to_ne_bytes()).collect()
 }
 
 /// Items between guards, at no better an alignment than they need.
@@ -189,7 +189,7 @@ fn alone<K: Pod>(
     Ok(case.expect(Some(cast_slice(&keys).to_vec()), None))
 }
 
-/// The bits of an `f16` as a number that has its place in the total order.
+/// The bits of an `f16` as a number in the total order.
 fn half_in_order(bits: u16) -> u16 {
     bits ^ if bits >> 15 == 1 { 0xffff } else { 0x8000 }
 }
@@ -204,40 +204,40 @@ struct Particle {
 }
 
 fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
-    let word = |place: usize| noise(place) as u32;
+    let word = |index: usize| noise(index) as u32;
     let array = |items: &[u32]| Array::new(context, 4, items);
-    let ids = items(count, |place| word(place + 7));
+    let ids = items(count, |index| word(index + 7));
     let mut cases = Vec::new();
 
-    let floats = items(count, |place| match noise(place) % 8 {
-        0 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN][place % 6],
-        _ => f32::from_bits(word(place) & 0xfff0_0000),
+    let floats = items(count, |index| match noise(index) % 8 {
+        0 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN][index % 6],
+        _ => f32::from_bits(word(index) & 0xfff0_0000),
     });
-    let order = places(&floats, |a, b| b.total_cmp(a));
+    let order = argsort(&floats, |a, b| b.total_cmp(a));
     let sorter = TrmSorterCreateInfo { order: TrmOrder::Descending as i32, ..of(TrmKeyType::F32, TrmValueType::U32) };
     let case = Case::new("f32 descending", sorter, count, Array::new(context, 4, &floats)?, Some(array(&ids)?));
     cases.push(case.expect(Some(picked(&floats, &order)), Some(picked(&ids, &order))));
 
-    let keys = items(count, |place| noise(place) & 0xff00_00ff_0000_000f);
-    let values = items(count, |place| [place as u32, 1, 2, 3]);
-    let order = places(&keys, u64::cmp);
+    let keys = items(count, |index| noise(index) & 0xff00_00ff_0000_000f);
+    let values = items(count, |index| [index as u32, 1, 2, 3]);
+    let order = argsort(&keys, u64::cmp);
     let (sorter, values_there) = (of_bytes(TrmKeyType::U64, 16), Array::new(context, 4, &values)?);
     let case = Case::new("u64 and 16 bytes", sorter, count, Array::new(context, 4, &keys)?, Some(values_there));
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&values, &order))));
 
-    let mut keys = items(count, |place| noise(place) as i16);
+    let mut keys = items(count, |index| noise(index) as i16);
     let case = Case::new("i16", of(TrmKeyType::I16, TrmValueType::None), count, Array::new(context, 2, &keys)?, None);
     keys.sort();
     cases.push(case.expect(Some(cast_slice(&keys).to_vec()), None));
 
     // One more at an odd address: an array of narrow keys shares its first and last words with its neighbours.
-    let keys = items(count, |place| noise(place) as u8);
-    let order = places(&keys, |a, b| b.cmp(a));
+    let keys = items(count, |index| noise(index) as u8);
+    let order = argsort(&keys, |a, b| b.cmp(a));
     let sorter = TrmSorterCreateInfo { order: TrmOrder::Descending as i32, ..of(TrmKeyType::U8, TrmValueType::U32) };
     let case = Case::new("u8 descending", sorter, count, Array::new(context, 3, &keys)?, Some(array(&ids)?));
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
-    let keys = items(count, |place| [-f64::NAN, -0.0, 0.0, f64::from_bits(noise(place))][place % 4]);
+    let keys = items(count, |index| [-f64::NAN, -0.0, 0.0, f64::from_bits(noise(index))][index % 4]);
     let sorter = TrmSorterCreateInfo {
         placement: TrmPlacement::Preserve as i32,
         flags: TRM_SORTER_CREATE_DROP_KEYS_BIT,
@@ -247,18 +247,18 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let out = Array::like(context, &array(&ids)?)?;
     let case = Case { info: TrmSortInfo { keys_out: TrmRange::default(), ..case.info }, ..case };
     let nothing = Array::new::<u8>(context, 4, &[])?;
-    cases.push(case.out(nothing, out).expect(None, Some(indices(&places(&keys, f64::total_cmp)))));
+    cases.push(case.out(nothing, out).expect(None, Some(indices(&argsort(&keys, f64::total_cmp)))));
 
-    let pairs = items(count, |place| [word(place) & 0xff_00ff, word(place + 1)]);
-    let order = places(&pairs, |a, b| a[0].cmp(&b[0]));
+    let pairs = items(count, |index| [word(index) & 0xff_00ff, word(index + 1)]);
+    let order = argsort(&pairs, |a, b| a[0].cmp(&b[0]));
     let sorter =
         TrmSorterCreateInfo { layout: TrmLayout::Interleaved as i32, ..of(TrmKeyType::U32, TrmValueType::U32) };
     let case = Case::new("interleaved", sorter, count, Array::new(context, 4, &pairs)?, None);
     cases.push(case.expect(Some(picked(&pairs, &order)), None));
 
     let particles =
-        items(count, |place| Particle { position: [place as f32; 3], key: word(place) % 1000, id: word(place + 2) });
-    let order = places(&particles, |a, b| a.key.cmp(&b.key));
+        items(count, |index| Particle { position: [index as f32; 3], key: word(index) % 1000, id: word(index + 2) });
+    let order = argsort(&particles, |a, b| a.key.cmp(&b.key));
     let strided = TrmSorterCreateInfo {
         layout: TrmLayout::Strided as i32,
         placement: TrmPlacement::Preserve as i32,
@@ -284,13 +284,13 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
         value_stride: 20,
         ..case.info
     };
-    let (keys, values) = (items(count, |place| particles[place].key), items(count, |place| particles[place].id));
+    let (keys, values) = (items(count, |index| particles[index].key), items(count, |index| particles[index].id));
     cases.push(Case { info, ..case }.expect(Some(picked(&keys, &order)), Some(picked(&values, &order))));
 
     // Three digits end on the other side than four.
     let keys = items(count, word);
     for (end_bit, side) in [(24, 1), (32, 0)] {
-        let order = places(&keys, |a, b| (a << (32 - end_bit)).cmp(&(b << (32 - end_bit))));
+        let order = argsort(&keys, |a, b| (a << (32 - end_bit)).cmp(&(b << (32 - end_bit))));
         let sorter = TrmSorterCreateInfo {
             placement: TrmPlacement::DoubleBuffer as i32,
             end_bit,
@@ -302,41 +302,41 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
         cases.push(Case { side, ..case }.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
     }
 
-    let order = places(&keys, |a, b| (a >> 4 & 0xffff).cmp(&(b >> 4 & 0xffff)));
+    let order = argsort(&keys, |a, b| (a >> 4 & 0xffff).cmp(&(b >> 4 & 0xffff)));
     let sorter = TrmSorterCreateInfo { begin_bit: 4, end_bit: 20, ..of(TrmKeyType::U32, TrmValueType::U32) };
     let case = Case::new("bits 4 to 20", sorter, count, array(&keys)?, Some(array(&ids)?));
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
-    let values = items(count, |place| [place as u32, 1, 2, 3, 4, 5, word(place)]);
-    let keys = items(count, |place| [word(place) % 3, word(place + 1) % 5, word(place + 2)]);
-    let order = places(&keys, <[u32; 3]>::cmp);
+    let values = items(count, |index| [index as u32, 1, 2, 3, 4, 5, word(index)]);
+    let keys = items(count, |index| [word(index) % 3, word(index + 1) % 5, word(index + 2)]);
+    let order = argsort(&keys, <[u32; 3]>::cmp);
     let (keys_there, values_there) = (Array::new(context, 4, &keys)?, Array::new(context, 4, &values)?);
     let case = Case::new("28 bytes", of_bytes(TrmKeyType::U32X3, 28), count, keys_there, Some(values_there));
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&values, &order))));
 
     use TrmStrategy::{ChainedScan, Lookback, ReduceThenScan, Ring, RingInOrder};
-    let halves = items(count, |place| noise(place) as u16);
+    let halves = items(count, |index| noise(index) as u16);
     let of_halves = ("f16", TrmKeyType::F16, Ring);
     cases.push(alone(context, of_halves, halves.clone(), |a, b| half_in_order(*a).cmp(&half_in_order(*b)))?);
     cases.push(alone(context, ("u16", TrmKeyType::U16, Lookback), halves, u16::cmp)?);
-    cases.push(alone(context, ("i8", TrmKeyType::I8, ChainedScan), items(count, |place| noise(place) as i8), i8::cmp)?);
+    cases.push(alone(context, ("i8", TrmKeyType::I8, ChainedScan), items(count, |index| noise(index) as i8), i8::cmp)?);
     cases.push(alone(
         context,
         ("i32", TrmKeyType::I32, RingInOrder),
-        items(count, |place| word(place) as i32),
+        items(count, |index| word(index) as i32),
         i32::cmp,
     )?);
-    let longs = items(count, |place| (noise(place) & 0xff00_0000_0000_ffff) as i64);
+    let longs = items(count, |index| (noise(index) & 0xff00_0000_0000_ffff) as i64);
     cases.push(alone(context, ("i64", TrmKeyType::I64, Lookback), longs, i64::cmp)?);
-    let twos = items(count, |place| [word(place) % 7, word(place + 1)]);
+    let twos = items(count, |index| [word(index) % 7, word(index + 1)]);
     cases.push(alone(context, ("two words", TrmKeyType::U32X2, Ring), twos, <[u32; 2]>::cmp)?);
-    let fours = items(count, |place| [word(place) % 3, 5, word(place + 1) % 5, word(place + 2)]);
+    let fours = items(count, |index| [word(index) % 3, 5, word(index + 1) % 5, word(index + 2)]);
     cases.push(alone(context, ("four words", TrmKeyType::U32X4, ReduceThenScan), fours, <[u32; 4]>::cmp)?);
 
     // The upper bits alone.
     for strategy in [Lookback, ReduceThenScan] {
         let keys = items(count, word);
-        let order = places(&keys, |a, b| (a >> 13).cmp(&(b >> 13)));
+        let order = argsort(&keys, |a, b| (a >> 13).cmp(&(b >> 13)));
         let sorter =
             TrmSorterCreateInfo { strategy: strategy as i32, begin_bit: 13, ..of(TrmKeyType::U32, TrmValueType::U32) };
         let case = Case::new("bits 13 to 32", sorter, count, array(&keys)?, Some(array(&ids)?));
@@ -350,9 +350,9 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     }
     offsets.push(count);
     let keys = items(count, word);
-    let segment = |place: &usize| offsets.partition_point(|first| *first as usize <= *place);
+    let segment = |index: &usize| offsets.partition_point(|first| *first as usize <= *index);
     let mut order: Vec<usize> = (0..keys.len()).collect();
-    order.sort_by_key(|place| (segment(place), keys[*place]));
+    order.sort_by_key(|index| (segment(index), keys[*index]));
     let sorter =
         TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..of(TrmKeyType::U32, TrmValueType::U32) };
     let case = Case::new("segments", sorter, count, array(&keys)?, Some(array(&ids)?));
@@ -364,7 +364,7 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     // The same, of which the device says that there are fewer.
     let end = offsets[SEGMENTS as usize].min(count) as usize;
     let mut order: Vec<usize> = (0..keys.len()).collect();
-    order[..end].sort_by_key(|place| (segment(place), keys[*place]));
+    order[..end].sort_by_key(|index| (segment(index), keys[*index]));
     let case = Case::new("segments by a count on the device", sorter, count, array(&keys)?, Some(array(&ids)?));
     let (cut, there) = (array(&offsets)?, context.upload(&[SEGMENTS])?);
     let number = TrmCount { max: offsets.len() as u32 - 1, address: there.address() };
@@ -373,17 +373,17 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
     let keys: Vec<u32> = items(count, word);
-    let order = places(&keys, u32::cmp);
+    let order = argsort(&keys, u32::cmp);
     let sorter = TrmSorterCreateInfo { max_count: u32::MAX, ..of(TrmKeyType::U32, TrmValueType::None) };
     cases.push(
         Case::new("as many as there may be", sorter, count, array(&keys)?, None)
             .expect(Some(picked(&keys, &order)), None),
     );
 
-    let order = places(&floats, f32::total_cmp);
-    let keys = items(count, |place| (floats[place].to_bits() >> 16) as u16);
+    let order = argsort(&floats, f32::total_cmp);
+    let keys = items(count, |index| (floats[index].to_bits() >> 16) as u16);
     let sorter = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_DROP_KEYS_BIT, ..of_bytes(TrmKeyType::BF16, 8) };
-    let pairs = items(count, |place| [place as u32, word(place)]);
+    let pairs = items(count, |index| [index as u32, word(index)]);
     let case =
         Case::new("bf16 dropped", sorter, count, Array::new(context, 2, &keys)?, Some(Array::new(context, 4, &pairs)?));
     cases.push(case.expect(None, Some(picked(&pairs, &order))));

@@ -57,13 +57,13 @@ fn bucket(key: u32) -> u32 {
     (key >> 7 & 7).min(BUCKETS)
 }
 
-/// The same keys, many of them equal, and their places: what the C++ header's own tests end with, and Python's.
+/// The same keys, many of them equal, and their indices: what the C++ header's own tests end with, and Python's.
 #[test]
 fn every_language_gets_the_same_bytes() -> Result<()> {
     let keys: Vec<u32> = (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 20) * 0x0008_0401).collect();
-    let places: Vec<u32> = (0..20_000).collect();
+    let indices: Vec<u32> = (0..20_000).collect();
 
-    let mut expected: Vec<_> = keys.iter().copied().zip(places.iter().copied()).collect();
+    let mut expected: Vec<_> = keys.iter().copied().zip(indices.iter().copied()).collect();
     expected.sort_by_key(|item| item.0);
     let (sorted, moved): (Vec<u32>, Vec<u32>) = expected.iter().copied().unzip();
     let offsets: Vec<u32> =
@@ -71,7 +71,7 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     expected.sort_by_key(|item| bucket(item.0));
     let (split, moved_again): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
     let expected = digest([&sorted, &moved, &split, &moved_again, &offsets]);
-    ensure!(digest_of_rust(keys, places)? == expected, "Rust");
+    ensure!(digest_of_rust(keys, indices)? == expected, "Rust");
 
     let expected = format!("{expected:016x}");
     let c = package()?.compiled("cc", "c11", "c/digest.c")?;
@@ -83,13 +83,13 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     Ok(())
 }
 
-fn digest_of_rust(mut keys: Vec<u32>, mut places: Vec<u32>) -> Result<u64> {
-    trommel::host::sort_pairs(&mut keys, &mut places)?;
+fn digest_of_rust(mut keys: Vec<u32>, mut indices: Vec<u32>) -> Result<u64> {
+    trommel::host::sort_pairs(&mut keys, &mut indices)?;
     let context = trommel::host::Context::new()?;
     let count = u32::try_from(keys.len())?;
     let splitter =
         Splitter::new(context.device(), &SplitterInfo::pairs(BUCKETS, BucketFunction::Bits { begin_bit: 7 }))?;
-    let input = [context.upload(&keys)?, context.upload(&places)?];
+    let input = [context.upload(&keys)?, context.upload(&indices)?];
     let sizes = [u64::from(count) * 4, u64::from(count) * 4, u64::from(BUCKETS + 1) * 4];
     let output = [context.buffer(sizes[0])?, context.buffer(sizes[1])?, context.buffer(sizes[2])?];
     let scratch = context.buffer(splitter.scratch_size(count)?)?;
@@ -107,7 +107,7 @@ fn digest_of_rust(mut keys: Vec<u32>, mut places: Vec<u32>) -> Result<u64> {
     context.run(|commands| unsafe { splitter.cmd_split(commands, &info) })?;
     let read = |buffer, len| context.download::<u32>(buffer, len);
     let (split, moved) = (read(&output[0], keys.len())?, read(&output[1], keys.len())?);
-    Ok(digest([&keys, &places, &split, &moved, &read(&output[2], BUCKETS as usize + 1)?]))
+    Ok(digest([&keys, &indices, &split, &moved, &read(&output[2], BUCKETS as usize + 1)?]))
 }
 
 #[test]

@@ -8,10 +8,10 @@ use std::process::Command;
 /// What the examples take from the engine around them.
 const ENGINE: &str = "
 void record(VkCommandBuffer command_buffer, TrmSorter sorter, VkDeviceAddress visible_count_address,
-            VkDeviceAddress depths_address, VkDeviceSize depths_size, VkDeviceAddress ids_address, VkDeviceSize ids_size,
-            VkBuffer scratch_buffer, VkDeviceSize scratch_size, TrmSplitter splitter, VkDeviceAddress keys_address,
-            VkDeviceAddress rays_address, VkDeviceAddress keys_out_address, VkDeviceAddress rays_out_address,
-            VkDeviceSize rays_size, VkDeviceAddress shade_address)
+            VkDeviceAddress depths_address, VkDeviceSize depths_size, VkDeviceAddress ids_address,
+            VkDeviceSize ids_size, VkBuffer scratch_buffer, VkDeviceSize scratch_size, TrmSplitter splitter,
+            VkDeviceAddress keys_address, VkDeviceAddress rays_address, VkDeviceAddress keys_out_address,
+            VkDeviceAddress rays_out_address, VkDeviceSize rays_size, VkDeviceAddress shade_address)
 ";
 
 #[test]

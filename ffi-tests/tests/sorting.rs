@@ -201,7 +201,7 @@ fn batches_of_many_segmented_sorts() -> Result<()> {
     let engine = engine()?;
     let (api, context) = (&engine.api, &engine.context);
     let sorter = engine.sorter_of(&TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..sorter_info() })?;
-    let data: Vec<u32> = (0..SORTS * COUNT).map(|place| place.wrapping_mul(2_654_435_761)).collect();
+    let data: Vec<u32> = (0..SORTS * COUNT).map(|index| index.wrapping_mul(2_654_435_761)).collect();
     let keys = context.upload(&data)?;
     let offsets = context.upload(&[0, 3, 3, 30, COUNT])?;
     let part =

@@ -1,4 +1,4 @@
-//! Splits through the loaded library: what each function makes of keys and pairs, and what is told of the buckets.
+//! Splits through the loaded library: what each function makes of keys and pairs, and the bucket information.
 
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -20,8 +20,8 @@ fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
 
-fn key(place: u32) -> u32 {
-    place.wrapping_mul(2_654_435_761) >> 8
+fn key(index: u32) -> u32 {
+    index.wrapping_mul(2_654_435_761) >> 8
 }
 
 /// Splitter `i` of those that are given in ascending order.
@@ -29,26 +29,26 @@ fn splitter(i: u32) -> u32 {
     i << 14
 }
 
-/// The id that the item of a place is given.
-fn id(place: u32) -> u32 {
-    key(place) >> 5 & 0x3ff
+/// The bucket id of the item at an index.
+fn id(index: u32) -> u32 {
+    key(index) >> 5 & 0x3ff
 }
 
-/// The bucket of the item of a place.
+/// The bucket of the item at an index.
 fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) -> u32 + use<> {
     let (buckets, begin_bit, low, width) = (info.bucket_count, info.begin_bit, split.low, split.width);
     let is = |function: TrmBucketFunction| info.bucket_function == function as i32;
     let (ranges, splitters) = (is(TrmBucketFunction::Range), is(TrmBucketFunction::Splitters));
     let ids = is(TrmBucketFunction::IdsU32);
     // Keys of no bucket lie behind the last one, among themselves in their order.
-    move |place| {
-        let key = key(place);
+    move |index| {
+        let key = key(index);
         if ranges {
             u32::try_from((u64::from(key).saturating_sub(low) / width).min(u64::from(buckets) - 1)).unwrap_or(buckets)
         } else if splitters {
             (0..buckets - 1).map(|i| u32::from(splitter(i) <= key)).sum()
         } else if ids {
-            id(place).min(buckets)
+            id(index).min(buckets)
         } else {
             (key >> begin_bit & (buckets.next_power_of_two() - 1)).min(buckets)
         }
@@ -60,7 +60,7 @@ struct Problem {
     input: [Buffer; 2],
     output: [Buffer; 2],
     /// Offsets, counts, commands.
-    told: [Buffer; 3],
+    bucket_info: [Buffer; 3],
     count: Option<Buffer>,
     status: Buffer,
     function: i32,
@@ -86,24 +86,24 @@ impl Problem {
         let values: Vec<u32> = (0..max + GUARD).collect();
         let room = vec![UNTOUCHED; (max + GUARD) as usize];
         let buckets = kind.bucket_count as usize;
-        let told_room = [buckets + 1, buckets, 3 * buckets].map(|words| vec![UNTOUCHED; words + GUARD as usize]);
+        let room_of_info = [buckets + 1, buckets, 3 * buckets].map(|words| vec![UNTOUCHED; words + GUARD as usize]);
 
         let used = on_device.unwrap_or(max).min(max);
         let bucket = function(kind, split);
-        let mut places: Vec<u32> = (0..used).collect();
-        places.sort_by_cached_key(|place| bucket(*place));
+        let mut order: Vec<u32> = (0..used).collect();
+        order.sort_by_cached_key(|index| bucket(*index));
         let mut counts = vec![0; buckets + 1];
-        places.iter().for_each(|place| counts[bucket(*place) as usize] += 1);
-        let strays = counts.pop().unwrap_or(0);
+        order.iter().for_each(|index| counts[bucket(*index) as usize] += 1);
+        let without_bucket = counts.pop().unwrap_or(0);
         let offsets = (0..=buckets).map(|bucket| counts[..bucket].iter().sum());
         let commands = counts.iter().flat_map(|count: &u32| [count.div_ceil(GROUP), 1, 1]);
         let behind = |words: Vec<u32>, room: &[u32]| [&words, &room[words.len()..]].concat();
         let expected = [
-            behind(places.iter().map(|place| key(*place)).collect(), &room),
-            behind(places, &room),
-            behind(offsets.collect(), &told_room[0]),
-            behind(counts.clone(), &told_room[1]),
-            behind(commands.collect(), &told_room[2]),
+            behind(order.iter().map(|index| key(*index)).collect(), &room),
+            behind(order, &room),
+            behind(offsets.collect(), &room_of_info[0]),
+            behind(counts.clone(), &room_of_info[1]),
+            behind(commands.collect(), &room_of_info[2]),
         ];
         let given: Option<Vec<u32>> = match kind.bucket_function {
             of if of == TrmBucketFunction::Splitters as i32 => Some((0..kind.bucket_count - 1).map(splitter).collect()),
@@ -111,12 +111,12 @@ impl Problem {
             _ => None,
         };
         let clamped = on_device.is_some_and(|count| count > max);
-        let bits = [(clamped, TRM_STATUS_COUNT_CLAMPED), (strays != 0, TRM_STATUS_NO_BUCKET)];
-        let [offsets, counts, commands] = told_room;
+        let bits = [(clamped, TRM_STATUS_COUNT_CLAMPED), (without_bucket != 0, TRM_STATUS_NO_BUCKET)];
+        let [offsets, counts, commands] = room_of_info;
         Ok(Self {
             input: [context.upload(&keys)?, context.upload(&values)?],
             output: [context.upload(&room)?, context.upload(&room)?],
-            told: [context.upload(&offsets)?, context.upload(&counts)?, context.upload(&commands)?],
+            bucket_info: [context.upload(&offsets)?, context.upload(&counts)?, context.upload(&commands)?],
             count: on_device.map(|count| context.upload(&[count])).transpose()?,
             status: context.upload(&[UNTOUCHED])?,
             function: kind.bucket_function,
@@ -131,7 +131,7 @@ impl Problem {
     fn info(&self) -> TrmSplitInfo {
         let [keys, values] = self.input.each_ref().map(range);
         let [keys_out, values_out] = self.output.each_ref().map(range);
-        let [offsets, counts, commands] = self.told.each_ref().map(range);
+        let [offsets, counts, commands] = self.bucket_info.each_ref().map(range);
         let given = |function: TrmBucketFunction| {
             let wanted = self.given.as_ref().filter(|_| self.function == function as i32);
             wanted.map_or(TrmRange::default(), range)
@@ -156,7 +156,9 @@ impl Problem {
     /// Of keys alone, without `values`.
     fn check(&self, engine: &Engine, values: bool) -> Result<()> {
         let names = ["keys", "values", "offsets", "counts", "commands"];
-        for ((name, buffer), expected) in names.iter().zip(self.output.iter().chain(&self.told)).zip(&self.expected) {
+        for ((name, buffer), expected) in
+            names.iter().zip(self.output.iter().chain(&self.bucket_info)).zip(&self.expected)
+        {
             let got = engine.context.download::<u32>(buffer, expected.len())?;
             let untouched = *name == "values" && !values;
             let right = if untouched { got.iter().all(|word| *word == UNTOUCHED) } else { got == *expected };
@@ -238,17 +240,17 @@ fn other_outputs() -> Result<()> {
     let engine = engine()?;
     let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(10, 4) };
     let bucket = function(&pairs, &split_info());
-    let of = |wanted: u32| (0..COUNT).filter(move |place| key(*place) >> 4 & 15 == wanted);
+    let of = |wanted: u32| (0..COUNT).filter(move |index| key(*index) >> 4 & 15 == wanted);
     // Buckets one behind the other, the last ones first; behind them those of none.
     let counts: Vec<u32> =
-        (0..=10).map(|wanted| (0..COUNT).map(|place| u32::from(bucket(place) == wanted)).sum()).collect();
+        (0..=10).map(|wanted| (0..COUNT).map(|index| u32::from(bucket(index) == wanted)).sum()).collect();
     let starts: Vec<u32> =
         (0..10).map(|bucket| counts[bucket + 1..10].iter().sum()).chain([COUNT - counts[10]]).collect();
     let mut placed: Vec<u32> = (0..COUNT).collect();
-    placed.sort_by_key(|place| starts[bucket(*place) as usize]);
+    placed.sort_by_key(|index| starts[bucket(*index) as usize]);
     let mut next = [0; 11];
-    let rank = |place| {
-        let next: &mut u32 = &mut next[bucket(place) as usize];
+    let rank = |index| {
+        let next: &mut u32 = &mut next[bucket(index) as usize];
         *next += 1;
         *next - 1
     };
@@ -277,10 +279,10 @@ fn other_outputs() -> Result<()> {
         let splitter = engine.splitter_of(&kind)?;
         let problem = Problem::new(&engine, &pairs, &split_info(), COUNT, None)?;
         let work = engine.split_scratch(splitter, COUNT)?;
-        let told = TrmSplitInfo { scratch: scratch(&work), ..problem.info() };
+        let request = TrmSplitInfo { scratch: scratch(&work), ..problem.info() };
         let info = TrmSplitInfo {
-            starts: if output == TrmSplitOutput::Placed { range(&starts) } else { told.starts },
-            ..told
+            starts: if output == TrmSplitOutput::Placed { range(&starts) } else { request.starts },
+            ..request
         };
         engine.context.run(|commands| {
             record(&engine, commands, splitter, &info);
@@ -291,13 +293,13 @@ fn other_outputs() -> Result<()> {
         let (keys, values) = (keys?, values?);
         let rest = |of: &[u32], written: usize| of[written..].iter().all(|word| *word == UNTOUCHED);
         ensure!(values[..expected.len()] == expected && rest(&values, expected.len()), "values of {output:?}");
-        let places = if moves { &expected[..] } else { &[] };
+        let order = if moves { &expected[..] } else { &[] };
         ensure!(
-            keys.iter().zip(places).all(|(found, place)| *found == key(*place)) && rest(&keys, places.len()),
+            keys.iter().zip(order).all(|(found, index)| *found == key(*index)) && rest(&keys, order.len()),
             "keys of {output:?}"
         );
-        let told = engine.context.download::<u32>(&problem.told[1], 10)?;
-        ensure!(told == counts[..10], "counts of {output:?}");
+        let found = engine.context.download::<u32>(&problem.bucket_info[1], 10)?;
+        ensure!(found == counts[..10], "counts of {output:?}");
         // SAFETY: nobody uses it any more.
         unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
@@ -312,26 +314,26 @@ fn segments() -> Result<()> {
     let engine = engine()?;
     let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(10, 4) };
     let bucket = function(&pairs, &split_info());
-    let (mut places, mut offsets, mut counts) = (vec![UNTOUCHED; COUNT as usize], Vec::new(), Vec::new());
+    let (mut order, mut offsets, mut counts) = (vec![UNTOUCHED; COUNT as usize], Vec::new(), Vec::new());
     for (first, end) in [(5, 70), (70, 19_000)] {
         let mut segment: Vec<u32> = (first..end).collect();
-        segment.sort_by_key(|place| bucket(*place));
-        let of = |wanted: u32| segment.iter().map(|place| u32::from(bucket(*place) == wanted)).sum::<u32>();
+        segment.sort_by_key(|index| bucket(*index));
+        let of = |wanted: u32| segment.iter().map(|index| u32::from(bucket(*index) == wanted)).sum::<u32>();
         offsets.extend((0..=10).map(|bucket| first + (0..bucket).map(of).sum::<u32>()));
         counts.extend((0..10).map(of));
-        places[first as usize..end as usize].copy_from_slice(&segment);
+        order[first as usize..end as usize].copy_from_slice(&segment);
     }
     let kind = TrmSplitterCreateInfo { flags: TRM_SPLITTER_CREATE_SEGMENTED_BIT, ..pairs };
     let splitter = engine.splitter_of(&kind)?;
     let (problem, work) =
         (Problem::new(&engine, &pairs, &split_info(), COUNT, None)?, engine.split_scratch(splitter, COUNT)?);
     let (cut, number) = (engine.context.upload(&OFFSETS)?, engine.context.upload(&[2u32])?);
-    let (told_offsets, told_counts) =
+    let (offsets_out, counts_out) =
         (engine.context.upload(&[UNTOUCHED; 33])?, engine.context.upload(&[UNTOUCHED; 30])?);
     let info = TrmSplitInfo {
         segments: TrmSegments { offsets: range(&cut), count: TrmCount { max: 3, address: number.address() } },
-        offsets: range(&told_offsets),
-        counts: range(&told_counts),
+        offsets: range(&offsets_out),
+        counts: range(&counts_out),
         commands: TrmRange::default(),
         command_items: 0,
         scratch: scratch(&work),
@@ -341,14 +343,14 @@ fn segments() -> Result<()> {
         record(&engine, commands, splitter, &info);
         Ok(())
     })?;
-    let keys: Vec<u32> = places.iter().map(|place| if *place == UNTOUCHED { UNTOUCHED } else { key(*place) }).collect();
+    let keys: Vec<u32> = order.iter().map(|index| if *index == UNTOUCHED { UNTOUCHED } else { key(*index) }).collect();
     ensure!(engine.context.download::<u32>(&problem.output[0], COUNT as usize)? == keys, "keys");
-    ensure!(engine.context.download::<u32>(&problem.output[1], COUNT as usize)? == places, "values");
-    // The third, which there is not, is told to be empty.
+    ensure!(engine.context.download::<u32>(&problem.output[1], COUNT as usize)? == order, "values");
+    // The third segment does not exist: it is written as an empty one.
     offsets.resize(33, OFFSETS[2]);
     counts.resize(30, 0);
-    ensure!(engine.context.download::<u32>(&told_offsets, 33)? == offsets, "offsets");
-    ensure!(engine.context.download::<u32>(&told_counts, 30)? == counts, "counts");
+    ensure!(engine.context.download::<u32>(&offsets_out, 33)? == offsets, "offsets");
+    ensure!(engine.context.download::<u32>(&counts_out, 30)? == counts, "counts");
     // SAFETY: nobody uses it any more.
     unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     engine.finish()
@@ -386,9 +388,9 @@ fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
         let splitter = engine.splitter_of(&kind)?;
         let problem = Problem::new(&engine, &kind, &split_info(), COUNT, None)?;
         let work = engine.split_scratch(splitter, COUNT)?;
-        let told = TrmSplitInfo { splitter, scratch: scratch(&work), ..problem.info() };
-        let segments = TrmSegments { offsets: told.keys, count: TrmCount { max: 77, address: 3 } };
-        let info = TrmSplitInfo { struct_size: without_segments, segments, ..told };
+        let request = TrmSplitInfo { splitter, scratch: scratch(&work), ..problem.info() };
+        let segments = TrmSegments { offsets: request.keys, count: TrmCount { max: 77, address: 3 } };
+        let info = TrmSplitInfo { struct_size: without_segments, segments, ..request };
         engine.context.run(|commands| {
             record(&engine, commands, splitter, &info);
             Ok(())
@@ -499,13 +501,13 @@ fn layouts_and_indices() -> Result<()> {
     let engine = engine()?;
     let context = &engine.context;
     let keys: Vec<u32> = (0..COUNT).map(key).collect();
-    // Other than the places, which an argsort of buckets tells.
-    let values: Vec<u32> = (0..COUNT).map(|place| !place).collect();
+    // Other than the indices, which an argsort by bucket returns.
+    let values: Vec<u32> = (0..COUNT).map(|index| !index).collect();
     let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(7, 20) };
     let bucket = function(&pairs, &split_info());
-    let mut places: Vec<u32> = (0..COUNT).collect();
-    places.sort_by_cached_key(|place| bucket(*place));
-    let (split_keys, split_values): (Vec<_>, Vec<_>) = places.iter().map(|place| (key(*place), !place)).unzip();
+    let mut order: Vec<u32> = (0..COUNT).collect();
+    order.sort_by_cached_key(|index| bucket(*index));
+    let (split_keys, split_values): (Vec<_>, Vec<_>) = order.iter().map(|index| (key(*index), !index)).unzip();
     let items = |keys: &[u32], values: &[u32]| {
         keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect::<Vec<_>>()
     };
@@ -530,7 +532,7 @@ fn layouts_and_indices() -> Result<()> {
             items(&split_keys, &split_values),
             untouched.clone(),
         ),
-        ("indices", indices, keys.clone(), Vec::new(), [0, 0], untouched.clone(), behind(&places)),
+        ("indices", indices, keys.clone(), Vec::new(), [0, 0], untouched.clone(), behind(&order)),
     ];
     for (name, kind, keys, values, [key_stride, value_stride], expected_keys, expected_values) in cases {
         let splitter = engine.splitter_of(&kind)?;

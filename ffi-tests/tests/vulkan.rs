@@ -137,7 +137,7 @@ fn missing(engine: &Engine, loader: vk::PFN_vkGetInstanceProcAddr, room: u32) ->
 }
 
 #[test]
-fn what_a_device_lacks_is_told() -> Result<()> {
+fn missing_requirements_are_listed() -> Result<()> {
     let engine = engine()?;
     assert_eq!(missing(&engine, entry().static_fn().get_instance_proc_addr, 200), (0, String::new()));
     assert_eq!(missing(&engine, old_device, 200), (0, "Vulkan 1.3 (the device has 1.1)".to_owned()));
@@ -234,7 +234,7 @@ fn loaders_and_instances_of_other_versions_are_refused() -> Result<()> {
 #[test]
 fn instances_of_other_versions_are_reported() -> Result<()> {
     let engine = engine()?;
-    let told = |api_version| {
+    let missing_of = |api_version| {
         let info = TrmDeviceRequirementsInfo { api_version, ..engine.requirements_info() };
         let (mut size, mut text) = (200, vec![b'?'; 200]);
         let (none12, none13, null, names) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
@@ -257,10 +257,10 @@ fn instances_of_other_versions_are_reported() -> Result<()> {
     for (version, name) in
         [(0, "1.0"), (vk::API_VERSION_1_0, "1.0"), (vk::API_VERSION_1_1, "1.1"), (vk::API_VERSION_1_2 + 170, "1.2")]
     {
-        assert_eq!(told(version), format!("Vulkan 1.3 as the instance's apiVersion (it is {name})"));
+        assert_eq!(missing_of(version), format!("Vulkan 1.3 as the instance's apiVersion (it is {name})"));
     }
     for version in [vk::API_VERSION_1_3, vk::API_VERSION_1_3 + 250, vk::make_api_version(0, 1, 4, 0)] {
-        assert_eq!(told(version), "");
+        assert_eq!(missing_of(version), "");
     }
     engine.finish()
 }

@@ -1,4 +1,4 @@
-//! The memory of a case: its arrays and its scratch in random places, random bytes between them, and the bytes expected
+//! The memory of a case: arrays and scratch at random offsets, random bytes between them, and the bytes expected
 //! afterwards.
 
 use crate::random::Random;
@@ -64,10 +64,10 @@ impl Array {
         Self::input(role, alignment, item, random.bytes(item * count))
     }
 
-    /// Expects `from`'s item `source` at `place`.
-    pub fn expect(&mut self, place: usize, from: &[u8], source: usize) {
+    /// Expects `from`'s item `source` at index `target`.
+    pub fn expect(&mut self, target: usize, from: &[u8], source: usize) {
         let item = self.item;
-        self.expected[place * self.stride..][..item].copy_from_slice(&from[source * item..][..item]);
+        self.expected[target * self.stride..][..item].copy_from_slice(&from[source * item..][..item]);
     }
 
     /// Lets a range of items be anything afterwards.
@@ -83,15 +83,15 @@ impl Array {
     }
 }
 
-/// Where the arrays of a request lie: role, first byte from the beginning of the arena, and bytes.
+/// The arrays of a request: role, first byte from the beginning of the arena, and bytes.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct ArrayRanges {
     /// The device address of the arena.
     pub base: u64,
     arrays: Vec<(&'static str, u64, u64)>,
 }
 
-impl Places {
+impl ArrayRanges {
     /// The array of this role; none where the request has none.
     pub fn range(&self, role: &str) -> trommel::Range {
         let found = self.arrays.iter().find(|(known, ..)| *known == role);
@@ -161,7 +161,7 @@ pub struct Image {
     /// After it, where it is determined.
     pub expected: Vec<u8>,
     /// The arrays of each request.
-    pub places: Vec<Places>,
+    pub ranges: Vec<ArrayRanges>,
     /// First byte of scratch.
     pub scratch: usize,
     parts: Vec<Part>,
@@ -180,7 +180,7 @@ impl Image {
         shuffled: bool,
         random: &mut Random,
     ) -> Self {
-        let mut image = Self { places: vec![Places::default(); members.len()], ..Self::default() };
+        let mut image = Self { ranges: vec![ArrayRanges::default(); members.len()], ..Self::default() };
         let scratch = poison.bytes(scratch_size, random);
         let scratch =
             Array { free: std::iter::once(0..scratch_size).collect(), ..Array::input(SCRATCH, 4, 4, scratch) };
@@ -197,7 +197,7 @@ impl Image {
             let start = image.before.len();
             match member {
                 Some(member) if !array.before.is_empty() => {
-                    image.places[member].arrays.push((array.role, start as u64, array.before.len() as u64));
+                    image.ranges[member].arrays.push((array.role, start as u64, array.before.len() as u64));
                 }
                 Some(_) => {}
                 None => image.scratch = start,
@@ -226,7 +226,7 @@ impl Image {
 
     /// Tells the requests where the arena lies.
     pub fn bind(&mut self, base: u64) {
-        self.places.iter_mut().for_each(|places| places.base = base);
+        self.ranges.iter_mut().for_each(|ranges| ranges.base = base);
     }
 
     /// Every part that is not as expected.
@@ -264,8 +264,8 @@ impl Image {
             None if lost => permuted.map_or(0, |range| range.start),
             None => return None,
         };
-        let mut places: Vec<usize> = wrong.iter().map(|byte| byte / stride).collect();
-        places.dedup();
+        let mut wrong_items: Vec<usize> = wrong.iter().map(|byte| byte / stride).collect();
+        wrong_items.dedup();
         let first = first_byte / stride;
         let window = |bytes: &[u8]| bytes[first * stride..].iter().take(item.clamp(16, 64)).copied().collect();
         let name = |index: Option<usize>| {
@@ -282,7 +282,7 @@ impl Image {
             role: part.role,
             neighbours,
             first,
-            wrong: places.len(),
+            wrong: wrong_items.len(),
             items: found.len().div_ceil(stride),
             expected: window(expected),
             found: window(found),
@@ -353,7 +353,7 @@ mod tests {
     fn image() -> Image {
         let mut random = Random::of(&[9]);
         let mut sorted = Array::words("keys", &[3, 1, 2, 9]);
-        (0..3).for_each(|place| sorted.expect(place, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0], place));
+        (0..3).for_each(|index| sorted.expect(index, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0], index));
         let mut other = Array::room("values", 4, 8, 5, &mut random);
         other.free_items(1..3);
         let mut mixed = Array::words("mixed", &[1, 2, 3, 4]);
@@ -361,8 +361,8 @@ mod tests {
         Image::new(vec![vec![sorted], vec![other, mixed]], 100, Poison::Random, true, &mut random)
     }
 
-    fn place(image: &Image, member: usize, role: &str) -> usize {
-        usize::try_from(image.places[member].range(role).address).unwrap()
+    fn offset_of(image: &Image, member: usize, role: &str) -> usize {
+        usize::try_from(image.ranges[member].range(role).address).unwrap()
     }
 
     #[test]
@@ -370,9 +370,9 @@ mod tests {
         let image = image();
         let mut found = image.expected.clone();
         found[image.scratch..][..100].fill(7);
-        let free = place(&image, 1, "values") + 8;
+        let free = offset_of(&image, 1, "values") + 8;
         found[free..][..16].fill(1);
-        let mixed = place(&image, 1, "mixed");
+        let mixed = offset_of(&image, 1, "mixed");
         found[mixed..][..12].copy_from_slice(&[2, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]);
         assert_eq!(image.compare(&found), []);
         assert_ne!(image.compare(&image.before), [], "nothing was sorted");
@@ -382,7 +382,7 @@ mod tests {
     fn any_other_byte_that_changes_is_found_and_named() {
         let image = image();
         let free = |byte: usize| {
-            let values = place(&image, 1, "values");
+            let values = offset_of(&image, 1, "values");
             (image.scratch..image.scratch + 100).contains(&byte) || (values + 8..values + 24).contains(&byte)
         };
         for byte in (0..image.expected.len()).filter(|byte| !free(*byte)) {
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn differences_say_which_item_and_how() {
         let image = image();
-        let keys = place(&image, 0, "keys");
+        let keys = offset_of(&image, 0, "keys");
         let mut found = image.expected.clone();
         found[keys..][..12].copy_from_slice(&[2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
         let text = image.compare(&found)[0].to_string();
@@ -408,7 +408,7 @@ mod tests {
             assert!(text.contains(part), "{text} should say: {part}");
         }
         let mut found = image.expected.clone();
-        found[place(&image, 1, "mixed")] = 9;
+        found[offset_of(&image, 1, "mixed")] = 9;
         assert!(image.compare(&found)[0].to_string().ends_with("items are lost"));
         found = image.expected.clone();
         found[keys - 1] ^= 1;

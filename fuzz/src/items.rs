@@ -143,14 +143,14 @@ impl Items {
     }
 }
 
-/// The stable order of the items of each run: the index of the item that comes to each place.
+/// The stable order of the items of each run: the index of the item at each output index.
 pub fn stable_order<K: Ord + Copy>(runs: &[Range<usize>], items: usize, rank: impl Fn(usize) -> K) -> Vec<u32> {
     let mut order: Vec<u32> = (0..u32::try_from(items).unwrap_or(u32::MAX)).collect();
     for run in runs.iter().filter(|run| run.len() > 1) {
         let mut ranked: Vec<(K, u32)> =
             order[run.clone()].iter().map(|index| (rank(*index as usize), *index)).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
-        order[run.clone()].iter_mut().zip(ranked).for_each(|(place, (_, index))| *place = index);
+        order[run.clone()].iter_mut().zip(ranked).for_each(|(target, (_, index))| *target = index);
     }
     order
 }

@@ -77,7 +77,7 @@ pub enum Data {
     Sorted,
     /// Descending.
     Reversed,
-    /// Ascending, but for some pairs of keys that have changed places.
+    /// Ascending, but for some swapped pairs of keys.
     NearlySorted,
     /// All bits set.
     Ones,
@@ -95,8 +95,8 @@ pub enum Data {
     Runs(u32),
     /// Small numbers, with one large one among them.
     SmallWithOutlier,
-    /// Keys in turns, of so many distinct ones.
-    InTurns(u32),
+    /// Keys in round-robin order, of so many distinct ones.
+    RoundRobin(u32),
 }
 
 impl fmt::Display for Data {
@@ -123,7 +123,7 @@ impl Data {
             20 => Self::Specials,
             21 => Self::Runs(random.log_between(2, 2000)),
             22 => Self::SmallWithOutlier,
-            _ => Self::InTurns(random.log_between(1, 512)),
+            _ => Self::RoundRobin(random.log_between(1, 512)),
         }
     }
 
@@ -133,11 +133,11 @@ impl Data {
         let mut keys = random.bytes(count * size);
         match self {
             Self::Random => {}
-            Self::Few(distinct) | Self::InTurns(distinct) => {
+            Self::Few(distinct) | Self::RoundRobin(distinct) => {
                 let list = random.bytes(distinct.max(1) as usize * size);
-                let in_turns = matches!(self, Self::InTurns(_));
+                let round_robin = matches!(self, Self::RoundRobin(_));
                 for (index, key) in keys.chunks_exact_mut(size).enumerate() {
-                    let from = if in_turns {
+                    let from = if round_robin {
                         index % distinct.max(1) as usize
                     } else {
                         random.index(distinct.max(1) as usize)

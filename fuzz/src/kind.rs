@@ -220,7 +220,7 @@ impl Case {
     pub fn requests<'a>(&self, live: &'a Live, image: Option<&Image>) -> Vec<Request<'a>> {
         let none = Default::default();
         let request = |(index, (handle, ask)): (usize, &(usize, Ask))| {
-            live.handles[*handle].request(ask, image.map_or(&none, |image| &image.places[index]))
+            live.handles[*handle].request(ask, image.map_or(&none, |image| &image.ranges[index]))
         };
         self.members.iter().enumerate().map(request).collect()
     }

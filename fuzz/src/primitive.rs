@@ -1,6 +1,6 @@
 //! What a primitive brings to the tester, and what the tester asks of it.
 
-use crate::arena::{Array, Places};
+use crate::arena::{Array, ArrayRanges};
 use crate::keys::Data;
 use crate::profiles::Line;
 use crate::random::Random;
@@ -87,10 +87,10 @@ impl CountAt {
     }
 
     /// As the library has it, with the word in the array "count".
-    pub fn of(self, max: u32, places: &Places) -> trommel::Count {
+    pub fn of(self, max: u32, ranges: &ArrayRanges) -> trommel::Count {
         match self {
             Self::Host => trommel::Count::host(max),
-            Self::Device(_) => trommel::Count::device(places.address("count"), max),
+            Self::Device(_) => trommel::Count::device(ranges.address("count"), max),
         }
     }
 
@@ -361,8 +361,8 @@ pub trait Handle: fmt::Debug {
     /// The arrays of a request, with what they hold before and afterwards.
     fn arrays(&self, ask: &Ask, limits: &Limits) -> Vec<Array>;
 
-    /// The request, once its arrays have places.
-    fn request(&self, ask: &Ask, places: &Places) -> Request<'_>;
+    /// The request, once its arrays have addresses.
+    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_>;
 
     /// Bytes of scratch of a request by itself.
     ///
@@ -381,7 +381,7 @@ pub trait Handle: fmt::Debug {
         &self,
         commands: ash::vk::CommandBuffer,
         ask: &Ask,
-        places: &Places,
+        ranges: &ArrayRanges,
         scratch: Scratch,
     ) -> trommel::Result<()>;
 }

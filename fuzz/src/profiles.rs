@@ -300,7 +300,8 @@ impl Profiles<'_> {
         }
     }
 
-    /// Lavapipe ends all loops of an invocation after 65,535 turns: where tiles are late, no workgroup takes several.
+    /// Lavapipe ends all loops of an invocation after 65,535 iterations: where tiles are late, no workgroup takes
+    /// several.
     fn tamed(&self, mut profile: Profile) -> Profile {
         if self.facts.is_cpu && profile.hooks.delay_every != 0 {
             for shapes in profile.sort_shapes_mut() {

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_error_is_told_by_its_reproducer_and_simplified() {
+    fn a_planted_error_is_reported_with_its_reproducer_and_simplified() {
         let args = args("--seed 5 --kind 0 --case 3 --profile built-in --only split --plant 2");
         let session = Session { shrink_time: Duration::from_secs(3), ..Session::new(&args).unwrap() };
         session.run();

@@ -166,8 +166,8 @@ impl<'a> Tester<'a> {
 
         let mut refused = None;
         let executed = self.machine.execute(total as u64, |vk, commands| {
-            for (place, (index, made)) in prepared.iter().enumerate() {
-                if place != 0 && submission.between != Between::Nothing {
+            for (nth, (index, made)) in prepared.iter().enumerate() {
+                if nth != 0 && submission.between != Between::Nothing {
                     between_calls(vk, commands);
                 }
                 let offset = if shared { bytes + common.scratch } else { made.offset + made.image.scratch };
@@ -261,5 +261,5 @@ unsafe fn record(
     }
     let (handle, ask) = &case.members[0];
     // SAFETY: the caller's promise.
-    unsafe { live.handles[*handle].record(commands, ask, &image.places[0], scratch) }
+    unsafe { live.handles[*handle].record(commands, ask, &image.ranges[0], scratch) }
 }

@@ -34,8 +34,8 @@ impl PlanSource for Concurrent<'_> {
 /// Appends the passes of a composed plan. `handles`: those of all parts, which have the pipelines.
 ///
 /// # Errors
-/// [`crate::Error::Internal`] if the plan has no room for all parts or no handle has the pipeline of a pass. Nothing has
-/// been recorded then.
+/// [`crate::Error::Internal`] if the plan has no room for all parts, or no handle has the pipeline of a pass. Nothing
+/// has been recorded then.
 ///
 /// # Safety
 /// As [`crate::Sorter::cmd_sort`] says of its own, for each part. The parts have been checked, and `scratch` has the

@@ -60,7 +60,10 @@ macro_rules! kernels {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel {
             $($($(#[$doc])* $kernel,)*)*
-            $($(#[doc = concat!("[`Kernel::", stringify!($native), "`] with subgroups out of shared memory.")] $emulated,)*)*
+            $($(
+                #[doc = concat!("[`Kernel::", stringify!($native), "`] with subgroups out of shared memory.")]
+                $emulated,
+            )*)*
         }
 
         impl Kernel {

@@ -147,7 +147,11 @@ mod tests {
         }
 
         #[test]
-        fn totals_are_the_histogram(keys in prop::collection::vec(any::<u32>(), 0..300), tile in 1..70usize, shift in 0..25u32) {
+        fn totals_are_the_histogram(
+            keys in prop::collection::vec(any::<u32>(), 0..300),
+            tile in 1..70usize,
+            shift in 0..25u32,
+        ) {
             let digit = Digit { word: 0, shift, bits: 8 };
             let keys = [keys];
             prop_assert_eq!(spine(&mut count(&keys, tile, digit, 256), 256), histogram(&keys, digit, 256));

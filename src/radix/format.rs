@@ -381,7 +381,8 @@ mod tests {
             ),
             (
                 ItemsInfo { key: KeyType::F16, max_count: u32::MAX, ..keys },
-                "maxCount 4294967295 > 1073741824, the most keys narrower than a word, or with values of more than 16 bytes",
+                "maxCount 4294967295 > 1073741824, the most keys narrower than a word, \
+                 or with values of more than 16 bytes",
             ),
         ] {
             assert_eq!(Format::new(&info).map_err(|error| error.to_string()), Err(text.to_owned()));

@@ -217,10 +217,14 @@ impl ItemsInfo {
 /// ```no_run
 /// # use trommel::{Count, Range, Scratch, Segments, SortInfo, Sorter};
 /// # type Commands = ash::vk::CommandBuffer;
-/// # unsafe fn record(sorter: &Sorter, commands: Commands, [depths, splats, firsts]: [Range; 3], scratch: Scratch) -> trommel::Result<()> {
+/// # type Result = trommel::Result<()>;
+/// # type Ranges = [Range; 3];
+/// # unsafe fn record(sorter: &Sorter, commands: Commands, ranges: Ranges, scratch: Scratch) -> Result {
+/// # let [depths, splats, firsts] = ranges;
 /// // Up to a million splats, binned to 80 x 45 tiles of the screen: sorted by depth in each.
 /// let segments = Segments { offsets: firsts, count: Count::host(80 * 45) };
-/// let info = SortInfo { count: Count::host(1 << 20), keys: depths, values: splats, segments, scratch, ..SortInfo::default() };
+/// let info = SortInfo { count: Count::host(1 << 20), keys: depths, values: splats, ..SortInfo::default() };
+/// let info = SortInfo { segments, scratch, ..info };
 /// // SAFETY: the command buffer is recording, and the ranges are valid until it has executed.
 /// unsafe { sorter.cmd_sort(commands, &info) }
 /// # }

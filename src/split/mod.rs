@@ -116,7 +116,10 @@ pub struct SplitInfo {
 /// ```no_run
 /// # use trommel::{BucketFunction, Count, Device, Range, Scratch, SplitInfo, Splitter, SplitterInfo};
 /// # type Commands = ash::vk::CommandBuffer;
-/// # unsafe fn record(device: &Device, commands: Commands, [rays, ids, binned, ids_binned, offsets]: [Range; 5], scratch: Scratch) -> trommel::Result<()> {
+/// # type Result = trommel::Result<()>;
+/// # type Ranges = [Range; 5];
+/// # unsafe fn record(device: &Device, commands: Commands, ranges: Ranges, scratch: Scratch) -> Result {
+/// # let [rays, ids, binned, ids_binned, offsets] = ranges;
 /// // A million rays are grouped by material: the lowest 6 bits of the key.
 /// let splitter = Splitter::new(device, &SplitterInfo::pairs(64, BucketFunction::Bits { begin_bit: 0 }))?;
 /// let split = SplitInfo { count: Count::host(1 << 20), keys: rays, values: ids, scratch, ..SplitInfo::default() };

@@ -111,7 +111,12 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_key_has_its_bucket(low: u32, width in prop_oneof![1..=u32::MAX, 1..=1000u32, 1..=1u32 << 24], buckets in 1..=256u32, key: u32) {
+        fn any_key_has_its_bucket(
+            low: u32,
+            width in prop_oneof![1..=u32::MAX, 1..=1000u32, 1..=1u32 << 24],
+            buckets in 1..=256u32,
+            key: u32,
+        ) {
             check(low, width, buckets, key);
             check(0, width, buckets, key);
         }

@@ -21,12 +21,12 @@ pub(super) enum Way {
     Direct,
     /// Prepared; every digit is sorted by.
     EveryDigit,
-    /// Prepared; digits that all keys share are passed over.
-    PassingOver,
+    /// Prepared; constant digits are skipped.
+    SkippingDigits,
     /// Prepared; prefixes may be sorted by, and otherwise every digit is.
     Prefixes,
-    /// Prepared; prefixes may be sorted by, and otherwise digits that all keys share are passed over.
-    PrefixesPassingOver,
+    /// Prepared; prefixes may be sorted by, and otherwise constant digits are skipped.
+    PrefixesSkippingDigits,
     /// Runs, merged.
     Merging,
     /// Every key compared with every other, where one problem is alone.
@@ -47,8 +47,8 @@ impl Way {
             SizedTile { up_to: 1 << 14, shape: shape(if profile.emulated_subgroups { 1 } else { 2 }).into() };
         let mut profile = Profile {
             direct_up_to: most(self == Self::Direct),
-            prefixes_up_to: most([Self::Prefixes, Self::PrefixesPassingOver].contains(&self)),
-            all_digits_up_to: most(![Self::PassingOver, Self::PrefixesPassingOver].contains(&self)),
+            prefixes_up_to: most([Self::Prefixes, Self::PrefixesSkippingDigits].contains(&self)),
+            all_digits_up_to: most(![Self::SkippingDigits, Self::PrefixesSkippingDigits].contains(&self)),
             ..profile.clone()
         };
         for shapes in profile.sort_shapes_mut() {
@@ -202,8 +202,8 @@ impl Bench {
                 }
                 // Outputs hold noise, and so do arrays of indices.
                 let drawn: Vec<u8> = bytemuck::cast_slice(&noise(size as u64, size.div_ceil(4)))[..size].to_vec();
-                let place = memory.add(if bytes.is_empty() { &drawn } else { &bytes[..size] }, alignment as usize);
-                Range::new(place as u64, size as u64)
+                let offset = memory.add(if bytes.is_empty() { &drawn } else { &bytes[..size] }, alignment as usize);
+                Range::new(offset as u64, size as u64)
             };
             let keys = array(ItemRole::Keys, &input.keys, format.key_size);
             let values = array(ItemRole::Values, &input.values, 4);
@@ -299,7 +299,7 @@ impl Bench {
         self.buffer.address() + self.scratch.offset - AHEAD
     }
 
-    pub(super) fn place(&self, address: u64) -> usize {
+    pub(super) fn offset_of(&self, address: u64) -> usize {
         (address - self.buffer.address()) as usize
     }
 
@@ -308,7 +308,7 @@ impl Bench {
         if len == 0 {
             return &[];
         }
-        &memory[self.place(address)..][..len]
+        &memory[self.offset_of(address)..][..len]
     }
 
     pub(super) fn words(&self, memory: &[u8], address: u64, len: usize) -> Vec<u32> {

@@ -204,9 +204,9 @@ impl Bench {
                     assert!(self.bytes(memory, address(row.alternate_keys), expected.len()) == expected, "{name}");
                 }
                 "split_bucket_info" | "split_single_dispatch_info" | "split_bounds" => {
-                    let strays = twin.bucket_counts().last().is_some_and(|count| *count != 0);
+                    let any_without_bucket = twin.bucket_counts().last().is_some_and(|count| *count != 0);
                     let clamped = problem.device_count.is_some_and(|count| count as usize > problem.size);
-                    let flags = [(clamped, STATUS_COUNT_CLAMPED), (strays, STATUS_NO_BUCKET)];
+                    let flags = [(clamped, STATUS_COUNT_CLAMPED), (any_without_bucket, STATUS_NO_BUCKET)];
                     let expected = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum::<u32>();
                     assert!(
                         !problem.status || self.words(memory, address(row.status), 1) == [expected],
@@ -278,11 +278,11 @@ impl Bench {
         let order = twin.order_of(first..(first + run * fan as usize).min(twin.len()));
         let mut taken = vec![0; fan as usize];
         let (mut samples, mut rows, mut begins) = (0, Vec::new(), Vec::new());
-        for (place, item) in order.iter().map(|item| item - first).enumerate() {
+        for (index, item) in order.iter().map(|item| item - first).enumerate() {
             if (item % run).is_multiple_of(step) {
                 if samples % spacing == 0 {
                     rows.extend(&taken);
-                    begins.push(place);
+                    begins.push(index);
                 }
                 samples += 1;
             }

@@ -113,13 +113,13 @@ pub(super) fn in_brief() -> bool {
 }
 
 /// The first format, with which every driver meets every kernel.
-pub(super) fn always(place: usize) -> bool {
-    place == 0
+pub(super) fn always(index: usize) -> bool {
+    index == 0
 }
 
-/// Whether the case at `place` runs. In full: every case. In brief: none. Otherwise every third case, a different third
+/// Whether the case at `index` runs. In full: every case. In brief: none. Otherwise every third case, a different third
 /// for each subgroup size: the suite runs with three sizes.
-pub(super) fn in_turn(place: usize) -> bool {
+pub(super) fn in_rotation(index: usize) -> bool {
     let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
-    in_full() || !in_brief() && (place + width).is_multiple_of(3)
+    in_full() || !in_brief() && (index + width).is_multiple_of(3)
 }

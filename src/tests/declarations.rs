@@ -17,7 +17,7 @@ impl Bench {
     pub(super) fn mask(&self, plan: &Plan<'_>, set: Resources) -> Vec<bool> {
         let mut mask = vec![false; self.initial.len()];
         let mut add = |address: u64, bytes: usize| {
-            let start = self.place(address);
+            let start = self.offset_of(address);
             mask[start..start + bytes].fill(true);
         };
         let format = self.sorts.format();
@@ -70,14 +70,18 @@ impl Bench {
     pub(super) fn run_within(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
         let writes = self.mask(plan, pass.writes);
         let after = self.run(memory, plan, pass);
-        let stray = (0..memory.len()).find(|i| after[*i] != memory[*i] && !writes[*i]);
+        let undeclared = (0..memory.len()).find(|i| after[*i] != memory[*i] && !writes[*i]);
         let name = pass.kernel.name();
-        assert_eq!(stray.map(|place| self.resource_at(plan, place)), None, "{name} writes what it does not declare");
+        assert_eq!(
+            undeclared.map(|offset| self.resource_at(plan, offset)),
+            None,
+            "{name} writes what it does not declare"
+        );
         after
     }
 
-    pub(super) fn resource_at(&self, plan: &Plan<'_>, place: usize) -> String {
-        let address = self.buffer.address() + place as u64;
+    pub(super) fn resource_at(&self, plan: &Plan<'_>, offset: usize) -> String {
+        let address = self.buffer.address() + offset as u64;
         let there = plan.resources.iter().find(|resource| Range::new(address, 1).overlaps(resource.range));
         there.map_or("nothing of the plan's".to_owned(), |there| {
             format!("{}+{}", there.name, address - there.range.address)
@@ -94,7 +98,7 @@ impl Bench {
         };
         let (reads, writes) = (self.mask(plan, pass.reads.union(arguments)), self.mask(plan, pass.writes));
         let after = self.run_within(memory, plan, pass);
-        let resource_at = |place: usize| self.resource_at(plan, place);
+        let resource_at = |offset: usize| self.resource_at(plan, offset);
 
         let noise = noise(99, memory.len().div_ceil(4));
         let noise: &[u8] = bytemuck::cast_slice(&noise);

@@ -83,11 +83,11 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn of(truths: &'a [Truth<'a>], told: &[Plan<'_>]) -> Vec<Command> {
+    fn of(truths: &'a [Truth<'a>], declared: &[Plan<'_>]) -> Vec<Command> {
         let mut list = Self { truths, plan: 0, passes: 0, commands: Vec::new() };
-        for told in told {
-            record(told, &mut list);
-            assert_eq!(std::mem::take(&mut list.passes), told.passes.len(), "every pass is recorded once");
+        for plan in declared {
+            record(plan, &mut list);
+            assert_eq!(std::mem::take(&mut list.passes), plan.passes.len(), "every pass is recorded once");
             list.plan += 1;
         }
         list.commands
@@ -99,9 +99,9 @@ impl Commands for List<'_> {
         self.commands.push(Command::Barrier { source, target });
     }
 
-    fn dispatch(&mut self, place: usize, _told: &Pass) {
+    fn dispatch(&mut self, index: usize, _declared: &Pass) {
         let (plan, truth) = (self.plan, &self.truths[self.plan]);
-        let pass = &truth.plan.passes[place];
+        let pass = &truth.plan.passes[index];
         let mut accesses = Vec::new();
         let mut add = |resource: usize, stage, writes| {
             let name = truth.plan.resources[resource].name;
@@ -247,12 +247,12 @@ fn check_group(group: &Group<'_>, plan: &Plan<'_>) {
         plan.variants.len() <= MAX_VARIANTS / 5,
         "a composed plan has too many pipelines of ones like this: {plan}"
     );
-    for (place, pass) in plan.passes.iter().enumerate() {
-        let told = |id: usize| {
-            let written = plan.passes[..place].iter().any(|before| before.writes.iter().any(|other| other == id));
+    for (index, pass) in plan.passes.iter().enumerate() {
+        let is_written = |id: usize| {
+            let written = plan.passes[..index].iter().any(|before| before.writes.iter().any(|other| other == id));
             written || plan.uploads.iter().any(|upload| upload.resource == id)
         };
-        let rows = pass.reads.iter().find(|id| ROWS.contains(&plan.resources[*id].name) && !told(*id));
+        let rows = pass.reads.iter().find(|id| ROWS.contains(&plan.resources[*id].name) && !is_written(*id));
         assert!(rows.is_none(), "{:?} reads rows that nobody has written: {plan}", pass.kernel);
     }
 }
@@ -304,7 +304,8 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
 fn splits_have_the_barriers_they_need_and_no_other() {
     for (d, (_, facts)) in devices().into_iter().enumerate() {
         for (i, info) in splits().into_iter().enumerate() {
-            let of = |info: SplitterInfo, turn: usize| Sorts::splits(info.strategy(Strategy::ALL[(d + turn) % 5]));
+            let of =
+                |info: SplitterInfo, rotation: usize| Sorts::splits(info.strategy(Strategy::ALL[(d + rotation) % 5]));
             for (size, problems) in SIZES.into_iter().flat_map(|size| [(size, 1), (size, 3)]) {
                 for flags in 0..4 {
                     let problem = Problem { size, count_on_device: flags & 1 != 0, status: flags & 2 != 0 };
@@ -329,10 +330,10 @@ fn splits_have_the_barriers_they_need_and_no_other() {
 }
 
 /// The plan with the declaration of one pass changed.
-fn retold<'a>(plan: &Plan<'a>, pass: usize, tell: impl FnOnce(&mut Pass)) -> Plan<'a> {
-    let mut told = plan.clone();
-    tell(&mut told.passes[pass]);
-    told
+fn redeclared<'a>(plan: &Plan<'a>, pass: usize, declare: impl FnOnce(&mut Pass)) -> Plan<'a> {
+    let mut changed = plan.clone();
+    declare(&mut changed.passes[pass]);
+    changed
 }
 
 fn barriers(commands: &[Command]) -> usize {
@@ -349,15 +350,15 @@ fn a_pass_that_is_not_declared_is_found() {
             with_plans(&[sorts(info.strategy(strategy), [problem])], &NVIDIA, |truths, plans| {
                 assert!(plans[0].passes.len() > 3);
                 for blind in 0..plans[0].passes.len() {
-                    let told = retold(&plans[0], blind, |pass| {
+                    let declared = redeclared(&plans[0], blind, |pass| {
                         pass.reads = Default::default();
                         pass.writes = Default::default();
                     });
-                    let commands = List::of(truths, &[told]);
-                    let told_enough =
+                    let commands = List::of(truths, &[declared]);
+                    let needs_no_barrier =
                         blind + 1 == plans[0].passes.len() && barriers(&commands) == barriers(&List::of(truths, plans));
                     assert!(
-                        told_enough || unprotected(&commands).next().is_some(),
+                        needs_no_barrier || unprotected(&commands).next().is_some(),
                         "pass {blind} of {name} by {strategy:?}"
                     );
                 }
@@ -372,8 +373,8 @@ fn a_write_that_is_not_declared_is_found() {
     let problem = Problem { size: 1 << 20, count_on_device: false, status: false };
     with_plans(&[sorts(SorterInfo::keys().strategy(Strategy::ReduceThenScan), [problem])], &NVIDIA, |truths, plans| {
         let count = plans[0].passes.iter().position(|pass| pass.kernel == Kernel::RadixCount).unwrap();
-        let told = retold(&plans[0], count, |pass| pass.writes = Default::default());
-        let commands = List::of(truths, &[told]);
+        let declared = redeclared(&plans[0], count, |pass| pass.writes = Default::default());
+        let commands = List::of(truths, &[declared]);
         let found: Vec<String> = unprotected(&commands).collect();
         assert!(
             found.iter().any(|pair| pair.contains("radix_count tile_words then plan 0 radix_spine tile_words")),

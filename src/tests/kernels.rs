@@ -1,13 +1,13 @@
 //! Tests of each kernel separately, on the device that the environment selects.
 
 mod composed;
-mod lost_tiles;
-mod one_workgroup;
+mod single_workgroup;
 mod splits;
+mod stalled_tiles;
 mod tiles;
 
 use super::bench::{Bench, Problem, Way};
-use super::contexts::{always, assert_silence, context, in_full, in_turn, tile_of};
+use super::contexts::{always, assert_silence, context, in_full, in_rotation, tile_of};
 use super::primitives::{Algorithm, Selection as _};
 use super::problems::{Sorts, formats};
 use super::twins::noise;
@@ -44,14 +44,14 @@ fn together(emulated: bool, way: Way, info: SorterInfo) {
 
 /// Every algorithm of a sort, for one problem and for several.
 fn every_way(emulated: bool, info: SorterInfo) {
-    for way in [Way::Direct, Way::EveryDigit, Way::PassingOver] {
+    for way in [Way::Direct, Way::EveryDigit, Way::SkippingDigits] {
         alone(emulated, way, info);
     }
     // More than there are groups to count digits, each of several tiles then, some of them behind the count.
     let tile = tile_of(emulated);
     let many = Problem::new(5, 45 * tile + 5, Some(40 * tile as u32 + 3)).varied(0b0110);
     Bench::new(emulated, Way::Direct, info, vec![many]).prove();
-    for way in [Way::EveryDigit, Way::PassingOver] {
+    for way in [Way::EveryDigit, Way::SkippingDigits] {
         together(emulated, way, info);
     }
 }
@@ -73,14 +73,14 @@ fn proven() -> Vec<SorterInfo> {
 
 /// The first formats run in every way, for one subgroup size in three. The others differ in their words, not in the
 /// algorithm, and run with one of the strategies.
-fn kernels_of(strategy: Strategy, turn: usize) {
+fn kernels_of(strategy: Strategy, share: usize) {
     for (i, info) in proven().into_iter().enumerate() {
         let info = info.strategy(strategy);
-        if in_full() || i < 3 && in_turn(i) {
+        if in_full() || i < 3 && in_rotation(i) {
             every_way(false, info);
-        } else if always(i) || i % 3 == turn && in_turn(i / 3) {
+        } else if always(i) || i % 3 == share && in_rotation(i / 3) {
             alone(false, Way::Direct, info);
-            together(false, Way::PassingOver, info);
+            together(false, Way::SkippingDigits, info);
         }
     }
 }
@@ -108,7 +108,7 @@ fn with_emulated_subgroups(strategy: Strategy) {
     let doubles =
         SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
     alone(true, Way::Direct, doubles.strategy(strategy));
-    alone(true, Way::PassingOver, SorterInfo::keys().strategy(strategy));
+    alone(true, Way::SkippingDigits, SorterInfo::keys().strategy(strategy));
     together(true, Way::EveryDigit, SorterInfo::pairs().strategy(strategy));
 }
 
@@ -147,7 +147,7 @@ fn ring_kernels_with_emulated_subgroups() {
 fn chained_and_orderly_kernels() {
     for strategy in [Strategy::ChainedScan, Strategy::RingInOrder] {
         alone(false, Way::Direct, SorterInfo::pairs().strategy(strategy));
-        together(true, Way::PassingOver, SorterInfo::keys().strategy(strategy));
+        together(true, Way::SkippingDigits, SorterInfo::keys().strategy(strategy));
     }
 }
 
@@ -169,7 +169,7 @@ fn by_prefixes(emulated: bool, info: SorterInfo) -> Vec<bool> {
     for problem in problems() {
         Bench::new(emulated, Way::Prefixes, info, vec![problem]).prove();
     }
-    let together = Bench::new(emulated, Way::PrefixesPassingOver, info, problems());
+    let together = Bench::new(emulated, Way::PrefixesSkippingDigits, info, problems());
     together.prove();
     together.twins().iter().map(|twin| together.chosen(twin)).collect()
 }
@@ -203,7 +203,7 @@ fn prefix_kernels() {
         SorterInfo { begin_bit: 5, end_bit: 43, value: ValueType::Bytes(4), ..long },
     ];
     for (i, info) in all_bits.into_iter().enumerate() {
-        if !always(i) && !in_turn(i) {
+        if !always(i) && !in_rotation(i) {
             continue;
         }
         let chosen = by_prefixes(false, info.strategy(strategies[i % 3]));
@@ -298,8 +298,8 @@ fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u3
         some(&mut next, r, left);
     }
     let mut order: Vec<usize> = (0..next.len()).collect();
-    order.sort_by_key(|place| next[*place]);
-    order.into_iter().map(|place| place as u32).collect()
+    order.sort_by_key(|item| next[*item]);
+    order.into_iter().map(|item| item as u32).collect()
 }
 
 #[test]
@@ -311,8 +311,9 @@ fn windows_are_never_too_large() {
     let fullest = fullest_window(run, fan, step, spacing);
     let all = fullest.len() as u32;
     let sorted: Vec<u32> = (0..3 * all).collect();
-    let in_turn = (0..3 * all).map(|i| i % run as u32).collect();
-    let problems = [fullest, sorted.clone(), sorted.into_iter().rev().collect(), in_turn, vec![7; 3 * all as usize]];
+    let round_robin = (0..3 * all).map(|i| i % run as u32).collect();
+    let problems =
+        [fullest, sorted.clone(), sorted.into_iter().rev().collect(), round_robin, vec![7; 3 * all as usize]];
     for (i, problem) in problems.into_iter().enumerate() {
         let bench = Bench::new(false, Way::Merging, keys, vec![Problem::of_keys(problem)]);
         let (_, largest) = bench.windows(&bench.twins()[0], 0, run);
@@ -324,7 +325,7 @@ fn windows_are_never_too_large() {
 #[test]
 fn merging_kernels() {
     for (i, info) in proven().into_iter().enumerate() {
-        if always(i) || in_turn(i) {
+        if always(i) || in_rotation(i) {
             merged(info.strategy(Strategy::ReduceThenScan));
         }
     }
@@ -364,7 +365,7 @@ fn rank_kernel() {
     let threads = context(false).device().profile().plain_threads;
     for (i, info) in proven().into_iter().enumerate() {
         for items in [8, 32] {
-            if always(i) || in_turn(i + items as usize / 8) {
+            if always(i) || in_rotation(i + items as usize / 8) {
                 let info = info.strategy(Strategy::ReduceThenScan);
                 ranked(SizedRank { above: 0, above_in_place: 0, up_to: 1000, threads, items }, info);
             }
@@ -406,7 +407,7 @@ fn any_digits_are_passed_over() {
             let strategy = [Strategy::Lookback, Strategy::ReduceThenScan][varied as usize % 2];
             let bench = Bench::new(
                 false,
-                Way::PassingOver,
+                Way::SkippingDigits,
                 info.strategy(strategy),
                 vec![Problem::new(4, 3 * tile, None).varied(varied)],
             );

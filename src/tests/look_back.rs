@@ -5,8 +5,8 @@ use crate::shared::{PackedPass, RING_GROUPS, RING_TAG_SHIFT};
 use std::ops::Range;
 
 // States of look-back words: see glsl/core/lookback.glsl.
-pub(super) const EMPTY: u32 = 0;
-pub(super) const COUNT: u32 = 1;
+pub(super) const INVALID: u32 = 0;
+pub(super) const AGGREGATE: u32 = 1;
 pub(super) const PREFIX: u32 = 2;
 
 pub(super) fn look_back_word(state: u32, moves_before: u32, count: u32) -> u32 {
@@ -44,7 +44,7 @@ impl Ring {
         tile % RING_ENTRIES as usize / 2
     }
 
-    pub(super) fn places(&self, tile: usize, digit: usize) -> [usize; 2] {
+    pub(super) fn words_of(&self, tile: usize, digit: usize) -> [usize; 2] {
         let low = 2 * (tile % RING_ENTRIES as usize * self.bins + digit);
         [low, low + 1]
     }
@@ -64,7 +64,7 @@ impl Ring {
     /// so they have written it. Other tiles may have stopped waiting: their entry may be missing or half written.
     pub(super) fn check(&self, words: &[u32], prefixes: &[u32], tiles: Range<usize>, sure: Range<usize>) {
         for (tile, digit) in tiles.flat_map(|tile| (0..self.bins).map(move |digit| (tile, digit))) {
-            let found = self.places(tile, digit).map(|place| words[place]);
+            let found = self.words_of(tile, digit).map(|word| words[word]);
             if sure.contains(&tile) || found.iter().all(|word| word >> RING_TAG_SHIFT == self.tag(tile)) {
                 let prefix = prefixes[tile * self.bins + digit];
                 assert_eq!(

@@ -80,7 +80,7 @@ fn kinds_have_plans() {
     assert_text("nothing_but_status", &text(&one(pairs, Problem { status: true, ..none }), &NVIDIA));
 }
 
-/// Kinds of items and places for them, each at a size that passes digits over and, direct, at one that does not.
+/// Kinds of items and placements, each at a size that skips digits and, direct, at one that does not.
 #[test]
 fn formats_have_plans() {
     let keys = SorterInfo::keys().strategy(Strategy::Lookback);
@@ -117,8 +117,8 @@ fn splits_have_plans() {
     for (name, strategy) in
         [("split_lookback", Strategy::Lookback), ("split_reduce_then_scan", Strategy::ReduceThenScan)]
     {
-        let text = [(0, 100_000), (1, 1 << 26), (2, 1 << 26), (4, 0)].map(|(place, size)| {
-            let mut one = Sorts::splits(splits()[place].strategy(strategy));
+        let text = [(0, 100_000), (1, 1 << 26), (2, 1 << 26), (4, 0)].map(|(index, size)| {
+            let mut one = Sorts::splits(splits()[index].strategy(strategy));
             one.push(&mut Addresses::new(), problem(size));
             text(&[one], &NVIDIA)
         });
@@ -138,8 +138,8 @@ fn splits_have_plans() {
 /// and no items.
 #[test]
 fn other_outputs_by_look_back_have_plans() {
-    let plans = |place: usize, strategy, sizes: &[u32]| {
-        let mut split = Sorts::splits(splits()[place].strategy(strategy));
+    let plans = |index: usize, strategy, sizes: &[u32]| {
+        let mut split = Sorts::splits(splits()[index].strategy(strategy));
         let mut addresses = Addresses::new();
         sizes
             .iter()
@@ -207,7 +207,7 @@ fn every_problem_of_a_batch_has_a_workgroup() {
         .into_iter()
         .filter(|(name, _)| kinds.contains(name))
         .map(|(_, info)| Sorts::new(info.strategy(Strategy::Lookback)));
-    let splits = [1, 6, 11].map(|place| Sorts::splits(splits()[place].strategy(Strategy::ReduceThenScan)));
+    let splits = [1, 6, 11].map(|index| Sorts::splits(splits()[index].strategy(Strategy::ReduceThenScan)));
     let mut finishing = 0;
     for config in std::iter::once(prefixes).chain(sorts).chain(splits) {
         for (size, problems) in [(300_000, 1), (300_000, 65_535), (300_000, 65_536), (300_000, 70_000), (1000, 70_000)]

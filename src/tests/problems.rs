@@ -214,8 +214,8 @@ impl Sorts {
     }
 
     pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
-        let buckets = |place| self.buckets.get(place).copied().unwrap_or_default();
-        self.infos.iter().enumerate().map(move |(place, items)| Job { items: *items, buckets: buckets(place) })
+        let buckets = |index| self.buckets.get(index).copied().unwrap_or_default();
+        self.infos.iter().enumerate().map(move |(index, items)| Job { items: *items, buckets: buckets(index) })
     }
 
     /// As many sorts as do not share their dispatches with others.
@@ -309,7 +309,7 @@ pub(super) fn splits() -> [SplitterInfo; 22] {
     use BucketFunction::{Ids, Range, Signs, Splitters};
     let bits = BucketFunction::Bits { begin_bit: 3 };
     let strided = |split: SplitterInfo| SplitterInfo { layout: Layout::Strided, ..split };
-    let places = |split: SplitterInfo| SplitterInfo { value: ValueType::Index, drop_keys: true, ..split };
+    let indices = |split: SplitterInfo| SplitterInfo { value: ValueType::Index, drop_keys: true, ..split };
     [
         SplitterInfo::keys(2, bits),
         SplitterInfo::pairs(100, bits),
@@ -320,7 +320,7 @@ pub(super) fn splits() -> [SplitterInfo; 22] {
         // By labels, and with two scatter passes.
         SplitterInfo { key: KeyType::F64, value: ValueType::Bytes(8), ..SplitterInfo::keys(100, Splitters) },
         SplitterInfo { layout: Layout::Interleaved, ..SplitterInfo::pairs(256, Ids(IdType::U16)) },
-        strided(places(SplitterInfo { key: KeyType::U32x3, ..SplitterInfo::keys(8, Signs) })),
+        strided(indices(SplitterInfo { key: KeyType::U32x3, ..SplitterInfo::keys(8, Signs) })),
         strided(SplitterInfo { key: KeyType::I64, ..SplitterInfo::pairs(700, Range) }),
         SplitterInfo::keys(1000, bits),
         SplitterInfo { drop_keys: true, ..SplitterInfo::pairs(65_536, Ids(IdType::U32)) },

@@ -1,7 +1,7 @@
 //! Segments, pass by pass: declared accesses and results.
 
 use super::bench::{Bench, Problem, Way};
-use super::contexts::{always, assert_silence, context, in_turn, tile_of};
+use super::contexts::{always, assert_silence, context, in_rotation, tile_of};
 use super::primitives::{Algorithm, Buckets, Selection as _};
 use super::problems::{Sorts, formats, segmented_splits};
 use super::twins::{noise, result};
@@ -56,32 +56,32 @@ fn follow(bench: &Bench) {
         assert_eq!(wrong, None, "byte of array {i}, {:?}", bench.sorts.info);
     }
     if let Some(buckets) = bench.sorts.buckets.first() {
-        let mut told = Told::new(buckets);
+        let mut info = BucketInfo::new(buckets);
         segments.for_each(|segment| {
-            told.tell(segment.start as u32, &twin.cut(segment).bucket_counts(), bench.profile.max_groups_x)
+            info.add_segment(segment.start as u32, &twin.cut(segment).bucket_counts(), bench.profile.max_groups_x)
         });
-        // Those that there are not are empty.
+        // Segments beyond the count are empty.
         let none = vec![0; twin.bucket_counts().len()];
         let missing = counted..problem.offsets.len() - 1;
-        missing.for_each(|_| told.tell(problem.offsets[counted], &none, bench.profile.max_groups_x));
-        told.check(bench, &after);
+        missing.for_each(|_| info.add_segment(problem.offsets[counted], &none, bench.profile.max_groups_x));
+        info.check(bench, &after);
     }
     assert_silence(&bench.context);
 }
 
 /// The expected bucket information of each segment: offsets, counts and commands.
-struct Told {
+struct BucketInfo {
     buckets: Buckets,
     expected: [Vec<u32>; 3],
 }
 
-impl Told {
+impl BucketInfo {
     fn new(buckets: &Buckets) -> Self {
         Self { buckets: *buckets, expected: Default::default() }
     }
 
-    /// Of the next segment, with those of no bucket last.
-    fn tell(&mut self, first: u32, counts: &[u32], max_groups_x: u32) {
+    /// `counts`: of each bucket of the next segment, then of the items without a bucket.
+    fn add_segment(&mut self, first: u32, counts: &[u32], max_groups_x: u32) {
         let counts = &counts[..counts.len() - 1];
         let ends = counts.iter().scan(first, |end, count| {
             *end += count;
@@ -99,7 +99,7 @@ impl Told {
     fn check(&self, bench: &Bench, after: &[u8]) {
         let Buckets { offsets, counts, commands, .. } = self.buckets;
         for (range, expected) in [offsets, counts, commands].into_iter().zip(&self.expected) {
-            assert_eq!(expected.len() as u64 * 4, range.size, "all of it is told");
+            assert_eq!(expected.len() as u64 * 4, range.size, "the whole range is written");
             assert_eq!(&bench.words(after, range.address, expected.len()), expected, "bucket information");
         }
     }
@@ -133,7 +133,7 @@ fn lengths(emulated: bool) -> Vec<usize> {
 fn segments_of_every_format() {
     for (i, (_, info)) in formats().into_iter().enumerate() {
         let strategy = Strategy::ALL[i % Strategy::ALL.len()];
-        if always(i) || in_turn(i) {
+        if always(i) || in_rotation(i) {
             prove(i % 4 == 3, info.strategy(strategy), problem(i as u64, &lengths(i % 4 == 3), None));
         }
     }
@@ -143,7 +143,7 @@ fn segments_of_every_format() {
 fn splits_of_segments() {
     for (i, info) in segmented_splits().into_iter().enumerate() {
         let strategy = [Strategy::ReduceThenScan, Strategy::Lookback, Strategy::Ring][i % 3];
-        if always(i) || in_turn(i) {
+        if always(i) || in_rotation(i) {
             let lengths = lengths(i % 4 == 3);
             for count in [None, Some(lengths.len() as u32 - 2)] {
                 let sorts = Sorts::splits(info.strategy(strategy));

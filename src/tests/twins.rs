@@ -315,9 +315,9 @@ impl Twin {
         let digit = self.digit(pass);
         let mut counts = cpu::count(&self.keys, tile, digit, self.bins());
         let totals = cpu::spine(&mut counts, self.bins());
-        let places = cpu::reorder(&self.keys, tile, digit, &counts, &totals);
-        [&mut self.keys, &mut self.raw, &mut self.moved].into_iter().for_each(|planes| cpu::scatter(planes, &places));
-        places
+        let targets = cpu::reorder(&self.keys, tile, digit, &counts, &totals);
+        [&mut self.keys, &mut self.raw, &mut self.moved].into_iter().for_each(|planes| cpu::scatter(planes, &targets));
+        targets
     }
 
     /// The sorted bits of a key, as one number.

@@ -67,7 +67,8 @@ const NVIDIA_SMALL_KEYS: &[SmallShape] = &[
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, shape(256, 4), shape(256, 4))];
 const NVIDIA_MERGE_LONG: &[SizedMerge] =
     &[merges(1 << 16, shape(256, 4), shape(256, 4)), merges(1 << 18, shape(256, 4), shape(256, 8))];
-// Specialized by the library, normally distributed floats take 2 % longer with 384 threads; other keys take the same time.
+// Specialized by the library, normally distributed floats take 2 % longer with 384 threads. Other keys take the same
+// time.
 const NVIDIA_COMPUTE_KEYS: &[SizedTile] = &[
     verified(1 << 17, 512, 4),
     verified(1 << 18, 512, 8),

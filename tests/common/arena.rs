@@ -105,13 +105,13 @@ impl Array {
         builder.guard(self.alignment);
         let bytes = if self.before.is_empty() { 0 } else { (self.before.len() - 1) * self.stride + self.size };
         let mut before = builder.noise(bytes);
-        for (place, item) in self.before.iter().enumerate() {
-            before[place * self.stride..][..self.size].copy_from_slice(item);
+        for (index, item) in self.before.iter().enumerate() {
+            before[index * self.stride..][..self.size].copy_from_slice(item);
         }
         let mut expected = before.clone();
         let written = self.written.unwrap_or_default();
-        for (place, item) in written.iter().enumerate().filter_map(|(place, item)| Some((place, item.as_ref()?))) {
-            expected[place * self.stride..][..self.size].copy_from_slice(item);
+        for (index, item) in written.iter().enumerate().filter_map(|(index, item)| Some((index, item.as_ref()?))) {
+            expected[index * self.stride..][..self.size].copy_from_slice(item);
         }
         let (name, end) =
             (format!("{} of job {i}", self.name), if self.free { written.len() * self.stride } else { 0 });
@@ -147,10 +147,10 @@ fn arrays(i: usize, job: &Job<'_>) -> [Option<Array>; 4] {
 
     let (side, preserved) = (job.mover.result_side(), info.placement == Placement::Preserve);
     let second = info.placement != Placement::InPlace;
-    let array = |name, items: Vec<Vec<u8>>, size: usize, alignment: usize, place: u32, dropped: bool| {
-        let result = side == place;
-        let touched = !(preserved && place == 0);
-        let input = place == 0 && name != "indices";
+    let array = |name, items: Vec<Vec<u8>>, size: usize, alignment: usize, array_side: u32, dropped: bool| {
+        let result = side == array_side;
+        let touched = !(preserved && array_side == 0);
+        let input = array_side == 0 && name != "indices";
         Array {
             name,
             size,
@@ -198,11 +198,11 @@ fn value_stride(info: &SorterInfo) -> u32 {
 }
 
 /// Adds an array of a job.
-type Step<'s> = &'s mut dyn FnMut(&mut Builder, usize, &mut Places);
+type Step<'s> = &'s mut dyn FnMut(&mut Builder, usize, &mut JobOffsets);
 
 /// Offsets of a job's arrays in the buffer.
 #[derive(Clone, Copy, Default)]
-struct Places {
+struct JobOffsets {
     arrays: [Option<usize>; 4],
     count: Option<usize>,
     status: Option<usize>,
@@ -220,13 +220,13 @@ impl<'a> Arena<'a> {
             regions: Vec::new(),
             random: Random::new(jobs.len() as u64),
         };
-        let mut places = vec![Places::default(); jobs.len()];
+        let mut job_offsets = vec![JobOffsets::default(); jobs.len()];
         let mut slots = Vec::new();
         let add_array = |which: usize| {
-            move |builder: &mut Builder, i: usize, places: &mut Places| {
+            move |builder: &mut Builder, i: usize, job_offsets: &mut JobOffsets| {
                 let [keys, values, keys_out, values_out] = arrays(i, &jobs[i]);
                 let array = [keys, values, keys_out, values_out].into_iter().nth(which).flatten();
-                places.arrays[which] = array.map(|array| array.add(builder, i));
+                job_offsets.arrays[which] = array.map(|array| array.add(builder, i));
             }
         };
         let max_groups_x = context.device().profile().max_groups_x;
@@ -235,23 +235,23 @@ impl<'a> Arena<'a> {
             &mut add_array(1),
             &mut add_array(2),
             &mut add_array(3),
-            &mut |builder, i, places| places.count = add_count(builder, i, &jobs[i], &mut slots),
-            &mut |builder, i, places| places.status = add_status(builder, i, &jobs[i]),
-            &mut |builder, i, places| places.offsets = add_offsets(builder, i, &jobs[i]),
-            &mut |builder, i, places| places.given = add_given(builder, i, &jobs[i]),
-            &mut |builder, i, places| places.starts = add_starts(builder, i, &jobs[i]),
-            &mut |builder, i, places| {
-                places.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words))
+            &mut |builder, i, job_offsets| job_offsets.count = add_count(builder, i, &jobs[i], &mut slots),
+            &mut |builder, i, job_offsets| job_offsets.status = add_status(builder, i, &jobs[i]),
+            &mut |builder, i, job_offsets| job_offsets.offsets = add_offsets(builder, i, &jobs[i]),
+            &mut |builder, i, job_offsets| job_offsets.given = add_given(builder, i, &jobs[i]),
+            &mut |builder, i, job_offsets| job_offsets.starts = add_starts(builder, i, &jobs[i]),
+            &mut |builder, i, job_offsets| {
+                job_offsets.results = jobs[i].results(max_groups_x).map(|words| add_result(builder, i, &words))
             },
         ];
         if jobs.len() >= MANY {
             for step in steps {
-                places.iter_mut().enumerate().for_each(|(i, places)| step(&mut builder, i, places));
+                job_offsets.iter_mut().enumerate().for_each(|(i, job_offsets)| step(&mut builder, i, job_offsets));
             }
         } else {
-            for (i, places) in places.iter_mut().enumerate() {
+            for (i, job_offsets) in job_offsets.iter_mut().enumerate() {
                 for step in &mut steps {
-                    step(&mut builder, i, places);
+                    step(&mut builder, i, job_offsets);
                 }
             }
         }
@@ -271,7 +271,7 @@ impl<'a> Arena<'a> {
         let buffer = context.upload(&before).expect("test buffers fit");
         let at = |byte: usize| buffer.address() + byte as u64;
         let scratch = Scratch { buffer: buffer.handle(), offset: scratch_start as u64, size: scratch_size };
-        let infos = jobs.iter().zip(&places).map(|(job, places)| {
+        let infos = jobs.iter().zip(&job_offsets).map(|(job, job_offsets)| {
             let info = job.mover.items();
             let strided = info.layout == Layout::Strided;
             let item =
@@ -282,13 +282,14 @@ impl<'a> Arena<'a> {
                 let stride = if strided && which < 2 { strides[which] } else { sizes[which] };
                 let bytes = u64::from(job.max()) * u64::from(stride);
                 let short = if job.keys.is_empty() { 0 } else { u64::from(stride - sizes[which]) };
-                places.arrays[which].map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes - short))
+                job_offsets.arrays[which]
+                    .map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes - short))
             };
-            let counted = places.count.map_or(Count::host(job.most()), |byte| Count::device(at(byte), job.most()));
+            let counted = job_offsets.count.map_or(Count::host(job.most()), |byte| Count::device(at(byte), job.most()));
             let offsets = |byte| trommel::Range::new(at(byte), job.offsets.len() as u64 * 4);
             SortInfo {
                 count: if info.segmented { Count::host(job.max()) } else { counted },
-                segments: places
+                segments: job_offsets
                     .offsets
                     .map_or(Segments::default(), |byte| Segments { offsets: offsets(byte), count: counted }),
                 keys: range(0),
@@ -296,30 +297,30 @@ impl<'a> Arena<'a> {
                 keys_out: range(2),
                 values_out: range(3),
                 key_stride: if strided { strides[0] } else { 0 },
-                value_stride: if strided && places.arrays[1].is_some() { strides[1] } else { 0 },
+                value_stride: if strided && job_offsets.arrays[1].is_some() { strides[1] } else { 0 },
                 scratch,
-                status: places.status.map_or(0, at),
+                status: job_offsets.status.map_or(0, at),
                 ..SortInfo::default()
             }
         });
         let infos = infos.collect();
-        let results = jobs.iter().zip(&places).map(|(job, places)| {
+        let results = jobs.iter().zip(&job_offsets).map(|(job, job_offsets)| {
             let words = job.results(max_groups_x).map(|words| words.len() as u64);
             let of = |which: usize| {
-                places.results[which]
+                job_offsets.results[which]
                     .map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), words[which] * 4))
             };
             [of(0), of(1), of(2)]
         });
         let results = results.collect();
-        let given = jobs.iter().zip(&places).map(|(job, places)| {
+        let given = jobs.iter().zip(&job_offsets).map(|(job, job_offsets)| {
             let bytes = (job.given.len() * job.mover.given_size()) as u64;
-            places.given.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
+            job_offsets.given.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
         });
         let given = given.collect();
-        let starts = jobs.iter().zip(&places).map(|(job, places)| {
+        let starts = jobs.iter().zip(&job_offsets).map(|(job, job_offsets)| {
             let bytes = job.starts().len() as u64 * 4;
-            places.starts.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
+            job_offsets.starts.map_or(trommel::Range::NONE, |byte| trommel::Range::new(at(byte), bytes))
         });
         let starts = starts.collect();
         Self { context, jobs, infos, results, given, starts, buffer, scratch, regions, before, expected }
@@ -440,8 +441,9 @@ fn add_status(builder: &mut Builder, i: usize, job: &Job<'_>) -> Option<usize> {
         .get(job.device_count().unwrap_or(u32::MAX).min(job.most()) as usize)
         .is_some_and(|end| *end > job.max());
     let clamped = requested > job.most() || beyond;
-    let stray = job.bucket_counts().iter().any(|counts| counts.last().is_some_and(|count| *count != 0));
-    let flags = [(clamped, STATUS_COUNT_CLAMPED), (stray, STATUS_NO_BUCKET), (job.overflows(), STATUS_OUTPUT_CLAMPED)];
+    let without_bucket = job.bucket_counts().iter().any(|counts| counts.last().is_some_and(|count| *count != 0));
+    let flags =
+        [(clamped, STATUS_COUNT_CLAMPED), (without_bucket, STATUS_NO_BUCKET), (job.overflows(), STATUS_OUTPUT_CLAMPED)];
     let expected: u32 = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum();
     Some(builder.add(format!("status of job {i}"), &0xdead_beef_u32.to_le_bytes(), &expected.to_le_bytes(), false))
 }

@@ -218,8 +218,8 @@ impl<'a> Job<'a> {
         if !self.mover.items().segmented {
             return std::iter::once(0..count).collect();
         }
-        let place = |offset: u32| offset.min(self.max()) as usize;
-        self.offsets[..=count].windows(2).map(|pair| place(pair[0])..place(pair[1])).collect()
+        let index = |offset: u32| offset.min(self.max()) as usize;
+        self.offsets[..=count].windows(2).map(|pair| index(pair[0])..index(pair[1])).collect()
     }
 
     /// Source index of the item at each output index, by the standard library.
@@ -237,16 +237,16 @@ impl<'a> Job<'a> {
                 order.retain(|i| self.bucket(splitter, *i) == bucket as usize);
             }
             let starts = self.starts();
-            let mut places = vec![None; if starts.is_empty() { 0 } else { self.keys.len() }];
+            let mut output = vec![None; if starts.is_empty() { 0 } else { self.keys.len() }];
             for run in order
                 .chunk_by(|a, b| self.bucket(splitter, *a) == self.bucket(splitter, *b))
                 .filter(|_| !starts.is_empty())
             {
                 let start = starts[self.bucket(splitter, run[0])] as usize;
                 // Items past the end of the output are not written.
-                places.iter_mut().skip(start).zip(run).for_each(|(place, item)| *place = Some(*item));
+                output.iter_mut().skip(start).zip(run).for_each(|(target, item)| *target = Some(*item));
             }
-            return if starts.is_empty() { order.into_iter().map(Some).collect() } else { places };
+            return if starts.is_empty() { order.into_iter().map(Some).collect() } else { output };
         }
         let info = self.mover.items();
         let end = if info.end_bit == 0 { info.key.bits() } else { info.end_bit };
@@ -278,8 +278,8 @@ impl Job<'_> {
             BucketFunction::User => {
                 let words = (0..4).map(|word| key >> (32 * word) & Bits::from(u32::MAX));
                 let number = words.fold(0, |all, word| all ^ word);
-                let (place, most) = (number as usize % self.given.len(), self.given.len() - 1);
-                self.given[if self.asked.backwards { most - place } else { place }] + (item & 1) as Bits
+                let (nth, most) = (number as usize % self.given.len(), self.given.len() - 1);
+                self.given[if self.asked.backwards { most - nth } else { nth }] + (item & 1) as Bits
             }
             _ if info.buckets == 1 => 0,
             BucketFunction::Bits { begin_bit } => {
@@ -314,7 +314,7 @@ impl Job<'_> {
         starts.reverse();
         let misplaced = |start: u32| match self.asked.misplaced {
             Misplaced::By(distance) => start.wrapping_add(distance),
-            Misplaced::To(place) => place,
+            Misplaced::To(index) => index,
         };
         starts.into_iter().map(misplaced).collect()
     }
@@ -354,22 +354,22 @@ impl Job<'_> {
     pub(super) fn results(&self, max_groups_x: u32) -> [Vec<u32>; 3] {
         let Mover::Splitter(_) = self.mover else { return Default::default() };
         let mut all: [Vec<u32>; 3] = Default::default();
-        let mut tell = |counts: &[u32], first| {
-            let told = self.results_of(&counts[..self.mover.buckets()], first, max_groups_x);
-            all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told));
+        let mut add_segment = |counts: &[u32], first| {
+            let results = self.results_of(&counts[..self.mover.buckets()], first, max_groups_x);
+            all.iter_mut().zip(results).for_each(|(all, results)| all.extend(results));
         };
         let (counts, runs) = (self.bucket_counts(), self.sorted());
-        counts.iter().zip(&runs).for_each(|(counts, run)| tell(counts, run.start as u32));
+        counts.iter().zip(&runs).for_each(|(counts, run)| add_segment(counts, run.start as u32));
         if self.mover.items().segmented {
             let end = self.offsets[runs.len()].min(self.max());
             let none = vec![0; self.mover.buckets() + 1];
-            (runs.len()..self.most() as usize).for_each(|_| tell(&none, end));
+            (runs.len()..self.most() as usize).for_each(|_| add_segment(&none, end));
         }
         all
     }
 
     fn results_of(&self, counts: &[u32], first: u32, max_groups_x: u32) -> [Vec<u32>; 3] {
-        let Asked { offsets, counts: told, command_items, .. } = self.asked;
+        let Asked { offsets, counts: wants_counts, command_items, .. } = self.asked;
         let ends = counts.iter().scan(first, |end, count| {
             *end += count;
             Some(*end)
@@ -381,7 +381,7 @@ impl Job<'_> {
         };
         [
             if offsets { std::iter::once(first).chain(ends).collect() } else { Vec::new() },
-            if told { counts.to_vec() } else { Vec::new() },
+            if wants_counts { counts.to_vec() } else { Vec::new() },
             if command_items != 0 { counts.iter().flat_map(command).collect() } else { Vec::new() },
         ]
     }

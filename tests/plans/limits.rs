@@ -74,13 +74,13 @@ fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
 
 /// Bucket information of all segments: at most 2^30 words.
 #[test]
-fn segments_are_told_of_up_to_4_gib() {
+fn bucket_information_of_segments_up_to_4_gib() {
     let device = fake::device(&NVIDIA);
     // 325 words a segment; 325 x 3,303,821 is 2^30 + 1.
     let info = SplitterInfo { segmented: true, ..SplitterInfo::keys(324, BucketFunction::Ids(IdType::U32)) };
     let splitter = Splitter::new(&device, &info.batches()).expect("the splitter is valid");
     let record = |segments: u32| {
-        let array = |place: u64, words: u64| Range::new(place << 36, words * 4);
+        let array = |index: u64, words: u64| Range::new(index << 36, words * 4);
         let all = u64::from(segments) + 1;
         let info = SplitInfo {
             count: Count::host(1000),
@@ -111,7 +111,7 @@ fn commands_go_over_no_more_items_than_their_workgroups_take() {
     let splitter =
         Splitter::new(&device, &SplitterInfo::keys(2, BucketFunction::default())).expect("the splitter is valid");
     let record = |count: u32| {
-        let array = |place: u64, words: u32| Range::new(place << 36, u64::from(words) * 4);
+        let array = |index: u64, words: u32| Range::new(index << 36, u64::from(words) * 4);
         let info = SplitInfo {
             count: Count::host(count),
             keys: array(1, count),

@@ -28,8 +28,8 @@ impl Mover {
 
     /// The plan with every optional part: a count on the device, a status, bucket information.
     fn describe(&self, max_count: u32) -> String {
-        let at = |place: u64| CALLERS * place;
-        let array = |place| Range::new(at(place), 1 << 40);
+        let at = |index: u64| CALLERS * index;
+        let array = |index| Range::new(at(index), 1 << 40);
         let segmented = match self {
             Self::Sorter(sorter) => sorter.info().segmented,
             Self::Splitter(splitter) => splitter.info().segmented,

@@ -59,10 +59,10 @@ pub(crate) fn more_kinds_than_a_group_takes() {
     };
     let sorters: Vec<Sorter> = (0..20).map(sorter).collect();
     let mut jobs: Vec<_> = (0..60).map(|i| Job::draw(&sorters[i % 20], Keys::Random, i + 30, i as u64)).collect();
-    for (place, size) in [(7, case.tiles(2)), (23, case.small()), (41, case.tiles(3))] {
+    for (index, size) in [(7, case.tiles(2)), (23, case.small()), (41, case.tiles(3))] {
         jobs.insert(
-            place,
-            Job::draw(&case.sorter, Keys::Random, size, place as u64).counted(Counted::Device(size as u32 / 2)),
+            index,
+            Job::draw(&case.sorter, Keys::Random, size, index as u64).counted(Counted::Device(size as u32 / 2)),
         );
     }
     sort(&case.context, &jobs, Together::Batch, Poison::Random(16));

@@ -59,10 +59,10 @@ fn pairs(row: Row) -> impl Iterator<Item = Pair> {
 
 /// Every valid row.
 fn product() -> impl Iterator<Item = Row> {
-    (0..AXES.iter().product()).map(|mut place: usize| {
+    (0..AXES.iter().product()).map(|mut index: usize| {
         AXES.map(|choices| {
-            let choice = place % choices;
-            place /= choices;
+            let choice = index % choices;
+            index /= choices;
             choice
         })
     })
@@ -93,13 +93,13 @@ fn rows() -> &'static [Row] {
 }
 
 /// The drivers share the rows. Drivers with slow pipeline creation cover every single choice.
-fn is_mine(place: usize) -> bool {
-    full() || !brief() && share().is_none_or(|share| place % 3 == share)
+fn is_mine(index: usize) -> bool {
+    full() || !brief() && share().is_none_or(|share| index % 3 == share)
 }
 
 /// The rows of this driver, and further rows until every choice is covered.
 fn rows_here(rows: &[Row], mine: impl Fn(usize) -> bool) -> Vec<Row> {
-    let mut here: Vec<Row> = rows.iter().enumerate().filter(|(place, _)| mine(*place)).map(|(_, row)| *row).collect();
+    let mut here: Vec<Row> = rows.iter().enumerate().filter(|(index, _)| mine(*index)).map(|(_, row)| *row).collect();
     let mut met: BTreeSet<(usize, usize)> = here.iter().flat_map(|row| row.iter().copied().enumerate()).collect();
     for row in rows {
         if !row.iter().copied().enumerate().all(|choice| met.contains(&choice)) {
@@ -121,19 +121,19 @@ pub(crate) fn tests() -> [Trial; PARTS] {
 }
 
 fn any_two_choices_meet(part: usize) {
-    for (place, row) in rows_here(rows(), is_mine).into_iter().enumerate().filter(|(place, _)| place % PARTS == part) {
+    for (index, row) in rows_here(rows(), is_mine).into_iter().enumerate().filter(|(index, _)| index % PARTS == part) {
         let info = info(row).expect("rows are valid");
         // With the built-in profile, and with tiny tiles and a tiny ring.
-        let case = Case::of([Setup::Native, Setup::Folded][place % 2], &info);
+        let case = Case::of([Setup::Native, Setup::Folded][index % 2], &info);
         note(format!("{} {info:?}", case.context.name()));
-        let keys = Keys::ALL[place % Keys::ALL.len()];
+        let keys = Keys::ALL[index % Keys::ALL.len()];
         let tiled = case.tiles(5);
         let jobs = [
-            Job::draw(&case.sorter, keys, tiled, place as u64),
-            Job::draw(&case.sorter, Keys::Random, tiled, place as u64 + 1).counted(Counted::Device(tiled as u32 - 9)),
-            Job::draw(&case.sorter, keys, case.small() - 1, place as u64 + 2),
+            Job::draw(&case.sorter, keys, tiled, index as u64),
+            Job::draw(&case.sorter, Keys::Random, tiled, index as u64 + 1).counted(Counted::Device(tiled as u32 - 9)),
+            Job::draw(&case.sorter, keys, case.small() - 1, index as u64 + 2),
         ];
-        sort(&case.context, &jobs, [Together::Singles, Together::Batch][place / 2 % 2], Poison::Random(place as u64));
+        sort(&case.context, &jobs, [Together::Singles, Together::Batch][index / 2 % 2], Poison::Random(index as u64));
         assert_silence(&case.context);
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn drivers_share_all_combinations() {
     let all = |rows: &[Row]| rows.iter().flat_map(|row| pairs(*row)).collect::<BTreeSet<_>>();
     let valid = product().filter(|row| info(*row).is_some());
     assert_eq!(all(rows), valid.flat_map(pairs).collect(), "every pair that there can be");
-    let shares = [0, 1, 2].map(|share| rows_here(rows, |place| place % 3 == share));
+    let shares = [0, 1, 2].map(|share| rows_here(rows, |index| index % 3 == share));
     assert_eq!(all(&shares.concat()), all(rows), "shared out");
     let choices = |rows: &[Row]| rows.iter().flat_map(|row| row.iter().copied().enumerate()).collect::<BTreeSet<_>>();
     for share in shares.iter().map(Vec::as_slice).chain([rows_here(rows, |_| false).as_slice()]) {

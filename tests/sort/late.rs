@@ -36,7 +36,7 @@ pub(crate) fn no_waiting_at_all() {
     late_tiles(0);
 }
 
-pub(crate) fn waiting_for_two_turns() {
+pub(crate) fn waiting_for_two_polls() {
     late_tiles(2);
 }
 

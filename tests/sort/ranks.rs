@@ -41,8 +41,8 @@ fn check(info: &SorterInfo) {
 pub(crate) fn every_kind_is_ranked() {
     let width = context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
     for (kind, info) in KINDS.iter().enumerate() {
-        let in_turn = full() || (kind + width).is_multiple_of(3);
-        if in_turn && (kind < 4 || !brief()) {
+        let in_rotation = full() || (kind + width).is_multiple_of(3);
+        if in_rotation && (kind < 4 || !brief()) {
             check(&info.strategy(Strategy::ReduceThenScan));
         }
     }

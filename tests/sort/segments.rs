@@ -108,8 +108,8 @@ fn counts_on_the_device(case: &Case) {
 fn mostly_empty(case: &Case) {
     let mut lengths = vec![0; 3000];
     let whole = case.whole();
-    for (place, length) in [(0, 3), (700, whole / 2), (701, 1), (1999, whole + 1), (2000, 4), (2999, 2)] {
-        lengths[place] = length;
+    for (index, length) in [(0, 3), (700, whole / 2), (701, 1), (1999, whole + 1), (2000, 4), (2999, 2)] {
+        lengths[index] = length;
     }
     case.sort(&[case.job(1, lengths, 7)], Together::Singles, 4);
 }
@@ -140,9 +140,9 @@ fn run(test: usize, body: fn(&Case)) {
     let width = context(Setup::Native).device().facts().max_lanes.trailing_zeros() as usize;
     for (kind, info) in KINDS.iter().enumerate() {
         let setup = (kind / 3 + test) % SETUPS.len();
-        let in_turn = kind / 3 % TESTS == test && (kind + width).is_multiple_of(3) && !common::brief();
+        let in_rotation = kind / 3 % TESTS == test && (kind + width).is_multiple_of(3) && !common::brief();
         // The first two kinds differ in whether their tiles wait.
-        if in_turn || kind < 2 && (kind + test).is_multiple_of(2) || common::full() {
+        if in_rotation || kind < 2 && (kind + test).is_multiple_of(2) || common::full() {
             note(format!("{:?} {info:?}", SETUPS[setup]));
             body(&Case::new(SETUPS[setup], kind));
         }
@@ -205,7 +205,7 @@ pub(crate) fn a_stranger_between_segments() {
 }
 
 /// The maximum number of segments: the search for the first segment of a window takes the most steps.
-pub(crate) fn more_segments_than_two_steps_of_the_search_tell_apart() {
+pub(crate) fn more_segments_than_two_steps_of_the_search_distinguish() {
     for case in cases() {
         let threads = case.context.device().profile().sort_keys.segments.shape.threads;
         let mut random = Random::new(8);

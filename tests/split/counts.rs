@@ -4,7 +4,7 @@ use crate::common::arena::{Asked, Counted, Job, Together};
 use crate::common::contexts::{Setup, assert_silence, setups};
 use crate::common::keys::{Bits, Keys};
 use crate::common::{brief, full};
-use crate::{BITS, Case, cases, in_turn, items, runner};
+use crate::{BITS, Case, cases, in_rotation, items, runner};
 use proptest::prelude::*;
 use trommel::{BucketFunction, IdType, KeyType, SplitterInfo, Strategy, ValueType};
 
@@ -69,7 +69,7 @@ pub(crate) fn few_items_and_many() {
         },
         SplitterInfo { drop_keys: true, ..items(KeyType::U16, ValueType::Index) },
     ];
-    for (_, info) in kinds.into_iter().enumerate().filter(|(i, _)| in_turn(*i)) {
+    for (_, info) in kinds.into_iter().enumerate().filter(|(i, _)| in_rotation(*i)) {
         let case = Case::new(Setup::Folded, &info);
         let profile = case.context.device().profile();
         let few = profile.sort_pairs.single_dispatch.last().map_or(0, |sized| sized.up_to as usize);

@@ -4,7 +4,7 @@ use crate::common::arena::{Counted, Job, Together};
 use crate::common::contexts::{Setup, assert_silence, setups};
 use crate::common::full;
 use crate::common::keys::{Bits, Keys, number};
-use crate::{Case, in_turn, items};
+use crate::{Case, in_rotation, items};
 use trommel::{BucketFunction, IdType, KeyType, Layout, Order, SplitterInfo, Strategy, ValueType};
 
 /// Numbers of buckets: one, powers of two, their neighbors, and others.
@@ -34,21 +34,20 @@ const ITEMS: [SplitterInfo; 12] = {
 /// several strategies.
 pub(crate) fn every_number_of_buckets() {
     let setups = setups();
-    for (place, buckets) in BUCKETS.into_iter().enumerate() {
-        for (turn, strategy) in Strategy::ALL.into_iter().enumerate() {
-            let at = place * Strategy::ALL.len() + turn;
+    for (kind, buckets) in BUCKETS.into_iter().enumerate() {
+        for (nth, strategy) in Strategy::ALL.into_iter().enumerate() {
+            let at = kind * Strategy::ALL.len() + nth;
             for ranges in [false, true] {
-                if !(full() || in_turn(at) && ranges == (at / 3).is_multiple_of(2)) {
+                if !(full() || in_rotation(at) && ranges == (at / 3).is_multiple_of(2)) {
                     continue;
                 }
                 let of_words = [0, 1, 4, 5];
                 let items = if ranges {
-                    ITEMS[of_words[(at + place) % of_words.len()]]
+                    ITEMS[of_words[(at + kind) % of_words.len()]]
                 } else {
-                    ITEMS[(7 * place + 5 * turn) % ITEMS.len()]
+                    ITEMS[(7 * kind + 5 * nth) % ITEMS.len()]
                 };
-                let case =
-                    by_field_or_range(setups[(place + turn) % setups.len()], buckets, ranges, items, strategy, at);
+                let case = by_field_or_range(setups[(kind + nth) % setups.len()], buckets, ranges, items, strategy, at);
                 let n = case.tiles(5);
                 let jobs = [
                     case.draw(Keys::Random, n, at as u64),
@@ -134,17 +133,17 @@ const BY_LABELS: [(SplitterInfo, Keys); 24] = {
 /// Every splitter of [`BY_LABELS`], with one strategy each, or with all strategies (`TROMMEL_TEST_FULL`).
 pub(crate) fn every_function_by_labels() {
     let setups = setups();
-    for (place, (info, keys)) in BY_LABELS.into_iter().enumerate() {
-        for (turn, strategy) in Strategy::ALL.into_iter().enumerate() {
-            let at = place * Strategy::ALL.len() + turn;
-            if !full() && (turn != place % 5 || !in_turn(place)) {
+    for (kind, (info, keys)) in BY_LABELS.into_iter().enumerate() {
+        for (nth, strategy) in Strategy::ALL.into_iter().enumerate() {
+            let at = kind * Strategy::ALL.len() + nth;
+            if !full() && (nth != kind % 5 || !in_rotation(kind)) {
                 continue;
             }
-            let case = Case::new(setups[(place + turn) % setups.len()], &info.strategy(strategy));
+            let case = Case::new(setups[(kind + nth) % setups.len()], &info.strategy(strategy));
             let width = (u64::MAX >> (64 - info.key.bits().min(64))) / u64::from(info.buckets) - at as u64;
             let by_ranges = info.function == BucketFunction::Range;
             let case =
-                if by_ranges { case.ranges([0, 12_345, 1 << 30][turn % 3], [width, 1 << 20][at % 2]) } else { case };
+                if by_ranges { case.ranges([0, 12_345, 1 << 30][nth % 3], [width, 1 << 20][at % 2]) } else { case };
             let n = case.tiles(3);
             let jobs = [
                 case.draw(keys, n, at as u64),

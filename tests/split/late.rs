@@ -3,13 +3,15 @@
 use crate::common::arena::{Asked, Counted, Together};
 use crate::common::contexts::{Setup, assert_silence};
 use crate::common::keys::Keys;
-use crate::{BITS, Case, in_turn};
+use crate::{BITS, Case, in_rotation};
 use trommel::{BucketFunction, SplitOutput, SplitterInfo, Strategy};
 
 /// Delayed tiles, and others that stop waiting for them.
 pub(crate) fn late_tiles() {
-    let strategies =
-        Strategy::ALL.into_iter().enumerate().filter(|(i, strategy)| *strategy != Strategy::Lookback && in_turn(*i));
+    let strategies = Strategy::ALL
+        .into_iter()
+        .enumerate()
+        .filter(|(i, strategy)| *strategy != Strategy::Lookback && in_rotation(*i));
     // Up to four bins: several lanes look back for each bin.
     let together = [Strategy::Lookback; 2].into_iter().enumerate();
     for (i, strategy) in together.chain(strategies) {
@@ -35,7 +37,7 @@ pub(crate) fn late_tiles_of_other_outputs() {
         (SplitterInfo::keys(100, BITS).output(Bucket(99)), Strategy::RingInOrder),
         (SplitterInfo::keys(3, BITS).output(Ranks), Strategy::Lookback),
     ];
-    for (_, (info, strategy)) in kinds.into_iter().enumerate().filter(|(place, _)| *place == 1 || in_turn(*place)) {
+    for (_, (info, strategy)) in kinds.into_iter().enumerate().filter(|(index, _)| *index == 1 || in_rotation(*index)) {
         let case = Case::new(Setup::Late(16), &info.strategy(strategy));
         let n = case.tiles(19);
         let few = case.draw(Keys::LowEntropy, n, 2).counted(Counted::Device(n as u32 / 2));

@@ -5,7 +5,7 @@ use crate::common::contexts::{assert_silence, setups};
 use crate::common::full;
 use crate::common::jobs::Misplaced;
 use crate::common::keys::Keys;
-use crate::{BITS, Case, in_turn, items};
+use crate::{BITS, Case, in_rotation, items};
 use trommel::{BucketFunction, IdType, KeyType, Layout, SplitMethod, SplitOutput, SplitterInfo, Strategy, ValueType};
 
 /// Items and bucket functions for each output other than [`SplitOutput::Buckets`].
@@ -46,27 +46,27 @@ const OUTPUTS: [(SplitterInfo, SplitOutput); 20] = {
 
 /// The device's strategy, and one strategy with waiting tiles (all of these with `TROMMEL_TEST_FULL`). Counts have
 /// none: no tile waits.
-fn strategies_of(output: SplitOutput, place: usize) -> impl Iterator<Item = Strategy> {
+fn strategies_of(output: SplitOutput, kind: usize) -> impl Iterator<Item = Strategy> {
     let waits = |strategy: &Strategy| *strategy != Strategy::ReduceThenScan;
     let waiting = Strategy::ALL.into_iter().filter(waits).enumerate();
-    let waiting = waiting.filter(move |(turn, _)| output != SplitOutput::Counts && (full() || place % 4 == *turn));
+    let waiting = waiting.filter(move |(nth, _)| output != SplitOutput::Counts && (full() || kind % 4 == *nth));
     std::iter::once(Strategy::Auto).chain(waiting.map(|(_, strategy)| strategy))
 }
 
 /// Every splitter of [`OUTPUTS`], alone and in batches.
 pub(crate) fn other_outputs() {
     let setups = setups();
-    let outputs = OUTPUTS.into_iter().enumerate().filter(|(place, _)| in_turn(*place));
-    let by_all = outputs.flat_map(|(place, (info, output))| {
-        strategies_of(output, place).map(move |by| (place, info.strategy(by), output))
+    let outputs = OUTPUTS.into_iter().enumerate().filter(|(kind, _)| in_rotation(*kind));
+    let by_all = outputs.flat_map(|(kind, (info, output))| {
+        strategies_of(output, kind).map(move |by| (kind, info.strategy(by), output))
     });
-    for (place, info, output) in by_all {
-        let case = Case::new(setups[place / 3 % setups.len()], &info.output(output));
+    for (kind, info, output) in by_all {
+        let case = Case::new(setups[kind / 3 % setups.len()], &info.output(output));
         let case =
-            if info.function == BucketFunction::Range { case.ranges(1 << 30, 1 << (28 + place % 3)) } else { case };
+            if info.function == BucketFunction::Range { case.ranges(1 << 30, 1 << (28 + kind % 3)) } else { case };
         let n = case.tiles(5);
         let jobs = [
-            case.draw(Keys::Random, n, place as u64),
+            case.draw(Keys::Random, n, kind as u64),
             case.draw(Keys::LowEntropy, n - 1, 1).counted(Counted::Device(n as u32 - 9)),
             case.draw(Keys::Random, 3, 2).counted(Counted::Device(7)),
             case.draw(Keys::Random, 700, 3).asked(Asked {
@@ -77,7 +77,7 @@ pub(crate) fn other_outputs() {
             case.draw(Keys::Random, 0, 4).counted(Counted::Device(1)),
         ];
         for together in [Together::Singles, Together::Batch] {
-            case.split(&jobs, together, place as u64);
+            case.split(&jobs, together, kind as u64);
         }
         assert_silence(&case.context);
     }
@@ -104,8 +104,8 @@ pub(crate) fn buckets_placed_beyond_the_output() {
         items.method(SplitMethod::Subgroup),
         by_keys.method(SplitMethod::Direct),
     ];
-    for (place, info) in kinds.into_iter().enumerate().filter(|(place, _)| in_turn(*place)) {
-        let case = Case::new(setups[place % setups.len()], &info);
+    for (kind, info) in kinds.into_iter().enumerate().filter(|(kind, _)| in_rotation(*kind)) {
+        let case = Case::new(setups[kind % setups.len()], &info);
         let n = case.tiles(3);
         let half = n as u32 / 2;
         let all =
@@ -117,7 +117,7 @@ pub(crate) fn buckets_placed_beyond_the_output() {
         };
         let jobs: Vec<Job<'_>> = all.into_iter().enumerate().map(job).collect();
         for together in [Together::Singles, Together::Batch] {
-            case.split(&jobs, together, place as u64);
+            case.split(&jobs, together, kind as u64);
         }
         assert_silence(&case.context);
     }
@@ -143,10 +143,10 @@ pub(crate) fn other_methods() {
         placed,
         SplitterInfo::keys(256, BITS).output(SplitOutput::Ranks),
     ];
-    for (place, info) in kinds.into_iter().enumerate() {
-        for (turn, method) in [SplitMethod::Subgroup, SplitMethod::Direct].into_iter().enumerate() {
-            let at = 2 * place + turn;
-            if !full() && (turn != place / 3 % 2 || !in_turn(place)) {
+    for (kind, info) in kinds.into_iter().enumerate() {
+        for (nth, method) in [SplitMethod::Subgroup, SplitMethod::Direct].into_iter().enumerate() {
+            let at = 2 * kind + nth;
+            if !full() && (nth != kind / 3 % 2 || !in_rotation(kind)) {
                 continue;
             }
             let case = Case::new(setups[at % setups.len()], &info.method(method));

@@ -37,7 +37,8 @@ pub(crate) fn refusals() {
         ),
         (
             of(KeyType::U16, BucketFunction::Splitters),
-            "keyType is malformed: keys narrower than a word need a function of bits, at most 256 buckets and no segments",
+            "keyType is malformed: keys narrower than a word need a function of bits, at most 256 buckets \
+             and no segments",
         ),
         (
             SplitterInfo { max_count: u32::MAX, ..of(KeyType::U32, BucketFunction::Ids(IdType::U8)) },
@@ -67,7 +68,8 @@ pub(crate) fn refusals() {
         ),
         (
             SplitterInfo { segmented: true, ..keys(65_536, BucketFunction::Ids(IdType::U32)) },
-            "bucketCount is malformed: with segments, 65536 buckets need a function that returns a bucket for every item",
+            "bucketCount is malformed: with segments, 65536 buckets need a function that returns a bucket \
+             for every item",
         ),
         (
             keys(4, BITS).method(SplitMethod::Direct).strategy(Strategy::Lookback),

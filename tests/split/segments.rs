@@ -4,7 +4,7 @@ use crate::common::arena::{Asked, Counted, Job, Poison, Together, sort};
 use crate::common::contexts::{Setup, assert_silence, setups};
 use crate::common::keys::{Keys, Random};
 use crate::common::ways::run_between_strangers;
-use crate::{BITS, Case, in_turn, items, runner};
+use crate::{BITS, Case, in_rotation, items, runner};
 use proptest::prelude::{Just, Strategy as _, any, prop, prop_oneof};
 use trommel::{BucketFunction, IdType, KeyType, Layout, SplitterInfo, Strategy, ValueType};
 
@@ -85,15 +85,15 @@ fn case(setup: Setup, at: usize, strategy: Strategy) -> Case {
 
 pub(crate) fn segments_by_every_function() {
     let setups = setups();
-    for place in (0..KINDS.len()).filter(|place| in_turn(*place)) {
-        let case = case(setups[place % setups.len()], place, Strategy::ALL[place % Strategy::ALL.len()]);
+    for index in (0..KINDS.len()).filter(|index| in_rotation(*index)) {
+        let case = case(setups[index % setups.len()], index, Strategy::ALL[index % Strategy::ALL.len()]);
         let few = Asked { low: case.asked.low, width: case.asked.width, counts: true, ..Asked::default() };
         // Results have a word for each bucket of each segment: with many buckets, few segments.
         let lengths: Vec<u32> =
-            mixed_lengths(&case).into_iter().take(if KINDS[place].buckets > 1000 { 14 } else { 54 }).collect();
+            mixed_lengths(&case).into_iter().take(if KINDS[index].buckets > 1000 { 14 } else { 54 }).collect();
         let count = lengths.len() as u32;
         let jobs = [
-            case.segments(5, lengths.iter().copied(), place as u64),
+            case.segments(5, lengths.iter().copied(), index as u64),
             case.segments(0, lengths.iter().rev().copied(), 1).counted(Counted::Device(count - 3)),
             case.segments(9, [case.whole(), 3, 0, 8], 2).counted(Counted::Device(9)).asked(few),
             case.segments(2, [4, 5, 6], 3).asked(Asked { counts: false, ..few }),
@@ -101,15 +101,15 @@ pub(crate) fn segments_by_every_function() {
             Job { status: true, ..case.segments(0, [], 5) },
             case.segments(0, [0, 0, 0], 6),
         ];
-        case.split(&jobs, [Together::Singles, Together::Batch][place % 2], place as u64);
+        case.split(&jobs, [Together::Singles, Together::Batch][index % 2], index as u64);
         assert_silence(&case.context);
     }
 }
 
 /// Offsets past the end of the arrays are clamped.
 pub(crate) fn segments_that_end_beyond_the_arrays() {
-    for place in (0..3).filter(|place| in_turn(*place)) {
-        let case = case(Setup::Native, place, Strategy::ReduceThenScan);
+    for index in (0..3).filter(|index| in_rotation(*index)) {
+        let case = case(Setup::Native, index, Strategy::ReduceThenScan);
         let lengths = [5, 0, case.whole(), 9, case.long(2), 1, 70];
         for items in [7, case.whole() as usize - 3, case.whole() as usize + 20] {
             let job = case.segments(0, lengths, 5);
@@ -122,7 +122,7 @@ pub(crate) fn segments_that_end_beyond_the_arrays() {
 
 /// If only the status is requested, the last item of each segment determines the flag of items without a bucket. More
 /// segments than threads; one of them has such items.
-pub(crate) fn strays_of_segments_without_results() {
+pub(crate) fn keys_of_no_bucket_in_segments() {
     for (items, expected) in [(40_000usize, true), (39_999, false)] {
         let case = case(Setup::Native, 10, Strategy::ReduceThenScan);
         let mut job = case.segments(0, (0..items as u32).map(|i| i % 2), 3).asked(Asked::default());

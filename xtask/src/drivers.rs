@@ -53,7 +53,7 @@ impl Validation {
     /// Tried on lavapipe and SwiftShader with a copy after a fill without a barrier and with a buffer alone in a small
     /// allocation: both are reported with the first two keys, and neither without. A store past the end of a buffer is
     /// reported on lavapipe by the second set, and kept from happening in safe mode. The detector of races on shared
-    /// memory takes a subgroup's barrier for none. The layer tells of features that it enables for itself, which is no
+    /// memory takes a subgroup's barrier for none. The layer reports features that it enables for itself, which is no
     /// fault of the caller.
     ///
     /// With `check_shaders` off, one test binary (tests/host.rs on lavapipe) took 57 s of CPU time instead of 78. The
@@ -87,7 +87,8 @@ impl Validation {
             Self::CoreSyncBest | Self::CoreSyncBestOfCheckedModules => {
                 "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,\
                  VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT\n\
-                 khronos_validation.message_id_filter = UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging\n"
+                 khronos_validation.message_id_filter = \
+                 UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging\n"
             }
             Self::GpuAssisted => "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT\n",
         }
@@ -100,7 +101,7 @@ pub(crate) fn select(manifest: &Path) -> Env {
     vec![("VK_DRIVER_FILES", manifest.clone()), ("VK_ICD_FILENAMES", manifest)]
 }
 
-/// Folders of this name for what drivers and layers keep on disk, in place of those in the user's home.
+/// Folders of this name for what drivers and layers keep on disk, instead of those in the user's home.
 ///
 /// Mesa names an entry without regard to `LP_NATIVE_VECTOR_WIDTH`: in one folder, kernels of one width run at another.
 pub(crate) fn caches(name: &str) -> Result<Env> {
@@ -125,7 +126,7 @@ pub(crate) fn validate(validation: Validation) -> Result<Env> {
     ];
     if current {
         fs::write(layers.join("VkLayer_khronos_validation.json"), chromium_layer_manifest())?;
-        // In place of the system's folders, or else the old layer of the same name would come first.
+        // Instead of the system's folders, or else the old layer of the same name would come first.
         env.push(("VK_LAYER_PATH", layers.display().to_string()));
     }
     Ok(env)

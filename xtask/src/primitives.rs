@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_methods() {
+    fn names_are_distinguished_from_methods() {
         let primitives = primitives().unwrap();
         let split = primitives.iter().find(|primitive| primitive.name == "split").unwrap();
         for code in [

@@ -112,7 +112,7 @@ mod tests {
         assert!(matches!(ended.end, End::TimedOut));
         let child = fs::read_to_string(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        // Gone, or a zombie that nobody has fetched yet; a busy machine takes a while to end what it has been told to.
+        // Gone, or a zombie that nobody has fetched yet; a busy machine takes a while to end it.
         let status = || fs::read_to_string(format!("/proc/{}/status", child.trim())).unwrap_or_default();
         let gone = |status: &str| status.is_empty() || status.contains("State:\tZ");
         let patience = Instant::now() + Duration::from_secs(20);

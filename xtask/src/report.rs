@@ -18,7 +18,7 @@ pub(crate) enum Verdict {
 /// What became of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
-    /// Its place among the steps, from 1.
+    /// Its number among the steps, from 1.
     pub(crate) number: usize,
     pub(crate) name: String,
     pub(crate) verdict: Verdict,

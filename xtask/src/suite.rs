@@ -47,7 +47,7 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    // This program, by its name of now: `shaders` puts another build of it in its place.
+    // This program, by its present name: `shaders` replaces it by another build.
     let this = env::current_exe().context("who am I?")?;
     let runner = Runner::new(options.limit())?;
     // By itself, because what the other steps do depends on what is there then.
@@ -178,7 +178,7 @@ fn compiler_builds() -> [Step; 2] {
             20,
             [
                 cargo(&[&["test", "--no-run"], &COMPILER[..], &WITH_COMPILER, &["--test", COMPILER_OF_C]].concat()),
-                // In place of this program, which has no compiler.
+                // Replaces this program, which has no compiler.
                 cargo(&[&["build"], &COMPILER[..], &["--bin", "xtask"]].concat()),
             ],
         ),
@@ -223,7 +223,7 @@ fn tests_of_workspace<'a>(names: &[&'a str]) -> Vec<&'a str> {
 const ON_DEVICES: [&str; 4] =
     ["tests::kernels::", "tests::segments::", "session::tests::", "wrong_candidates_are_left_out"];
 
-/// In place of the manifest of a driver: tests that need a device fail.
+/// Instead of the manifest of a driver: tests that need a device fail.
 const NO_DRIVER: &str = "/dev/null";
 
 /// Ten tests from end to end, each with the test binary that has it.
@@ -316,12 +316,12 @@ fn configurations() -> Result<Vec<Configuration>> {
             name: SWIFTSHADER.to_owned(),
             validation: Validation::CoreSyncBestOfCheckedModules,
             env: brief(on_cpu(&swiftshader, "swiftshader")?),
-            // Tiles that are lost take a pipeline more each, and so does each limit of waits.
+            // Stalled tiles take a pipeline more each, and so does each limit of waits.
             skipped: [
                 &[
                     EMULATED,
                     RECORDING,
-                    "lost_tiles",
+                    "stalled_tiles",
                     "a_prefix_that_many",
                     "late::no_waiting_at_all",
                     "late::waiting_for_long",
@@ -332,8 +332,8 @@ fn configurations() -> Result<Vec<Configuration>> {
         });
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a
-    // loop, whose turns count as well: so nothing waits here, with one thread and without the test of long waits. And
-    // it does not outlive a device that is kept.
+    // loop, whose iterations count as well: so nothing waits here, with one thread and without the test of long waits.
+    // And it does not outlive a device that is kept.
     let mut alone = lavapipe(8)?;
     alone.extend([(BRIEF, "2".to_owned()), ("LP_NUM_THREADS", "1".to_owned())]);
     configurations.push(Configuration {
@@ -371,8 +371,8 @@ impl Configuration {
 }
 
 /// Lavapipe with this many 32-bit lanes, on as many threads as there are cores: workgroups then wait for one another in
-/// earnest. It ends all loops of an invocation that has made 65,535 turns in all of them together, which no look-back
-/// here reaches.
+/// earnest. It ends all loops of an invocation that has made 65,535 iterations in all of them together, which no
+/// look-back here reaches.
 fn lavapipe(lanes: u32) -> Result<Env> {
     let caches = format!("lavapipe-{lanes}");
     let mut env =
@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_ten_telling_tests() {
+    fn quick_tests_are_ten() {
         assert_eq!(named_tests().unwrap().len(), 10);
     }
 }

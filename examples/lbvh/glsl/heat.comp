@@ -62,7 +62,8 @@ void find_scale(uint lane, uint pixels) {
 }
 
 // Digits of three by five dots, the top row in the highest bits.
-const uint DIGITS[10] = uint[](0x7b6fu, 0x2c97u, 0x73e7u, 0x73cfu, 0x5bc9u, 0x79cfu, 0x79efu, 0x7249u, 0x7befu, 0x7bcfu);
+const uint DIGITS[10] =
+    uint[](0x7b6fu, 0x2c97u, 0x73e7u, 0x73cfu, 0x5bc9u, 0x79cfu, 0x79efu, 0x7249u, 0x7befu, 0x7bcfu);
 
 // Whether the dot of `number`, written to the right of `at`'s origin, covers `at` (in dots, downwards).
 bool in_number(ivec2 at, uint number) {

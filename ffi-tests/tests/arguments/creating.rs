@@ -73,7 +73,7 @@ fn device_requirements() -> Result<()> {
 }
 
 #[test]
-fn device_requirements_are_told_in_two_calls() -> Result<()> {
+fn device_requirements_are_queried_in_two_calls() -> Result<()> {
     let engine = engine()?;
     let ask = engine.api.trmGetDeviceRequirements;
     let good = engine.requirements_info();

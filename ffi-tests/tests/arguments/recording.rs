@@ -171,7 +171,7 @@ fn second_arrays_and_strides() -> Result<()> {
     let engine = engine()?;
     let (api, context) = (&engine.api, &engine.context);
     let memory = context.upload(&[UNTOUCHED; 1000])?;
-    let part = |place: u64, size| TrmRange { address: memory.address() + place * 1000, size };
+    let part = |index: u64, size| TrmRange { address: memory.address() + index * 1000, size };
     let pairs = TrmSorterCreateInfo { value_type: TrmValueType::U32 as i32, ..sorter_info() };
     let placed = |placement: TrmPlacement, info| TrmSorterCreateInfo { placement: placement as i32, ..info };
     let good = TrmSortInfo {
@@ -215,8 +215,8 @@ fn second_arrays_and_strides() -> Result<()> {
     let odd = TrmRange { address: memory.address() + 2002, size: 400 };
     for placement in [TrmPlacement::Preserve, TrmPlacement::DoubleBuffer] {
         let bad = [
-            ("no place for keys", with_keys(TrmRange::default()), NULL, "keysOut.address is null"),
-            ("no place for values", with_values(TrmRange::default()), NULL, "valuesOut.address is null"),
+            ("no keys out", with_keys(TrmRange::default()), NULL, "keysOut.address is null"),
+            ("no values out", with_values(TrmRange::default()), NULL, "valuesOut.address is null"),
             ("odd", with_keys(odd), MISALIGNED, "keysOut.address"),
             ("odd", with_values(odd), MISALIGNED, "valuesOut.address"),
             ("short", with_keys(part(2, 399)), TOO_SMALL, "keysOut.size 399 < 400 required for maxCount 100"),
@@ -284,28 +284,28 @@ fn second_arrays_and_strides() -> Result<()> {
         segments: TrmSegments { offsets: TrmRange { address, size }, count: TrmCount { max, address: 0 } },
         ..good
     };
-    let place = memory.address() + 4000;
-    let fine = cut(place, 44, 10);
+    let offsets = memory.address() + 4000;
+    let fine = cut(offsets, 44, 10);
     let counted = |address| TrmSortInfo {
         segments: TrmSegments { count: TrmCount { max: 10, address }, ..fine.segments },
         ..fine
     };
     let bad = [
         ("no offsets", good, NULL, "segments.offsets.address is null"),
-        ("odd", cut(place + 1, 44, 10), MISALIGNED, "segments.offsets.address"),
-        ("short", cut(place, 40, 10), TOO_SMALL, "segments.offsets.size 40 < 44 required"),
-        ("many", cut(place, 1 << 40, (1 << 30) + 1), TOO_LARGE, "segments.count.max 1073741825 > 1073741823"),
+        ("odd", cut(offsets + 1, 44, 10), MISALIGNED, "segments.offsets.address"),
+        ("short", cut(offsets, 40, 10), TOO_SMALL, "segments.offsets.size 40 < 44 required"),
+        ("many", cut(offsets, 1 << 40, (1 << 30) + 1), TOO_LARGE, "segments.count.max 1073741825 > 1073741823"),
         ("among the keys", cut(memory.address() + 4, 44, 10), OVERLAP, "keys and segments.offsets overlap"),
-        ("odd count", counted(place + 101), MISALIGNED, "segments.count.address"),
+        ("odd count", counted(offsets + 101), MISALIGNED, "segments.count.address"),
         ("count among the values", counted(memory.address() + 1000), OVERLAP, "values and count overlap"),
         (
             "two counts",
-            TrmSortInfo { count: TrmCount { max: COUNT, address: place + 100 }, ..fine },
+            TrmSortInfo { count: TrmCount { max: COUNT, address: offsets + 100 }, ..fine },
             MALFORMED,
             "count.address is malformed: the last offset tells",
         ),
     ];
-    try_all(segmented, &bad, &[fine, counted(place + 100)])?;
+    try_all(segmented, &bad, &[fine, counted(offsets + 100)])?;
 
     refusals.finish()?;
     drop(memory);

@@ -258,7 +258,7 @@ fn splits() -> Result<()> {
         );
     }
     let memory = context.upload(&[WORD; WORDS])?;
-    let part = |place: u64, size| TrmRange { address: memory.address() + place * 4000, size };
+    let part = |index: u64, size| TrmRange { address: memory.address() + index * 4000, size };
     let work = engine.split_scratch(splitter, COUNT)?;
     let good = TrmSplitInfo {
         splitter,
@@ -274,7 +274,7 @@ fn splits() -> Result<()> {
         scratch: scratch(&work),
         ..split_info()
     };
-    let odd = |place: u64| TrmRange { address: memory.address() + place * 4000 + 2, size: 4000 };
+    let odd = |index: u64| TrmRange { address: memory.address() + index * 4000 + 2, size: 4000 };
     let none = TrmRange::default();
     let mut refusals = Refusals(api, Vec::new());
     context.run(|commands| {
@@ -348,7 +348,7 @@ fn splits() -> Result<()> {
             ("counts", 5, |info, range| info.counts = range),
             ("commands", 6, |info, range| info.commands = range),
         ];
-        for (name, place, set) in ranges {
+        for (name, index, set) in ranges {
             let with = |range| {
                 let mut info = good;
                 set(&mut info, range);
@@ -357,15 +357,15 @@ fn splits() -> Result<()> {
             // Of results, nothing is what is not wanted.
             let no_address = TrmRange { address: 0, size: 4000 };
             bad(name, &with(no_address), NULL, &format!("{name}.address is null"));
-            bad(name, &with(odd(place)), MISALIGNED, &format!("{name}.address"));
-            bad(name, &with(part(place, 39)), TOO_SMALL, &format!("{name}.size 39 < "));
+            bad(name, &with(odd(index)), MISALIGNED, &format!("{name}.address"));
+            bad(name, &with(part(index, 39)), TOO_SMALL, &format!("{name}.size 39 < "));
             bad(
                 name,
                 &with(TrmRange { address: work.address(), size: 4000 }),
                 OVERLAP,
                 &format!("{name} and scratch overlap"),
             );
-            if place >= 2 {
+            if index >= 2 {
                 bad(name, &with(part(0, 4000)), OVERLAP, &format!("keys and {name} overlap"));
             }
             let last = TrmRange { address: (u64::MAX - 39) & !3, size: 1 << 40 };

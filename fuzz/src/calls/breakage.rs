@@ -106,8 +106,8 @@ pub(crate) fn break_info<T: Info>(
             let others: Vec<_> =
                 members.iter().filter(|other| other.size >= 8 && other.offset != member.offset).collect();
             let other = others[random.index(others.len().max(1)).min(others.len() - 1)];
-            let place = other.offset + 8 * random.index(other.size / 8);
-            image.get(place, 8).wrapping_add(random.pick(&[0, 0, 4, 8, 0u64.wrapping_sub(4), 64]))
+            let at = other.offset + 8 * random.index(other.size / 8);
+            image.get(at, 8).wrapping_add(random.pick(&[0, 0, 4, 8, 0u64.wrapping_sub(4), 64]))
         }
         _ => number(random, now),
     };
@@ -264,10 +264,10 @@ fn break_device(random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>)
             value: random.pick(&[0, 1, 2, u64::MAX]),
         }),
         8..=10 if !case.text.is_empty() => {
-            let (place, bits) = (random.index(case.text.len()), 1 << random.below(8));
+            let (at, bits) = (random.index(case.text.len()), 1 << random.below(8));
             // A byte of zero would end the text; that is no change of a letter.
-            if case.text[place] != bits {
-                breakages.push(Breakage::Text { place, bits });
+            if case.text[at] != bits {
+                breakages.push(Breakage::Text { at, bits });
             }
         }
         _ => break_info::<TrmDeviceCreateInfo>(random, &case.image, None, breakages),

@@ -52,12 +52,12 @@ impl Function {
     }
 
     pub(crate) fn any(random: &mut Random) -> Self {
-        let mut place = random.below(FUNCTIONS.iter().map(|(.., weight)| weight).sum());
+        let mut rest = random.below(FUNCTIONS.iter().map(|(.., weight)| weight).sum());
         for (function, _, weight) in &*FUNCTIONS {
-            if place < *weight {
+            if rest < *weight {
                 return *function;
             }
-            place -= weight;
+            rest -= weight;
         }
         Self::Plain
     }
@@ -72,7 +72,7 @@ pub(crate) enum Pointer {
 }
 
 /// A handle of the session: device, then index.
-pub(crate) type Place = (usize, usize);
+pub(crate) type HandleId = (usize, usize);
 
 /// An info of a batch.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub(crate) struct Item {
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) function: Function,
-    pub(crate) handle: Option<Place>,
+    pub(crate) handle: Option<HandleId>,
     pub(crate) commands: bool,
     pub(crate) image: Image,
     pub(crate) items: Vec<Item>,
@@ -128,13 +128,13 @@ pub(crate) enum Breakage {
         pointer: Pointer,
     },
     Commands,
-    Handle(Option<Place>),
+    Handle(Option<HandleId>),
     List(Pointer),
     Output(Pointer),
     Number(u64),
     /// Turns bits of one byte of a text or module.
     Text {
-        place: usize,
+        at: usize,
         bits: u8,
     },
     Enabled(u32),
@@ -161,12 +161,12 @@ impl Case {
                 (image.null, image.misaligned) = (pointer == Pointer::Null, pointer == Pointer::Misaligned);
             }
             Breakage::Commands => self.commands = false,
-            Breakage::Handle(place) => self.handle = place,
+            Breakage::Handle(handle) => self.handle = handle,
             Breakage::List(pointer) => self.list = pointer,
             Breakage::Output(pointer) => self.output = pointer,
             Breakage::Number(number) => self.number = number,
-            Breakage::Text { place, bits } => {
-                self.text[place] ^= bits;
+            Breakage::Text { at, bits } => {
+                self.text[at] ^= bits;
                 self.text_is_changed = true;
             }
             Breakage::Enabled(features) => self.enabled = features,
@@ -185,18 +185,18 @@ impl Case {
 }
 
 /// How an image names a handle, before the call replaces it by the pointer.
-pub(crate) fn handle_code(place: Option<Place>) -> u64 {
-    place.map_or(0, |(side, index)| 1 + 1000 * side as u64 + index as u64)
+pub(crate) fn handle_code(handle: Option<HandleId>) -> u64 {
+    handle.map_or(0, |(side, index)| 1 + 1000 * side as u64 + index as u64)
 }
 
-pub(crate) fn handle_of_code(code: u64) -> Option<Place> {
+pub(crate) fn handle_of_code(code: u64) -> Option<HandleId> {
     let code = usize::try_from(code).ok()?.checked_sub(1)?;
     Some((code / 1000, code % 1000))
 }
 
 impl Session {
     /// A random handle of a primitive.
-    pub(crate) fn pick(&self, random: &mut Random, primitive: usize, side: usize) -> Option<Place> {
+    pub(crate) fn pick(&self, random: &mut Random, primitive: usize, side: usize) -> Option<HandleId> {
         let fits = |model: &Model| model.primitive == primitive;
         let count = self.sides[side].models.iter().filter(|model| fits(model)).count();
         let index = random.index(count.max(1));

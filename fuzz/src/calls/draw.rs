@@ -92,9 +92,9 @@ fn batch(random: &mut Random, session: &Session, case: &mut Case) -> Option<()> 
     for _ in 0..len {
         // From the last on, so that seeds keep their calls.
         let primitive = PRIMITIVES.len() - 1 - random.index(PRIMITIVES.len());
-        let place = if few { one[primitive] } else { session.pick(random, primitive, 0)? };
-        let mut image = session.model(place.0, place.1)?.handle.draw(random, most, &mut space);
-        image.set(HANDLE, 8, handle_code(Some(place)));
+        let handle = if few { one[primitive] } else { session.pick(random, primitive, 0)? };
+        let mut image = session.model(handle.0, handle.1)?.handle.draw(random, most, &mut space);
+        image.set(HANDLE, 8, handle_code(Some(handle)));
         case.items.push(Item { primitive, image });
     }
     random.shuffle(&mut case.items);

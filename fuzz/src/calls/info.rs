@@ -131,9 +131,9 @@ impl Image {
         let known = len.min(size_of::<T>());
         bytes[..known].copy_from_slice(&self.bytes[..known]);
         if let Some((offset, byte)) = self.tail
-            && let Some(place) = bytes.get_mut(size_of::<T>() + offset)
+            && let Some(beyond) = bytes.get_mut(size_of::<T>() + offset)
         {
-            *place = byte;
+            *beyond = byte;
         }
         bytes
     }

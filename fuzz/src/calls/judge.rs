@@ -59,13 +59,13 @@ pub(super) fn judge_batch(
         if !primitive(*number).judge_header(image, verdict) {
             continue;
         }
-        let place = if image.get(4, 4) > HANDLE as u64 { handle_of_code(image.get(HANDLE, 8)) } else { None };
-        let Some(model) = model_at(session, place) else {
+        let handle = if image.get(4, 4) > HANDLE as u64 { handle_of_code(image.get(HANDLE, 8)) } else { None };
+        let Some(model) = model_at(session, handle) else {
             verdict.must(false, NULL, "a handle");
             continue;
         };
         verdict.must(info_count == 1 || model.handle.items().batches, MALFORMED, "a handle without batches");
-        let side = place.map(|(side, _)| side);
+        let side = handle.map(|(side, _)| side);
         verdict.must(*device.get_or_insert(side) == side, FOREIGN, "handles of two devices");
         let mut own = Verdict::default();
         let Judged { arrays: named, count, .. } = model.handle.judge(image, &mut own);

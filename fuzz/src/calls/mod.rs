@@ -166,7 +166,7 @@ fn shrink(good: &Case, found: &[Breakage], session: &mut Session, blocks: &Block
     let mut index = 0;
     while index < left.len() {
         let fewer: Vec<Breakage> =
-            left.iter().enumerate().filter(|(place, _)| *place != index).map(|(_, it)| it.clone()).collect();
+            left.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, it)| it.clone()).collect();
         if run(&broken(good, &fewer), session, blocks).problems.is_empty() {
             index += 1;
         } else {

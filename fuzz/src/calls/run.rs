@@ -1,6 +1,6 @@
 //! Makes the call of a case and judges the answer.
 
-use crate::calls::case::{Case, Function, HANDLE, Item, Place, Pointer, handle_of_code};
+use crate::calls::case::{Case, Function, HANDLE, HandleId, Item, Pointer, handle_of_code};
 use crate::calls::fake::Limits;
 use crate::calls::info::Image;
 use crate::calls::judge::{judge_batch, judge_single};
@@ -63,8 +63,9 @@ pub(crate) fn run(case: &Case, session: &mut Session, blocks: &Blocks) -> Outcom
 
 /// Whether a good call must leave a dispatch in the command buffer.
 fn must_record(case: &Case, session: &Session) -> bool {
-    let records =
-        |place: Option<Place>, image: &Image| model_at(session, place).is_some_and(|model| model.handle.records(image));
+    let records = |handle: Option<HandleId>, image: &Image| {
+        model_at(session, handle).is_some_and(|model| model.handle.records(image))
+    };
     if case.function != Function::Batch {
         return records(case.handle, &case.image);
     }
@@ -77,13 +78,13 @@ fn address(model: Option<&Model>) -> *mut c_void {
     model.map_or(null_mut(), |model| model.handle.address())
 }
 
-/// What an info holds in place of the code of a handle.
+/// The handle that an info holds instead of its code.
 fn handle_pointer(session: &Session, code: u64) -> u64 {
     address(model_at(session, handle_of_code(code)).as_ref()).expose_provenance() as u64
 }
 
-pub(super) fn model_at(session: &Session, place: Option<Place>) -> Option<Model> {
-    place.and_then(|(side, index)| session.model(side, index))
+pub(super) fn model_at(session: &Session, handle: Option<HandleId>) -> Option<Model> {
+    handle.and_then(|(side, index)| session.model(side, index))
 }
 
 /// Where a query's number goes: good, null or one byte off.

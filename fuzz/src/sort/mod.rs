@@ -2,7 +2,7 @@
 
 mod calls;
 
-use crate::arena::{Array, Places};
+use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
@@ -162,7 +162,7 @@ impl Sides<'_> {
         };
         for run in runs {
             if is_result {
-                run.clone().for_each(|place| array.expect(place, dense, self.order[place] as usize));
+                run.clone().for_each(|target| array.expect(target, dense, self.order[target] as usize));
             } else {
                 array.free_items(run.clone());
             }
@@ -240,8 +240,8 @@ impl Handle for Sorting {
         arrays
     }
 
-    fn request(&self, ask: &Ask, places: &Places) -> Request<'_> {
-        Request::Sort(&self.0, self.info(ask, places))
+    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_> {
+        Request::Sort(&self.0, self.info(ask, ranges))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
@@ -252,16 +252,16 @@ impl Handle for Sorting {
         &self,
         commands: vk::CommandBuffer,
         ask: &Ask,
-        places: &Places,
+        ranges: &ArrayRanges,
         scratch: Scratch,
     ) -> trommel::Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.0.cmd_sort(commands, &SortInfo { scratch, ..self.info(ask, places) }) }
+        unsafe { self.0.cmd_sort(commands, &SortInfo { scratch, ..self.info(ask, ranges) }) }
     }
 }
 
 impl Sorting {
-    fn info(&self, ask: &Ask, places: &Places) -> SortInfo {
+    fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> SortInfo {
         // Strides depend on sizes alone, so no items are needed for them.
         let info = self.0.info();
         let none = Items {
@@ -272,18 +272,18 @@ impl Sorting {
         };
         let strides = self.strides(&none, ask);
         SortInfo {
-            count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, places) },
-            keys: places.range("keys"),
-            values: places.range("values"),
-            keys_out: places.range("keys out"),
-            values_out: places.range("values out"),
+            count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, ranges) },
+            keys: ranges.range("keys"),
+            values: ranges.range("values"),
+            keys_out: ranges.range("keys out"),
+            values_out: ranges.range("values out"),
             key_stride: strides.key,
             value_stride: strides.value,
             segments: ask.segments.map_or(Segments::default(), |segments| Segments {
-                offsets: places.range("segment offsets"),
-                count: segments.count.of(segments.max, places),
+                offsets: ranges.range("segment offsets"),
+                count: segments.count.of(segments.max, ranges),
             }),
-            status: places.address("status"),
+            status: ranges.address("status"),
             ..SortInfo::default()
         }
     }

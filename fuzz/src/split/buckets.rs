@@ -132,7 +132,7 @@ pub(super) fn draw_range(info: &SplitterInfo, items: &Items, random: &mut Random
 }
 
 /// Whether items may belong to no bucket.
-pub(super) fn may_stray(info: &SplitterInfo) -> bool {
+pub(super) fn allows_items_without_bucket(info: &SplitterInfo) -> bool {
     match info.function {
         BucketFunction::Bits { .. } => !info.buckets.is_power_of_two(),
         BucketFunction::Ids(id) => u64::from(info.buckets) < 1 << (8 * id.size()),
@@ -140,15 +140,15 @@ pub(super) fn may_stray(info: &SplitterInfo) -> bool {
     }
 }
 
-/// The place of each item of a run, where the caller says that buckets begin.
+/// The output index of each item of a run, and its index, for given bucket starts.
 pub(super) fn placed_at(starts: &[u32], buckets: &Buckets, run: &Range<usize>) -> Vec<(u64, usize)> {
     let mut next: Vec<u64> = starts.iter().map(|start| (*start).into()).collect();
-    let mut place = |index: usize| {
+    let mut target = |index: usize| {
         let next = &mut next[buckets.of[index] as usize];
         *next += 1;
         (*next - 1, index)
     };
-    run.clone().map(&mut place).collect()
+    run.clone().map(&mut target).collect()
 }
 
 #[cfg(test)]
@@ -225,13 +225,13 @@ mod tests {
     #[test]
     fn ids_beyond_the_buckets_are_drawn() {
         let info = SplitterInfo::keys(10, BucketFunction::Ids(IdType::U8));
-        let mut strays = 0;
+        let mut with_bucket_10 = 0;
         for seed in 0..40 {
             let ask = Ask { seed, hostile: true, ..ask(100) };
             let buckets = Buckets::new(&info, &Items::draw(&ask, KeyType::U32, ValueType::None), &ask);
             assert!(buckets.of.iter().all(|bucket| *bucket <= 10));
-            strays += usize::from(buckets.of.contains(&10));
+            with_bucket_10 += usize::from(buckets.of.contains(&10));
         }
-        assert!((20..=40).contains(&strays), "{strays}");
+        assert!((20..=40).contains(&with_bucket_10), "{with_bucket_10}");
     }
 }

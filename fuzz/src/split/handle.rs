@@ -1,8 +1,8 @@
 //! A splitter on a device: the arrays of a request, with what a split must write.
 
-use super::buckets::{Buckets, draw_range, may_stray, placed_at};
+use super::buckets::{Buckets, allows_items_without_bucket, draw_range, placed_at};
 use super::results::{COMMANDS, COUNTS, OFFSETS, Results};
-use crate::arena::{Array, Places};
+use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
 use crate::primitive::{Ask, Handle, Limits};
@@ -96,7 +96,7 @@ impl Splitting {
 
     fn placed_starts(&self, ask: &Ask, buckets: &Buckets, run: &Range<usize>) -> Vec<u32> {
         let mut counts = buckets.counts(run);
-        counts.truncate(buckets.count + usize::from(may_stray(self.0.info())));
+        counts.truncate(buckets.count + usize::from(allows_items_without_bucket(self.0.info())));
         Self::starts(ask, &counts, more_room(ask))
     }
 
@@ -104,7 +104,7 @@ impl Splitting {
     fn overflows(&self, ask: &Ask, buckets: &Buckets, runs: &[Range<usize>]) -> bool {
         let room = u64::from(ask.items) + more_room(ask) as u64;
         let overflow = |run| {
-            placed_at(&self.placed_starts(ask, buckets, run), buckets, run).iter().any(|(place, _)| *place >= room)
+            placed_at(&self.placed_starts(ask, buckets, run), buckets, run).iter().any(|(target, _)| *target >= room)
         };
         runs.iter().any(overflow)
     }
@@ -136,7 +136,7 @@ impl Splitting {
             match info.output {
                 _ if buckets.unsorted && info.output == SplitOutput::Buckets && !info.segmented => {
                     let end = runs[0].end * array.item;
-                    runs[0].clone().for_each(|place| array.expect(place, &dense, place));
+                    runs[0].clone().for_each(|target| array.expect(target, &dense, target));
                     array.permuted = Some(0..end);
                 }
                 _ if buckets.unsorted => array.free_all(),
@@ -150,31 +150,31 @@ impl Splitting {
                 }
                 SplitOutput::Bucket(one) => {
                     let wanted = order[runs[0].clone()].iter().filter(|index| buckets.of[**index as usize] == one);
-                    wanted.enumerate().for_each(|(place, index)| array.expect(place, &dense, *index as usize));
+                    wanted.enumerate().for_each(|(target, index)| array.expect(target, &dense, *index as usize));
                 }
                 SplitOutput::Placed => {
                     let mut times = vec![0u32; ask.items as usize + more];
-                    for (place, index) in placed_at(starts.as_deref().unwrap_or(&[]), buckets, &runs[0]) {
-                        if let Some(times) = usize::try_from(place).ok().and_then(|place| times.get_mut(place)) {
-                            array.expect(usize::try_from(place).unwrap_or(0), &dense, index);
+                    for (target, index) in placed_at(starts.as_deref().unwrap_or(&[]), buckets, &runs[0]) {
+                        if let Some(times) = usize::try_from(target).ok().and_then(|target| times.get_mut(target)) {
+                            array.expect(usize::try_from(target).unwrap_or(0), &dense, index);
                             *times += 1;
                         }
                     }
                     // Where buckets overlap, either may be what is left.
                     let twice = times.iter().enumerate().filter(|(_, times)| **times > 1);
-                    twice.for_each(|(place, _)| array.free_items(place..place + 1));
+                    twice.for_each(|(target, _)| array.free_items(target..target + 1));
                 }
                 _ => runs
                     .iter()
                     .flat_map(Clone::clone)
-                    .for_each(|place| array.expect(place, &dense, order[place] as usize)),
+                    .for_each(|target| array.expect(target, &dense, order[target] as usize)),
             }
             arrays.push(array);
         }
         arrays
     }
 
-    fn info(&self, ask: &Ask, places: &Places) -> SplitInfo {
+    fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> SplitInfo {
         let (info, strides) = (self.0.info(), self.strides(ask));
         let max_groups_x = self.0.device().profile().max_groups_x;
         let (low, width) = if info.function == BucketFunction::Range {
@@ -183,27 +183,27 @@ impl Splitting {
             (0, 0)
         };
         SplitInfo {
-            count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, places) },
-            keys: places.range("keys"),
-            values: places.range("values"),
-            keys_out: places.range("keys out"),
-            values_out: places.range("values out"),
+            count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, ranges) },
+            keys: ranges.range("keys"),
+            values: ranges.range("values"),
+            keys_out: ranges.range("keys out"),
+            values_out: ranges.range("values out"),
             key_stride: strides.key,
             value_stride: strides.value,
             segments: ask.segments.map_or(Segments::default(), |segments| Segments {
-                offsets: places.range("segment offsets"),
-                count: segments.count.of(segments.max, places),
+                offsets: ranges.range("segment offsets"),
+                count: segments.count.of(segments.max, ranges),
             }),
             low,
             width,
-            splitters: places.range("splitters"),
-            bucket_ids: places.range("bucket ids"),
-            starts: places.range("starts"),
-            offsets: places.range("offsets"),
-            counts: places.range("counts"),
-            commands: places.range("commands"),
+            splitters: ranges.range("splitters"),
+            bucket_ids: ranges.range("bucket ids"),
+            starts: ranges.range("starts"),
+            offsets: ranges.range("offsets"),
+            counts: ranges.range("counts"),
+            commands: ranges.range("commands"),
             command_items: Self::command_items(ask, max_groups_x),
-            status: places.address("status"),
+            status: ranges.address("status"),
             ..SplitInfo::default()
         }
     }
@@ -240,11 +240,12 @@ impl Handle for Splitting {
             arrays.push(array);
         }
         if ask.status {
-            let strays = determined.iter().any(|run| buckets.of[run.clone()].contains(&info.buckets));
+            let without_bucket = determined.iter().any(|run| buckets.of[run.clone()].contains(&info.buckets));
             let clamped = if ask.is_clamped(&offsets) { STATUS_COUNT_CLAMPED } else { 0 };
             let overflows = info.output == SplitOutput::Placed && self.overflows(ask, &buckets, determined);
-            let expected =
-                clamped | if strays { STATUS_NO_BUCKET } else { 0 } | if overflows { STATUS_OUTPUT_CLAMPED } else { 0 };
+            let expected = clamped
+                | if without_bucket { STATUS_NO_BUCKET } else { 0 }
+                | if overflows { STATUS_OUTPUT_CLAMPED } else { 0 };
             let mut status = Array::results("status", &[expected], &mut noise);
             // Where splitters are unsorted, nobody says which bucket has room for an item.
             if runs.is_none() || buckets.unsorted && info.output == SplitOutput::Placed {
@@ -255,8 +256,8 @@ impl Handle for Splitting {
         arrays
     }
 
-    fn request(&self, ask: &Ask, places: &Places) -> Request<'_> {
-        Request::Split(&self.0, self.info(ask, places))
+    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_> {
+        Request::Split(&self.0, self.info(ask, ranges))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
@@ -267,11 +268,11 @@ impl Handle for Splitting {
         &self,
         commands: vk::CommandBuffer,
         ask: &Ask,
-        places: &Places,
+        ranges: &ArrayRanges,
         scratch: Scratch,
     ) -> trommel::Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.0.cmd_split(commands, &SplitInfo { scratch, ..self.info(ask, places) }) }
+        unsafe { self.0.cmd_split(commands, &SplitInfo { scratch, ..self.info(ask, ranges) }) }
     }
 }
 
@@ -289,12 +290,13 @@ mod tests {
             for hostile in [false, true] {
                 let ask = Ask { hostile, seed, ..ask(5) };
                 let starts = Splitting::starts(&ask, &buckets.counts(&all), 4);
-                let mut places: Vec<u64> = placed_at(&starts, &buckets, &all).iter().map(|(place, _)| *place).collect();
-                places.sort_unstable();
-                places.dedup();
-                assert!(hostile || places.last().is_some_and(|place| *place < 9));
-                assert!(hostile || places.len() == 5, "buckets are apart");
-                overlaps += usize::from(places.len() < 5);
+                let mut targets: Vec<u64> =
+                    placed_at(&starts, &buckets, &all).iter().map(|(target, _)| *target).collect();
+                targets.sort_unstable();
+                targets.dedup();
+                assert!(hostile || targets.last().is_some_and(|target| *target < 9));
+                assert!(hostile || targets.len() == 5, "buckets are apart");
+                overlaps += usize::from(targets.len() < 5);
             }
         }
         assert!(overlaps > 20, "{overlaps}");

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_told_of_every_segment() {
+    fn every_segment_has_results() {
         let mut buckets = Buckets { of: vec![1, 0, 2, 1, 1], count: 2, given: None, low: 0, width: 0, unsorted: false };
         let results = Results::new(&buckets, &[0..2, 2..5], Some((3, 5)), 1, 2);
         assert_eq!(results.offsets, [0, 1, 2, 2, 2, 4, 5, 5, 5]);

@@ -20,10 +20,10 @@ fn split_split_and_sort_compose() {
             let mut parts =
                 [Sorts::splits(bits(0).strategy(strategy)), Sorts::splits(bits(7).strategy(strategy))].to_vec();
             parts.push(Sorts::new(SorterInfo::pairs().strategy(strategy)));
-            for place in 0..3 {
-                (0..problems).for_each(|_| parts[place].push(&mut addresses, problem));
-                let before = parts[place.max(1) - 1].infos.clone();
-                for (items, before) in parts[place].infos.iter_mut().zip(before).filter(|_| place != 0) {
+            for index in 0..3 {
+                (0..problems).for_each(|_| parts[index].push(&mut addresses, problem));
+                let before = parts[index.max(1) - 1].infos.clone();
+                for (items, before) in parts[index].infos.iter_mut().zip(before).filter(|_| index != 0) {
                     (items.keys, items.values) = (before.keys_out, before.values_out);
                 }
             }

@@ -149,7 +149,7 @@ fn classes_change_at_known_sizes() {
 
 /// The algorithm of each size is one that the profile has for it.
 #[test]
-fn classes_are_told_apart() {
+fn algorithms_are_distinguished() {
     let profile = Profile::for_device(&NVIDIA);
     for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);

@@ -92,7 +92,8 @@ proptest! {
         drawn in prop::collection::vec(prop::collection::vec((0..=TABLES, passes(8), 0..6u64), 1..4), 1..4),
     ) {
         let chains: Vec<Vec<Request>> = (0..).zip(drawn).map(|(chain, requests)| {
-            let request = |(tables, passes, halves)| Request { offset: region(chain) + halves * SIZE / 2, tables, passes };
+            let begin = region(chain);
+            let request = |(tables, passes, halves)| Request { offset: begin + halves * SIZE / 2, tables, passes };
             requests.into_iter().map(request).collect()
         }).collect();
         let sources: Vec<Vec<_>> = chains.iter().map(|requests| sources(requests)).collect();
@@ -102,8 +103,8 @@ proptest! {
         with_truth(&plan, |truths| check(truths, std::slice::from_ref(&plan)));
     }
 
-    /// The same of stages one behind the other, each of up to three requests side by side. A request uses the scratch of
-    /// any request of the stage before.
+    /// The same of stages one behind the other, each of up to three requests side by side. A request uses the scratch
+    /// of any request of the stage before.
     #[test]
     fn random_stages_have_the_barriers_they_need_and_no_other(
         drawn in prop::collection::vec(

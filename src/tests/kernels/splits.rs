@@ -1,11 +1,12 @@
 //! Splits: bucket functions and bucket information.
 
 use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{always, context, in_brief, in_full, in_turn, tile_of};
+use crate::tests::contexts::{always, context, in_brief, in_full, in_rotation, tile_of};
 use crate::tests::problems::{Sorts, splits};
 use crate::{SplitMethod, Strategy};
 
-/// One problem and several, counted by host and device, of one bucket and of all, with strays and without.
+/// One problem and several, counted by host and device, of one bucket and of all, with and without items that have no
+/// bucket.
 fn split(emulated: bool, sorts: &Sorts) {
     let tile = tile_of(emulated);
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
@@ -25,9 +26,10 @@ fn split(emulated: bool, sorts: &Sorts) {
 #[test]
 fn split_kernels() {
     // The first kind by each strategy, the others by one of them.
-    for (i, info) in splits().into_iter().enumerate().filter(|(i, _)| always(*i) || in_turn(*i)) {
-        for (turn, strategy) in [Strategy::ReduceThenScan, Strategy::Lookback, Strategy::Ring].into_iter().enumerate() {
-            if in_full() || i / 3 % 3 == turn || always(i) && !in_brief() {
+    for (i, info) in splits().into_iter().enumerate().filter(|(i, _)| always(*i) || in_rotation(*i)) {
+        for (share, strategy) in [Strategy::ReduceThenScan, Strategy::Lookback, Strategy::Ring].into_iter().enumerate()
+        {
+            if in_full() || i / 3 % 3 == share || always(i) && !in_brief() {
                 split(false, &Sorts::splits(info.strategy(strategy)));
             }
         }
@@ -56,7 +58,7 @@ fn split_single_dispatch(emulated: bool, sorts: &Sorts) {
 fn splits_of_few_items() {
     let of_one_digit =
         splits().into_iter().filter(|split| split.buckets <= 256 && split.method == SplitMethod::default());
-    for (_, info) in of_one_digit.enumerate().filter(|(i, _)| always(*i) || in_turn(*i)) {
+    for (_, info) in of_one_digit.enumerate().filter(|(i, _)| always(*i) || in_rotation(*i)) {
         split_single_dispatch(false, &Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
     }
     split_single_dispatch(true, &Sorts::splits(splits()[1].strategy(Strategy::Lookback)));

@@ -97,7 +97,7 @@ fn persistent_workgroups_take_every_tile() {
             };
             let threads = context(emulated).device().profile().plain_threads;
             let tile = 2 * threads as usize;
-            let way = [Way::EveryDigit, Way::PassingOver][i % 2];
+            let way = [Way::EveryDigit, Way::SkippingDigits][i % 2];
             let some = Problem::new(52, 4 * tile, Some(3 * threads)).varied(0b110);
             for (problem, tiles) in [(Problem::new(51, 5 * tile + 3, None), 6), (some, 4)] {
                 let bench = Bench::tuned(emulated, way, tune, info.strategy(Strategy::Lookback), vec![problem]);

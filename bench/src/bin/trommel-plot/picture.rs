@@ -21,7 +21,7 @@ struct Line {
     mark: Mark,
 }
 
-/// What a point is drawn as: lines can be told apart without their colours.
+/// The marker of a point: lines are distinguishable without their colors.
 #[derive(Clone, Copy)]
 enum Mark {
     Dot,
@@ -31,7 +31,7 @@ enum Mark {
     None,
 }
 
-// Colours of Okabe and Ito, which the colour-blind can tell apart.
+// The palette of Okabe and Ito, which color-blind readers can distinguish.
 const LINES: [Line; 7] = [
     Line { label: "split", name: "split", flat: false, colour: RGBColor(0, 114, 178), mark: Mark::Dot },
     Line {
@@ -111,15 +111,15 @@ impl Line {
 impl Mark {
     fn at<'a, DB: DrawingBackend + 'a, Coord: Clone + 'a>(
         self,
-        place: Coord,
+        at: Coord,
         colour: RGBColor,
     ) -> Option<DynElement<'a, DB, Coord>> {
-        let place = EmptyElement::at(place);
+        let origin = EmptyElement::at(at);
         match self {
-            Self::Dot => Some((place + Circle::new((0, 0), 4, colour.filled())).into_dyn()),
-            Self::Square => Some((place + Rectangle::new([(-4, -4), (4, 4)], colour.filled())).into_dyn()),
-            Self::Triangle => Some((place + TriangleMarker::new((0, 0), 6, colour.filled())).into_dyn()),
-            Self::Cross => Some((place + Cross::new((0, 0), 4, colour.stroke_width(2))).into_dyn()),
+            Self::Dot => Some((origin + Circle::new((0, 0), 4, colour.filled())).into_dyn()),
+            Self::Square => Some((origin + Rectangle::new([(-4, -4), (4, 4)], colour.filled())).into_dyn()),
+            Self::Triangle => Some((origin + TriangleMarker::new((0, 0), 6, colour.filled())).into_dyn()),
+            Self::Cross => Some((origin + Cross::new((0, 0), 4, colour.stroke_width(2))).into_dyn()),
             Self::None => None,
         }
     }

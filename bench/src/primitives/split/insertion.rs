@@ -110,7 +110,7 @@ impl Operation for Steps {
             count: self.n,
             shift: if let BucketFunction::Bits { begin_bit } = info.function { begin_bit } else { 0 },
             area: area(info, self.n),
-            places: slots,
+            slots,
             ..Args::default()
         };
         // Keys below that of an empty slot are items.

@@ -43,7 +43,7 @@ impl Task {
 
     /// Items, or slots, that the kernel processes.
     fn count(self, args: &Args) -> u32 {
-        if self == Self::Clear { args.places } else { args.count }
+        if self == Self::Clear { args.slots } else { args.count }
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Args {
     pub(super) count: u32,
     pub(super) shift: u32,
     pub(super) area: u32,
-    pub(super) places: u32,
+    pub(super) slots: u32,
 }
 
 const ARGS_SIZE: u32 = 88;
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn clearing_processes_slots_and_other_tasks_process_items() {
-        let args = Args { count: 10, places: 30, ..Args::default() };
+        let args = Args { count: 10, slots: 30, ..Args::default() };
         let counts = [Task::Label, Task::Unpack, Task::Clear, Task::Insert].map(|task| task.count(&args));
         assert_eq!(counts, [10, 10, 30, 10]);
     }

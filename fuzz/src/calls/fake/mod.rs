@@ -245,7 +245,8 @@ impl Recording {
         let Limits { buffer: scratch, offset: start, size: room, .. } = self.limits;
         let inside = offset >= start && u128::from(offset) + u128::from(size) <= u128::from(start) + u128::from(room);
         self.check(buffer == scratch && inside, || {
-            format!("{what}: {size} bytes at {offset} of buffer {buffer}; scratch is {room} bytes at {start} of buffer {scratch}")
+            let scratch = format!("scratch is {room} bytes at {start} of buffer {scratch}");
+            format!("{what}: {size} bytes at {offset} of buffer {buffer}; {scratch}")
         });
         self.check(offset.is_multiple_of(4), || format!("{what}: offset {offset} is not a multiple of 4"));
     }

@@ -101,7 +101,7 @@ pub(super) fn split(random: &mut Random, model: &SplitterModel, most: u32, space
         wants.push((&mut info.splitters, u64::from(buckets - 1) * u64::from(items.key_size()), 4));
     }
     if output == PLACED {
-        wants.push((&mut info.starts, (u64::from(buckets) + u64::from(model.strays())) * 4, 4));
+        wants.push((&mut info.starts, (u64::from(buckets) + u64::from(model.has_items_without_bucket())) * 4, 4));
     }
     let times = if items.segmented { u64::from(info.segments.count.max) } else { 1 };
     let results =

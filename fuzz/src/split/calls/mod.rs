@@ -27,7 +27,7 @@ infos! {
     requests { TrmSplitInfo: SplitInfo, }
 }
 
-/// Creations, by their place in [`Primitive::creations`].
+/// Creations, by their index in [`Primitive::creations`].
 const PLAIN: usize = 0;
 const FROM_GLSL: usize = 1;
 const FROM_SPIRV: usize = 2;
@@ -104,7 +104,7 @@ impl Primitive for Splits {
             }
             4 | 5 if by_module => breakages.push(Breakage::Number(case.number - 1 - random.below(case.number))),
             6 | 7 if by_module => {
-                breakages.push(Breakage::Text { place: random.index(case.text.len()), bits: 1 << random.below(8) });
+                breakages.push(Breakage::Text { at: random.index(case.text.len()), bits: 1 << random.below(8) });
             }
             _ => break_create::<TrmSplitterCreateInfo>(random, &case.image, breakages),
         }

@@ -51,7 +51,7 @@ impl SplitterModel {
     }
 
     /// Whether some items may have no bucket.
-    pub(super) fn strays(&self) -> bool {
+    pub(super) fn has_items_without_bucket(&self) -> bool {
         match self.function {
             BITS => !self.buckets.is_power_of_two(),
             USER => true,
@@ -91,7 +91,7 @@ pub(super) fn judge_splitter(info: &TrmSplitterCreateInfo, verdict: &mut Verdict
     }
     if items.segmented {
         verdict.must(!items.narrow(), MALFORMED, "keyType of segments");
-        verdict.must(buckets < 65_536 || !model.strays(), MALFORMED, "bucketCount of segments");
+        verdict.must(buckets < 65_536 || !model.has_items_without_bucket(), MALFORMED, "bucketCount of segments");
     }
     if items.max_count > NARROW {
         let few =
@@ -198,7 +198,12 @@ pub(super) fn judge_split(model: &SplitterModel, info: &TrmSplitInfo, verdict: &
         arrays.push(Array::new(info.splitters, 4, u128::from(buckets - 1) * u128::from(items.key_size()), false));
     }
     if output == PLACED {
-        arrays.push(Array::new(info.starts, 4, (u128::from(buckets) + u128::from(model.strays())) * 4, false));
+        arrays.push(Array::new(
+            info.starts,
+            4,
+            (u128::from(buckets) + u128::from(model.has_items_without_bucket())) * 4,
+            false,
+        ));
     }
     let times = if items.segmented { u128::from(info.segments.count.max) } else { 1 };
     for (range, bytes) in [(info.offsets, (buckets + 1) * 4), (info.counts, buckets * 4), (info.commands, buckets * 12)]

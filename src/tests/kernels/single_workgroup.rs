@@ -1,14 +1,14 @@
-//! What one workgroup sorts by itself: by digits, by merging, by buckets.
+//! Sorts by a single workgroup: by digits, by merging, by buckets.
 
 use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{always, context, in_brief, in_full, in_turn};
+use crate::tests::contexts::{always, context, in_brief, in_full, in_rotation};
 use crate::tests::kernels::proven;
 use crate::tuning::{Hooks, Profile, Ranking, SmallShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 
-/// What one workgroup sorts alone is proven once, at the end: pairs too, whose places tell equal keys apart.
+/// A single workgroup verifies its order once, at the end. Pairs too: source indices distinguish equal keys.
 #[test]
-fn emulated_small_kernels_prove_their_order() {
+fn emulated_small_kernels_verify_their_order() {
     for wrong_ranks in [false, true] {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(profile.plain_threads, 3);
@@ -54,10 +54,10 @@ fn small_kernel() {
             // By merging, by buckets, by digits.
             let of_sizes = [of_size(3 * threads), of_size(2 * threads), of_size(threads), single];
             let all = always(i) || in_full();
-            // Others by merging or by buckets in turn: the suite runs with subgroups of three widths.
-            let turn = (i + width) % 2;
+            // Others alternate between merging and buckets: the suite runs with subgroups of three widths.
+            let share = (i + width) % 2;
             for problems in
-                of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == turn).map(|(_, problems)| problems)
+                of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == share).map(|(_, problems)| problems)
             {
                 Bench::new(emulated, Way::Direct, info.strategy(Strategy::Lookback), problems).prove();
             }
@@ -65,7 +65,7 @@ fn small_kernel() {
     }
 }
 
-/// Keys spread well and badly, in which one word tells or another, few of them the same or all.
+/// Keys that spread well and badly, that differ in one word or another, with few duplicates or all equal.
 #[test]
 fn buckets_kernel() {
     for emulated in [false, true].into_iter().filter(|emulated| !(*emulated && in_brief())) {
@@ -82,7 +82,7 @@ fn buckets_kernel() {
             // The range is all there is, or one.
             of(&|i| if i % 2 == 0 { i } else { u32::MAX - i }),
             of(&|i| i % 2),
-            // In five places, each with more than a bucket takes, and less than all of its range.
+            // In five clusters, each with more than a bucket takes, and less than all of its range.
             of(&|i| (i % 5) * 0x3200_0000 + (i.wrapping_mul(0x9e37_79b9) >> 10)),
             Problem::new(6, size as usize, Some(size - 9)),
             Problem::new(7, size as usize - 3, Some(1)).varied(0b100),
@@ -112,7 +112,7 @@ fn buckets_kernel() {
             SorterInfo { layout: Layout::Interleaved, ..both },
         ];
         for (i, info) in
-            infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_turn(*i))
+            infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_rotation(*i))
         {
             // In whichever way keys are ranked that are spread badly.
             let (small_ranking, wrong_ranks) =

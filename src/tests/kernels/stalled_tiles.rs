@@ -1,22 +1,22 @@
-//! Look-back where tiles never come, in any state of its words; and where counts take two of them.
+//! Look-back over tiles that never publish, in any state of its words; and counts that take two words.
 
 use crate::radix::cpu;
 use crate::shared::PackedPass;
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::checks::{member, packed_pass};
 use crate::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};
-use crate::tests::look_back::{COUNT, EMPTY, PREFIX, Ring, look_back_word, ticket_words};
+use crate::tests::look_back::{AGGREGATE, INVALID, PREFIX, Ring, look_back_word, ticket_words};
 use crate::tests::twins::{Move, Twin, noise};
 use crate::tuning::{Profile, Ranking};
 use crate::{KeyType, Order, SorterInfo, Strategy};
 
-/// Look-back words of tiles that nobody has finished, in any state that the protocol knows.
+/// Look-back words of tiles that have not published their inclusive prefix, in any state of the protocol.
 fn unfinished_words(
     bench: &Bench,
     pass: PackedPass,
     twin: &Twin,
     to: Move,
-    lost: usize,
+    stalled: usize,
     round: u64,
     words: &mut [u32],
 ) {
@@ -25,25 +25,24 @@ fn unfinished_words(
     let own = cpu::count(&twin.keys, bench.tile(), twin.digit(index), bins);
     let tiles = prefixes.len() / bins;
     let chained = bench.sorts.info.strategy == Strategy::ChainedScan;
-    let drawn = noise(round + 100, lost * bins);
-    let first = if bench.in_ring() { lost - RING_ENTRIES as usize } else { 0 };
-    for (t, digit) in (first..lost).flat_map(|t| (0..bins).map(move |digit| (t, digit))) {
+    let drawn = noise(round + 100, stalled * bins);
+    let first = if bench.in_ring() { stalled - RING_ENTRIES as usize } else { 0 };
+    for (t, digit) in (first..stalled).flat_map(|t| (0..bins).map(move |digit| (t, digit))) {
         let (count, prefix, drawn) = (own[digit * tiles + t], prefixes[t * bins + digit], drawn[t * bins + digit]);
         if bench.in_ring() {
             let ring = Ring::of(pass, tiles, bins);
             let tag = ring.tag(t);
-            // Left by the lap before: the tile's that had the entry then, or, of an earlier pass, of no use, whatever
-            // it says.
+            // Left by the lap before: the words of the tile that had the entry then. Those of an earlier pass are
+            // arbitrary.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
-                // The upper half of what is no prefix means nothing. (No place of so few items has one: what is taken
-                // for one shows.)
+                // The upper half of an aggregate is arbitrary. Counts of so few items have none, so a use of it shows.
                 Some(t) if drawn & 1 == 0 && t > 0 => {
-                    Ring::halves(tag - 1, COUNT, own[digit * tiles + t] | 0x5a5a << 16)
+                    Ring::halves(tag - 1, AGGREGATE, own[digit * tiles + t] | 0x5a5a << 16)
                 }
                 Some(t) => Ring::halves(tag - 1, PREFIX, prefixes[t * bins + digit]),
                 None => Ring::halves(tag - 1, 1 + drawn % 2, drawn),
             };
-            let ([counts, _], prefixes) = (Ring::halves(tag, COUNT, count), Ring::halves(tag, PREFIX, prefix));
+            let ([counts, _], prefixes) = (Ring::halves(tag, AGGREGATE, count), Ring::halves(tag, PREFIX, prefix));
             let [low, high] = match (round, drawn >> 8 & 7) {
                 (0, _) | (_, 0) => stale,
                 (1, _) | (_, 1) => [counts, stale[1]],
@@ -55,29 +54,29 @@ fn unfinished_words(
                 (_, 6) => [stale[0], prefixes[1]],
                 _ => prefixes,
             };
-            let places = ring.places(t, digit);
-            (words[places[0]], words[places[1]]) = (low, high);
+            let [low_word, high_word] = ring.words_of(t, digit);
+            (words[low_word], words[high_word]) = (low, high);
         } else {
             let counted = t > 0 && !chained;
             let (state, count) = match (round, drawn % 3) {
-                // None of them anything.
-                (0, _) => (EMPTY, 0),
-                // None of them anything but their counts.
-                (1, _) | (_, 1) if counted => (COUNT, count),
+                // No tile has published.
+                (0, _) => (INVALID, 0),
+                // Aggregates alone.
+                (1, _) | (_, 1) if counted => (AGGREGATE, count),
                 (2.., 2) => (PREFIX, prefix),
-                _ => (EMPTY, 0),
+                _ => (INVALID, 0),
             };
             words[t * bins + digit] = look_back_word(state, to.before, count);
         }
     }
 }
 
-/// Tiles that nobody takes: those after them find words in every state of the protocol, give up waiting where one is
-/// empty, and count for themselves. The ticket begins behind the lost ones; in the ring, the tail gets past them only
-/// where others tell in their stead.
-fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
+/// Tiles that no workgroup takes. Tiles behind them find words in every state of the protocol, stop waiting at an
+/// invalid one, and count for themselves. The ticket begins behind the stalled tiles. In the ring, the tail passes them
+/// only where the counters of their groups say so.
+fn stalled_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     let tile = tile_of(emulated);
-    let (tiles, lost) = (19, 13);
+    let (tiles, stalled) = (19, 13);
     let tune = |mut profile: Profile| {
         for shapes in profile.sort_shapes_mut() {
             let tile = &mut shapes.tiles[0].shape;
@@ -89,7 +88,7 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
         profile
     };
     let problem = Problem::new(21, tiles * tile - 3, None).varied(0b1_0111);
-    let bench = Bench::tuned(emulated, Way::PassingOver, tune, info, vec![problem]);
+    let bench = Bench::tuned(emulated, Way::SkippingDigits, tune, info, vec![problem]);
     bench.with_plan(|plan, mut memory, rows| {
         let (mut twin, row) = (bench.twins().remove(0), &rows[0]);
         let (digits, bins) = (twin.format.digits() as usize, twin.bins());
@@ -101,35 +100,36 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
             let to = bench.move_of(&twin, packed).filter(|_| pass.kernel.name().starts_with("radix_onesweep"));
             let Some(to) = to else { continue };
             let source = twin.clone();
-            let places = twin.reorder(tile, index);
+            let targets = twin.reorder(tile, index);
             let mut taken = vec![false; twin.len()];
-            places[lost * tile..].iter().for_each(|place| taken[*place] = true);
+            targets[stalled * tile..].iter().for_each(|target| taken[*target] = true);
             let (tickets, words) = (
                 member(pass, "tickets").unwrap(),
                 if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins,
             );
             for round in 0..8 {
-                // What the lost tiles have published, if anything, and how many of them have told that they have looked
-                // back: in a ring to the counters of their groups, which nobody has looked at in some rounds.
+                // What the stalled tiles have published, and how many of them have incremented the counters of their
+                // groups in the ring. In some rounds, no tile has read these counters.
                 let mut state = before.clone();
                 let mut set = |part: u32, words: &[u32]| {
-                    let start = bench.place(bench.scratch_address() + u64::from(part) * 256);
+                    let start = bench.offset_of(bench.scratch_address() + u64::from(part) * 256);
                     state[start..start + words.len() * 4].copy_from_slice(bytemuck::cast_slice(words));
                 };
                 let mut line = bench.part(&before, tickets, ticket_words(digits));
-                line[index as usize] = lost as u32;
-                let told = [0, lost, lost - 2, 5][round as usize % 4];
+                line[index as usize] = stalled as u32;
+                let finished = [0, stalled, stalled - 2, 5][round as usize % 4];
                 let counters = Ring::counters(packed);
-                line[counters..].iter_mut().zip(Ring::counted(0..told)).for_each(|(word, counted)| *word = counted);
+                line[counters..].iter_mut().zip(Ring::counted(0..finished)).for_each(|(word, counted)| *word = counted);
                 let in_order = bench.sorts.info.strategy == Strategy::RingInOrder;
-                line[digits + index as usize] = if in_order { told } else { [0, told & !1][round as usize / 4] } as u32;
+                line[digits + index as usize] =
+                    if in_order { finished } else { [0, finished & !1][round as usize / 4] } as u32;
                 set(tickets, &line);
                 let mut published = bench.part(&before, row.tile_words, words);
-                unfinished_words(&bench, packed, &source, to, lost, round, &mut published);
+                unfinished_words(&bench, packed, &source, to, stalled, round, &mut published);
                 set(row.tile_words, &published);
                 let after = bench.run(&state, plan, pass);
 
-                // Items of lost tiles are missing from the target, all others are there.
+                // Items of stalled tiles are missing from the target, all others are there.
                 for (address, expected) in twin.written(row, to) {
                     let (found, old) =
                         (bench.bytes(&after, address, expected.len()), bench.bytes(&state, address, expected.len()));
@@ -139,23 +139,28 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                     assert_eq!(wrong, None, "digit {index} of round {round}");
                 }
                 if bench.sorts.info.strategy == Strategy::Ring {
-                    let [before, since] = [0..told, lost..tiles].map(Ring::counted);
+                    let [before, since] = [0..finished, stalled..tiles].map(Ring::counted);
                     let found = bench.part(&after, tickets, ticket_words(digits));
                     let expected: Vec<u32> = before.iter().zip(since).map(|(before, since)| before + since).collect();
-                    assert_eq!(found[counters..][..before.len()], expected, "those that have come have told, no other");
-                    let (tail, whole) = (found[digits + index as usize] as usize, told & !1);
-                    assert!(tail >= whole, "who waits moves the tail over groups that are whole, not to {tail}");
+                    assert_eq!(found[counters..][..before.len()], expected, "each tile that runs counts itself once");
+                    let (tail, whole) = (found[digits + index as usize] as usize, finished & !1);
+                    assert!(tail >= whole, "a waiting tile moves the tail over complete groups, not to {tail}");
                 }
                 let prefixes = source.prefixes(tile, index);
                 let published = bench.part(&after, row.tile_words, words);
                 if bench.in_ring() {
-                    let sure = if in_order { told } else { told & !1 } + (RING_ENTRIES - RING_REACH) as usize;
-                    Ring::of(packed, tiles, bins).check(&published, &prefixes, lost..tiles, lost..sure.min(tiles));
+                    let sure = if in_order { finished } else { finished & !1 } + (RING_ENTRIES - RING_REACH) as usize;
+                    Ring::of(packed, tiles, bins).check(
+                        &published,
+                        &prefixes,
+                        stalled..tiles,
+                        stalled..sure.min(tiles),
+                    );
                 } else {
                     let expected =
-                        prefixes[lost * bins..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
+                        prefixes[stalled * bins..].iter().map(|prefix| look_back_word(PREFIX, to.before, *prefix));
                     assert_eq!(
-                        published[lost * bins..],
+                        published[stalled * bins..],
                         expected.collect::<Vec<_>>(),
                         "prefixes are right all the same"
                     );
@@ -166,15 +171,15 @@ fn lost_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     assert_silence(&bench.context);
 }
 
-/// Pairs, and doubles, whose digits take another word to be told.
-fn lost_tiles_by(strategy: Strategy) {
+/// Pairs, and doubles, whose digits are decoded with the sign in another word.
+fn stalled_tiles_by(strategy: Strategy) {
     let doubles =
         SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
-    lost_tiles(false, false, SorterInfo::pairs().strategy(strategy));
-    lost_tiles(false, false, doubles.strategy(strategy));
-    lost_tiles(true, false, SorterInfo::keys().strategy(strategy));
-    // Those that give up rank once more, too.
-    lost_tiles(true, true, SorterInfo::pairs().strategy(strategy));
+    stalled_tiles(false, false, SorterInfo::pairs().strategy(strategy));
+    stalled_tiles(false, false, doubles.strategy(strategy));
+    stalled_tiles(true, false, SorterInfo::keys().strategy(strategy));
+    // With verified ranks, which tiles that stop waiting compute once more.
+    stalled_tiles(true, true, SorterInfo::pairs().strategy(strategy));
 }
 
 /// More items than half a word counts.
@@ -188,21 +193,21 @@ fn prefixes_of_two_words() {
 }
 
 #[test]
-fn tiles_that_never_come() {
-    lost_tiles_by(Strategy::Lookback);
+fn tiles_that_never_publish() {
+    stalled_tiles_by(Strategy::Lookback);
 }
 
 #[test]
-fn tiles_that_never_come_in_a_chain() {
-    lost_tiles_by(Strategy::ChainedScan);
+fn tiles_that_never_publish_in_a_chain() {
+    stalled_tiles_by(Strategy::ChainedScan);
 }
 
 #[test]
-fn tiles_that_never_come_in_a_ring() {
-    lost_tiles_by(Strategy::Ring);
+fn tiles_that_never_publish_in_a_ring() {
+    stalled_tiles_by(Strategy::Ring);
 }
 
 #[test]
-fn tiles_that_never_come_in_an_orderly_ring() {
-    lost_tiles_by(Strategy::RingInOrder);
+fn tiles_that_never_publish_in_an_orderly_ring() {
+    stalled_tiles_by(Strategy::RingInOrder);
 }
