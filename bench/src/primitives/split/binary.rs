@@ -3,7 +3,7 @@
 
 use super::check::check;
 use super::handle::SplitStep;
-use super::info::items;
+use super::info::{begin_bit, items};
 use super::workload::{arguments, bytes};
 use crate::arrays::{ArrayInfo, Contents, Memory};
 use crate::handles::Handles;
@@ -23,7 +23,7 @@ pub(super) struct Binary {
 impl Binary {
     fn splitter_infos(&self, n: u32) -> impl Iterator<Item = SplitterInfo> + use<> {
         let info = SplitterInfo { max_count: max_count(n), ..self.info };
-        let first = if let BucketFunction::Bits { begin_bit } = info.function { begin_bit } else { 0 };
+        let first = begin_bit(&info);
         let field = first..first + info.buckets.ilog2();
         field.map(move |begin_bit| SplitterInfo { buckets: 2, function: BucketFunction::Bits { begin_bit }, ..info })
     }

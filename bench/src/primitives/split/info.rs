@@ -8,6 +8,11 @@ pub(super) fn by_bits(info: SplitterInfo) -> SplitterInfo {
     SplitterInfo { function: BucketFunction::Bits { begin_bit: info.key.bits() - info.buckets.ilog2() }, ..info }
 }
 
+/// The first bit of the bucket. 0 unless buckets are by bits.
+pub(super) fn begin_bit(info: &SplitterInfo) -> u32 {
+    if let BucketFunction::Bits { begin_bit } = info.function { begin_bit } else { 0 }
+}
+
 /// Keys alone. Buckets are ranges of equal width that cover all keys.
 pub(super) fn split_keys(buckets: u32) -> SplitterInfo {
     SplitterInfo::keys(buckets, BucketFunction::Range)

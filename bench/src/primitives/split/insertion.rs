@@ -9,7 +9,6 @@ use super::workload::arguments;
 use crate::arrays::{ArrayInfo, Contents, Memory};
 use crate::handles::Handles;
 use crate::inputs::Keys;
-use crate::items::{KEYS, VALUES};
 use crate::problems::max_count;
 use crate::workload::{Operation, Step, Workload};
 use std::sync::Arc;
@@ -101,17 +100,11 @@ impl Operation for Steps {
         let Insertion { info, .. } = &self.split;
         let slots = self.split.slots(self.n);
         let args = Args {
-            keys: memory.whole(KEYS, 0).address,
-            values: memory.whole(VALUES, 0).address,
-            keys_out: memory.whole(KEYS, 1).address,
-            values_out: memory.whole(VALUES, 1).address,
             areas: memory.whole(AREA_KEYS, 0).address,
             area_values: memory.whole(AREA_VALUES, 0).address,
-            count: self.n,
-            shift: if let BucketFunction::Bits { begin_bit } = info.function { begin_bit } else { 0 },
             area: area(info, self.n),
             slots,
-            ..Args::default()
+            ..Args::of(info, self.n, memory)
         };
         // Keys below that of an empty slot are items.
         let info = SplitInfo {

@@ -1,12 +1,15 @@
 //! Kernels of the bench: the steps of some approaches to a split that are no passes of the library.
 
+use super::info::begin_bit;
+use crate::arrays::Memory;
 use crate::handles::HandleInfo;
+use crate::items::{KEYS, VALUES};
 use crate::workload::Step;
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
 use std::sync::Arc;
 use trommel::host::Context;
-use trommel::{Device, Error, Strategy, Timestamps};
+use trommel::{Device, Error, SplitterInfo, Strategy, Timestamps};
 
 /// The task of a kernel. Sources are in bench/glsl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,22 @@ pub(super) struct Args {
     pub(super) shift: u32,
     pub(super) area: u32,
     pub(super) slots: u32,
+}
+
+impl Args {
+    /// Items, their number and the first bit of their bucket. The rest is for the caller to fill.
+    pub(super) fn of(info: &SplitterInfo, n: u32, memory: &Memory) -> Self {
+        let address = |array, side| memory.whole(array, side).address;
+        Self {
+            keys: address(KEYS, 0),
+            values: address(VALUES, 0),
+            keys_out: address(KEYS, 1),
+            values_out: address(VALUES, 1),
+            count: n,
+            shift: begin_bit(info),
+            ..Self::default()
+        }
+    }
 }
 
 const ARGS_SIZE: u32 = 88;

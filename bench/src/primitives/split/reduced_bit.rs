@@ -7,13 +7,13 @@ use super::kernels::{Args, Kernel, KernelInfo, KernelStep, Task, check_words};
 use crate::arrays::{ArrayInfo, Contents, Memory};
 use crate::handles::Handles;
 use crate::inputs::Keys;
-use crate::items::{INDEX, KEYS, VALUES};
+use crate::items::{INDEX, KEYS};
 use crate::primitives::sort::handle::SortStep;
 use crate::primitives::sort::workload;
 use crate::problems::max_count;
 use crate::workload::{Operation, Step, Workload};
 use std::sync::Arc;
-use trommel::{BucketFunction, Count, Placement, SortInfo, Sorter, SorterInfo, SplitterInfo, ValueType};
+use trommel::{Count, Placement, SortInfo, Sorter, SorterInfo, SplitterInfo, ValueType};
 
 // Numbers of arrays, after keys and values: labels, pairs as they are packed, pairs as they are sorted.
 const LABELS: usize = 2;
@@ -94,16 +94,10 @@ impl Operation for Steps {
 
     fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
         let args = Args {
-            keys: memory.whole(KEYS, 0).address,
-            values: memory.whole(VALUES, 0).address,
-            keys_out: memory.whole(KEYS, 1).address,
-            values_out: memory.whole(VALUES, 1).address,
             ids: memory.whole(LABELS, 0).address,
             pairs: memory.whole(PACKED, 0).address,
             pairs_out: memory.whole(SORTED, 0).address,
-            count: self.n,
-            shift: if let BucketFunction::Bits { begin_bit } = self.split.info.function { begin_bit } else { 0 },
-            ..Args::default()
+            ..Args::of(&self.split.info, self.n, memory)
         };
         let (values, values_out) = match self.unpack {
             Some(_) => (memory.whole(PACKED, 0), memory.whole(SORTED, 0)),
@@ -129,6 +123,7 @@ impl Operation for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trommel::BucketFunction;
 
     #[test]
     fn labels_are_sorted_with_keys_or_packed_pairs() {

@@ -1,23 +1,22 @@
 //! A Vulkan that executes nothing and checks each command against Vulkan's rules.
 //!
 //! Instances, physical devices and devices are pointers to a [`Fake`], command buffers pointers to a [`Recording`].
-//! Pipelines, layouts and modules are numbers; buffers are one of [`BUFFERS`]. Their functions are in functions.rs.
+//! Pipelines, layouts and modules are numbers; buffers are one of [`BUFFERS`]. driver.rs has the driver.
 
-mod functions;
+mod driver;
 
 use ash::vk;
+use fake_vulkan::{MOST_GROUPS_Y, PUSH_BYTES};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use trommel::DeviceFacts;
 
-pub(crate) use functions::{get_proc_addr, set_features};
+pub(crate) use driver::get_proc_addr;
+pub(crate) use fake_vulkan::{ALL_FEATURES, set_features};
 
 /// Base addresses of the buffers; a buffer's handle is its index and one.
 pub(crate) const BUFFERS: [u64; 2] = [1 << 56, u64::MAX - (1 << 20) + 1];
-/// What every device takes.
-const PUSH_BYTES: u32 = 128;
-const MOST_GROUPS_Y: u32 = 65_535;
 
 /// A physical device and the device on it.
 pub(crate) struct Fake {
@@ -41,9 +40,6 @@ pub(crate) struct Fake {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// Features are all there.
-pub(crate) const ALL_FEATURES: u32 = 0xff;
 
 impl Fake {
     /// A device that has all that the library needs.
