@@ -94,13 +94,13 @@ fn record_together(context: &Context, requests: &[Request<'_>], what: &str) -> R
 const PROBLEMS: u64 = 30_000;
 
 /// Keys with gaps, and out of order.
-fn scattered_sort(place: u64) -> (u64, SortInfo) {
+fn scattered_sort(index: u64) -> (u64, SortInfo) {
     // Coprime to the number of problems.
-    let place = place * 7919 % PROBLEMS;
-    let count = 1 + u32::from(place.is_multiple_of(2)) + u32::from(place.is_multiple_of(3));
+    let index = index * 7919 % PROBLEMS;
+    let count = 1 + u32::from(index.is_multiple_of(2)) + u32::from(index.is_multiple_of(3));
     // One, two or three keys, in ranges for eight.
-    let keys = trommel::Range::new((1 << 40) + 32 * place, 4 * u64::from(count));
-    (place, SortInfo { count: Count::host(count), keys, ..SortInfo::default() })
+    let keys = trommel::Range::new((1 << 40) + 32 * index, 4 * u64::from(count));
+    (index, SortInfo { count: Count::host(count), keys, ..SortInfo::default() })
 }
 
 /// Ranges with gaps and out of order, and more groups than one plan takes. Recorded but not executed: so many sorts
@@ -113,9 +113,9 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     };
     let (plain, segmented) = (sorter(false)?, sorter(true)?);
     let offsets = context.upload(&[0u32; 2])?;
-    let request = |place: u64| {
-        let (place, info) = scattered_sort(place);
-        if !place.is_multiple_of(1500) {
+    let request = |index: u64| {
+        let (index, info) = scattered_sort(index);
+        if !index.is_multiple_of(1500) {
             return Request::Sort(&plain, info);
         }
         let range = trommel::Range::new(offsets.address(), 8);
@@ -141,7 +141,7 @@ fn threads_that_record_large_batches_take_no_heap() -> Result<(), Box<dyn Error>
     const THREADS: usize = 3;
     let context = Context::new()?;
     let sorter = Sorter::new(context.device(), &SorterInfo { max_count: 100, ..SorterInfo::keys() }.batches())?;
-    let requests: Vec<_> = (0..PROBLEMS).map(|place| Request::Sort(&sorter, scattered_sort(place).1)).collect();
+    let requests: Vec<_> = (0..PROBLEMS).map(|index| Request::Sort(&sorter, scattered_sort(index).1)).collect();
     let mut overlapping = requests.clone();
     overlapping.push(requests[usize::try_from(PROBLEMS / 2)?]);
     let scratch = context.buffer(batch_scratch_size(&overlapping)?)?;

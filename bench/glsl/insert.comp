@@ -36,9 +36,8 @@ uint draw_below(uint limit, uint item, uint draw) {
 }
 
 bool claim(uint slot, uint key) {
-    uint before = atomicCompSwap(Words(args.areas).v[slot], EMPTY, key, gl_ScopeDevice, gl_StorageSemanticsNone,
-                                 gl_SemanticsRelaxed, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-    return before == EMPTY;
+    return atomicCompSwap(Words(args.areas).v[slot], EMPTY, key, gl_ScopeDevice, gl_StorageSemanticsNone,
+                          gl_SemanticsRelaxed, gl_StorageSemanticsNone, gl_SemanticsRelaxed) == EMPTY;
 }
 
 void insert(uint item, uint key) {

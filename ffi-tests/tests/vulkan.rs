@@ -25,7 +25,7 @@ fn entry() -> &'static ash::Entry {
 static REAL_PROPERTIES: OnceLock<vk::PFN_vkGetPhysicalDeviceProperties> = OnceLock::new();
 
 unsafe extern "system" fn old_properties(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceProperties) {
-    // SAFETY: a real physical device, and a place for its properties.
+    // SAFETY: a real physical device, and memory for its properties.
     unsafe {
         REAL_PROPERTIES.get().unwrap()(device, properties);
         (*properties).api_version = vk::API_VERSION_1_1;
@@ -112,7 +112,7 @@ fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
 
-/// The text of what is missing, in a place of `room` bytes, and the answer.
+/// The text of what is missing, in memory of `room` bytes, and the answer.
 fn missing(engine: &Engine, loader: vk::PFN_vkGetInstanceProcAddr, room: u32) -> (i32, String) {
     let info = TrmDeviceRequirementsInfo { get_instance_proc_addr: Some(loader), ..engine.requirements_info() };
     let mut text = vec![b'?'; room as usize + 1];

@@ -66,7 +66,7 @@ proptest! {
                     let of_class = sorts.infos.iter().filter(|info| config.algorithm(info.count.max) == *algorithm);
                     let keys: u64 = of_class.map(|info| u64::from(info.count.max)).sum();
                     let words = u64::from(sorts.format().key_words);
-                    prop_assert!(resource.range.size >= keys * words * 4, "every key has an alternate place");
+                    prop_assert!(resource.range.size >= keys * words * 4, "every key has room in the alternate array");
                 }
             }
         }

@@ -46,23 +46,25 @@ struct Request {
 
 impl PlanSource for Request {
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
-        let offset = |place: usize| self.offset + place as u64 * SIZE;
+        let offset = |index: usize| self.offset + index as u64 * SIZE;
         let names = ["table", "other_table", "first", "second", "commands"];
-        let mut places =
-            (0..).zip(names).map(|(place, name)| plan.add_resource(name, Range::new(SCRATCH + offset(place), SIZE)));
-        let places: [usize; RESOURCES] = std::array::from_fn(|_| places.next().unwrap());
+        let mut added =
+            (0..).zip(names).map(|(index, name)| plan.add_resource(name, Range::new(SCRATCH + offset(index), SIZE)));
+        let resources: [usize; RESOURCES] = std::array::from_fn(|_| added.next().unwrap());
         (0..self.tables)
-            .for_each(|place| plan.add_upload(&OneRow, crate::radix::PROBLEMS, offset(place), places[place]));
+            .for_each(|index| plan.add_upload(&OneRow, crate::radix::PROBLEMS, offset(index), resources[index]));
         let set = |drawn: u128| {
-            Resources(drawn).iter().fold(Resources::default(), |set, place| set.union(Resources::of(&[places[place]])))
+            Resources(drawn)
+                .iter()
+                .fold(Resources::default(), |set, index| set.union(Resources::of(&[resources[index]])))
         };
         for drawn in &self.passes {
-            let commands = Groups::Indirect { offset: offset(COMMANDS), resource: places[COMMANDS] };
+            let commands = Groups::Indirect { offset: offset(COMMANDS), resource: resources[COMMANDS] };
             let groups = if drawn.is_indirect { commands } else { Groups::Fixed(1) };
             let variant = Variant::new(Kernel::RadixPrepare, |_| 0);
-            let place = plan.add_variant(&variant);
+            let index = plan.add_variant(&variant);
             let push = Push::new(variant.kernel, &PreparePush::default());
-            plan.add_pass(place, groups, push, set(drawn.reads), set(drawn.writes));
+            plan.add_pass(index, groups, push, set(drawn.reads), set(drawn.writes));
         }
     }
 }
