@@ -31,8 +31,13 @@ fn paths(module: &str, source: &str) -> Vec<String> {
     let code: Vec<_> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let children: Vec<_> =
         code.iter().filter_map(|line| line.strip_suffix(';')?.rsplit_once("mod ")).map(|(_, name)| name).collect();
+    // A list of primitives names each child module by the same variable of a macro.
+    let expanded = code.iter().flat_map(|line| match line.contains("$module") {
+        true => children.iter().map(|child| line.replace("$module", child)).collect(),
+        false => vec![(*line).to_owned()],
+    });
     let mut paths = Vec::new();
-    for line in &code {
+    for line in expanded {
         for path in line.split(|c| !is_path(c)).filter(|path| path.contains("::")) {
             let (first, rest) = path.split_once("::").unwrap();
             // In a nested module of the file, `super` is the file's module.
@@ -139,6 +144,8 @@ fn a_cycle_is_named() {
     let graph = graph(&sources);
     assert_eq!(graph["b::c"], ["a".to_owned(), "b::d".to_owned()].into());
     assert_eq!(cycle(&graph).unwrap(), ["a", "b", "b::c", "a"]);
+    let listed = paths("b", "mod c;\nmod d;\nmacro_rules! all {\n    () => { &[$(&$module::ALL),*] };\n}");
+    assert_eq!(listed, ["b::c::ALL", "b::d::ALL"]);
     let without_a = graph.into_iter().filter(|(module, _)| module != "a").collect();
     assert_eq!(cycle(&without_a), None);
 }
