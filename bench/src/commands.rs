@@ -1,4 +1,4 @@
-//! A table of Vulkan functions whose commands go nowhere, or into a list that the driver's own functions then record.
+//! Vulkan functions that record nothing, or list their commands. The driver's own functions then record the list.
 //! With it, the time of a recording divides into the library's part and the driver's.
 
 use ash::vk;
@@ -81,7 +81,7 @@ impl Commands {
     }
 }
 
-/// A loader whose devices record no command. The rest is that of `entry`, which the first call fixes.
+/// A loader of devices that record no command. All other functions are those of `entry`. The first call fixes them.
 pub(crate) fn loader(entry: &ash::StaticFn) -> vk::PFN_vkGetInstanceProcAddr {
     LOADER.get_or_init(|| entry.get_instance_proc_addr);
     get_instance_proc_addr

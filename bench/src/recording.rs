@@ -79,7 +79,7 @@ pub(crate) fn measure(
     Ok(())
 }
 
-/// `lister`: the same as `recorder` on a device whose commands go nowhere.
+/// `lister`: the same as `recorder`, on a device that records no command.
 fn measure_alone(
     gpu: &Gpu,
     pool: &Pool<'_>,

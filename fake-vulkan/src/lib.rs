@@ -134,7 +134,7 @@ pub trait Driver {
     unsafe fn record(commands: vk::CommandBuffer, command: Command<'_>);
 }
 
-/// Switches on the features whose bits are set.
+/// Enables each feature that has its bit set.
 pub fn set_features(
     v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
     v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,

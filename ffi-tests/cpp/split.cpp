@@ -161,7 +161,7 @@ std::string read(const std::string &name) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// From GLSL, whose errors name their line, or from SPIR-V.
+/// From GLSL, with errors that name their line, or from SPIR-V.
 trommel::Splitter own_splitter(const trommel::Device &device, const std::string &name) {
     const std::string file = read(name);
     const bool compiles = name.find(".glsl") != std::string::npos;

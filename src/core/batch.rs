@@ -340,13 +340,12 @@ impl Target<'_> {
         records: bool,
     ) -> Result<()> {
         let known = |variant: &Variant| company.iter().find_map(|members| members.pipeline(variant));
-        let pipeline = |variant: &Variant| known(variant).map_or_else(|| self.device.missing_pipeline(*variant), Ok);
         while let Some((first, rest)) = tables.split_first() {
             let mut plan = Plan::default();
             plan.append_one(first)?;
             let more = rest.iter().take_while(|table| plan.append(*table)).count();
             tables = &rest[more..];
-            let mut recorder = Recorder::new(self.device, self.command_buffer, self.scratch, None, &plan, pipeline)?;
+            let mut recorder = Recorder::new(self.device, self.command_buffer, self.scratch, None, &plan, known)?;
             if records {
                 record(&plan, &mut recorder);
             }

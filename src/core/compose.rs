@@ -13,7 +13,7 @@ use super::record::{Recorder, record};
 use crate::{Device, Result};
 use ash::vk;
 
-/// Parts one behind the other. Each may use the outputs and the scratch of those before it.
+/// Consecutive parts. Each may use the outputs and the scratch of those before it.
 pub(crate) struct Sequence<'c>(pub(crate) &'c [&'c dyn PlanSource]);
 
 impl PlanSource for Sequence<'_> {
@@ -50,11 +50,8 @@ pub(crate) unsafe fn record_composed(
     source: &dyn PlanSource,
 ) -> Result<()> {
     let plan = Plan::of(source)?;
-    let pipeline = |variant: &Variant| {
-        let known = handles.iter().find_map(|handle| handle.pipeline(variant));
-        known.map_or_else(|| device.missing_pipeline(*variant), Ok)
-    };
-    let mut recorder = Recorder::new(device, command_buffer, scratch, None, &plan, pipeline)?;
+    let known = |variant: &Variant| handles.iter().find_map(|handle| handle.pipeline(variant));
+    let mut recorder = Recorder::new(device, command_buffer, scratch, None, &plan, known)?;
     record(&plan, &mut recorder);
     Ok(())
 }

@@ -256,9 +256,8 @@ unsafe fn record_table(
 ) -> Result<()> {
     let mut plan = Plan::default();
     plan.append_one(table)?;
-    let pipeline =
-        |variant: &Variant| handle.pipeline(variant).map_or_else(|| handle.device.missing_pipeline(*variant), Ok);
-    let mut recorder = Recorder::new(&handle.device, command_buffer, scratch, timestamps, &plan, pipeline)?;
+    let known = |variant: &Variant| handle.pipeline(variant);
+    let mut recorder = Recorder::new(&handle.device, command_buffer, scratch, timestamps, &plan, known)?;
     let written = record(&plan, &mut recorder);
     // A request may have fewer passes than the largest of its count. Its caller waits for all queries.
     for unused in written..queries {

@@ -185,15 +185,16 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Looks up every pipeline, so that all errors occur before the first command.
+    /// Looks up every pipeline, so that all errors occur before the first command. `known`: the pipelines of handles.
     pub(crate) fn new(
         device: &'a Device,
         command_buffer: vk::CommandBuffer,
         scratch: Scratch,
         timestamps: Option<Timestamps>,
         plan: &Plan<'_>,
-        pipeline: impl Fn(&Variant) -> Result<vk::Pipeline>,
+        known: impl Fn(&Variant) -> Option<vk::Pipeline>,
     ) -> Result<Self> {
+        let pipeline = |variant: &Variant| known(variant).map_or_else(|| device.missing_pipeline(*variant), Ok);
         let pipelines = plan.variants.iter().map(pipeline).collect::<Result<_>>()?;
         Ok(Self { device, command_buffer, scratch, pipelines, timestamps, bound: None })
     }

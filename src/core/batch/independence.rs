@@ -2,7 +2,7 @@
 //!
 //! The ranges of all problems go into a buffer of fixed size, as spans. A full buffer is sorted by address; neighbors
 //! are compared, and neighbors without a gap between them are joined. So a batch takes one pass over its problems,
-//! whatever their order, if the buffer holds all spans or if the arrays lie one behind the other.
+//! whatever their order, if the buffer holds all spans or if the arrays are adjacent.
 //!
 //! Where spans outnumber the buffer, the first pass guesses: it also joins neighbors that have a small gap between
 //! them. A range that lies in such a gap makes the guess fail. Then passes over rising windows of addresses decide.

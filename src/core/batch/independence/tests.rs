@@ -103,11 +103,11 @@ proptest! {
         if batch.is_empty() {
             return Ok(());
         }
-        let (whose, place, offset, size, written) = planted;
-        let range = whose.get(&batch)[0].range;
+        let (problem_index, index, offset, size, written) = planted;
+        let range = problem_index.get(&batch)[0].range;
         let address = if at_end { range.end() } else { range.address };
         let mut batch = batch.clone();
-        batch.insert(place.index(batch.len() + 1), problem([((address + offset).saturating_sub(1), size, written)]));
+        batch.insert(index.index(batch.len() + 1), problem([((address + offset).saturating_sub(1), size, written)]));
         assert_right(&batch);
     }
 }
