@@ -300,10 +300,10 @@ impl Profiles<'_> {
         }
     }
 
-    /// Lavapipe ends all loops of an invocation after 65,535 iterations: where tiles are late, no workgroup takes
-    /// several.
+    /// Lavapipe ends all loops of an invocation after 65,535 iterations. Where tiles are late, or waits are long and a
+    /// thread gets no time, no workgroup takes several.
     fn tamed(&self, mut profile: Profile) -> Profile {
-        if self.facts.is_cpu && profile.hooks.delay_every != 0 {
+        if self.facts.is_cpu && (profile.hooks.delay_every != 0 || profile.spin_limit > 4) {
             for shapes in profile.sort_shapes_mut() {
                 shapes.tiles.iter_mut().chain(&mut shapes.counted).for_each(|sized| sized.shape.groups = 0);
                 shapes.ring.iter_mut().chain(&mut shapes.few_bins).for_each(|shape| shape.groups = 0);

@@ -37,6 +37,12 @@ impl Setup {
     fn profile(self, native: &Context) -> Option<Profile> {
         let facts = native.device().facts();
         let widest = facts.max_lanes.max(64);
+        // Few workgroups for many tiles. Lavapipe counts the iterations of all loops of an invocation, and ends loops at
+        // a limit. So these workgroups wait briefly, or one whose thread gets no time would take the other over that
+        // limit.
+        let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
+        let built_in = native.device().profile();
+        let spin_limit = if groups != 0 && facts.is_cpu { 8 } else { built_in.spin_limit };
         let profile = |lanes, threads, tiles: &[SizedTile]| {
             let second = match self {
                 // Merging uses no subgroups: one setup suffices, the one that runs every kind of sort.
@@ -91,7 +97,8 @@ impl Setup {
                 // Few, so that a workgroup's chunk has several tiles and spans problems.
                 histogram_groups: 5,
                 max_groups_x: 7,
-                ..native.device().profile().clone()
+                spin_limit,
+                ..built_in.clone()
             }
         };
         let with_hooks = |mut profile: Profile, set: &dyn Fn(&mut Hooks)| {
@@ -102,9 +109,6 @@ impl Setup {
             Self::Folded | Self::Emulated(32) => Ranking::VerifiedBySourceIndex,
             _ => Ranking::Ballots,
         };
-        // Few workgroups for many tiles. Not if tiles are late: lavapipe counts the iterations of all loops of an
-        // invocation, and ends loops at a limit.
-        let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
         let sized = |up_to, threads, items| SizedTile {
             up_to,
             shape: TileShape { ranking, swizzled: groups != 0, groups, ..Shape { threads, items }.into() },
@@ -148,8 +152,7 @@ impl Setup {
                 )
             },
             Self::Narrow => {
-                let max_groups_x = native.device().profile().max_groups_x;
-                Profile { max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }
+                Profile { max_groups_x: built_in.max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }
             }
             Self::Prefixes => {
                 let tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
