@@ -13,14 +13,15 @@
 #![cfg_attr(not(feature = "primitive"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
 /// Passes every primitive to a macro: feature, module, the variant of `Request` with handle and info, the info in C,
-/// and the file of what its kernels share with the host. The other crates of the workspace use it, too.
+/// the file of what its kernels share with the host, and the file of its settings in profiles. The other crates of the
+/// workspace use it, too.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! primitives {
     ($to:ident) => {
         $to! {
-            "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo, "sort/interface.rs";
-            "split": split, Split(Splitter, SplitInfo), TrmSplitInfo, "split/interface.rs";
+            "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo, "sort/interface.rs", "sort/settings.rs";
+            "split": split, Split(Splitter, SplitInfo), TrmSplitInfo, "split/interface.rs", "split/settings.rs";
         }
     };
 }
@@ -35,6 +36,7 @@ pub mod kernels;
 mod loader;
 #[cfg(feature = "radix")]
 mod merge;
+mod profile;
 #[cfg(feature = "radix")]
 #[doc(hidden)]
 pub mod radix;

@@ -18,7 +18,7 @@ pub use merge::*;
 pub use radix::*;
 
 macro_rules! interfaces {
-    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal;)*) => {
+    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
         $(
             #[path = $interface]
             pub(crate) mod $module;

@@ -204,7 +204,7 @@ fn ranks_are_for_sorts_alone() {
 fn long_lines_are_folded() {
     let [_, keys_scan, ..] = sorters(&LEAST);
     let largest = record(&keys_scan, &info(0, Count::host(1 << 30)));
-    let tile = Profile::for_device(&LEAST).sort_keys.tiles.last().expect("profiles have tiles").shape.tile();
+    let tile = Profile::for_device(&LEAST).radix.keys.tiles.last().expect("profiles have tiles").shape.tile();
     let tiles = u64::from((1u32 << 30).div_ceil(tile));
     let mut folded = 0;
     for dispatch in largest.iter().filter_map(|command| command.strip_prefix("dispatch ")) {
@@ -359,7 +359,7 @@ fn splits_of_few_items() {
     let splitter = Splitter::new(&fake::device(&NVIDIA), &SplitterInfo::pairs(8, BucketFunction::default()).batches());
     let splitter = splitter.expect("numbers are always to be had");
     let profile = Profile::for_device(&NVIDIA);
-    let few = profile.sort_pairs.single_dispatch.last().expect("it is measured").up_to;
+    let few = profile.split.pairs.single_dispatch.last().expect("it is measured").up_to;
     let all_at_once = &["split_single_dispatch", "split_single_dispatch_info"][..];
     let looking_back = &["radix_histogram", "radix_onesweep", "split_bucket_info"][..];
     let counted_first = &["radix_count", "radix_spine", "radix_reorder", "split_bucket_info"][..];
@@ -369,8 +369,8 @@ fn splits_of_few_items() {
         (4097, all_at_once, 5),
         (few, all_at_once, 5),
         (few + 1, looking_back, 5),
-        (profile.direct_up_to, looking_back, 5),
-        (profile.direct_up_to + 1, counted_first, 5),
+        (profile.radix.direct_up_to, looking_back, 5),
+        (profile.radix.direct_up_to + 1, counted_first, 5),
     ] {
         let of = |i: u64| {
             let SortInfo { count, keys, values, scratch, .. } = info(2 * i, Count::host(size));

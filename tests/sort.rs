@@ -35,7 +35,7 @@ use libtest_mimic::Trial;
 use std::cell::OnceCell;
 use std::process::ExitCode;
 use trommel::host::Context;
-use trommel::tuning::{ItemShapes, Profile};
+use trommel::tuning::{ItemKind, Profile, radix, sort};
 use trommel::{KeyType, Layout, Order, Placement, Sorter, SorterInfo, Strategy, ValueType};
 
 /// One case of the product of kinds and setups.
@@ -65,13 +65,11 @@ impl Case {
         })
     }
 
-    pub(crate) fn shapes(&self) -> &ItemShapes {
+    /// The shapes of radix passes, and those of sorts, that the case uses.
+    pub(crate) fn shapes(&self) -> (&radix::Shapes, &sort::Shapes) {
         let (profile, info) = (self.profile(), self.sorter.info());
-        match (info.key.bits() > 32, info.value == ValueType::None) {
-            (true, _) => &profile.sort_long,
-            (false, true) => &profile.sort_keys,
-            (false, false) => &profile.sort_pairs,
-        }
+        let kind = ItemKind::of(info.key.bits().div_ceil(32), info.value.size());
+        (&profile.radix[kind], &profile.sort[kind])
     }
 
     pub(crate) fn profile(&self) -> &Profile {
@@ -80,17 +78,17 @@ impl Case {
 
     /// The largest problem of one workgroup.
     pub(crate) fn small(&self) -> usize {
-        self.shapes().small.last().map_or(0, |shape| shape.tile() as usize)
+        self.shapes().1.small.last().map_or(0, |shape| shape.tile() as usize)
     }
 
     /// The largest problem that is ranked by all workgroups, if any.
     pub(crate) fn ranked(&self) -> Option<usize> {
-        self.shapes().ranked.last().map(|ranked| ranked.up_to as usize)
+        self.shapes().1.ranked.last().map(|ranked| ranked.up_to as usize)
     }
 
     /// Keys of some tiles, and a few more.
     pub(crate) fn tiles(&self, tiles: usize) -> usize {
-        self.shapes().tiles.last().map_or(0, |sized| sized.shape.tile() as usize) * tiles + 37
+        self.shapes().0.tiles.last().map_or(0, |sized| sized.shape.tile() as usize) * tiles + 37
     }
 }
 

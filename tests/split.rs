@@ -38,6 +38,7 @@ use recording::{
 };
 use std::process::ExitCode;
 use trommel::host::Context;
+use trommel::tuning::ItemKind;
 use trommel::{BucketFunction, KeyType, Splitter, SplitterInfo, Strategy, ValueType};
 
 const fn items(key: KeyType, value: ValueType) -> SplitterInfo {
@@ -72,12 +73,8 @@ impl Case {
     fn tiles(&self, tiles: usize) -> usize {
         let (profile, info) = (self.context.device().profile(), self.splitter.info());
         let long = info.key.bits() > 32 && matches!(info.function, BucketFunction::Bits { .. }) && info.buckets <= 256;
-        let shapes = match (long, info.value == ValueType::None) {
-            (true, _) => &profile.sort_long,
-            (false, true) => &profile.sort_keys,
-            (false, false) => &profile.sort_pairs,
-        };
-        shapes.tiles.last().map_or(0, |sized| sized.shape.tile() as usize) * tiles + 37
+        let kind = ItemKind::of(if long { 2 } else { 1 }, info.value.size());
+        profile.radix[kind].tiles.last().map_or(0, |sized| sized.shape.tile() as usize) * tiles + 37
     }
 
     fn draw(&self, keys: Keys, n: usize, seed: u64) -> Job<'_> {

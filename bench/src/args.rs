@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Single-workgroup sorts by rising tile, as `256x4/merge,512x8`; `none` for none.
     #[arg(long, value_parser = parse_small)]
     pub(crate) small: Option<SmallShapes>,
-    /// Replaces a line of the profile, as `prefixes_up_to=1048576`. May be repeated.
+    /// Replaces a line of the profile, as `radix.direct_up_to=1048576`. May be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// A profile, such as `--tune` writes, instead of the device's built-in one.
@@ -107,27 +107,23 @@ pub(crate) struct SmallShapes(pub(crate) Vec<SmallShape>);
 impl Args {
     /// `profile` with the shapes and lines that the command line asks for.
     pub(crate) fn reshape(&self, mut profile: Profile) -> anyhow::Result<Profile> {
-        for shapes in profile.sort_shapes_mut() {
-            if let Some(shape) = self.shape {
-                shapes.counted.clear();
-                shapes.single_dispatch.clear();
-                (shapes.ring, shapes.few_bins) = (None, None);
-                let last = shapes.tiles.pop();
-                shapes.tiles.clear();
-                shapes.tiles.extend(last.map(|last| SizedTile { shape, ..last }));
-            }
-            if let Some(small) = &self.small {
-                // Small arrays would take the ranked shapes otherwise.
-                shapes.ranked.clear();
-                shapes.small = small.0.iter().copied().collect();
-            }
+        let mut lines = Vec::new();
+        if let Some(shape) = self.shape {
+            let others = ["counted", "single_dispatch", "ring", "few_bins"];
+            lines.extend(others.map(|member| (member, String::new())));
+            lines.push(("tiles", SizedTile { up_to: u32::MAX, shape }.to_string()));
+        }
+        if let Some(SmallShapes(small)) = &self.small {
+            // Small arrays would take the ranked shapes otherwise.
+            lines.push(("ranked", String::new()));
+            lines.push(("small", small.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")));
+        }
+        for (member, value) in lines {
+            profile = profile.with_member(member, &value)?;
         }
         self.set.iter().try_fold(profile, |profile, line| {
             let (name, value) = line.split_once('=').with_context(|| format!("\"{line}\" is not NAME=VALUE"))?;
-            let text = profile.to_string();
-            let is_named = |line: &&str| line.split_once('=').is_some_and(|(known, _)| known.trim() == name.trim());
-            let kept: Vec<_> = text.lines().filter(|line| !is_named(line)).collect();
-            Ok(format!("{}\n{name} = {value}", kept.join("\n")).parse()?)
+            Ok(profile.with_line(name.trim(), value.trim())?)
         })
     }
 
@@ -182,7 +178,7 @@ pub(crate) fn any_profile() -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trommel::tuning::{Ranking, Shape};
+    use trommel::tuning::{ItemKind, Ranking, Shape};
 
     fn parse(line: &str) -> Result<Args, clap::Error> {
         Args::try_parse_from(line.split_whitespace())
@@ -240,8 +236,8 @@ mod tests {
     #[test]
     fn lines_replace_those_of_the_profile() {
         let set = |lines: &str| parse(&format!("trommel-bench {lines}")).unwrap().reshape(any_profile());
-        let profile = set("--set prefixes_up_to=9 --set small_ranking=verified").unwrap();
-        assert_eq!((profile.prefixes_up_to, profile.small_ranking), (9, Ranking::Verified));
+        let profile = set("--set sort.prefixes_up_to=9 --set small_ranking=verified").unwrap();
+        assert_eq!((profile.sort.prefixes_up_to, profile.sort.small_ranking), (9, Ranking::Verified));
         for (line, why) in
             [("spin", "is not NAME=VALUE"), ("spins=3", "spins is unknown"), ("spin_limit=x", "is not a number")]
         {
@@ -254,12 +250,13 @@ mod tests {
     fn shapes_replace_those_of_the_profile() {
         let profile =
             parse("trommel-bench --shape 128x6/verified --small none").unwrap().reshape(any_profile()).unwrap();
-        for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
-            assert!(shapes.small.is_empty());
-            assert_eq!(shapes.tiles.len(), 1, "one shape serves every size");
-            assert_eq!(shapes.tiles[0].up_to, u32::MAX);
+        for kind in ItemKind::ALL {
+            assert!(profile.sort[kind].small.is_empty());
+            let tiles = &profile.radix[kind].tiles;
+            assert_eq!(tiles.len(), 1, "one shape serves every size");
+            assert_eq!(tiles[0].up_to, u32::MAX);
             assert_eq!(
-                shapes.tiles[0].shape,
+                tiles[0].shape,
                 TileShape { ranking: Ranking::Verified, ..Shape { threads: 128, items: 6 }.into() }
             );
         }

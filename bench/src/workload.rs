@@ -3,11 +3,12 @@
 use crate::arrays::{ArrayInfo, Contents, Memory, Table};
 use crate::handles::Handles;
 use crate::inputs::{Keys, Source};
-use crate::shapes::{Kind, Role};
+use crate::shapes::Role;
 use ash::vk;
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
+use trommel::tuning::ItemKind;
 use trommel::{Device, Request, Scratch, Timestamps};
 
 /// A primitive: its cases, and its part in the other modes of the program.
@@ -31,7 +32,7 @@ pub(crate) trait Primitive: Sync {
     }
 
     /// The workloads that `--tune` times to choose a shape.
-    fn tuned(&self, _kind: Kind, _role: Role) -> Vec<Arc<dyn Workload>> {
+    fn tuned(&self, _kind: ItemKind, _role: Role) -> Vec<Arc<dyn Workload>> {
         Vec::new()
     }
 }

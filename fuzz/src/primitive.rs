@@ -327,6 +327,11 @@ pub trait Primitive: Sync {
     fn profile_lines(&self) -> &'static [Line] {
         &[]
     }
+
+    /// Values of lines, without lists of shapes, that every device can run.
+    fn plain_lines(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 }
 
 /// What a handle is made from.

@@ -3,19 +3,8 @@
 use crate::PRIMITIVES;
 use crate::random::Random;
 use anyhow::Context as _;
-use trommel::tuning::{ItemShapes, Ranking, Shape, SizedTile, SmallShape, TileShape};
+use trommel::tuning::{ItemKind, Ranking, Shape, SizedTile, SmallShape};
 use trommel::{DeviceFacts, Profile, Strategy};
-
-/// `profile` with one line that says something else.
-///
-/// # Errors
-/// Where a profile has no such line, or the value cannot be read.
-pub fn with_line(profile: &Profile, name: &str, value: &str) -> anyhow::Result<Profile> {
-    let text = profile.to_string();
-    let is_named = |line: &str| line.split_once('=').is_some_and(|(known, _)| known.trim() == name);
-    let lines: Vec<_> = text.lines().filter(|line| !is_named(line)).collect();
-    Ok(format!("{}\n{name} = {value}", lines.join("\n")).parse()?)
-}
 
 /// The lines in which a profile differs from another one, as `--set` takes them.
 pub fn differences(profile: &Profile, from: &Profile) -> Vec<(String, String)> {
@@ -25,6 +14,17 @@ pub fn differences(profile: &Profile, from: &Profile) -> Vec<(String, String)> {
         .filter_map(|this| this.split_once('='))
         .map(|(name, value)| (name.trim().into(), value.trim().into()))
         .collect()
+}
+
+/// `profile` with the line of this name as `other` has it.
+///
+/// # Errors
+/// If the other profile has no such line, and the line has no default value.
+pub fn with_line_of(profile: &Profile, name: &str, other: &Profile) -> trommel::Result<Profile> {
+    let [these, those] = [profile, other].map(ToString::to_string);
+    let is_named = |line: &&str| line.split_once('=').is_some_and(|(known, _)| known.trim() == name);
+    let lines: Vec<_> = these.lines().filter(|line| !is_named(line)).chain(those.lines().filter(is_named)).collect();
+    lines.join("\n").parse()
 }
 
 /// Lines of the command line, applied to every profile.
@@ -47,9 +47,9 @@ impl Forced {
     /// `profile` with these lines.
     ///
     /// # Errors
-    /// As [`with_line`].
-    pub fn apply(&self, profile: Profile) -> anyhow::Result<Profile> {
-        self.0.iter().try_fold(profile, |profile, (name, value)| with_line(&profile, name, value))
+    /// As [`Profile::with_line`].
+    pub fn apply(&self, profile: Profile) -> trommel::Result<Profile> {
+        self.0.iter().try_fold(profile, |profile, (name, value)| profile.with_line(name, value))
     }
 }
 
@@ -67,60 +67,48 @@ pub struct Profiles<'a> {
 /// Draws the value of a line.
 pub type Draw = fn(&Draws<'_>, &mut Random) -> String;
 
-/// A line of a profile: its name, and what draws a value.
+/// Lines of a profile: their name, in which `*` stands for each kind of items, and what draws a value.
 pub type Line = (&'static str, Draw);
 
-/// Lines apart from those of [`SHAPES`], those of primitives and those that say what subgroups are.
+/// Lines apart from those of primitives and those that say what subgroups are.
 const LINES: &[Line] = &[
     ("strategy", |_, random| random.pick(&Strategy::ALL).name().into()),
-    ("prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
-    ("merge_fan", |_, random| random.pick(&[2, 4, 8, 16, 32]).to_string()),
-    ("driver_specializes_subgroup_tiles", |_, random| random.chance(1, 4).to_string()),
     ("plain_threads", |draws, random| draws.threads(random).to_string()),
-    ("histogram_groups", |_, random| random.log_between(1, 600).to_string()),
-    ("direct_up_to", |draws, random| draws.size(random).to_string()),
-    ("all_digits_up_to", |draws, random| draws.size(random).to_string()),
     ("window", |_, random| random.between(1, 32).to_string()),
     ("ring_window", |_, random| random.between(1, 32).to_string()),
-    ("ring_entries", |_, random| (1u32 << random.between(2, 10)).to_string()),
-    ("ring_reach", |_, random| random.log_between(1, 900).to_string()),
-    ("small_ranking", |_, random| draw_ranking(random).into()),
     ("spin_limit", |draws, random| {
         random.pick(if draws.facts.is_cpu { &[1, 4, 64] } else { &[1, 2, 16, 256, 4096] }).to_string()
     }),
-    ("wrong_ranks", |_, random| random.pick(&[false, false, true]).to_string()),
-    ("delay_every", |_, random| random.pick(&[0, 0, 0, 2, 3, 7]).to_string()),
     ("max_groups_x", |draws, random| random.pick(&[1, 2, 3, 7, 64, 1000, 65535, draws.facts.max_groups_x]).to_string()),
+    ("radix.*.tiles", |draws, random| draws.sized_tiles(random, 1)),
+    ("radix.*.ring", |draws, random| draws.list(random, 1, Draws::tile)),
+    ("radix.*.few_bins", |draws, random| draws.list(random, 1, Draws::tile)),
+    ("radix.*.segments", |draws, random| draws.shape(random, 16) + random.pick(&["", "/merge"])),
+    ("radix.driver_specializes_subgroup_tiles", |_, random| random.chance(1, 4).to_string()),
+    ("radix.histogram_groups", |_, random| random.log_between(1, 600).to_string()),
+    ("radix.direct_up_to", |draws, random| draws.size(random).to_string()),
+    ("radix.all_digits_up_to", |draws, random| draws.size(random).to_string()),
+    ("merge.fan", |_, random| random.pick(&[2, 4, 8, 16, 32]).to_string()),
+    ("hooks.ring_entries", |_, random| (1u32 << random.between(2, 10)).to_string()),
+    ("hooks.ring_reach", |_, random| random.log_between(1, 900).to_string()),
+    ("hooks.wrong_ranks", |_, random| random.pick(&[false, false, true]).to_string()),
+    ("hooks.delay_every", |_, random| random.pick(&[0, 0, 0, 2, 3, 7]).to_string()),
 ];
 
-/// Lines that there are for each kind of items, behind its name.
-const SHAPES: &[Line] = &[
-    ("ranked", |draws, random| draws.list(random, 2, Draws::ranked)),
-    ("small", |draws, random| draws.list(random, 4, Draws::small)),
-    ("merges", |draws, random| draws.list(random, 3, Draws::merge)),
-    ("tiles", |draws, random| draws.sized_tiles(random, 1)),
-    ("ring", |draws, random| draws.list(random, 1, Draws::tile)),
-    ("few_bins", |draws, random| draws.list(random, 1, Draws::tile)),
-    ("counted", |draws, random| draws.sized_tiles(random, 0)),
-    ("single_dispatch", |draws, random| draws.list(random, 2, Draws::single_dispatch)),
-    ("segments", |draws, random| draws.shape(random, 16) + random.pick(&["", "/merge"])),
-];
-
-/// The names before those of [`SHAPES`] in the lines of a profile.
-fn kinds_of_items(profile: &Profile) -> Vec<String> {
-    let first = format!(".{}", SHAPES[0].0);
-    let text = profile.to_string();
-    text.lines().filter_map(|line| line.split_once('=')?.0.trim().strip_suffix(&first)).map(str::to_owned).collect()
-}
-
-/// The lines of [`LINES`] and of primitives.
-fn lines() -> impl Iterator<Item = &'static Line> {
-    LINES.iter().chain(PRIMITIVES.iter().flat_map(|primitive| primitive.profile_lines()))
+/// Every line that is drawn, those of primitives included.
+fn lines() -> Vec<(String, Draw)> {
+    let of_primitives = PRIMITIVES.iter().flat_map(|primitive| primitive.profile_lines());
+    let each = |(name, draw): &Line| {
+        let kinds: &[ItemKind] = if name.contains('*') { &ItemKind::ALL } else { &[ItemKind::Keys] };
+        kinds.iter().map(|kind| (name.replace('*', kind.name()), *draw)).collect::<Vec<_>>()
+    };
+    LINES.iter().chain(of_primitives).flat_map(each).collect()
 }
 
 const THREADS: &[u32] = &[64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024];
 
-fn draw_ranking(random: &mut Random) -> &'static str {
+/// A ranking by name.
+pub(crate) fn draw_ranking(random: &mut Random) -> &'static str {
     let ranking = random.pick(&[
         Ranking::Ballots,
         Ranking::Verified,
@@ -144,7 +132,7 @@ impl Draws<'_> {
     }
 
     /// A count at which paths change.
-    fn size(&self, random: &mut Random) -> u32 {
+    pub(crate) fn size(&self, random: &mut Random) -> u32 {
         let large = if self.facts.is_cpu { 2000 } else { 1 << 18 };
         match random.below(4) {
             0 => random.pick(&[0, 1, 64, 1000]),
@@ -167,34 +155,34 @@ impl Draws<'_> {
         format!("{shape}{ranking}{}{groups}", random.pick(&["", "/swizzled"]))
     }
 
-    fn small(&self, random: &mut Random) -> String {
+    pub(crate) fn small(&self, random: &mut Random) -> String {
         self.shape(random, 32) + random.pick(&["", "/buckets", "/buckets", "/merge"])
     }
 
-    fn merge(&self, random: &mut Random) -> String {
+    pub(crate) fn merge(&self, random: &mut Random) -> String {
         let up_to = random.log_between(100, if self.facts.is_cpu { 3000 } else { 1 << 20 });
         format!("{up_to}:{}/{}", self.shape(random, 16), self.shape(random, 16))
     }
 
-    fn ranked(&self, random: &mut Random) -> String {
+    pub(crate) fn ranked(&self, random: &mut Random) -> String {
         let up_to = random.log_between(64, if self.facts.is_cpu { 2000 } else { 1 << 14 });
         let [above, above_in_place] = [(); 2].map(|()| random.between(0, up_to));
         format!("{above},{above_in_place}..{up_to}:{}/{}", self.threads(random), 1 << random.between(2, 7))
     }
 
-    fn single_dispatch(&self, random: &mut Random) -> String {
+    pub(crate) fn single_dispatch(&self, random: &mut Random) -> String {
         let up_to = random.log_between(64, if self.facts.is_cpu { 2000 } else { 1 << 15 });
         format!("{up_to}:{}", self.shape(random, 8))
     }
 
     /// Up to so many entries, by rising size where they begin with one.
-    fn list(&self, random: &mut Random, most: u32, entry: fn(&Self, &mut Random) -> String) -> String {
+    pub(crate) fn list(&self, random: &mut Random, most: u32, entry: fn(&Self, &mut Random) -> String) -> String {
         let mut entries: Vec<String> = (0..random.between(0, most)).map(|_| entry(self, random)).collect();
         entries.sort_by_key(|entry| size_of_entry(entry));
         entries.join(" ")
     }
 
-    fn sized_tiles(&self, random: &mut Random, least: u32) -> String {
+    pub(crate) fn sized_tiles(&self, random: &mut Random, least: u32) -> String {
         let count = random.between(least, 4);
         let mut sizes: Vec<u32> = (1..count).map(|_| self.size(random)).collect();
         sizes.sort_unstable();
@@ -224,10 +212,7 @@ impl Profiles<'_> {
         let threads: Vec<u32> =
             THREADS.iter().copied().filter(|threads| threads.is_multiple_of(widest) && *threads <= most).collect();
         let draws = Draws { facts: self.facts, threads };
-        let mut lines: Vec<(String, Draw)> = lines().map(|(name, draw)| ((*name).to_owned(), *draw)).collect();
-        for kind in kinds_of_items(self.built_in) {
-            lines.extend(SHAPES.iter().map(|(name, draw)| (format!("{kind}.{name}"), *draw)));
-        }
+        let mut lines = lines();
         random.shuffle(&mut lines);
         lines.truncate(if near { random.between(1, 6) as usize } else { lines.len() });
         for (name, draw) in lines {
@@ -235,7 +220,7 @@ impl Profiles<'_> {
                 continue;
             }
             for _ in 0..8 {
-                match self.accepted(with_line(&profile, &name, &draw(&draws, random))) {
+                match self.accepted(profile.with_line(&name, &draw(&draws, random))) {
                     Some(accepted) => {
                         profile = accepted;
                         break;
@@ -247,7 +232,7 @@ impl Profiles<'_> {
         (self.tamed(profile), refused)
     }
 
-    fn accepted(&self, profile: anyhow::Result<Profile>) -> Option<Profile> {
+    fn accepted(&self, profile: trommel::Result<Profile>) -> Option<Profile> {
         self.forced.apply(profile.ok()?).ok()?.checked(self.facts).ok()
     }
 
@@ -277,22 +262,19 @@ impl Profiles<'_> {
                 ])
             };
             let mut profile = Profile { lanes, emulated_subgroups, ..self.built_in.clone() };
-            let threads = self.widest(&profile).max(64);
-            let shape = Shape { threads, items: 1 };
-            for shapes in profile.sort_shapes_mut() {
-                *shapes = ItemShapes {
-                    tiles: [SizedTile { up_to: u32::MAX, shape: TileShape::from(shape) }].into_iter().collect(),
-                    segments: SmallShape::radix(threads, 1),
-                    ranked: Default::default(),
-                    small: Default::default(),
-                    merges: Default::default(),
-                    ring: None,
-                    few_bins: None,
-                    counted: Default::default(),
-                    single_dispatch: Default::default(),
-                };
+            profile.plain_threads = self.widest(&profile).max(64);
+            // Lists of shapes may be empty.
+            for (name, _) in lines() {
+                profile = profile.with_line(&name, "").unwrap_or(profile);
             }
-            (profile.sort_finish, profile.plain_threads, profile.prefixes_up_to) = (shape, threads, 0);
+            for (name, value) in PRIMITIVES.iter().flat_map(|primitive| primitive.plain_lines()) {
+                profile = profile.with_line(name, value).unwrap_or(profile);
+            }
+            let plain = Shape { threads: profile.plain_threads, items: 1 };
+            for kind in ItemKind::ALL {
+                profile.radix[kind].tiles = [SizedTile { up_to: u32::MAX, shape: plain.into() }].into_iter().collect();
+                profile.radix[kind].segments = SmallShape::radix(plain.threads, plain.items);
+            }
             match self.accepted(Ok(profile)) {
                 Some(profile) => return profile,
                 None => *refused += 1,
@@ -302,31 +284,30 @@ impl Profiles<'_> {
 
     /// Lavapipe ends all loops of an invocation after 65,535 iterations. Where tiles are late, or waits are long and a
     /// thread gets no time, no workgroup takes several.
-    fn tamed(&self, mut profile: Profile) -> Profile {
-        if self.facts.is_cpu && (profile.hooks.delay_every != 0 || profile.spin_limit > 4) {
-            for shapes in profile.sort_shapes_mut() {
-                shapes.tiles.iter_mut().chain(&mut shapes.counted).for_each(|sized| sized.shape.groups = 0);
-                shapes.ring.iter_mut().chain(&mut shapes.few_bins).for_each(|shape| shape.groups = 0);
-            }
+    fn tamed(&self, profile: Profile) -> Profile {
+        if !self.facts.is_cpu || profile.hooks.delay_every == 0 && profile.spin_limit <= 4 {
+            return profile;
         }
-        profile
+        // The number of workgroups follows a star.
+        let text = profile.to_string();
+        let mut parts = text.split('*');
+        let first = parts.next().unwrap_or_default().to_owned();
+        let rest = parts.map(|part| part.trim_start_matches(|letter: char| letter.is_ascii_digit()));
+        rest.fold(first, |text, part| text + part).parse().unwrap_or(profile)
     }
 }
 
-/// Counts at which a profile takes another path: sizes of its lines and of its tiles.
+/// Counts at which a profile takes another path: the numbers of its lines, and the items of its shapes.
 pub fn borders(profile: &Profile, facts: &DeviceFacts) -> Vec<u32> {
-    let mut all =
-        vec![facts.min_lanes, facts.max_lanes, profile.plain_threads, profile.direct_up_to, profile.all_digits_up_to];
-    for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
-        let tiles = shapes.tiles.iter().chain(&shapes.counted).chain(&shapes.single_dispatch);
-        all.extend(tiles.flat_map(|sized| [sized.up_to, sized.shape.tile(), sized.shape.shape.threads]));
-        all.extend(shapes.ring.iter().chain(&shapes.few_bins).map(|tile| tile.tile()));
-        let small = shapes.small.iter().chain([&shapes.segments]);
-        all.extend(small.flat_map(|small| [small.tile(), small.shape.threads, small.tile() * 3 / 4]));
-        all.extend(shapes.merges.iter().flat_map(|merge| [merge.up_to, merge.run.tile(), merge.window.tile()]));
-        all.extend(
-            shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to, ranked.items]),
-        );
+    let mut all = vec![facts.min_lanes, facts.max_lanes];
+    for value in profile.to_string().lines().filter_map(|line| line.split_once('=')).map(|(_, value)| value) {
+        for part in value.split(|letter: char| !letter.is_ascii_digit() && letter != 'x') {
+            let mut numbers = part.split('x').filter_map(|number| number.parse::<u32>().ok());
+            let [threads, items] = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(1)];
+            // Workgroups that sort segments search three quarters of their items for starts.
+            let tile = threads.saturating_mul(items);
+            all.extend([threads, tile, tile / 4 * 3]);
+        }
     }
     all.sort_unstable();
     all.dedup();
@@ -371,9 +352,7 @@ mod tests {
                     values.entry(name.to_owned()).or_default().push(value.to_owned());
                 }
             }
-            let kinds = kinds_of_items(&built_in);
-            let shapes = SHAPES.iter().flat_map(|(name, _)| kinds.iter().map(move |kind| format!("{kind}.{name}")));
-            for name in lines().map(|(name, _)| (*name).to_owned()).chain(shapes) {
+            for (name, _) in lines() {
                 assert!(values.contains_key(&format!("{name} ")), "{name} is never drawn");
             }
             for (name, values) in &values {
@@ -382,7 +361,7 @@ mod tests {
                 assert!(varies, "{name} is always {:?}", values[0]);
             }
             assert!(refused < 60 * 60, "{refused} draws were refused");
-            let small = &values["sort_pairs.small "];
+            let small = &values["sort.pairs.small "];
             assert!(
                 ["/buckets", "/merge"].iter().all(|method| small.iter().any(|value| value.contains(method))),
                 "{small:?}"
@@ -395,13 +374,13 @@ mod tests {
         let facts = facts(false, (32, 32));
         let built_in = Profile::for_device(&facts);
         let forced =
-            Forced::new(&["small_ranking = verified".into(), "sort_pairs.small=192x4/buckets".into()]).unwrap();
+            Forced::new(&["small_ranking = verified".into(), "sort.pairs.small=192x4/buckets".into()]).unwrap();
         let built_in = forced.apply(built_in).unwrap();
         let profiles = Profiles { facts: &facts, built_in: &built_in, forced: &forced };
         for seed in 0..50 {
             let profile = profiles.draw(&mut Random::of(&[seed])).0;
-            assert_eq!(profile.small_ranking, Ranking::Verified);
-            assert_eq!(profile.sort_pairs.small[..], [SmallShape::buckets(192, 4)]);
+            assert_eq!(profile.sort.small_ranking, Ranking::Verified);
+            assert_eq!(profile.sort.pairs.small[..], [SmallShape::buckets(192, 4)]);
         }
         assert!(Forced::new(&["spin".into()]).is_err());
         assert!(Forced::new(&["spins=3".into()]).unwrap().apply(built_in).is_err());
@@ -415,7 +394,7 @@ mod tests {
         let profile = Profiles { facts: &facts, built_in: &built_in, forced: &forced }.draw(&mut Random::of(&[3])).0;
         let lines = differences(&profile, &built_in);
         let back =
-            lines.iter().try_fold(built_in.clone(), |profile, (name, value)| with_line(&profile, name, value)).unwrap();
+            lines.iter().try_fold(built_in.clone(), |profile, (name, value)| profile.with_line(name, value)).unwrap();
         assert_eq!(back, profile);
         assert!(differences(&built_in, &built_in).is_empty());
     }

@@ -2,7 +2,7 @@
 
 use crate::arena::Poison;
 use crate::kind::{Case, Kind, Scope};
-use crate::profiles::{differences, with_line};
+use crate::profiles::{differences, with_line_of};
 use crate::tally::Tally;
 use crate::tester::{Outcome, Submission, Tester, Verdict};
 use std::fmt::Write as _;
@@ -87,9 +87,7 @@ fn simpler(kind: &Kind, case: &Case, scope: &Scope) -> Vec<(Kind, Case)> {
         same_kind(Case { is_batch: false, ..case.clone() });
     }
     let of_profile = differences(&kind.profile, &scope.built_in).into_iter().filter_map(|(name, _)| {
-        let built_in = scope.built_in.to_string();
-        let value = built_in.lines().filter_map(|line| line.split_once('=')).find(|(known, _)| known.trim() == name)?.1;
-        let profile = with_line(&kind.profile, &name, value.trim()).ok()?.checked(&scope.facts).ok()?;
+        let profile = with_line_of(&kind.profile, &name, &scope.built_in).ok()?.checked(&scope.facts).ok()?;
         Some(Kind { profile, ..kind.clone() })
     });
     let of_profile: Vec<_> = of_profile.map(|kind| (kind, case.clone())).collect();

@@ -15,4 +15,5 @@ pub(crate) mod plan;
 pub(crate) mod primitive;
 pub(crate) mod record;
 pub(crate) mod scratch;
+pub(crate) mod settings;
 pub(crate) mod specialize;

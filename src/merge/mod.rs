@@ -3,7 +3,7 @@
 
 #![cfg_attr(not(feature = "merge"), allow(dead_code, reason = "radix knows merges, too"))]
 
-use crate::tuning::{ItemShapes, SizedMerge, SmallShape};
+use crate::tuning::{SizedMerge, SmallShape};
 
 /// The parameters of a merge sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,8 +18,8 @@ pub(crate) struct Merging {
 impl Merging {
     /// Returns the merge sort for a maximum count and words of an item. None if the profile has none, or shared memory
     /// is too small.
-    pub(crate) fn new(shapes: &ItemShapes, fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
-        let sized = *shapes.merges.iter().find(|sized| max_count <= sized.up_to)?;
+    pub(crate) fn new(shapes: &[SizedMerge], fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
+        let sized = *shapes.iter().find(|sized| max_count <= sized.up_to)?;
         let mut merging = Self { sized, fan, levels: 0 };
         let bytes =
             [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
@@ -34,8 +34,8 @@ impl Merging {
     }
 
     /// The largest maximum count of each shape and number of levels.
-    pub(crate) fn ends(shapes: &ItemShapes, fan: u32) -> impl Iterator<Item = u32> {
-        shapes.merges.iter().flat_map(move |sized| {
+    pub(crate) fn ends(shapes: &[SizedMerge], fan: u32) -> impl Iterator<Item = u32> {
+        shapes.iter().flat_map(move |sized| {
             let full = std::iter::successors(Some(sized.run.tile()), move |items| items.checked_mul(fan));
             full.take_while(|items| *items < sized.up_to).chain([sized.up_to])
         })

@@ -7,7 +7,8 @@ use crate::kernels::Kernel;
 use crate::shared::{
     LEAST_LOOK_BACK_ROW, OUTPUT_RANKS, RADIX, SCAN_CHAINED, SCAN_LOOK_BACK, SCAN_RING, SCAN_RING_IN_ORDER,
 };
-use crate::tuning::{ItemShapes, Profile, Ranking, Shape, SizedTile, SmallMethod, SmallShape, Strategy, TileShape};
+use crate::tuning::radix::Shapes;
+use crate::tuning::{ItemKind, Profile, Ranking, Shape, SizedTile, SmallMethod, SmallShape, Strategy, TileShape};
 
 /// The configuration that plans depend on.
 #[derive(Clone, Copy, Debug)]
@@ -22,22 +23,23 @@ pub(crate) struct Config<'a> {
 }
 
 impl<'a> Config<'a> {
-    /// The profile's shapes for items of this format.
-    pub(crate) fn shapes(&self) -> &'a ItemShapes {
-        match (self.format.key_words, self.format.value_words) {
-            (1, 0) => &self.profile.sort_keys,
-            (1, _) => &self.profile.sort_pairs,
-            _ => &self.profile.sort_long,
-        }
+    /// The kind of items of this format.
+    pub(crate) fn kind(&self) -> ItemKind {
+        ItemKind::of(self.format.key_words, self.format.value_words)
+    }
+
+    /// The shapes of radix passes for items of this format.
+    pub(crate) fn shapes(&self) -> &'a Shapes {
+        &self.profile.radix[self.kind()]
     }
 
     /// The tile of passes in which subgroups rank, not workgroups.
-    fn tile_of_subgroups(&self) -> Option<TileShape> {
+    pub(crate) fn tile_of_subgroups(&self) -> Option<TileShape> {
         // A kernel without an emulated form runs on native subgroups, which are full.
         let own = self.profile.lanes == 0 || self.profile.emulated_subgroups;
         let lanes = if own { self.facts.max_lanes.max(self.profile.lanes) } else { self.profile.lanes };
         let shape = Shape { threads: lanes.max(LEAST_THREADS), items: SUBGROUP_ITEMS };
-        let driver_specializes = self.profile.driver_specializes_subgroup_tiles;
+        let driver_specializes = self.profile.radix.driver_specializes_subgroup_tiles;
         self.format.binning.by_subgroups.then_some(TileShape { driver_specializes, ..shape.into() })
     }
 
@@ -47,7 +49,7 @@ impl<'a> Config<'a> {
         let shapes = self.shapes();
         let ring = shapes.ring.filter(|_| self.in_ring());
         let few_bins = shapes.few_bins.filter(|_| !self.in_ring() && self.format.bins() <= FEW_BINS);
-        let direct_up_to = self.profile.direct_up_to;
+        let direct_up_to = self.profile.radix.direct_up_to;
         let serves = move |sized: &&SizedTile| {
             let [verified, last] = [sized.shape.ranking == Ranking::Verified, sized.up_to == u32::MAX];
             verifies || !verified || last || sized.up_to <= direct_up_to
@@ -57,24 +59,6 @@ impl<'a> Config<'a> {
             (None, Some(shape)) if sized.up_to > direct_up_to => SizedTile { shape, ..*sized },
             _ => *sized,
         })
-    }
-
-    /// Tiles of passes whose items are grouped, not sorted: those of subgroups, those that are counted before the
-    /// scatter, or else as [`Config::tiles`].
-    pub(crate) fn grouping_tiles(&self) -> impl Iterator<Item = SizedTile> + use<'a> {
-        let shapes = self.shapes();
-        let of_subgroups = self.tile_of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape });
-        let counted = if self.scan().is_none() { &shapes.counted[..] } else { &[] };
-        let many_bins = shapes.tiles.last().copied().filter(|_| self.format.bins() > MOST_COUNTED_BINS);
-        let of_counted = move |sized: &SizedTile| {
-            let mut of_bins = many_bins.filter(|_| sized.up_to == u32::MAX).unwrap_or(*sized);
-            of_bins.shape.driver_specializes = sized.shape.driver_specializes;
-            of_bins
-        };
-        let others = self.tiles(false).filter(|_| counted.is_empty());
-        of_subgroups
-            .into_iter()
-            .chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
     }
 
     /// Whether the keys fit the shared memory of a workgroup: merging holds all compared words there.
@@ -89,7 +73,7 @@ impl<'a> Config<'a> {
 
     /// Number of workgroups that count. The total number of threads is constant.
     pub(super) fn counting_groups(&self) -> u32 {
-        self.profile.histogram_groups * self.profile.plain_threads.div_ceil(self.counting_threads())
+        self.profile.radix.histogram_groups * self.profile.plain_threads.div_ceil(self.counting_threads())
     }
 
     /// The `SCAN_` constant; none for reduce-then-scan.
@@ -157,9 +141,6 @@ const SUBGROUP_ITEMS: u32 = 16;
 
 /// Largest number of bins that `few_bins` serves.
 const FEW_BINS: u32 = 32;
-
-/// Largest number of bins for the last shape of `counted`.
-const MOST_COUNTED_BINS: u32 = 64;
 
 /// Counters of a one-digit histogram that fit the minimum shared memory.
 const COUNTER_WORDS: u32 = 4096;

@@ -312,7 +312,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         let (profile, count) = (self.problems.config.profile, self.problems.count);
         let wanted = words.div_ceil(u64::from(profile.plain_threads * ITEMS_A_THREAD)).max(1);
         // At most as many as fill the device: the actual count may be small.
-        let most = (profile.histogram_groups / count).max(1);
+        let most = (profile.radix.histogram_groups / count).max(1);
         Groups::Fixed(count * u32::try_from(wanted).unwrap_or(most).min(most))
     }
 

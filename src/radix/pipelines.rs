@@ -64,7 +64,7 @@ pub(crate) fn variants<M: Method>(
         let config = Config { alone: recording.alone, ..config };
         let few = of_few.map(|strategy| Config { strategy, ..config });
         let ends = M::Algorithm::range_ends(config).chain(few.into_iter().flat_map(M::Algorithm::range_ends));
-        let ends = ends.chain([0, config.profile.all_digits_up_to, u32::MAX]);
+        let ends = ends.chain([0, config.profile.radix.all_digits_up_to, u32::MAX]);
         let mut counts: Vec<u32> =
             ends.flat_map(|end| [end, end.saturating_add(1)]).map(|count| count.min(config.format.max_count)).collect();
         counts.sort_unstable();

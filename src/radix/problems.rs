@@ -244,7 +244,7 @@ impl<'a> Problems<'a> {
         } else {
             0
         };
-        let is_large = most_items > config.profile.all_digits_up_to;
+        let is_large = most_items > config.profile.radix.all_digits_up_to;
         let mut problems = Self {
             config,
             outline,

@@ -170,10 +170,10 @@ impl Config<'_> {
             Constant::SegmentTile if format.segmented => self.shapes().segments.tile(),
             Constant::SegmentTile => 1,
             Constant::MaxGroupsX => self.profile.max_groups_x,
-            Constant::Fan => self.profile.merge_fan,
+            Constant::Fan => self.profile.merge.fan,
             // Of a window.
             Constant::Step => {
-                SizedMerge { up_to: 0, run: values.shape, window: values.shape }.step(self.profile.merge_fan)
+                SizedMerge { up_to: 0, run: values.shape, window: values.shape }.step(self.profile.merge.fan)
             }
             Constant::FullDigits => format.full_digits().into(),
             Constant::Interface | Constant::InterfaceKey => 0,

@@ -4,6 +4,7 @@ use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{self, Config, Outline, Start};
 use crate::shared::{FLAG_EVEN, FLAG_ODD, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX};
+use crate::tuning::sort::Shapes;
 use crate::tuning::{Shape, SizedRank, SizedTile, SmallMethod, SmallShape, TileShape};
 
 /// The algorithm for a problem, selected by its maximum count. Problems of the same algorithm share dispatches.
@@ -32,10 +33,10 @@ pub(crate) enum Finish {
 
 impl radix::Algorithm for Algorithm {
     fn of(config: &Config<'_>, max_count: u32) -> Self {
-        let (shapes, format) = (config.shapes(), &config.format);
+        let (shapes, format) = (config.sort_shapes(), &config.format);
         let sized = config.tiles(true).find(|sized| max_count <= sized.up_to);
         if format.segmented {
-            let whole = shapes.segments;
+            let whole = config.shapes().segments;
             return Self::Segments {
                 whole,
                 tiles: sized.map(|sized| sized.shape).filter(|_| max_count > whole.tile()),
@@ -48,8 +49,8 @@ impl radix::Algorithm for Algorithm {
         if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && config.holds(**small)) {
             return Self::Small(*small);
         }
-        let (fan, words) = (config.profile.merge_fan, format.merged_words());
-        if let Some(merging) = Merging::new(shapes, fan, words, config.facts.shared_memory, max_count) {
+        let (fan, words) = (config.profile.merge.fan, format.merged_words());
+        if let Some(merging) = Merging::new(&shapes.merges, fan, words, config.facts.shared_memory, max_count) {
             return Self::Merged(merging);
         }
         // A profile without tiles does not pass Profile::checked.
@@ -78,34 +79,41 @@ impl radix::Algorithm for Algorithm {
     }
 
     fn range_ends<'a>(config: Config<'a>) -> impl Iterator<Item = u32> + use<'a> {
-        let shapes = config.shapes();
+        let shapes = config.sort_shapes();
         // In segmented sorts, some of these change nothing, which is harmless.
-        let prefixes = Some(config.profile.prefixes_up_to).filter(|up_to| *up_to != 0);
-        let merged = Merging::ends(shapes, config.profile.merge_fan);
+        let prefixes = Some(config.profile.sort.prefixes_up_to).filter(|up_to| *up_to != 0);
+        let merged = Merging::ends(&shapes.merges, config.profile.merge.fan);
         let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
         shapes
             .small
             .iter()
             .map(|small| small.tile())
             .chain(config.tiles(true).map(|sized| sized.up_to))
-            .chain(config.format.segmented.then_some(shapes.segments.tile()))
+            .chain(config.format.segmented.then_some(config.shapes().segments.tile()))
             .chain(prefixes)
             .chain(merged)
             .chain(ranked)
     }
 }
 
+impl<'a> Config<'a> {
+    /// The shapes of sorts of this format.
+    fn sort_shapes(&self) -> &'a Shapes {
+        &self.profile.sort[self.kind()]
+    }
+}
+
 impl Algorithm {
     fn tiled(config: &Config<'_>, sized: SizedTile, max_count: u32) -> Self {
         let (profile, format) = (config.profile, &config.format);
-        let start = if sized.up_to <= profile.direct_up_to { Start::Direct } else { Start::Prepared };
+        let start = if sized.up_to <= profile.radix.direct_up_to { Start::Direct } else { Start::Prepared };
         // The number of passes is even, and smaller than the number of digits.
-        let prefixes = max_count <= profile.prefixes_up_to
+        let prefixes = max_count <= profile.sort.prefixes_up_to
             && start == Start::Prepared
             && config.scan().is_some()
             && format.digits() > PREFIX_DIGITS + 1
             && format.rule() != FLAG_ODD;
-        Self::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(profile.sort_finish) } else { Finish::Digits })
+        Self::Tiled(sized.shape, start, if prefixes { Finish::Prefixes(profile.sort.finish) } else { Finish::Digits })
     }
 }
 
@@ -114,7 +122,7 @@ pub(super) fn small_ranking(config: &Config<'_>) -> u32 {
     let format = &config.format;
     let verifies = config.orders_by_all_bits() || format.key_words == 1 && format.value_words != 0;
     if verifies {
-        config.ranked(config.profile.small_ranking as u32 & !RANKING_BY_SOURCE_INDEX)
+        config.ranked(config.profile.sort.small_ranking as u32 & !RANKING_BY_SOURCE_INDEX)
     } else {
         RANKING_BALLOTS
     }

@@ -17,10 +17,9 @@ pub(crate) enum Algorithm {
 
 impl radix::Algorithm for Algorithm {
     fn of(config: &Config<'_>, max_count: u32) -> Self {
-        let shapes = config.shapes();
-        let sized = config.grouping_tiles().find(|sized| max_count <= sized.up_to);
+        let sized = grouping_tiles(config).find(|sized| max_count <= sized.up_to);
         if config.format.segmented {
-            let whole = shapes.segments;
+            let whole = config.shapes().segments;
             return Self::Segments {
                 whole,
                 tiles: sized.map(|sized| sized.shape).filter(|_| max_count > whole.tile()),
@@ -53,7 +52,7 @@ impl radix::Algorithm for Algorithm {
         let segments = config.format.segmented.then_some(config.shapes().segments.tile());
         // In segmented splits, some of these change nothing, which is harmless.
         let singles = single_dispatches(&config).map(|(up_to, _)| up_to);
-        config.grouping_tiles().map(|sized| sized.up_to).chain(segments).chain(singles)
+        grouping_tiles(&config).map(|sized| sized.up_to).chain(segments).chain(singles)
     }
 }
 
@@ -61,7 +60,7 @@ impl Algorithm {
     fn tiled(config: &Config<'_>, sized: SizedTile) -> Self {
         // Reduce-then-scan clears nothing. Look-back without a histogram has its own clearing pass.
         let clears_itself = config.scan().is_none() || config.skips_histogram();
-        let direct = clears_itself || sized.up_to <= config.profile.direct_up_to;
+        let direct = clears_itself || sized.up_to <= config.profile.radix.direct_up_to;
         Self::Tiled(sized.shape, if direct { Start::Direct } else { Start::Prepared })
     }
 
@@ -71,13 +70,29 @@ impl Algorithm {
     }
 }
 
+/// Tiles of passes whose items are grouped, not sorted: those of subgroups, those that are counted before the scatter,
+/// or else those of passes over digits.
+fn grouping_tiles<'a>(config: &Config<'a>) -> impl Iterator<Item = SizedTile> + use<'a> {
+    let of_subgroups = config.tile_of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape });
+    let counted = if config.scan().is_none() { &config.profile.split[config.kind()].counted[..] } else { &[] };
+    let last = config.shapes().tiles.last().copied();
+    let many_bins = last.filter(|_| config.format.bins() > MOST_COUNTED_BINS);
+    let of_counted = move |sized: &SizedTile| {
+        let mut of_bins = many_bins.filter(|_| sized.up_to == u32::MAX).unwrap_or(*sized);
+        of_bins.shape.driver_specializes = sized.shape.driver_specializes;
+        of_bins
+    };
+    let others = config.tiles(false).filter(|_| counted.is_empty());
+    of_subgroups.into_iter().chain(counted.iter().map(of_counted).chain(others).filter(move |_| of_subgroups.is_none()))
+}
+
 /// Maximum counts and shapes of splits in a single dispatch, without inter-tile dependencies. A split with given bucket
 /// starts reads those instead. In a batch the limits are lower: every problem has the workgroups of the largest one, so
 /// redundant histograms cost more, and launches are shared anyway.
 fn single_dispatches<'a>(config: &Config<'a>) -> impl Iterator<Item = (u32, Shape)> + use<'a> {
     let (format, alone) = (&config.format, config.alone);
     let serves = !format.binning.by_subgroups && format.digits() == 1 && format.output() != OUTPUT_PLACED;
-    let shapes = config.shapes().single_dispatch.iter().filter(move |_| serves);
+    let shapes = config.profile.split[config.kind()].single_dispatch.iter().filter(move |_| serves);
     shapes.map(move |sized| {
         let up_to = if alone { sized.up_to } else { sized.up_to.min(MOST_TILES_TOGETHER * sized.shape.tile()) };
         (up_to, sized.shape.shape)
@@ -100,6 +115,9 @@ pub(super) fn strategies(format: &Format, of_device: Strategy) -> (Strategy, Opt
     let one_pass = !format.segmented && !format.wide() && format.digits() == 1 && format.output() == OUTPUT_BUCKETS;
     (Strategy::ReduceThenScan, Some(of_device).filter(|_| !by_subgroups && one_pass))
 }
+
+/// Largest number of bins for the last shape of `counted`.
+const MOST_COUNTED_BINS: u32 = 64;
 
 /// Maximum number of tiles of a single-dispatch split in a batch.
 const MOST_TILES_TOGETHER: u32 = 4;

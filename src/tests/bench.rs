@@ -11,7 +11,7 @@ use crate::host::{Buffer, Context};
 use crate::radix::{ItemRole, Items};
 use crate::shared::{OUTPUT_PLACED, RADIX, RadixProblem};
 use crate::split::Ranges;
-use crate::tuning::{Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile};
+use crate::tuning::{ItemKind, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile};
 use crate::{Count, Range, Scratch, Segments, SorterInfo, Strategy};
 
 /// How much of a sort is decided before it runs.
@@ -45,16 +45,15 @@ impl Way {
             SizedRank { above: 0, above_in_place: 0, up_to: 1 << 14, threads: profile.plain_threads, items: 8 };
         let single_dispatch =
             SizedTile { up_to: 1 << 14, shape: shape(if profile.emulated_subgroups { 1 } else { 2 }).into() };
-        let mut profile = Profile {
-            direct_up_to: most(self == Self::Direct),
-            prefixes_up_to: most([Self::Prefixes, Self::PrefixesSkippingDigits].contains(&self)),
-            all_digits_up_to: most(![Self::SkippingDigits, Self::PrefixesSkippingDigits].contains(&self)),
-            ..profile.clone()
-        };
-        for shapes in profile.sort_shapes_mut() {
-            shapes.merges.extend(Some(merge).filter(|_| self == Self::Merging));
-            shapes.ranked.extend(Some(ranked).filter(|_| self == Self::Ranked));
-            shapes.single_dispatch.extend(Some(single_dispatch).filter(|_| self == Self::SingleDispatch));
+        let mut profile = profile.clone();
+        profile.radix.direct_up_to = most(self == Self::Direct);
+        profile.sort.prefixes_up_to = most([Self::Prefixes, Self::PrefixesSkippingDigits].contains(&self));
+        profile.radix.all_digits_up_to = most(![Self::SkippingDigits, Self::PrefixesSkippingDigits].contains(&self));
+        for kind in ItemKind::ALL {
+            profile.sort[kind].merges.extend(Some(merge).filter(|_| self == Self::Merging));
+            profile.sort[kind].ranked.extend(Some(ranked).filter(|_| self == Self::Ranked));
+            let singles = Some(single_dispatch).filter(|_| self == Self::SingleDispatch);
+            profile.split[kind].single_dispatch.extend(singles);
         }
         profile
     }
@@ -323,14 +322,14 @@ impl Bench {
     pub(super) fn tile(&self) -> usize {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
         let tiles = config.algorithm(self.sorts.infos[0].count.max).tile();
-        tiles.unwrap_or(self.profile.sort_keys.tiles[0].shape).tile() as usize
+        tiles.unwrap_or(self.profile.radix.keys.tiles[0].shape).tile() as usize
     }
 
     /// Whether tiles may hold keys of the same sorted bits in any order until the last pass.
     pub(super) fn proves_by_keys(&self) -> bool {
         let format = self.sorts.format();
         let by_all_bits = (format.begin_bit, format.end_bit, format.key_words) == (0, format.key_bits, 1);
-        self.profile.sort_keys.tiles[0].shape.ranking != Ranking::Ballots && by_all_bits && format.value_words == 0
+        self.profile.radix.keys.tiles[0].shape.ranking != Ranking::Ballots && by_all_bits && format.value_words == 0
     }
 
     pub(super) fn in_ring(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The contexts of all cases, and how many cases meet them.
 
 use crate::host::{Context, ContextInfo};
-use crate::tuning::{Hooks, ItemShapes, Profile, Shape, SizedTile, SmallShape};
+use crate::tuning::{Hooks, ItemKind, Profile, Shape, SizedTile, SmallShape};
 use std::sync::{Mutex, PoisonError};
 
 static OPEN: Mutex<Vec<(usize, bool, Context)>> = Mutex::new(Vec::new());
@@ -63,42 +63,40 @@ pub(super) fn context(emulated: bool) -> Context {
     let native = Context::new().unwrap();
     let threads = if emulated { 128 } else { native.device().facts().max_lanes.max(64) };
     let shape = |items| Shape { threads, items };
-    let small = [SmallShape::radix(threads, 1), SmallShape::buckets(threads, 2), SmallShape::merge(threads, 3)];
-    let tiles = [SizedTile { up_to: u32::MAX, shape: shape(2).into() }];
-    // Both ways, of pairs and of the others, on either kind of subgroups.
-    let shapes = |merges| ItemShapes {
-        ranked: Default::default(),
-        small: small.iter().copied().collect(),
-        merges: Default::default(),
-        tiles: tiles.iter().copied().collect(),
-        ring: None,
-        few_bins: None,
-        counted: Default::default(),
-        single_dispatch: Default::default(),
-        segments: if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) },
-    };
-    let profile = Profile {
+    let mut profile = Profile {
         lanes: if emulated { 32 } else { 0 },
         emulated_subgroups: emulated,
-        sort_keys: shapes(!emulated),
-        sort_pairs: shapes(emulated),
-        sort_long: shapes(!emulated),
-        sort_finish: shape(2),
-        merge_fan: 4,
         plain_threads: threads,
-        histogram_groups: 3,
         hooks: Hooks { ring_entries: RING_ENTRIES, ring_reach: RING_REACH, ..Hooks::default() },
         spin_limit: 3,
         max_groups_x: 7,
         ..native.device().profile().clone()
     };
+    for member in ["ranked", "merges", "ring", "few_bins", "counted", "single_dispatch"] {
+        profile = profile.with_member(member, "").unwrap();
+    }
+    for kind in ItemKind::ALL {
+        let tile = SizedTile { up_to: u32::MAX, shape: shape(2).into() };
+        profile.radix[kind].tiles = [tile].into_iter().collect();
+        // Both ways, of pairs and of the others, on either kind of subgroups.
+        let merges = (kind == ItemKind::Pairs) == emulated;
+        profile.radix[kind].segments =
+            if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) };
+        profile.sort[kind].small =
+            [SmallShape::radix(threads, 1), SmallShape::buckets(threads, 2), SmallShape::merge(threads, 3)]
+                .into_iter()
+                .collect();
+    }
+    profile.sort.finish = shape(2);
+    profile.merge.fan = 4;
+    profile.radix.histogram_groups = 3;
     let context = Context::with(&ContextInfo { profile: Some(profile), ..ContextInfo::default() }).unwrap();
     open.push((lane, emulated, context.clone()));
     context
 }
 
 pub(super) fn tile_of(emulated: bool) -> usize {
-    context(emulated).device().profile().sort_keys.tiles[0].shape.tile() as usize
+    context(emulated).device().profile().radix.keys.tiles[0].shape.tile() as usize
 }
 
 /// Whether every format runs with every strategy. Otherwise each format runs with some of them, in rotation: most of

@@ -206,12 +206,9 @@ fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
 
 /// The built-in one, and merging and prefixes where tiles are small.
 fn profile(facts: &DeviceFacts) -> Profile {
-    let mut profile = Profile { prefixes_up_to: 1 << 20, ..Profile::for_device(facts) };
-    for shapes in profile.sort_shapes_mut() {
-        shapes.merges =
-            ["9000:256x2/128x4", "60000:256x4/256x4"].map(|merge| merge.parse().unwrap()).into_iter().collect();
-    }
-    profile
+    let mut profile = Profile::for_device(facts);
+    profile.sort.prefixes_up_to = 1 << 20;
+    profile.with_member("merges", "9000:256x2/128x4 60000:256x4/256x4").unwrap()
 }
 
 /// Tables that the host writes for several problems.

@@ -217,7 +217,7 @@ fn prefix_kernels() {
 #[test]
 fn a_prefix_that_many_keys_have() {
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
-    let (tile, margin) = (context(true).device().profile().sort_finish.tile() as usize, FINISH_MARGIN as usize);
+    let (tile, margin) = (context(true).device().profile().sort.finish.tile() as usize, FINISH_MARGIN as usize);
     // Number of keys, distance of the keys that share the prefix, and the end of the tile that these keys straddle.
     for (seed, prefix, keys, every, end_of_tile) in [
         (3, 0x38_51eb, 1000, 7, tile),
@@ -253,10 +253,7 @@ fn prefix_kernels_with_emulated_subgroups() {
 
 /// One run, and runs that one level merges or several do: full ones, with a few items left over, counted by the device.
 fn merged(info: SorterInfo) {
-    let without_small = |mut profile: Profile| {
-        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small.clear());
-        profile
-    };
+    let without_small = |profile: Profile| profile.with_member("small", "").unwrap();
     let run = context(false).device().profile().plain_threads as usize;
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
     for (levels, sizes) in [
@@ -333,10 +330,7 @@ fn merging_kernels() {
 
 /// One problem alone, as rank sort takes it: one item, few items, whole workgroups, a device count, equal keys.
 fn ranked(ranked: SizedRank, info: SorterInfo) {
-    let tune = |mut profile: Profile| {
-        profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.ranked = [ranked].into_iter().collect());
-        profile
-    };
+    let tune = |profile: Profile| profile.with_member("ranked", &ranked.to_string()).unwrap();
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
     let all_ones = Problem::of_keys(vec![u32::MAX; 101]);
     let problems = [

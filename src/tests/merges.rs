@@ -11,8 +11,8 @@ fn algorithm(info: SorterInfo, count: u32) -> Algorithm {
     let merges =
         || ["10000:128x4/128x4", "1048576:256x4/512x8"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     let mut profile = Profile::for_device(&NVIDIA);
-    profile.sort_pairs.merges.clear();
-    (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
+    profile.sort.pairs.merges.clear();
+    (profile.sort.keys.merges, profile.sort.long.merges) = (merges(), merges());
     Sorts::new(info.strategy(Strategy::Lookback)).config(&NVIDIA, &profile).algorithm(count)
 }
 

@@ -163,7 +163,7 @@ fn merging_has_plans() {
     let merges =
         || ["16384:256x2/128x8", "1048576:256x4/256x10"].map(|merge| merge.parse().unwrap()).into_iter().collect();
     let mut profile = Profile::for_device(&NVIDIA);
-    (profile.sort_keys.merges, profile.sort_long.merges) = (merges(), merges());
+    (profile.sort.keys.merges, profile.sort.long.merges) = (merges(), merges());
     let keys = SorterInfo::keys().strategy(Strategy::Lookback);
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = |size| Problem { size, count_on_device: false, status: false };
@@ -180,10 +180,17 @@ fn merging_has_plans() {
     assert_text("merging", &format!("{once}\n{twice}\n{together}"));
 }
 
+/// A profile with sorts by prefixes up to 2^20, and a prepare pass for every size.
+fn with_prefixes() -> Profile {
+    let mut profile = Profile::for_device(&NVIDIA);
+    (profile.sort.prefixes_up_to, profile.radix.direct_up_to) = (1 << 20, 0);
+    profile
+}
+
 /// Prefixes and what has the same, or every digit, as the device finds: alone, and in a batch.
 #[test]
 fn prefixes_have_plans() {
-    let profile = Profile { prefixes_up_to: 1 << 20, direct_up_to: 0, ..Profile::for_device(&NVIDIA) };
+    let profile = with_prefixes();
     let info = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() }.strategy(Strategy::Lookback);
     let problem = Problem { size: 1_000_000, count_on_device: true, status: false };
     let alone = tuned(&one(info, problem), &NVIDIA, &profile);
@@ -199,7 +206,7 @@ fn prefixes_have_plans() {
 fn every_problem_of_a_batch_has_a_workgroup() {
     // Tiles are counted by chunks, which may hold tiles of several problems.
     let by_chunks = [Kernel::RadixHistogram, Kernel::RadixCount, Kernel::SplitClearLookBack];
-    let profile = Profile { prefixes_up_to: 1 << 20, direct_up_to: 0, ..Profile::for_device(&NVIDIA) };
+    let profile = with_prefixes();
     let long = SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() };
     let prefixes = Sorts::new(long.strategy(Strategy::Lookback));
     let kinds = ["narrow_pairs", "large_values", "twice_odd", "argsort"];

@@ -107,7 +107,7 @@ impl BucketInfo {
 
 /// Lengths that one workgroup takes together, alone and not at all, in windows of their own and in one; and empty ones.
 fn lengths(emulated: bool) -> Vec<usize> {
-    let whole = context(emulated).device().profile().sort_keys.segments.tile() as usize;
+    let whole = context(emulated).device().profile().radix.keys.segments.tile() as usize;
     let tile = tile_of(emulated);
     let mut lengths: Vec<usize> = noise(1, 40).into_iter().map(|word| (word % 9) as usize).collect();
     lengths.extend([
@@ -170,10 +170,10 @@ fn segments_counted_on_the_device() {
 fn segments_of_many_items_a_thread() {
     for (items, info) in [(32, SorterInfo::keys()), (11, SorterInfo { key: KeyType::U64, ..SorterInfo::pairs() })] {
         let shape = |threads| SmallShape::merge(threads, items);
-        let threads = context(false).device().profile().sort_keys.segments.shape.threads;
+        let threads = context(false).device().profile().radix.keys.segments.shape.threads;
         let tune = |mut profile: Profile| {
-            profile.sort_keys.segments = shape(threads);
-            profile.sort_long.segments = shape(threads);
+            profile.radix.keys.segments = shape(threads);
+            profile.radix.long.segments = shape(threads);
             profile
         };
         let whole = shape(threads).tile() as usize;
@@ -187,7 +187,7 @@ fn segments_of_many_items_a_thread() {
 
 #[test]
 fn segments_that_all_fit_take_one_pass() {
-    let whole = context(false).device().profile().sort_keys.segments.tile() as usize;
+    let whole = context(false).device().profile().radix.keys.segments.tile() as usize;
     let info = SorterInfo { segmented: true, ..SorterInfo::keys().strategy(Strategy::Lookback) };
     let bench = Bench::new(false, Way::EveryDigit, info, vec![problem(2, &[3, whole - 20, 1], None)]);
     let config = bench.sorts.config(bench.context.device().facts(), &bench.profile);
@@ -202,8 +202,8 @@ fn segments_that_all_fit_take_one_pass() {
 /// Descending offsets, an error of the caller, make segments overlap. Even then no access is outside of the arrays.
 #[test]
 fn falling_offsets_stay_within_the_arrays() {
-    let whole = context(false).device().profile().sort_keys.segments.tile();
-    let (items, window) = (9 * whole, context(false).device().profile().sort_keys.segments.segments_window());
+    let whole = context(false).device().profile().radix.keys.segments.tile();
+    let (items, window) = (9 * whole, context(false).device().profile().radix.keys.segments.segments_window());
     let mut torn = vec![items; 41];
     (torn[0], torn[39]) = (0, window - 1);
     let swinging: Vec<u32> = (0..50).map(|i| if i % 2 == 0 { i / 2 * window } else { items }).collect();

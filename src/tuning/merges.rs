@@ -1,6 +1,7 @@
 //! Sizes and shapes of sorts by merging runs.
 
-use super::{Shape, malformed, parse_number};
+use super::Shape;
+use crate::core::settings::{malformed, parse_number};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! Sizes and shapes of all-pairs ranking, which compares every key with every other.
 
-use super::{malformed, parse_number};
+use crate::core::settings::{malformed, parse_number};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,8 @@
 //! Workgroup shapes: threads and items a thread, by problem size, and their text form.
 
-use super::{Ranking, SizedMerge, SizedRank, malformed, parse_number};
+use super::Ranking;
+use crate::core::settings::{malformed, parse_number};
 use crate::{Error, Result};
-use arrayvec::ArrayVec;
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,6 +16,10 @@ pub struct Shape {
 }
 
 impl Shape {
+    pub(crate) const fn new(threads: u32, items: u32) -> Self {
+        Self { threads, items }
+    }
+
     /// Items of a workgroup.
     pub const fn tile(self) -> u32 {
         self.threads * self.items
@@ -65,6 +69,15 @@ pub struct TileShape {
 }
 
 impl TileShape {
+    /// A tile that is ranked by ballots, one for each workgroup.
+    pub(crate) const fn new(shape: Shape) -> Self {
+        Self { shape, ranking: Ranking::Ballots, swizzled: false, driver_specializes: false, groups: 0 }
+    }
+
+    pub(crate) const fn ranked(self, ranking: Ranking) -> Self {
+        Self { ranking, ..self }
+    }
+
     /// Items of a tile.
     pub const fn tile(self) -> u32 {
         self.shape.tile()
@@ -73,7 +86,7 @@ impl TileShape {
 
 impl From<Shape> for TileShape {
     fn from(shape: Shape) -> Self {
-        Self { shape, ranking: Ranking::Ballots, swizzled: false, driver_specializes: false, groups: 0 }
+        Self::new(shape)
     }
 }
 
@@ -130,6 +143,37 @@ pub struct SizedTile {
     pub up_to: u32,
     /// The tile shape.
     pub shape: TileShape,
+}
+
+/// Tiles of tables in the source.
+impl SizedTile {
+    pub(crate) const fn new(up_to: u32, threads: u32, items: u32) -> Self {
+        Self { up_to, shape: TileShape::new(Shape { threads, items }) }
+    }
+
+    pub(crate) const fn verified(up_to: u32, threads: u32, items: u32) -> Self {
+        let of_ballots = Self::new(up_to, threads, items);
+        Self { shape: of_ballots.shape.ranked(Ranking::Verified), ..of_ballots }
+    }
+
+    pub(crate) const fn verified_by_source_index(up_to: u32, threads: u32, items: u32) -> Self {
+        let of_ballots = Self::new(up_to, threads, items);
+        Self { shape: of_ballots.shape.ranked(Ranking::VerifiedBySourceIndex), ..of_ballots }
+    }
+
+    pub(crate) const fn swizzled(self) -> Self {
+        Self { shape: TileShape { swizzled: true, ..self.shape }, ..self }
+    }
+
+    pub(crate) const fn driver_specialized(self) -> Self {
+        Self { shape: TileShape { driver_specializes: true, ..self.shape }, ..self }
+    }
+
+    /// Four workgroups for each multiprocessor of an H200. This also fills devices of up to 528 multiprocessors with
+    /// one workgroup each.
+    pub(crate) const fn persistent(self) -> Self {
+        Self { shape: TileShape { groups: 528, ..self.shape }, ..self }
+    }
 }
 
 impl fmt::Display for SizedTile {
@@ -228,32 +272,4 @@ impl FromStr for SmallShape {
         let (shape, method) = named.unwrap_or((text, SmallMethod::Radix));
         Ok(Self { shape: shape.parse()?, method })
     }
-}
-
-/// The shapes of one class of formats: keys, pairs or long keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ItemShapes {
-    /// All-pairs ranking, by ascending size. It takes precedence over the other algorithms. It is used for problems
-    /// that are recorded alone and without segments.
-    pub ranked: ArrayVec<SizedRank, 4>,
-    /// One-workgroup sorts, by ascending tile: a problem uses the first one that it fits.
-    pub small: ArrayVec<SmallShape, 4>,
-    /// Merge sorts, by ascending size, up to the last one's size. Items that exceed shared memory, and segments, are
-    /// sorted by tiles instead.
-    pub merges: ArrayVec<SizedMerge, 4>,
-    /// Tiles of larger problems, by ascending size. The last one serves all larger sizes.
-    pub tiles: ArrayVec<SizedTile, 4>,
-    /// Replaces the last of `tiles` for ring strategies: their kernels need more registers.
-    pub ring: Option<TileShape>,
-    /// Replaces `tiles` in passes with at most 32 bins. Runs of equal bins are long even in small tiles, and more
-    /// workgroups run at once. Not for ring strategies, nor for the smallest tiles, which need no prepare pass.
-    pub few_bins: Option<TileShape>,
-    /// Tiles of splits by [`Strategy::ReduceThenScan`](super::Strategy), by ascending size. With many bins, the last of
-    /// `tiles` replaces the last one here. Empty: `tiles` serve these splits, too.
-    pub counted: ArrayVec<SizedTile, 4>,
-    /// Tiles of single-dispatch splits, by ascending size, up to the last one's size. Each workgroup computes the full
-    /// histogram: the work grows with the square of the count. In batches, they serve at most four tiles.
-    pub single_dispatch: ArrayVec<SizedTile, 4>,
-    /// The segmented sort in one workgroup: as many short segments as fit, or a single segment up to this size.
-    pub segments: SmallShape,
 }

@@ -1,10 +1,11 @@
 //! One context for each profile and process: pipelines take long on CPU drivers.
 
+use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use trommel::Strategy;
 use trommel::host::{Context, ContextInfo};
 use trommel::tuning::{
-    Hooks, ItemShapes, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, TileShape,
+    Hooks, ItemKind, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile, SmallShape, TileShape, radix,
 };
 
 /// A profile to test on whatever driver the environment selects.
@@ -50,7 +51,6 @@ impl Setup {
                 Self::Emulated(32) | Self::Narrow => SmallShape::buckets(threads, 2),
                 _ => SmallShape::radix(threads, 2),
             };
-            let small = [SmallShape::radix(threads, 1), second];
             // Small, so that few keys need tiles.
             let segments =
                 if self == Self::Folded { SmallShape::merge(threads, 4) } else { SmallShape::radix(threads, 2) };
@@ -65,45 +65,40 @@ impl Setup {
             // Few workgroups, and fewer items than the tests have for tiles.
             let few = SizedTile { up_to: 2 * threads + 20, shape: Shape { threads, items: 1 }.into() };
             let ranks = matches!(self, Self::Folded | Self::Emulated(32) | Self::Narrow);
-            let shapes = ItemShapes {
-                ranked: Some(ranked).filter(|_| ranks).into_iter().collect(),
-                small: small.into_iter().collect(),
-                merges: Default::default(),
-                tiles: tiles.iter().copied().collect(),
-                ring: None,
-                few_bins: None,
-                counted: Default::default(),
-                single_dispatch: Some(few)
-                    .filter(|_| matches!(self, Self::Folded | Self::Emulated(_)))
-                    .into_iter()
-                    .collect(),
-                segments,
-            };
-            // Segments of long keys are merged, also with emulated subgroups.
-            let segments_of_long = if self == Self::Emulated(32) { SmallShape::merge(threads, 2) } else { segments };
-            Profile {
+            let singles = matches!(self, Self::Folded | Self::Emulated(_));
+            let mut profile = Profile {
                 lanes,
-                sort_keys: shapes.clone(),
-                sort_pairs: shapes.clone(),
-                sort_long: ItemShapes { segments: segments_of_long, ..shapes },
-                sort_finish: Shape { threads, items: 2 },
-                // Small, so that few items need two levels.
-                merge_fan: 4,
-                direct_up_to: 1000,
-                all_digits_up_to: 7 * threads,
                 // Tiny, so that entries are reused often.
                 hooks: Hooks { ring_entries: 8, ring_reach: 3, ..Hooks::default() },
                 plain_threads: threads,
-                // Few, so that a workgroup's chunk has several tiles and spans problems.
-                histogram_groups: 5,
                 max_groups_x: 7,
                 spin_limit,
                 ..built_in.clone()
+            };
+            for kind in ItemKind::ALL {
+                let tiles = tiles.iter().copied().collect();
+                profile.radix[kind] = radix::Shapes { tiles, ring: None, few_bins: None, segments };
             }
-        };
-        let with_hooks = |mut profile: Profile, set: &dyn Fn(&mut Hooks)| {
-            set(&mut profile.hooks);
-            profile
+            if self == Self::Emulated(32) {
+                // Segments of long keys are merged, also with emulated subgroups.
+                profile.radix.long.segments = SmallShape::merge(threads, 2);
+            }
+            // Few, so that a workgroup's chunk has several tiles and spans problems.
+            profile.radix.histogram_groups = 5;
+            profile.radix.direct_up_to = 1000;
+            profile.radix.all_digits_up_to = 7 * threads;
+            // Small, so that few items need two levels.
+            profile.merge.fan = 4;
+            let finish = Shape { threads, items: 2 };
+            let members: &[(&str, &dyn Display)] = &[
+                ("ranked", if ranks { &ranked } else { &"" }),
+                ("small", &format_args!("{} {second}", SmallShape::radix(threads, 1))),
+                ("merges", &""),
+                ("finish", &finish),
+                ("counted", &""),
+                ("single_dispatch", if singles { &few } else { &"" }),
+            ];
+            with_members(profile, members)
         };
         let ranking = match self {
             Self::Folded | Self::Emulated(32) => Ranking::VerifiedBySourceIndex,
@@ -113,57 +108,56 @@ impl Setup {
             up_to,
             shape: TileShape { ranking, swizzled: groups != 0, groups, ..Shape { threads, items }.into() },
         };
-        let merging = |up_to, mut profile: Profile| {
+        let merging = |up_to, profile: Profile| {
             let shape = |items| Shape { threads: profile.plain_threads, items };
             let sized = |up_to, items| SizedMerge { up_to, run: shape(1), window: shape(items) };
-            let merges = [sized(up_to / 2, 3), sized(up_to, 2)];
-            for shapes in profile.sort_shapes_mut() {
-                shapes.merges.extend(merges);
-            }
-            profile
+            let merges = format!("{} {}", sized(up_to / 2, 3), sized(up_to, 2));
+            with_members(profile, &[("merges", &merges)])
         };
+        let ranking_small =
+            |ranking: Ranking, profile: Profile| with_members(profile, &[("small_ranking", &ranking.name())]);
         Some(match self {
             Self::Native => return None,
-            Self::Folded => Profile {
-                small_ranking: Ranking::Verified,
+            Self::Folded => {
+                // Two shapes double the number of pipelines. SwiftShader omits the first: its direct sorts run in the
+                // tests of kernels.
+                let tiles = [sized(1000, widest, 1), sized(u32::MAX, widest, 3)];
+                let tiny = profile(0, widest, &tiles[usize::from(super::brief() && facts.max_lanes == 4)..]);
+                let merging = merging(if facts.max_lanes == 8 { 0 } else { 700 }, tiny);
                 // Shapes of splits of few items by `Auto`.
-                strategy: Strategy::Lookback,
-                ..merging(
-                    if facts.max_lanes == 8 { 0 } else { 700 },
-                    // Two shapes double the number of pipelines. SwiftShader omits the first: its direct sorts run in
-                    // the tests of kernels.
-                    profile(
-                        0,
-                        widest,
-                        &[sized(1000, widest, 1), sized(u32::MAX, widest, 3)]
-                            [usize::from(super::brief() && facts.max_lanes == 4)..],
-                    ),
-                )
-            },
-            Self::Emulated(lanes) => Profile {
-                emulated_subgroups: true,
-                small_ranking: if lanes == 32 { Ranking::Verified } else { Ranking::Ballots },
+                Profile { strategy: Strategy::Lookback, ..ranking_small(Ranking::Verified, merging) }
+            }
+            Self::Emulated(lanes) => {
+                let mut tiny = profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]);
+                tiny.hooks.wrong_ranks = lanes == 32;
+                tiny.emulated_subgroups = true;
                 // The setup in which every kind of sort runs.
-                ..merging(
-                    if lanes == 32 && !super::brief() { 1200 } else { 0 },
-                    with_hooks(profile(lanes, 128, &[sized(900, 128, 2), sized(u32::MAX, 128, 2)]), &|hooks| {
-                        hooks.wrong_ranks = lanes == 32;
-                    }),
-                )
-            },
+                let merging = merging(if lanes == 32 && !super::brief() { 1200 } else { 0 }, tiny);
+                ranking_small(if lanes == 32 { Ranking::Verified } else { Ranking::Ballots }, merging)
+            }
             Self::Narrow => {
                 Profile { max_groups_x: built_in.max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }
             }
             Self::Prefixes => {
-                let tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
-                Profile { prefixes_up_to: 3000, direct_up_to: 0, all_digits_up_to: 2000, ..tiny }
+                let mut tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
+                (tiny.radix.direct_up_to, tiny.radix.all_digits_up_to) = (0, 2000);
+                with_members(tiny, &[("prefixes_up_to", &3000)])
             }
             Self::Late(spin_limit) => {
-                let tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
-                Profile { spin_limit, ..with_hooks(tiny, &|hooks| hooks.delay_every = 3) }
+                let mut tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
+                (tiny.spin_limit, tiny.hooks.delay_every) = (spin_limit, 3);
+                tiny
             }
         })
     }
+}
+
+/// `profile` with other values in the lines of these members.
+fn with_members(profile: Profile, members: &[(&str, &dyn Display)]) -> Profile {
+    let with = |profile: Profile, (member, value): &(&str, &dyn Display)| {
+        profile.with_member(member, &value.to_string()).expect("the profile has the member")
+    };
+    members.iter().fold(profile, with)
 }
 
 /// The third of the product that runs on this driver: drivers with 4, 8 and 16 lanes share it. None: all of it, for

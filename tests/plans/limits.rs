@@ -23,11 +23,9 @@ const TILE: u32 = 64;
 
 /// A sorter of keys whose tiles all have [`TILE`] items.
 fn sorter(info: SorterInfo) -> Sorter {
-    let mut profile = Profile { all_digits_up_to: 0, ..Profile::for_device(&NVIDIA) };
-    for shapes in profile.sort_shapes_mut() {
-        shapes.tiles = ["4294967295:64x1"].map(|tiles| tiles.parse().expect("tiles")).into_iter().collect();
-        shapes.ring = Some("64x1".parse().expect("a shape"));
-    }
+    let with = |profile: Profile, (member, value)| profile.with_member(member, value).expect("a line");
+    let lines = [("all_digits_up_to", "0"), ("tiles", "4294967295:64x1"), ("ring", "64x1")];
+    let profile = lines.into_iter().fold(Profile::for_device(&NVIDIA), with);
     let device =
         fake::device_with(&NVIDIA, |info| info.profile = Some(profile)).expect("the facts are above the floor");
     device.make_pipelines_late();

@@ -2,7 +2,7 @@
 
 use crate::{DEVICES, FORMATS, NVIDIA, fake};
 use std::collections::BTreeSet;
-use trommel::tuning::{ItemShapes, Profile};
+use trommel::tuning::{ItemKind, Profile};
 use trommel::{
     BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortInfo, Sorter, SorterInfo, SplitInfo,
     SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
@@ -92,41 +92,36 @@ impl Mover {
 
 /// Maximum counts at which plans may change, by the profile.
 fn ends(profile: &Profile) -> BTreeSet<u32> {
-    let of_shapes = |shapes: &ItemShapes| -> Vec<u32> {
-        let runs = |tile: u32| std::iter::successors(Some(tile), |items| items.checked_mul(profile.merge_fan)).take(12);
-        let small = shapes.small.iter().map(|small| small.tile()).chain([shapes.segments.tile()]);
-        let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
-        let merges = shapes.merges.iter().flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to]));
-        let tiles =
-            [&shapes.tiles, &shapes.counted, &shapes.single_dispatch].into_iter().flatten().map(|sized| sized.up_to);
-        small.chain(ranked).chain(merges).chain(tiles).collect()
+    let of_kind = |kind: ItemKind| -> Vec<u32> {
+        let (sort, radix, split) = (&profile.sort[kind], &profile.radix[kind], &profile.split[kind]);
+        let runs = |tile: u32| std::iter::successors(Some(tile), |items| items.checked_mul(profile.merge.fan)).take(12);
+        let small = sort.small.iter().map(|small| small.tile()).chain([radix.segments.tile()]);
+        let ranked = sort.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
+        let merges = sort.merges.iter().flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to]));
+        let tiles = [&radix.tiles, &split.counted, &split.single_dispatch].into_iter().flatten();
+        small.chain(ranked).chain(merges).chain(tiles.map(|sized| sized.up_to)).collect()
     };
-    let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
-    let thresholds = [profile.direct_up_to, profile.all_digits_up_to, profile.prefixes_up_to];
-    shapes.into_iter().flat_map(of_shapes).chain(thresholds).collect()
+    let thresholds = [profile.radix.direct_up_to, profile.radix.all_digits_up_to, profile.sort.prefixes_up_to];
+    ItemKind::ALL.into_iter().flat_map(of_kind).chain(thresholds).collect()
 }
 
 /// A profile with ranges of counts in which both ends need less scratch than a count in between. A size that considers
 /// only the ends is too small.
 fn uneven(facts: &DeviceFacts) -> Profile {
-    let mut profile = Profile::for_device(facts);
-    for shapes in profile.sort_shapes_mut() {
-        let list = |text: &str| text.to_owned();
-        shapes.ranked = [list("100,200..2000:512/32").parse().expect("a rank")].into_iter().collect();
-        shapes.small = ["64x1", "256x16"].map(|small| small.parse().expect("a shape")).into_iter().collect();
-        shapes.merges = ["9000:256x2/128x4", "15000:256x1/256x8"]
-            .map(|merge| merge.parse().expect("a merge"))
-            .into_iter()
-            .collect();
-        shapes.tiles = ["30000:64x1", "400000:512x8", "4294967295:256x16"]
-            .map(|tile| tile.parse().expect("tiles"))
-            .into_iter()
-            .collect();
-        shapes.counted =
-            ["5000:64x1", "4294967295:512x8"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
-        shapes.single_dispatch = ["1500:512x1"].map(|tile| tile.parse().expect("tiles")).into_iter().collect();
-    }
-    Profile { merge_fan: 4, direct_up_to: 40_000, all_digits_up_to: 50_000, prefixes_up_to: 200_000, ..profile }
+    let with = |profile: Profile, (member, value)| profile.with_member(member, value).expect("a line");
+    let lines = [
+        ("ranked", "100,200..2000:512/32"),
+        ("small", "64x1 256x16"),
+        ("merges", "9000:256x2/128x4 15000:256x1/256x8"),
+        ("tiles", "30000:64x1 400000:512x8 4294967295:256x16"),
+        ("counted", "5000:64x1 4294967295:512x8"),
+        ("single_dispatch", "1500:512x1"),
+        ("fan", "4"),
+        ("direct_up_to", "40000"),
+        ("all_digits_up_to", "50000"),
+        ("prefixes_up_to", "200000"),
+    ];
+    lines.into_iter().fold(Profile::for_device(facts), with)
 }
 
 /// Splits by a digit and by labels, with one and with two scatter passes, with every kind of output.

@@ -77,7 +77,7 @@ fn keys_with_a_prefix(info: &SorterInfo, n: usize, many: usize, shared: Shared, 
 /// digits are chosen. With host and device counts, alone and in a batch.
 fn by_prefixes(case: &Case) {
     let (profile, info) = (case.profile(), *case.sorter.info());
-    let (up_to, tile) = (profile.prefixes_up_to as usize, profile.sort_finish.tile() as usize);
+    let (up_to, tile) = (profile.sort.prefixes_up_to as usize, profile.sort.finish.tile() as usize);
     let kernels = |n: usize| {
         let info = trommel::SortInfo { count: trommel::Count::host(n as u32), ..Default::default() };
         case.sorter.describe(&info).expect("the count is small")
@@ -106,8 +106,8 @@ fn by_prefixes(case: &Case) {
         draw(Keys::Random, up_to, 10).counted(Counted::Device(0)),
         draw(Keys::Random, up_to, 11).counted(Counted::Device(1)),
         // Fewer keys than the smallest sort that skips constant digits.
-        draw(Keys::Random, profile.all_digits_up_to as usize - 9, 13),
-        draw(Keys::Constant, profile.all_digits_up_to as usize - 10, 14),
+        draw(Keys::Random, profile.radix.all_digits_up_to as usize - 9, 13),
+        draw(Keys::Constant, profile.radix.all_digits_up_to as usize - 10, 14),
         // No prefixes.
         draw(Keys::Random, up_to + 1, 12),
     ];

@@ -18,7 +18,7 @@ fn is_ranked(sorter: &Sorter, size: usize) -> bool {
 fn check(info: &SorterInfo) {
     let context = context(Setup::Narrow);
     let sorter = Sorter::new(context.device(), &info.batches()).expect("the profile fits the device");
-    let ranked = context.device().profile().sort_keys.ranked[0];
+    let ranked = context.device().profile().sort.keys.ranked[0];
     // If the output is not the input, ranking takes one dispatch, and serves smaller sorts too.
     let info_of = |size| trommel::SortInfo { count: Count::host(size), ..Default::default() };
     let at_once = !sorter.describe(&info_of(ranked.up_to)).expect("the count is small").contains("radix_copy");

@@ -17,21 +17,20 @@ fn borders(case: &Case) -> BTreeSet<usize> {
     let profile = case.profile();
     let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
     let mut around: BTreeSet<usize> = [1, lanes as usize, profile.plain_threads as usize].into();
-    let shapes = case.shapes();
-    for shape in shapes.small.iter().map(|small| small.shape).chain(shapes.tiles.iter().map(|sized| sized.shape.shape))
-    {
+    let (radix, shapes) = case.shapes();
+    for shape in shapes.small.iter().map(|small| small.shape).chain(radix.tiles.iter().map(|sized| sized.shape.shape)) {
         around.extend([shape.threads as usize, shape.tile() as usize, 2 * shape.tile() as usize]);
     }
-    around.extend(shapes.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
+    around.extend(radix.tiles.iter().map(|sized| sized.up_to as usize).filter(|up_to| *up_to < 1 << 20));
     around.extend(shapes.ranked.iter().flat_map(|ranked| [ranked.above as usize, ranked.up_to as usize]));
     // Runs of the merge levels.
     for sized in &shapes.merges {
-        let (run, fan) = (sized.run.tile(), profile.merge_fan);
+        let (run, fan) = (sized.run.tile(), profile.merge.fan);
         around
             .extend([run, run * fan, run * fan * fan, sized.up_to].map(|n| n as usize).into_iter().filter(|n| *n > 0));
     }
     // Tiles up to the maximum number of workgroups in x, and chunks of the histogram.
-    let last = shapes.tiles.last().expect("profiles have tiles").shape.tile() as usize;
+    let last = radix.tiles.last().expect("profiles have tiles").shape.tile() as usize;
     around.extend([7, 35].map(|tiles| tiles * last).into_iter().filter(|n| *n < 10_000));
     around.extend((1..=if full() { 17 } else { 12 }).map(|k| 1 << k));
     around.into_iter().flat_map(|n| n - 1..=n + 1).collect()
@@ -55,8 +54,8 @@ pub(crate) fn few_of_the_largest_values() {
 pub(crate) fn more_tiles_than_groups_that_count() {
     let mut profile = context(Setup::Native).device().profile().clone();
     let tile = Shape { threads: profile.plain_threads, items: 1 };
-    profile.sort_keys.tiles.insert(0, SizedTile { up_to: profile.direct_up_to, shape: tile.into() });
-    profile.sort_keys.small.clear();
+    profile.radix.keys.tiles.insert(0, SizedTile { up_to: profile.radix.direct_up_to, shape: tile.into() });
+    profile.sort.keys.small.clear();
     let info = ContextInfo { profile: Some(profile), ..ContextInfo::default() };
     let context = Context::with(&info).expect("the profile fits the device");
     context.device().make_pipelines_late();

@@ -9,6 +9,7 @@ use crate::results::runner;
 use crate::{KINDS, common};
 use proptest::prelude::*;
 use trommel::host::Context;
+use trommel::tuning::ItemKind;
 use trommel::{Sorter, SorterInfo};
 
 /// A segmented sorter of one of the kinds.
@@ -27,15 +28,14 @@ impl Case {
 
     /// Most items that one workgroup sorts.
     fn whole(&self) -> u32 {
-        self.context.device().profile().sort_keys.segments.tile()
+        self.context.device().profile().radix.keys.segments.tile()
     }
 
     /// Keys of some tiles, more than one workgroup sorts.
     fn long(&self, tiles: u32) -> u32 {
         let profile = self.context.device().profile();
-        let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long];
-        let tile =
-            shapes.iter().filter_map(|shapes| shapes.tiles.last()).map(|sized| sized.shape.tile()).max().unwrap_or(0);
+        let last = ItemKind::ALL.into_iter().filter_map(|kind| profile.radix[kind].tiles.last());
+        let tile = last.map(|sized| sized.shape.tile()).max().unwrap_or(0);
         (tiles * tile).max(self.whole()) + 5
     }
 
@@ -207,7 +207,7 @@ pub(crate) fn a_stranger_between_segments() {
 /// The maximum number of segments: the search for the first segment of a window takes the most steps.
 pub(crate) fn more_segments_than_two_steps_of_the_search_distinguish() {
     for case in cases() {
-        let threads = case.context.device().profile().sort_keys.segments.shape.threads;
+        let threads = case.context.device().profile().radix.keys.segments.shape.threads;
         let mut random = Random::new(8);
         let lengths: Vec<u32> = (0..threads * threads + 1000).map(|_| random.below(3)).collect();
         case.sort(&[case.job(3, lengths, 3)], Together::Singles, 6);

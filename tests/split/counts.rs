@@ -13,7 +13,7 @@ pub(crate) fn sizes() {
     for case in cases(0) {
         let profile = case.context.device().profile();
         let lanes = if profile.lanes == 0 { case.context.device().facts().max_lanes } else { profile.lanes };
-        let shapes = profile.sort_pairs.tiles.iter();
+        let shapes = profile.radix.pairs.tiles.iter();
         let tiles = shapes.flat_map(|sized| [sized.shape.tile(), 2 * sized.shape.tile(), sized.up_to.min(1 << 15)]);
         let around = [1, lanes, profile.plain_threads].into_iter().chain(tiles).chain((1..=12).map(|k| 1 << k));
         let sizes: std::collections::BTreeSet<u32> = around.flat_map(|n| n - 1..=n + 1).collect();
@@ -72,8 +72,8 @@ pub(crate) fn few_items_and_many() {
     for (_, info) in kinds.into_iter().enumerate().filter(|(i, _)| in_rotation(*i)) {
         let case = Case::new(Setup::Folded, &info);
         let profile = case.context.device().profile();
-        let few = profile.sort_pairs.single_dispatch.last().map_or(0, |sized| sized.up_to as usize);
-        let direct = profile.direct_up_to as usize;
+        let few = profile.split.pairs.single_dispatch.last().map_or(0, |sized| sized.up_to as usize);
+        let direct = profile.radix.direct_up_to as usize;
         assert!(few + 1 < direct, "{few} are few, and {direct} are not prepared");
         let jobs: Vec<_> = [few, few + 1, direct, direct + 1, 3 * direct]
             .into_iter()

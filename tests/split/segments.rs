@@ -6,6 +6,7 @@ use crate::common::keys::{Keys, Random};
 use crate::common::ways::run_between_strangers;
 use crate::{BITS, Case, in_rotation, items, runner};
 use proptest::prelude::{Just, Strategy as _, any, prop, prop_oneof};
+use trommel::tuning::ItemKind;
 use trommel::{BucketFunction, IdType, KeyType, Layout, SplitterInfo, Strategy, ValueType};
 
 /// Every bucket function, one digit and two, with and without items that have no bucket; formats and layouts.
@@ -40,18 +41,14 @@ impl Case {
     /// Most items of a segment that one workgroup splits.
     fn whole(&self) -> u32 {
         let profile = self.context.device().profile();
-        [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long]
-            .map(|shapes| shapes.segments.tile())
-            .into_iter()
-            .max()
-            .unwrap_or(0)
+        ItemKind::ALL.map(|kind| profile.radix[kind].segments.tile()).into_iter().max().unwrap_or(0)
     }
 
     /// Items of some tiles, more than one workgroup splits.
     fn long(&self, tiles: u32) -> u32 {
         let profile = self.context.device().profile();
-        let shapes = [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long].into_iter();
-        let all = shapes.flat_map(|shapes| shapes.tiles.iter().chain(&shapes.counted));
+        let of_kind = |kind| profile.radix[kind].tiles.iter().chain(&profile.split[kind].counted);
+        let all = ItemKind::ALL.into_iter().flat_map(of_kind);
         (tiles * all.map(|sized| sized.shape.tile()).max().unwrap_or(0)).max(self.whole()) + 5
     }
 

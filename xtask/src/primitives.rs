@@ -29,8 +29,6 @@ const LISTS: [&str; 6] = [
 
 /// Shared files and folders that still name primitives. Whoever cleans one up removes its line here.
 const PENDING: &[&str] = &[
-    // The profile's tiles are named after the sort that they serve first.
-    "src/tuning",
     // Requests of both primitives, for the tests of each.
     "tests/common",
 ];

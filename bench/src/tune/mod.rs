@@ -5,11 +5,11 @@ mod spans;
 
 use crate::gpu::Gpu;
 use crate::report::Report;
-use crate::shapes::{Kind, Role};
+use crate::shapes::{self, Role, Shapes};
 use crate::workload::{Case, Primitive};
 use search::{Candidate, Group, MAX_ON_CPU, Search};
 use spans::{SPAN_COST, Span, spans};
-use trommel::tuning::{ItemShapes, Ranking, Shape, SizedTile, SmallMethod, SmallShape, TileShape};
+use trommel::tuning::{ItemKind, Ranking, Shape, SizedTile, SmallMethod, SmallShape, TileShape};
 use trommel::{Profile, Strategy};
 
 /// Sizes that a single workgroup may sort.
@@ -38,7 +38,7 @@ pub(crate) fn tune(
 ) -> anyhow::Result<Profile> {
     report.step("tuning");
     let mut found = profile.clone();
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         let groups = Role::ALL.map(|role| Group {
             kind: kind.name(),
             role: role.name(),
@@ -46,7 +46,7 @@ pub(crate) fn tune(
             strategy: role.strategy(strategy),
         });
         let times = Times::measure(gpu, profile, kind, &groups, strategy, heating, report)?;
-        times.choose(profile.direct_up_to, kind.shapes(&mut found))?;
+        found = times.choose(profile.radix.direct_up_to)?.put(&found, kind)?;
     }
     Ok(found)
 }
@@ -63,13 +63,13 @@ struct Times {
 }
 
 /// Shapes that the search times.
-struct Shapes {
+struct Searched {
     small: Vec<SmallShape>,
     single_dispatch: Vec<TileShape>,
     tiles: Vec<TileShape>,
 }
 
-impl Shapes {
+impl Searched {
     fn new(is_cpu: bool) -> Self {
         let all: Vec<Shape> =
             THREADS.iter().flat_map(|&threads| ITEMS.iter().map(move |&items| Shape { threads, items })).collect();
@@ -95,44 +95,37 @@ impl Shapes {
 
 /// The profile with shapes of one kind of items replaced. Shapes that would be taken instead of those under test are
 /// removed.
-fn profile_with(profile: &Profile, kind: Kind, set: impl FnOnce(&mut ItemShapes)) -> Profile {
-    let mut profile = profile.clone();
-    let shapes = kind.shapes(&mut profile);
-    shapes.ranked.clear();
-    shapes.merges.clear();
-    shapes.single_dispatch.clear();
-    set(shapes);
-    profile
+fn profile_with(profile: &Profile, kind: ItemKind, shapes: &Shapes) -> trommel::Result<Profile> {
+    let without = |profile: Profile, member: &str| shapes::with(&profile, kind, member, "");
+    ["ranked", "merges"].into_iter().try_fold(shapes.put(profile, kind)?, without)
 }
 
 /// One tile shape for every size.
-fn set_only_tile(shapes: &mut ItemShapes, shape: TileShape) {
-    shapes.small.clear();
-    shapes.counted.clear();
-    shapes.tiles = [SizedTile { up_to: u32::MAX, shape }].into_iter().collect();
-    (shapes.ring, shapes.few_bins) = (None, None);
+fn only_tile(shape: TileShape) -> Shapes {
+    Shapes { tiles: vec![SizedTile { up_to: u32::MAX, shape }], ..Shapes::default() }
 }
 
 impl Times {
     fn measure(
         gpu: &Gpu,
         profile: &Profile,
-        kind: Kind,
+        kind: ItemKind,
         groups: &[Group; Role::ALL.len()],
         strategy: Strategy,
         heating: &Case,
         report: &mut Report,
     ) -> anyhow::Result<Self> {
-        let shapes = Shapes::new(gpu.context.device().facts().is_cpu);
+        let shapes = Searched::new(gpu.context.device().facts().is_cpu);
+        let built_in = Shapes { single_dispatch: Vec::new(), ..Shapes::of(profile, kind)? };
         let works: Vec<_> = groups.iter().flat_map(|group| group.works.iter().cloned()).collect();
         let mut search = Search::new(gpu, SMALL.iter().chain(LARGE).copied(), &works, strategy, heating.clone())?;
         let [small, single_dispatch, tiles, counted, counted_many, few_bins] = groups;
-        let with_small = |shape| profile_with(profile, kind, |shapes| shapes.small = [shape].into_iter().collect());
+        let with_small = |shape| profile_with(profile, kind, &Shapes { small: vec![shape], ..built_in.clone() });
         let with_single_dispatch = |shape| {
             let sized = SizedTile { up_to: MAX_SINGLE_DISPATCH, shape };
-            profile_with(profile, kind, |shapes| shapes.single_dispatch = [sized].into_iter().collect())
+            profile_with(profile, kind, &Shapes { single_dispatch: vec![sized], ..built_in.clone() })
         };
-        let with_tile = |shape| profile_with(profile, kind, |shapes| set_only_tile(shapes, shape));
+        let with_tile = |shape| profile_with(profile, kind, &only_tile(shape));
         let small = search.time_all(report, small, &shapes.small, with_small, |shape, size| shape.tile() == size)?;
         let single_dispatch =
             search.time_all(report, single_dispatch, &shapes.single_dispatch, with_single_dispatch, |_, size| {
@@ -150,18 +143,19 @@ impl Times {
         })
     }
 
-    /// Replaces shapes by the best ones. `direct_up_to`: of the profile.
-    fn choose(&self, direct_up_to: u32, shapes: &mut ItemShapes) -> anyhow::Result<()> {
+    /// The best shapes. `direct_up_to`: of the profile.
+    fn choose(&self, direct_up_to: u32) -> anyhow::Result<Shapes> {
         anyhow::ensure!(!self.tiles.is_empty(), "the device can run no candidate");
         let (small, first) = self.best_small();
-        shapes.small = small.into_iter().collect();
         let times: Vec<_> = self.tiles.iter().map(|candidate| &candidate.times[first..]).collect();
-        shapes.tiles = self.sized(&self.tiles, first, &spans(&times, &times, MAX_SHAPES)).into_iter().collect();
-        shapes.ring = None;
-        shapes.counted = self.best_counted(&shapes.tiles).into_iter().collect();
-        shapes.few_bins = self.best_of_few_bins(&shapes.tiles, direct_up_to);
-        shapes.single_dispatch = self.best_single_dispatch().into_iter().collect();
-        Ok(())
+        let tiles = self.sized(&self.tiles, first, &spans(&times, &times, MAX_SHAPES));
+        Ok(Shapes {
+            small,
+            counted: self.best_counted(&tiles),
+            few_bins: self.best_of_few_bins(&tiles, direct_up_to),
+            single_dispatch: self.best_single_dispatch(),
+            tiles,
+        })
     }
 
     /// Tiles whose workgroups count all items, up to the first size at which counting tile by tile takes less time.
@@ -254,11 +248,16 @@ mod tests {
     #[test]
     fn every_kind_has_its_part_of_a_profile() {
         let mut profile = any_profile();
-        for kind in Kind::ALL {
-            kind.shapes(&mut profile).small.clear();
+        for kind in ItemKind::ALL {
+            assert!(!Shapes::of(&profile, kind).unwrap().tiles.is_empty());
+            let few = Shapes { few_bins: Some(tile(2)), small: vec![SmallShape::merge(64, 2)], ..only_tile(tile(3)) };
+            profile = few.put(&profile, kind).unwrap();
+            assert_eq!(Shapes::of(&profile, kind).unwrap(), few);
         }
-        for shapes in [&profile.sort_keys, &profile.sort_pairs, &profile.sort_long] {
-            assert!(shapes.small.is_empty());
+        for kind in ItemKind::ALL {
+            assert_eq!(profile.radix[kind].few_bins, Some(tile(2)));
+            assert_eq!(profile.sort[kind].small[..], [SmallShape::merge(64, 2)]);
+            assert!(profile.split[kind].single_dispatch.is_empty());
         }
     }
 
@@ -279,11 +278,8 @@ mod tests {
         Times { sizes, small: Vec::new(), tiles, counted, counted_many, few_bins, single_dispatch: Vec::new() }
     }
 
-    fn chosen(times: &Times) -> ItemShapes {
-        let mut shapes = any_profile().sort_keys;
-        shapes.few_bins = Some(tile(1));
-        times.choose(1 << 18, &mut shapes).unwrap();
-        shapes
+    fn chosen(times: &Times) -> Shapes {
+        times.choose(1 << 18).unwrap()
     }
 
     #[test]
@@ -293,7 +289,7 @@ mod tests {
         assert_eq!(shapes.tiles[..], expected);
         assert_eq!(shapes.counted[..], expected);
         assert!(shapes.small.is_empty());
-        assert_eq!((shapes.ring, shapes.few_bins), (None, None), "tiles do for few bins too");
+        assert_eq!(shapes.few_bins, None, "tiles do for few bins too");
     }
 
     #[test]
@@ -301,12 +297,10 @@ mod tests {
         let few_bins = candidates(&[[1.0, 1.0, 1.5], [2.0, 2.0, 2.0], [9.0, 9.0, 1.0]]);
         let mut times = Times { few_bins, ..times() };
         assert_eq!(chosen(&times).few_bins, Some(tile(8)), "of all sizes: those of 2^18 have tiles of up to 2^19");
-        let mut shapes = any_profile().sort_keys;
-        times.choose(1 << 19, &mut shapes).unwrap();
-        assert_eq!(shapes.few_bins, Some(tile(24)), "of the last size alone, as tiles of up to 2^19 stay");
+        let few_bins = |times: &Times| times.choose(1 << 19).unwrap().few_bins;
+        assert_eq!(few_bins(&times), Some(tile(24)), "of the last size alone, as tiles of up to 2^19 stay");
         times.few_bins = candidates(&[[1.0, 1.0, 2.00], [2.0, 2.0, 2.00], [1.0, 1.0, 1.99]]);
-        times.choose(1 << 19, &mut shapes).unwrap();
-        assert_eq!(shapes.few_bins, None, "noise");
+        assert_eq!(few_bins(&times), None, "noise");
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
         report: &mut Report,
         group: &Group,
         shapes: &[S],
-        profile: impl Fn(S) -> Profile + Sync,
+        profile: impl Fn(S) -> trommel::Result<Profile> + Sync,
         serves: impl Fn(S, u32) -> bool,
     ) -> anyhow::Result<Vec<Candidate<S>>> {
         let prepared = self.prepare(group, shapes, profile)?;
@@ -129,11 +129,11 @@ impl<'a> Search<'a> {
         &self,
         group: &Group,
         shapes: &[S],
-        profile: impl Fn(S) -> Profile + Sync,
+        profile: impl Fn(S) -> trommel::Result<Profile> + Sync,
     ) -> trommel::Result<Vec<Prepared<S>>> {
         let prepare = |shape: S| {
             let handles = || {
-                let library = self.gpu.library(&profile(shape))?;
+                let library = self.gpu.library(&profile(shape)?)?;
                 let mut handles = Handles::new(&self.gpu.context, &library, group.strategy).for_batches();
                 group.works.iter().try_for_each(|work| work.prepare(1, &mut handles).map(|_| ()))?;
                 Ok(handles)
@@ -254,12 +254,13 @@ mod tests {
     use super::*;
     use crate::args::Args;
     use crate::primitives::{PRIMITIVES, heating};
-    use crate::shapes::{Kind, Role};
+    use crate::shapes::Role;
     use clap::Parser as _;
+    use trommel::tuning::ItemKind;
     use trommel::tuning::Shape;
     use trommel::{Order, Sorter, SorterInfo};
 
-    fn works(kind: Kind, role: Role) -> Vec<Arc<dyn Workload>> {
+    fn works(kind: ItemKind, role: Role) -> Vec<Arc<dyn Workload>> {
         PRIMITIVES.iter().flat_map(|primitive| primitive.tuned(kind, role)).collect()
     }
 
@@ -269,8 +270,12 @@ mod tests {
         let gpu = Gpu::open(&args).unwrap();
         // The test runs few of the pipelines that handles may need.
         gpu.context.device().make_pipelines_late();
-        let group =
-            Group { kind: "pairs", role: "small", works: works(Kind::Pairs, Role::Small), strategy: Strategy::Auto };
+        let group = Group {
+            kind: "pairs",
+            role: "small",
+            works: works(ItemKind::Pairs, Role::Small),
+            strategy: Strategy::Auto,
+        };
         let mut search = Search::new(&gpu, std::iter::once(1024), &group.works, Strategy::Auto, heating()).unwrap();
         let library = gpu.context.device();
         let sorted = |order| {
@@ -288,7 +293,7 @@ mod tests {
     #[test]
     fn candidates_are_verified_by_parts_of_tiles_and_by_batches() {
         let tile: TileShape = Shape { threads: 128, items: 8 }.into();
-        for (kind, role) in Kind::ALL.iter().flat_map(|kind| Role::ALL.map(|role| (*kind, role))) {
+        for (kind, role) in ItemKind::ALL.iter().flat_map(|kind| Role::ALL.map(|role| (*kind, role))) {
             for work in works(kind, role) {
                 let cases = cases_to_verify(&work, &tile.verified_at(), BATCHES[1]);
                 let counts: Vec<u32> = cases.iter().map(|case| case.n).collect();

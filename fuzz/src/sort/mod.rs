@@ -6,7 +6,7 @@ use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
-use crate::profiles::Line;
+use crate::profiles::{Draws, Line, draw_ranking};
 use crate::random::Random;
 use ash::vk;
 use std::ops::Range;
@@ -70,7 +70,18 @@ impl Primitive for Sorts {
     }
 
     fn profile_lines(&self) -> &'static [Line] {
-        &[("sort_finish", |draws, random| draws.shape(random, 16))]
+        &[
+            ("sort.*.ranked", |draws, random| draws.list(random, 2, Draws::ranked)),
+            ("sort.*.small", |draws, random| draws.list(random, 4, Draws::small)),
+            ("sort.*.merges", |draws, random| draws.list(random, 3, Draws::merge)),
+            ("sort.finish", |draws, random| draws.shape(random, 16)),
+            ("sort.prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
+            ("sort.small_ranking", |_, random| draw_ranking(random).into()),
+        ]
+    }
+
+    fn plain_lines(&self) -> &'static [(&'static str, &'static str)] {
+        &[("sort.prefixes_up_to", "0")]
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {

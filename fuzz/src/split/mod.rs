@@ -11,6 +11,7 @@ use crate::keys;
 use crate::primitive::{
     Ask, CountAt, Handle, HandleInfo, Limits, Primitive, Segmentation, draw_max_count, draw_strategy,
 };
+use crate::profiles::{Draws, Line};
 use crate::random::Random;
 use trommel::{
     BucketFunction, Device, IdType, KeyType, Layout, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy,
@@ -119,6 +120,13 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SplitterInfo {
 impl Primitive for Splits {
     fn name(&self) -> &'static str {
         "split"
+    }
+
+    fn profile_lines(&self) -> &'static [Line] {
+        &[
+            ("split.*.counted", |draws, random| draws.sized_tiles(random, 0)),
+            ("split.*.single_dispatch", |draws, random| draws.list(random, 2, Draws::single_dispatch)),
+        ]
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {

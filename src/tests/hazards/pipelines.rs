@@ -10,7 +10,7 @@ use crate::sort;
 use crate::split;
 use crate::tests::primitives::{Algorithm, AnyTable, Primitive, Requests as _, Selection as _};
 use crate::tests::problems::{Addresses, NVIDIA, Problem, SCRATCH, Sorts, formats, groups, splits};
-use crate::tuning::{Hooks, Profile};
+use crate::tuning::{Hooks, ItemKind, Profile};
 use crate::{DeviceFacts, SorterInfo, SplitMethod, SplitOutput, Strategy};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -47,7 +47,7 @@ fn pipelines_of_few_items_are_made() {
         if by.strategies(&sorts.format(), Strategy::Lookback).1.is_none() {
             continue;
         }
-        for size in [0, 1, 1 << 14, (1 << 16) + 1, 1 << 17, profile.direct_up_to] {
+        for size in [0, 1, 1 << 14, (1 << 16) + 1, 1 << 17, profile.radix.direct_up_to] {
             let mut sorts = Sorts::splits(info);
             sorts.push(&mut Addresses::new(), Problem { size, count_on_device: true, status: true });
             let config = Config { alone: true, ..sorts.config(&NVIDIA, &profile) };
@@ -71,16 +71,11 @@ fn pipelines_of_few_items_are_made() {
 fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     let hooks = Hooks { ring_entries: 4, ring_reach: 1, ..Hooks::default() };
     let mut profile = Profile { hooks, ..Profile::for_device(&NVIDIA) };
-    for shapes in profile.sort_shapes_mut() {
-        (shapes.ring, shapes.few_bins) = (None, None);
-        [&mut shapes.tiles, &mut shapes.counted, &mut shapes.single_dispatch]
-            .into_iter()
-            .for_each(|tiles| tiles.clear());
-        shapes.tiles.push("4294967295:64x1".parse().unwrap());
-        shapes.small.clear();
-        shapes.ranked.clear();
-        shapes.merges.clear();
+    for member in ["ring", "few_bins", "counted", "single_dispatch", "small", "ranked", "merges"] {
+        profile = profile.with_member(member, "").unwrap();
     }
+    profile = profile.with_member("tiles", "4294967295:64x1").unwrap();
+    profile.sort.prefixes_up_to = 0;
     let problem = |size| Problem { size, count_on_device: false, status: false };
     let segmented = SorterInfo { segmented: true, ..SorterInfo::keys() };
     for (info, max_groups_x, all_digits_up_to, sizes) in [
@@ -88,7 +83,8 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
         (SorterInfo::keys().strategy(Strategy::Lookback), 1, 2_500_000, &[2_500_001, 5000]),
         (segmented.strategy(Strategy::Lookback), 1, 0, &[10_000]),
     ] {
-        let profile = Profile { max_groups_x, all_digits_up_to, prefixes_up_to: 0, ..profile.clone() };
+        let mut profile = Profile { max_groups_x, ..profile.clone() };
+        profile.radix.all_digits_up_to = all_digits_up_to;
         let batch = [sorts(info, sizes.iter().copied().map(problem))];
         for group in &groups(&batch, &NVIDIA, &profile) {
             let made = made_by(group.primitive(), group.config, None);
@@ -111,7 +107,7 @@ fn few_items_are_counted_again() {
             info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
         for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
             // The same of every kind.
-            let expected = profile.sort_keys.single_dispatch.iter().find(|sized| size <= sized.up_to && one_digit);
+            let expected = profile.split.keys.single_dispatch.iter().find(|sized| size <= sized.up_to && one_digit);
             let expected = expected.map(|sized| Algorithm::Split(split::Algorithm::SingleDispatch(sized.shape.shape)));
             assert_eq!(
                 Some(config.algorithm(size)).filter(|algorithm| algorithm.is_single_dispatch()),
@@ -129,9 +125,7 @@ fn few_items_are_counted_again() {
 #[test]
 fn classes_change_at_known_sizes() {
     let mut odd = Profile::for_device(&NVIDIA);
-    odd.sort_shapes_mut()
-        .into_iter()
-        .for_each(|shapes| shapes.ranked = "100,5000..8192:512/64".parse().into_iter().collect());
+    odd = odd.with_member("ranked", "100,5000..8192:512/64").unwrap();
     for profile in [Profile::for_device(&NVIDIA), odd] {
         let sorters = formats().into_iter().map(|(_, info)| Sorts::new(info.strategy(Strategy::Lookback)));
         let splitters = splits().map(|info| Sorts::splits(info.strategy(Strategy::ReduceThenScan)));
@@ -154,11 +148,8 @@ fn algorithms_are_distinguished() {
     for ((_, info), alone) in formats().into_iter().flat_map(|format| [(format, false), (format, true)]) {
         let sorts = sorts(info.strategy(Strategy::Lookback), []);
         let (config, format) = (Config { alone, ..sorts.config(&NVIDIA, &profile) }, sorts.format());
-        let shapes = match (format.key_words, format.value_words) {
-            (1, 0) => &profile.sort_keys,
-            (1, _) => &profile.sort_pairs,
-            _ => &profile.sort_long,
-        };
+        let kind = ItemKind::of(format.key_words, format.value_words);
+        let (shapes, radix) = (&profile.sort[kind], &profile.radix[kind]);
         for size in
             [0, 1, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 1 << 14, 1 << 16, 1 << 19, (1 << 19) + 1, 1 << 30]
         {
@@ -175,8 +166,10 @@ fn algorithms_are_distinguished() {
                 }
                 sort::Algorithm::Tiled(shape, ..) => {
                     size > shapes.small.last().unwrap().tile().max(shapes.merges.last().map_or(0, |sized| sized.up_to))
-                        && (shapes.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
-                            || format.bins() <= 32 && size > profile.direct_up_to && shapes.few_bins == Some(shape))
+                        && (radix.tiles.iter().any(|sized| sized.shape == shape && size <= sized.up_to)
+                            || format.bins() <= 32
+                                && size > profile.radix.direct_up_to
+                                && radix.few_bins == Some(shape))
                 }
             };
             let least = if format.rule() == FLAG_EVEN { 4097 } else { 2049 };

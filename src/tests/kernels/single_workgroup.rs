@@ -3,7 +3,7 @@
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::contexts::{always, context, in_brief, in_full, in_rotation};
 use crate::tests::kernels::proven;
-use crate::tuning::{Hooks, Profile, Ranking, SmallShape};
+use crate::tuning::{ItemKind, Profile, Ranking, SmallShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 
 /// A single workgroup verifies its order once, at the end. Pairs too: source indices distinguish equal keys.
@@ -12,12 +12,11 @@ fn emulated_small_kernels_verify_their_order() {
     for wrong_ranks in [false, true] {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(profile.plain_threads, 3);
-            profile.sort_shapes_mut().into_iter().for_each(|shapes| shapes.small = [small].into_iter().collect());
-            Profile {
-                small_ranking: Ranking::Verified,
-                hooks: Hooks { wrong_ranks, ..profile.hooks.clone() },
-                ..profile
+            for kind in ItemKind::ALL {
+                profile.sort[kind].small = [small].into_iter().collect();
             }
+            (profile.sort.small_ranking, profile.hooks.wrong_ranks) = (Ranking::Verified, wrong_ranks);
+            profile
         };
         for info in [
             SorterInfo::keys(),
@@ -118,8 +117,10 @@ fn buckets_kernel() {
             let (small_ranking, wrong_ranks) =
                 [(Ranking::Verified, false), (Ranking::Verified, true), (Ranking::Ballots, false)][i % 3];
             for problems in problems.chunks(4) {
-                let hooks = |profile: &Profile| Hooks { wrong_ranks, ..profile.hooks.clone() };
-                let tune = |profile| Profile { small_ranking, hooks: hooks(&profile), ..profile };
+                let tune = |mut profile: Profile| {
+                    (profile.sort.small_ranking, profile.hooks.wrong_ranks) = (small_ranking, wrong_ranks);
+                    profile
+                };
                 Bench::tuned(emulated, Way::Direct, tune, info.strategy(Strategy::Lookback), problems.to_vec()).prove();
             }
         }

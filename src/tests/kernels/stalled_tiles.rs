@@ -7,7 +7,7 @@ use crate::tests::checks::{member, packed_pass};
 use crate::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};
 use crate::tests::look_back::{AGGREGATE, INVALID, PREFIX, Ring, look_back_word, ticket_words};
 use crate::tests::twins::{Move, Twin, noise};
-use crate::tuning::{Profile, Ranking};
+use crate::tuning::{ItemKind, Profile, Ranking};
 use crate::{KeyType, Order, SorterInfo, Strategy};
 
 /// Look-back words of tiles that have not published their inclusive prefix, in any state of the protocol.
@@ -78,8 +78,8 @@ fn stalled_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     let tile = tile_of(emulated);
     let (tiles, stalled) = (19, 13);
     let tune = |mut profile: Profile| {
-        for shapes in profile.sort_shapes_mut() {
-            let tile = &mut shapes.tiles[0].shape;
+        for kind in ItemKind::ALL {
+            let tile = &mut profile.radix[kind].tiles[0].shape;
             // Those that prove their ranks take one tile after the other, too, where there are such.
             (tile.ranking, tile.groups) =
                 if wrong_ranks { (Ranking::VerifiedBySourceIndex, 2) } else { (Ranking::Ballots, 0) };

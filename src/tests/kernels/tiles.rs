@@ -4,7 +4,7 @@ use crate::core::plan::{Groups, Pass};
 use crate::kernels::Kernel;
 use crate::tests::bench::{Bench, Problem, Way};
 use crate::tests::contexts::{assert_silence, context, in_brief, tile_of};
-use crate::tuning::{Profile, Ranking, Shape, SmallShape, TileShape};
+use crate::tuning::{ItemKind, Profile, Ranking, Shape, SmallShape, TileShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 
 /// Ranking by atomic counters, with a wrong order that verification must find: by keys, if keys without values are
@@ -32,9 +32,9 @@ fn kernels_that_prove_their_ranks() {
             ways.into_iter().enumerate().filter(|(way, _)| i == 0 || (way + i).is_multiple_of(2))
         {
             let tune = |mut profile: Profile| {
-                for shapes in profile.sort_shapes_mut() {
+                for kind in ItemKind::ALL {
                     let shape = Shape { threads: threads.min(most / 128 * 128), items: 2 };
-                    shapes.tiles[0].shape =
+                    profile.radix[kind].tiles[0].shape =
                         TileShape { ranking: Ranking::VerifiedBySourceIndex, swizzled: threads == 384, ..shape.into() };
                 }
                 profile.hooks.wrong_ranks = wrong_ranks;
@@ -56,9 +56,9 @@ fn kernels_that_prove_their_ranks() {
 #[test]
 fn pads_stay_behind_keys_that_end_like_them() {
     let tune = |mut profile: Profile| {
-        for shapes in profile.sort_shapes_mut() {
+        for kind in ItemKind::ALL {
             let shape = Shape { threads: 128, items: 2 };
-            shapes.tiles[0].shape = TileShape { ranking: Ranking::Verified, ..shape.into() };
+            profile.radix[kind].tiles[0].shape = TileShape { ranking: Ranking::Verified, ..shape.into() };
         }
         profile.hooks.wrong_ranks = true;
         profile
@@ -89,8 +89,8 @@ fn persistent_workgroups_take_every_tile() {
         for (_, (emulated, groups, ranking, wrong_ranks)) in ways.enumerate().filter(|(way, _)| wanted(*way)) {
             let tune = |mut profile: Profile| {
                 let shape = Shape { threads: profile.plain_threads, items: 2 };
-                for shapes in profile.sort_shapes_mut() {
-                    shapes.tiles[0].shape = TileShape { ranking, swizzled: true, groups, ..shape.into() };
+                for kind in ItemKind::ALL {
+                    profile.radix[kind].tiles[0].shape = TileShape { ranking, swizzled: true, groups, ..shape.into() };
                 }
                 profile.hooks.wrong_ranks = wrong_ranks;
                 profile
@@ -130,11 +130,13 @@ fn rows_of_counters_are_shared() {
     for ranking in [Ranking::Ballots, Ranking::Verified] {
         let tune = |mut profile: Profile| {
             let small = SmallShape::radix(shape.threads, shape.items);
-            profile.sort_shapes_mut().into_iter().for_each(|shapes| {
-                shapes.small = [small].into_iter().collect();
-                shapes.tiles[0].shape = TileShape { ranking: Ranking::VerifiedBySourceIndex, ..shape.into() };
-            });
-            Profile { small_ranking: ranking, ..profile }
+            for kind in ItemKind::ALL {
+                profile.sort[kind].small = [small].into_iter().collect();
+                profile.radix[kind].tiles[0].shape =
+                    TileShape { ranking: Ranking::VerifiedBySourceIndex, ..shape.into() };
+            }
+            profile.sort.small_ranking = ranking;
+            profile
         };
         let info = SorterInfo::pairs().strategy([Strategy::Lookback, Strategy::ReduceThenScan][ranking as usize % 2]);
         let tile = shape.tile() as usize;

@@ -4,10 +4,11 @@ mod families;
 pub(crate) mod handle;
 pub(crate) mod workload;
 
-use crate::shapes::{Kind, Role};
+use crate::shapes::Role;
 use crate::workload::{Case, Creation, Family, Primitive, Recorder, Workload};
 use ash::vk;
 use std::sync::Arc;
+use trommel::tuning::ItemKind;
 use trommel::{Count, Device, KeyType, Range, Request, Scratch, SortInfo, Sorter, SorterInfo};
 use workload::Sort;
 
@@ -45,13 +46,13 @@ impl Primitive for SortPrimitive {
         Ok(Some(Box::new(SortRecorder(Sorter::new(library, &SorterInfo::keys().batches())?))))
     }
 
-    fn tuned(&self, kind: Kind, role: Role) -> Vec<Arc<dyn Workload>> {
+    fn tuned(&self, kind: ItemKind, role: Role) -> Vec<Arc<dyn Workload>> {
         let (keys, pairs) = (SorterInfo::keys(), SorterInfo::pairs());
         let long = |info| SorterInfo { key: KeyType::U64, ..info };
         let infos = match (role, kind) {
-            (Role::Small | Role::Tiles, Kind::Keys) => vec![keys],
-            (Role::Small | Role::Tiles, Kind::Pairs) => vec![pairs],
-            (Role::Small | Role::Tiles, Kind::Long) => vec![long(keys), long(pairs)],
+            (Role::Small | Role::Tiles, ItemKind::Keys) => vec![keys],
+            (Role::Small | Role::Tiles, ItemKind::Pairs) => vec![pairs],
+            (Role::Small | Role::Tiles, ItemKind::Long) => vec![long(keys), long(pairs)],
             _ => Vec::new(),
         };
         infos.into_iter().map(|info| Arc::new(Sort::new(info)) as Arc<dyn Workload>).collect()

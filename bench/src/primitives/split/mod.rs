@@ -11,10 +11,11 @@ mod kernels;
 mod reduced_bit;
 mod workload;
 
-use crate::shapes::{Kind, Role};
+use crate::shapes::Role;
 use crate::workload::{Creation, Family, Primitive, Workload};
 use info::{by_bits, long_keys, split_keys, split_pairs};
 use std::sync::Arc;
+use trommel::tuning::ItemKind;
 use trommel::{BucketFunction, SplitOutput, Splitter, SplitterInfo};
 use workload::Split;
 
@@ -41,18 +42,18 @@ impl Primitive for SplitPrimitive {
         infos.map(creation).into()
     }
 
-    fn tuned(&self, kind: Kind, role: Role) -> Vec<Arc<dyn Workload>> {
+    fn tuned(&self, kind: ItemKind, role: Role) -> Vec<Arc<dyn Workload>> {
         let infos = tuned_infos(kind, role);
         infos.into_iter().map(|info| Arc::new(Split::new(by_bits(info))) as Arc<dyn Workload>).collect()
     }
 }
 
 /// Splits that take shapes of this kind and role, before their bucket function.
-fn tuned_infos(kind: Kind, role: Role) -> Vec<SplitterInfo> {
+fn tuned_infos(kind: ItemKind, role: Role) -> Vec<SplitterInfo> {
     let (few, fewest, many) = match kind {
-        Kind::Keys => (split_keys(32), split_keys(2), split_keys(256)),
-        Kind::Pairs => (split_pairs(32), split_pairs(2), split_pairs(256)),
-        Kind::Long => (long_keys(split_pairs(32)), long_keys(split_keys(2)), long_keys(split_keys(256))),
+        ItemKind::Keys => (split_keys(32), split_keys(2), split_keys(256)),
+        ItemKind::Pairs => (split_pairs(32), split_pairs(2), split_pairs(256)),
+        ItemKind::Long => (long_keys(split_pairs(32)), long_keys(split_keys(2)), long_keys(split_keys(256))),
     };
     match role {
         Role::Small | Role::Tiles => Vec::new(),
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn tuned_splits_take_the_shapes_that_are_searched() {
-        for (kind, role) in Kind::ALL.iter().flat_map(|kind| Role::ALL.map(|role| (*kind, role))) {
+        for (kind, role) in ItemKind::ALL.iter().flat_map(|kind| Role::ALL.map(|role| (*kind, role))) {
             let buckets = match role {
                 Role::Small | Role::Tiles => 0..0,
                 Role::SingleDispatch | Role::Counted => 1..65,
@@ -81,9 +82,9 @@ mod tests {
             assert_eq!(infos.is_empty(), buckets.is_empty(), "{kind:?} {role:?}");
             for info in infos {
                 let found = match (info.key.bits() > 32, info.value) {
-                    (true, _) => Kind::Long,
-                    (false, ValueType::None) => Kind::Keys,
-                    (false, _) => Kind::Pairs,
+                    (true, _) => ItemKind::Long,
+                    (false, ValueType::None) => ItemKind::Keys,
+                    (false, _) => ItemKind::Pairs,
                 };
                 assert_eq!(found, kind, "{info:?}");
             }
