@@ -249,18 +249,6 @@ impl Device {
         self.0.registry.late_pipeline(&self.0.handles, variant)
     }
 
-    /// Returns the pipeline of a pass whose handle does not have it.
-    ///
-    /// # Errors
-    /// [`Error::Internal`], unless handles are created without pipelines. Otherwise handles have the pipelines of all
-    /// their plans.
-    pub(crate) fn missing_pipeline(&self, variant: Variant) -> Result<vk::Pipeline> {
-        if self.creates_pipelines_late() {
-            return self.late_pipeline(variant);
-        }
-        Err(Error::Internal(format!("no pipeline of {variant:?}")))
-    }
-
     #[allow(dead_code, reason = "some builds have no primitive that takes modules of the caller")]
     pub(crate) fn add_module(&self, code: &Arc<[u32]>) -> Arc<Module> {
         self.0.registry.add_module(code)

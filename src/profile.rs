@@ -36,7 +36,7 @@ macro_rules! profile {
                 /// Whether subgroups of `lanes` lanes are emulated in shared memory, for devices with faulty subgroup
                 /// operations.
                 pub emulated_subgroups: bool,
-                /// The meaning of [`Strategy::Auto`].
+                /// The meaning of [`Strategy::Auto`]. Requests may deviate from it: see there.
                 pub strategy: Strategy,
                 /// Threads of kernels without tiles.
                 pub plain_threads: u32,
@@ -54,10 +54,11 @@ macro_rules! profile {
                 /// Merges of sorted runs.
                 pub merge: merge::Settings,
                 $(
-                    #[doc = concat!("Requests of the feature `", $feature, "`.")]
+                    #[doc = concat!("What only requests of the feature `", $feature, "` use.")]
                     pub $module: $module::Settings,
                 )*
-                /// For tests of the library.
+                /// For tests of the library. Texts have no such lines: see [`Profile::with_hooks_of`].
+                #[doc(hidden)]
                 pub hooks: Hooks,
             }
         }
@@ -113,7 +114,19 @@ impl Profile {
         let (text, name) = (self.to_string(), current_name(name));
         let is_other = |line: &&str| line.split_once(" =").is_none_or(|(other, _)| other != name);
         let others: Vec<_> = text.lines().filter(is_other).collect();
-        format!("{}\n{name} = {value}", others.join("\n")).parse()
+        Self::with_hooks_of(&format!("{}\n{name} = {value}", others.join("\n")))
+    }
+
+    /// As `from_str`, for tests of the library: the text may have lines of hooks.
+    ///
+    /// # Errors
+    /// As `from_str`.
+    #[doc(hidden)]
+    pub fn with_hooks_of(text: &str) -> Result<Self> {
+        let lines = Lines::new(text, current_name);
+        let profile = Self::read(&lines, "", None)?;
+        lines.check_all_read()?;
+        Ok(profile)
     }
 
     /// This profile with another value in every line of this member: `small` is that of `sort.keys.small` and others.
@@ -182,9 +195,10 @@ impl FromStr for Profile {
     /// Parses the output of `Display`: `name = value` lines, `#` comments. Every name must occur once, and no other
     /// name. Names of earlier versions are read, too.
     fn from_str(text: &str) -> Result<Self> {
-        let lines = Lines::new(text, current_name);
-        let profile = Self::read(&lines, "", None)?;
-        lines.check_all_read()?;
+        let profile = Self::with_hooks_of(text)?;
+        if profile.hooks != Hooks::NONE {
+            return Err(malformed("hooks are for tests of the library".into()));
+        }
         Ok(profile)
     }
 }

@@ -24,7 +24,7 @@ pub fn with_line_of(profile: &Profile, name: &str, other: &Profile) -> trommel::
     let [these, those] = [profile, other].map(ToString::to_string);
     let is_named = |line: &&str| line.split_once('=').is_some_and(|(known, _)| known.trim() == name);
     let lines: Vec<_> = these.lines().filter(|line| !is_named(line)).chain(those.lines().filter(is_named)).collect();
-    lines.join("\n").parse()
+    Profile::with_hooks_of(&lines.join("\n"))
 }
 
 /// Lines of the command line, applied to every profile.
@@ -293,7 +293,7 @@ impl Profiles<'_> {
         let mut parts = text.split('*');
         let first = parts.next().unwrap_or_default().to_owned();
         let rest = parts.map(|part| part.trim_start_matches(|letter: char| letter.is_ascii_digit()));
-        rest.fold(first, |text, part| text + part).parse().unwrap_or(profile)
+        Profile::with_hooks_of(&rest.fold(first, |text, part| text + part)).unwrap_or(profile)
     }
 }
 

@@ -95,7 +95,7 @@ impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
         self.primitive.planner().lay_out(self.group, self, scratch, layout)
     }
 
-    pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
+    pub(crate) fn pipeline(&self, variant: &Variant) -> Option<Result<vk::Pipeline>> {
         self.primitive.planner().handle().pipeline(variant)
     }
 }
@@ -499,7 +499,7 @@ macro_rules! requests {
                 }
             }
 
-            pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
+            pub(crate) fn pipeline(&self, variant: &Variant) -> Option<Result<vk::Pipeline>> {
                 match self { $(#[cfg(feature = $feature)] Self::$name(members) => members.pipeline(variant),)* }
             }
         }

@@ -1,10 +1,10 @@
 //! The part of a sorter, a splitter and the like that does not depend on the primitive: device, pipelines, sizes of
 //! scratch; and the recording of one request.
 
-use super::memory::{Arguments, Range, Role, Scratch, Timestamps, check_alignment};
+use super::memory::{Arguments, BoundingRanges, Range, Role, Scratch, Timestamps, check_alignment};
 use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
 use super::plan::Plan;
-use super::primitive::{One, PlanSource, Planner, Primitive, RequestInfo};
+use super::primitive::{Jobs, PlanSource, Planner, Primitive, RequestInfo};
 use super::record::{Commands as _, Recorder, record};
 use super::scratch::Layout;
 use crate::{Device, Error, Result};
@@ -25,6 +25,8 @@ pub(crate) struct Handle {
 struct Created {
     /// Kept here because the registry has a lock, and recording waits for none.
     slots: Box<[Slot]>,
+    /// Variants whose pipelines are created when a recording uses them: see [`Device::make_pipelines_late`].
+    late: Box<[Variant]>,
     /// Slots without a pipeline.
     missing: AtomicUsize,
     /// By rising maximum count.
@@ -90,16 +92,17 @@ impl Handle {
         if planner.allows_batches() {
             device.check_memory().allocate();
         }
-        // Without slots, pipelines are created when a recording finds them missing.
+        let mut late = Vec::new();
         if device.creates_pipelines_late() {
-            variants.clear();
+            std::mem::swap(&mut variants, &mut late);
         }
         // The variants of a kernel then share its shader.
         variants.sort_by_key(|variant| variant.kernel as u32);
         let slot = |variant| Slot { variant, claimed: AtomicBool::new(false), pipeline: OnceLock::new() };
         let slots: Box<[Slot]> = variants.into_iter().map(slot).collect();
         let missing = AtomicUsize::new(slots.len());
-        let handle = Self { created: Arc::new(Created { slots, missing, sizes }), device: device.clone() };
+        let created = Created { slots, late: late.into(), missing, sizes };
+        let handle = Self { created: Arc::new(created), device: device.clone() };
         if !deferred {
             let threads = device.handles().creation_threads().min(handle.created.slots.len());
             on_threads(threads, || handle.compile())?;
@@ -141,16 +144,43 @@ impl Handle {
         &self.device
     }
 
-    /// The pipeline of a variant, if the handle has it.
-    pub(crate) fn pipeline(&self, variant: &Variant) -> Option<vk::Pipeline> {
-        let slot = self.created.slots.iter().find(|slot| slot.variant == *variant)?;
-        slot.pipeline.get().map(|pipeline| pipeline.handle())
+    /// The pipeline of a variant, if it is one of the handle's.
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`] if the pipeline is created now and cannot be.
+    pub(crate) fn pipeline(&self, variant: &Variant) -> Option<Result<vk::Pipeline>> {
+        if let Some(slot) = self.created.slots.iter().find(|slot| slot.variant == *variant) {
+            return slot.pipeline.get().map(|pipeline| Ok(pipeline.handle()));
+        }
+        self.created.late.contains(variant).then(|| self.device.late_pipeline(*variant))
     }
 
     /// The largest size of scratch for counts in the ranges before that of `max_count`; none if some count there is
     /// refused.
     fn scratch_below(&self, max_count: u32) -> Option<u64> {
         self.created.sizes.iter().rev().find(|size| size.max_count < max_count).map_or(Some(0), |size| size.bytes)
+    }
+}
+
+/// One job, and the memory that it names.
+pub(crate) struct One<J, R> {
+    pub(crate) job: J,
+    pub(crate) arguments: Arguments<R>,
+}
+
+impl<J: Copy, R: Role> One<J, R> {
+    pub(crate) fn new<P: Planner<Job = J, Role = R>>(planner: &P, job: J) -> Self {
+        Self { job, arguments: planner.arguments(&job) }
+    }
+}
+
+impl<J, R: Role> Jobs<J, R> for One<J, R> {
+    fn for_each(&self, visit: &mut dyn FnMut(&J)) {
+        visit(&self.job);
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<R> {
+        BoundingRanges::of(&self.arguments)
     }
 }
 

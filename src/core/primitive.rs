@@ -101,25 +101,3 @@ pub(crate) trait PlanSource {
     /// Adds its resources, tables and passes to `plan`.
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>);
 }
-
-/// One job, and the memory that it names.
-pub(crate) struct One<J, R> {
-    pub(crate) job: J,
-    pub(crate) arguments: Arguments<R>,
-}
-
-impl<J: Copy, R: Role> One<J, R> {
-    pub(crate) fn new<P: Planner<Job = J, Role = R>>(planner: &P, job: J) -> Self {
-        Self { job, arguments: planner.arguments(&job) }
-    }
-}
-
-impl<J, R: Role> Jobs<J, R> for One<J, R> {
-    fn for_each(&self, visit: &mut dyn FnMut(&J)) {
-        visit(&self.job);
-    }
-
-    fn bounding_ranges(&self) -> BoundingRanges<R> {
-        BoundingRanges::of(&self.arguments)
-    }
-}

@@ -5,7 +5,7 @@ use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resources, Upload};
 use crate::device::Device;
 use crate::kernels::Kernel;
-use crate::{Result, Scratch};
+use crate::{Error, Result, Scratch};
 use arrayvec::ArrayVec;
 use ash::vk;
 
@@ -186,15 +186,19 @@ pub(crate) struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Looks up every pipeline, so that all errors occur before the first command. `known`: the pipelines of handles.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if no handle has the pipeline of a pass.
     pub(crate) fn new(
         device: &'a Device,
         command_buffer: vk::CommandBuffer,
         scratch: Scratch,
         timestamps: Option<Timestamps>,
         plan: &Plan<'_>,
-        known: impl Fn(&Variant) -> Option<vk::Pipeline>,
+        known: impl Fn(&Variant) -> Option<Result<vk::Pipeline>>,
     ) -> Result<Self> {
-        let pipeline = |variant: &Variant| known(variant).map_or_else(|| device.missing_pipeline(*variant), Ok);
+        let missing = |variant: &Variant| Err(Error::Internal(format!("no pipeline of {variant:?}")));
+        let pipeline = |variant: &Variant| known(variant).unwrap_or_else(|| missing(variant));
         let pipelines = plan.variants.iter().map(pipeline).collect::<Result<_>>()?;
         Ok(Self { device, command_buffer, scratch, pipelines, timestamps, bound: None })
     }

@@ -53,7 +53,7 @@ impl Bench {
     pub(super) fn run(&self, memory: &[u8], plan: &Plan<'_>, pass: &Pass) -> Vec<u8> {
         let device = self.context.device();
         self.context.write(&self.buffer, memory).unwrap();
-        let known = |variant: &Variant| device.late_pipeline(*variant).ok();
+        let known = |variant: &Variant| Some(device.late_pipeline(*variant));
         let run = self.context.run(|commands| {
             let mut pass = *pass;
             if let Groups::Indirect { offset, .. } = &mut pass.groups {

@@ -21,6 +21,8 @@ mod plans;
 mod primitives;
 mod problems;
 #[cfg(feature = "host")]
+mod recording;
+#[cfg(feature = "host")]
 mod segments;
 #[cfg(feature = "host")]
 mod twins;

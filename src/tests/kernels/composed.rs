@@ -2,9 +2,9 @@
 //! compared, byte by byte, with the same steps in plain Rust.
 
 use crate::core::compose::{Concurrent, Sequence, record_composed};
-use crate::core::handle::Handle;
+use crate::core::handle::{Handle, One};
 use crate::core::plan::Plan;
-use crate::core::primitive::{JobOf, One, PlanSource, Planner, Primitive, RequestInfo as _, RoleOf};
+use crate::core::primitive::{JobOf, PlanSource, Planner, Primitive, RequestInfo as _, RoleOf};
 use crate::core::scratch::Layout;
 use crate::host::{Buffer, Context};
 use crate::tests::contexts::{always, assert_silence, context, in_full, in_rotation, tile_of};
