@@ -103,7 +103,7 @@ const uint FUNCTION_SPLITTERS = 3;
 const uint FUNCTION_SIGNS = 4;
 const uint FUNCTION_USER = 5;
 const uint SPLITTERS_KEPT = 3072;
-const uint KERNEL_INTERFACE = 3514666708;
+const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {
     uint first;
@@ -291,7 +291,7 @@ struct BucketRanges {
 };
 
 struct LabelProblem {
-    uvec2 keys;
+    uvec2 inputs;
     uvec2 labels;
     uvec2 splitters;
     uvec2 user_address;
@@ -299,7 +299,7 @@ struct LabelProblem {
     BucketRanges ranges;
     uvec2 count;
     uint max_count;
-    uint key_stride;
+    uint input_stride;
 };
 
 struct BucketInfoProblem {

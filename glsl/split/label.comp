@@ -26,9 +26,12 @@
 #define ALL_SEGMENTS extent_of_segments
 #include "radix/share.glsl"
 
-PROBLEM_MEMBER(uvec2, keys)
+PROBLEM_MEMBER(uvec2, inputs)
 PROBLEM_MEMBER(uvec2, labels)
-PROBLEM_MEMBER(uint, key_stride)
+PROBLEM_MEMBER(uint, input_stride)
+// The inputs of a bucket function are keys, or bucket ids in their place.
+#define problem_keys problem_inputs
+#define problem_key_stride problem_input_stride
 #include "radix/input.glsl"
 
 layout(constant_id = SPEC_BUCKETS) const uint BUCKETS = 256;

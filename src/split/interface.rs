@@ -29,8 +29,8 @@ shared_structs! {
 
     /// A problem, as kernels that write labels see it: the inputs of the bucket function and the labels.
     struct LabelProblem {
-        /// The words that the bucket function reads: keys or ids of buckets.
-        keys: Address,
+        /// The array that the bucket function reads, with an input for each item.
+        inputs: Address,
         /// The labels, an output.
         labels: Address,
         /// The caller's splitters.
@@ -42,8 +42,8 @@ shared_structs! {
         ranges: BucketRanges,
         count: Address,
         max_count: u32,
-        /// Distance of neighbors in `keys`, in words, or in bytes if they are narrower.
-        key_stride: u32,
+        /// Distance of neighbors in `inputs`, in words, or in bytes if they are narrower.
+        input_stride: u32,
     }
 
     /// A problem, as kernels that write bucket information see it, and the one that takes given bucket starts.

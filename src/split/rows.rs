@@ -24,14 +24,14 @@ push_constants! {
 /// The row of the pass that writes labels.
 pub(crate) fn label_row(problem: &RadixProblem, buckets: &Buckets, labels: &LabelBy) -> LabelProblem {
     let Buckets { low, width, given, user_address, user_words, .. } = *buckets;
-    let (keys, splitters, key_stride) = match labels.given {
+    let (inputs, splitters, input_stride) = match labels.given {
         // Dense: strides in words, or in bytes for narrower ids.
         Some(BucketSource::Ids(size)) => (given.address.into(), 0, if size == 4 { 1 } else { size }),
         Some(BucketSource::Splitters) => (problem.keys, given.address, problem.key_stride()),
         None => (problem.keys, 0, problem.key_stride()),
     };
     LabelProblem {
-        keys,
+        inputs,
         labels: problem.alternate_keys,
         splitters: splitters.into(),
         user_address: user_address.into(),
@@ -43,7 +43,7 @@ pub(crate) fn label_row(problem: &RadixProblem, buckets: &Buckets, labels: &Labe
         },
         count: problem.count,
         max_count: problem.max_count,
-        key_stride,
+        input_stride,
     }
 }
 
