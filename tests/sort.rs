@@ -19,6 +19,8 @@ mod large;
 mod late;
 #[path = "sort/prefixes.rs"]
 mod prefixes;
+#[path = "sort/problem.rs"]
+mod problem;
 #[path = "sort/ranks.rs"]
 mod ranks;
 #[path = "sort/refused.rs"]

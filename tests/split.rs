@@ -11,14 +11,18 @@ mod functions;
 mod late;
 #[path = "split/outputs.rs"]
 mod outputs;
+#[path = "split/problem.rs"]
+mod problem;
 #[path = "split/recording.rs"]
 mod recording;
 #[path = "split/refused.rs"]
 mod refused;
 #[path = "split/segments.rs"]
 mod segments;
+#[path = "sort/problem.rs"]
+mod sort;
 
-use common::arena::{Asked, Job, Poison, Together, sort};
+use common::arena::{Poison, Together, run_and_check};
 use common::contexts::{Setup, context, setups, share};
 use common::harness::note;
 use common::keys::{Bits, Keys, Random};
@@ -32,6 +36,7 @@ use functions::{
     ranges_at_their_borders,
 };
 use outputs::{buckets_placed_beyond_the_output, other_methods, other_outputs};
+use problem::{Asked, Job};
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use recording::{
     batches_of_splits_and_sorts, poisoned_scratch_and_twenty_runs, strangers_and_secondary_command_buffers, timestamps,
@@ -92,7 +97,7 @@ impl Case {
     }
 
     fn split(&self, jobs: &[Job<'_>], together: Together, seed: u64) {
-        sort(&self.context, jobs, together, Poison::Random(seed));
+        run_and_check(&self.context, jobs, together, Poison::Random(seed));
     }
 }
 

@@ -3,11 +3,15 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 mod common;
+#[path = "split/problem.rs"]
+mod problem;
 
-use common::arena::{Asked, Counted, Job, Poison, Together, sort};
+use common::arena::{Poison, Together, run_and_check};
 use common::contexts::{Setup, assert_silence, context};
+use common::items::Counted;
 use common::keys::Keys;
 use common::{brief, full, very_brief};
+use problem::{Asked, Job};
 use trommel::{BucketFunction, BucketKernel, KeyType, Layout, Splitter, SplitterInfo, Strategy, ValueType};
 
 /// Functions of tests/kernels, their key types, and their compiled modules.
@@ -61,7 +65,7 @@ fn kernels_compiled_before() {
             job(0, 4),
         ];
         for together in [Together::Singles, Together::Batch] {
-            sort(&context, &jobs, together, Poison::Random(i as u64));
+            run_and_check(&context, &jobs, together, Poison::Random(i as u64));
         }
         assert_silence(&context);
     }
@@ -78,7 +82,7 @@ fn kernels_that_serve_segments() {
     let asked = Asked { offsets: true, ..Asked::default() };
     let job =
         Job::draw(&splitter, Keys::Random, 30_000, 3).asked(asked).cut(vec![3, 10, 10, 1001, 1030, 25_000, 29_000]);
-    sort(&context, &[job.counted(Counted::Device(6))], Together::Singles, Poison::Random(8));
+    run_and_check(&context, &[job.counted(Counted::Device(6))], Together::Singles, Poison::Random(8));
     assert_silence(&context);
 }
 
@@ -99,7 +103,7 @@ fn several_kernels_on_one_device() {
         Job::draw(splitter, Keys::Random, 5000, 5).asked(asked)
     });
     let jobs: Vec<Job<'_>> = jobs.collect();
-    sort(&context, &jobs, Together::Batch, Poison::Random(7));
+    run_and_check(&context, &jobs, Together::Batch, Poison::Random(7));
     assert_silence(&context);
 }
 

@@ -8,8 +8,9 @@ pub(crate) mod contexts;
 pub(crate) mod coverage;
 pub(crate) mod fake;
 pub(crate) mod harness;
-pub(crate) mod jobs;
+pub(crate) mod items;
 pub(crate) mod keys;
+pub(crate) mod problem;
 pub(crate) mod stranger;
 pub(crate) mod ways;
 

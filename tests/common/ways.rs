@@ -1,16 +1,17 @@
-//! Jobs recorded in unusual ways.
+//! Problems recorded in unusual ways.
 
-use super::arena::{Arena, Job, Poison, Together, barrier};
+use super::arena::{Arena, Poison, Together, barrier};
+use super::problem::Problem;
 use super::stranger::Stranger;
 use ash::vk;
 use trommel::host::Context;
 
-/// Several jobs in one command buffer, with a foreign pipeline, layout and push constants in between.
-pub(crate) fn run_between_strangers(context: &Context, jobs: &[Job<'_>]) {
+/// Several problems in one command buffer, with a foreign pipeline, layout and push constants in between.
+pub(crate) fn run_between_strangers(context: &Context, problems: &[impl Problem]) {
     let stranger = Stranger::new(context);
-    let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(6));
+    let arena = Arena::new(context, problems, Together::Singles, Poison::Random(6));
     let recorded = context.run(|commands| {
-        (0..jobs.len()).try_for_each(|i| {
+        (0..problems.len()).try_for_each(|i| {
             stranger.record(commands);
             arena.record_one(commands, i)?;
             stranger.record(commands);
@@ -18,14 +19,14 @@ pub(crate) fn run_between_strangers(context: &Context, jobs: &[Job<'_>]) {
             Ok(())
         })
     });
-    recorded.expect("the jobs are valid");
+    recorded.expect("the problems are valid");
     arena.check();
 }
 
 /// In a secondary command buffer, recorded once and executed twice.
-pub(crate) fn run_twice_from_secondary(context: &Context, jobs: &[Job<'_>]) {
+pub(crate) fn run_twice_from_secondary(context: &Context, problems: &[impl Problem]) {
     let vk = context.vk();
-    let arena = Arena::new(context, jobs, Together::Singles, Poison::Random(7));
+    let arena = Arena::new(context, problems, Together::Singles, Poison::Random(7));
     let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
     // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
     unsafe {
@@ -38,7 +39,7 @@ pub(crate) fn run_twice_from_secondary(context: &Context, jobs: &[Job<'_>]) {
         let inheritance = vk::CommandBufferInheritanceInfo::default();
         let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
         vk.begin_command_buffer(secondary, &begin).expect("begin");
-        arena.record(secondary, Together::Singles).expect("the jobs are valid");
+        arena.record(secondary, Together::Singles).expect("the problems are valid");
         vk.end_command_buffer(secondary).expect("end");
         for _ in 0..2 {
             arena.reset();

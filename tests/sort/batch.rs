@@ -1,10 +1,12 @@
 //! Many sorts recorded together.
 
 use crate::Case;
-use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence};
 use crate::common::full;
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
+use crate::problem::Job;
 use crate::results::{drawn, runner};
 use proptest::prelude::*;
 use trommel::{Sorter, SorterInfo};
@@ -23,10 +25,10 @@ pub(crate) fn mixed(case: &Case) {
             });
         }
     }
-    sort(&case.context, &jobs, Together::Batch, Poison::Random(9));
+    run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(9));
     // In another order, groups are found in another order.
     jobs.reverse();
-    sort(&case.context, &jobs, Together::Batch, Poison::Random(10));
+    run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(10));
 }
 
 /// Tables that need several updates; problems of one workgroup each; one count word for several problems.
@@ -37,14 +39,14 @@ pub(crate) fn many_tiny(case: &Case) {
             if i % 3 == 0 { job.counted(Counted::Shared { slot: i % 2, value: 11 + i as u32 % 2 }) } else { job }
         })
         .collect();
-    sort(&case.context, &jobs, Together::Batch, Poison::Random(11));
+    run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(11));
 }
 
 pub(crate) fn random_batches(case: &Case) {
     let jobs = prop::collection::vec(drawn(case.tiles(4)), 0..9);
     let ran = runner().run(&(jobs, any::<u64>()), |(drawn, seed)| {
         let jobs: Vec<_> = drawn.iter().map(|drawn| drawn.job(case)).collect();
-        sort(&case.context, &jobs, Together::Batch, Poison::Random(seed));
+        run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(seed));
         Ok(())
     });
     ran.unwrap_or_else(|failure| panic!("{failure}"));
@@ -65,7 +67,7 @@ pub(crate) fn more_kinds_than_a_group_takes() {
             Job::draw(&case.sorter, Keys::Random, size, index as u64).counted(Counted::Device(size as u32 / 2)),
         );
     }
-    sort(&case.context, &jobs, Together::Batch, Poison::Random(16));
+    run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(16));
     assert_silence(&case.context);
 }
 
@@ -80,11 +82,11 @@ pub(crate) fn more_workgroups_than_65535() {
             _ => Job::new(&case.sorter, vec![7, 5]).counted(Counted::Shared { slot: 0, value: 0 }),
         })
         .collect();
-    sort(&case.context, &jobs, Together::Batch, Poison::Random(14));
+    run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(14));
     if full() {
         // One workgroup for each bin of each problem.
         let jobs: Vec<_> = (0..260).map(|i| Job::draw(&case.sorter, Keys::Random, case.small() + 1, i)).collect();
-        sort(&case.context, &jobs, Together::Batch, Poison::Random(15));
+        run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(15));
     }
     assert_silence(&case.context);
 }

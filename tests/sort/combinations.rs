@@ -2,11 +2,13 @@
 //! covers every single choice.
 
 use crate::Case;
-use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence, share};
 use crate::common::harness::{self, note};
+use crate::common::items::Counted;
 use crate::common::keys::{Keys, Random};
 use crate::common::{brief, full};
+use crate::problem::Job;
 use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -133,7 +135,12 @@ fn any_two_choices_meet(part: usize) {
             Job::draw(&case.sorter, Keys::Random, tiled, index as u64 + 1).counted(Counted::Device(tiled as u32 - 9)),
             Job::draw(&case.sorter, keys, case.small() - 1, index as u64 + 2),
         ];
-        sort(&case.context, &jobs, [Together::Singles, Together::Batch][index / 2 % 2], Poison::Random(index as u64));
+        run_and_check(
+            &case.context,
+            &jobs,
+            [Together::Singles, Together::Batch][index / 2 % 2],
+            Poison::Random(index as u64),
+        );
         assert_silence(&case.context);
     }
 }

@@ -1,9 +1,11 @@
 //! Guarantees of the documentation besides correct results.
 
 use crate::Case;
-use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Arena, Poison, Together, run_and_check};
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
 use crate::common::ways::{run_between_strangers, run_twice_from_secondary};
+use crate::problem::Job;
 use ash::vk;
 use trommel::{SortInfo, Timestamps};
 
@@ -22,7 +24,7 @@ pub(crate) fn counts_on_the_device(case: &Case) {
     jobs.push(Job { status: true, ..Job::new(&case.sorter, Vec::new()) });
     jobs.push(Job::new(&case.sorter, Vec::new()).counted(Counted::Device(0)));
     jobs.push(Job::new(&case.sorter, Vec::new()).counted(Counted::Device(1)));
-    sort(&case.context, &jobs, Together::Singles, Poison::Random(5));
+    run_and_check(&case.context, &jobs, Together::Singles, Poison::Random(5));
 }
 
 /// Several sorts in one command buffer, with a foreign pipeline, layout and push constants in between.
@@ -59,7 +61,8 @@ pub(crate) fn timestamps(case: &Case) {
                 job[0].count = Counted::Device(size as u32);
             }
             let arena = Arena::new(context, &job, Together::Singles, Poison::Random(8));
-            let info = SortInfo { timestamps: Some(Timestamps { pool, first: FIRST }), ..arena.infos[0] };
+            let info =
+                SortInfo { timestamps: Some(Timestamps { pool, first: FIRST }), ..job[0].info(&arena.places[0]) };
             let run = context.run(|commands| {
                 vk.cmd_reset_query_pool(commands, pool, 0, FIRST + MOST);
                 case.sorter.cmd_sort(commands, &info)

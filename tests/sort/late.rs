@@ -2,10 +2,12 @@
 //!
 //! No tile is late for long if workgroups run one after the other. The tests of kernels leave out tiles altogether.
 
-use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence};
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
 use crate::common::{brief, full};
+use crate::problem::Job;
 use crate::{Case, KINDS};
 use trommel::Strategy;
 
@@ -24,9 +26,9 @@ fn late_tiles(spin_limit: u32) {
         for (round, keys) in [Keys::Random, Keys::Constant].into_iter().enumerate() {
             let draw = |tiles: usize| Job::draw(&case.sorter, keys, case.tiles(tiles), round as u64);
             let mut jobs = vec![draw(40), draw(7).counted(Counted::Device(500))];
-            sort(&case.context, &jobs, Together::Singles, Poison::Random(12));
+            run_and_check(&case.context, &jobs, Together::Singles, Poison::Random(12));
             jobs.extend((1..4).map(draw));
-            sort(&case.context, &jobs, Together::Batch, Poison::Random(13));
+            run_and_check(&case.context, &jobs, Together::Batch, Poison::Random(13));
         }
         assert_silence(&case.context);
     }

@@ -1,11 +1,13 @@
 //! Sorts of long keys by prefixes, end to end: with keys for which the device chooses prefixes, and with others.
 
 use crate::Case;
-use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence};
 use crate::common::harness::note;
+use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys, Random};
 use crate::common::{brief, full};
+use crate::problem::Job;
 use trommel::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
 
 /// Formats that may be sorted by prefixes: two words and more, every placement and layout, part of a key, dropped keys;
@@ -112,7 +114,7 @@ fn by_prefixes(case: &Case) {
         draw(Keys::Random, up_to + 1, 12),
     ];
     for together in [Together::Singles, Together::Batch] {
-        sort(&case.context, &jobs, together, Poison::Random(21));
+        run_and_check(&case.context, &jobs, together, Poison::Random(21));
     }
     assert_silence(&case.context);
 }

@@ -1,10 +1,12 @@
 //! Ranking by all workgroups: small sorts recorded alone, each key compared with every other.
 
 use crate::KINDS;
-use crate::common::arena::{Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
 use crate::common::{brief, full};
+use crate::problem::Job;
 use trommel::{Count, Sorter, SorterInfo, Strategy};
 
 /// Whether a sort of `size` keys is ranked by all workgroups.
@@ -32,7 +34,7 @@ fn check(info: &SorterInfo) {
     let counted = counts.map(|count| Job::draw(&sorter, Keys::LowEntropy, up_to, 17).counted(Counted::Device(count)));
     let jobs: Vec<_> = ends.into_iter().chain(distributions).chain(counted).collect();
     for together in [Together::Singles, Together::Batch] {
-        sort(&context, &jobs, together, Poison::Random(16));
+        run_and_check(&context, &jobs, together, Poison::Random(16));
     }
     assert_silence(&context);
 }

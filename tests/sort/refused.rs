@@ -1,8 +1,10 @@
 //! Invalid requests: their error messages, and that nothing has been recorded.
 
-use crate::common::arena::{Arena, Counted, Job, Poison, Together};
+use crate::common::arena::{Arena, Poison, Together};
 use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
+use crate::problem::Job;
 use crate::{Case, KINDS};
 use ash::vk;
 use trommel::{Count, Range, Request, SortInfo};
@@ -11,18 +13,18 @@ use trommel::{Count, Range, Request, SortInfo};
 const PAIRS: usize = 3;
 const MAX: u32 = 10_000;
 
-/// Two sorts with counts and statuses, and a copy of the first info, to be made invalid.
-fn with_two(check: impl FnOnce(&Case, &Arena<'_>, SortInfo)) {
+/// Two sorts with counts and statuses, and copies of their infos, to be made invalid.
+fn with_two(check: impl FnOnce(&Case, &Arena<'_>, [SortInfo; 2])) {
     let case = Case::new(Setup::Native, PAIRS);
     let job = |seed| Job::draw(&case.sorter, Keys::Random, MAX as usize, seed).counted(Counted::Device(MAX));
     let jobs = [job(1), job(2)];
     let arena = Arena::new(&case.context, &jobs, Together::Batch, Poison::Random(1));
-    check(&case, &arena, arena.infos[0]);
+    check(&case, &arena, [0, 1].map(|i| jobs[i].info(&arena.places[i])));
     assert_silence(&case.context);
 }
 
 pub(crate) fn one_sort() {
-    with_two(|case, arena, good| {
+    with_two(|case, arena, [good, _]| {
         let required = case.sorter.scratch_size(MAX).expect("the count is allowed");
         let keys = good.keys.address;
         let expected: Vec<(SortInfo, String)> = vec![
@@ -93,10 +95,9 @@ pub(crate) fn one_sort() {
 }
 
 pub(crate) fn many_sorts() {
-    with_two(|case, arena, good| {
+    with_two(|case, arena, [good, second]| {
         let foreign = Case::new(Setup::Folded, PAIRS);
-        let (sorter, second) = (&case.sorter, arena.infos[1]);
-        let scratch = good.scratch;
+        let (sorter, scratch) = (&case.sorter, good.scratch);
         let required = trommel::batch_scratch_size(&arena.requests()).expect("the counts are allowed");
         let inside = SortInfo { keys: Range::new(good.keys.address + 400, 400), count: Count::host(100), ..second };
         let expected: Vec<(Vec<Request<'_>>, trommel::Scratch, String)> = vec![
@@ -156,7 +157,7 @@ pub(crate) fn what_is_not_needed_may_be_missing() {
     let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(1));
     assert_eq!(case.sorter.scratch_size(size as u32), Ok(0));
     let values = Range::new(3, 1);
-    let info = SortInfo { values, scratch: trommel::Scratch::default(), ..arena.infos[0] };
+    let info = SortInfo { values, scratch: trommel::Scratch::default(), ..jobs[0].info(&arena.places[0]) };
     // SAFETY: the arena outlives run().
     let run = case.context.run(|commands| unsafe { case.sorter.cmd_sort(commands, &info) });
     run.expect("values and scratch are not needed");

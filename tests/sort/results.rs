@@ -1,10 +1,12 @@
 //! Correct results for all sizes, keys and contents of scratch.
 
 use crate::Case;
-use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Arena, Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::full;
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
+use crate::problem::Job;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use std::collections::BTreeSet;
@@ -38,14 +40,14 @@ fn borders(case: &Case) -> BTreeSet<usize> {
 
 pub(crate) fn sizes(case: &Case) {
     let jobs: Vec<_> = borders(case).into_iter().map(|n| Job::draw(&case.sorter, Keys::Random, n, n as u64)).collect();
-    sort(&case.context, &jobs, Together::Singles, Poison::Random(1));
+    run_and_check(&case.context, &jobs, Together::Singles, Poison::Random(1));
 }
 
 /// Values that have more words than a workgroup has threads.
 pub(crate) fn few_of_the_largest_values() {
     let case = Case::of(Setup::Native, &SorterInfo { value: ValueType::Bytes(4096), ..SorterInfo::keys() });
     let jobs = [1, 3].map(|n| Job::draw(&case.sorter, Keys::Random, n, 6));
-    sort(&case.context, &jobs, Together::Singles, Poison::Random(6));
+    run_and_check(&case.context, &jobs, Together::Singles, Poison::Random(6));
     assert_silence(&case.context);
 }
 
@@ -62,14 +64,14 @@ pub(crate) fn more_tiles_than_groups_that_count() {
     let info = SorterInfo::keys().strategy(trommel::Strategy::Lookback).batches();
     let sorter = Sorter::new(context.device(), &info).expect("the profile fits the device");
     let jobs = [32, 33].map(|tiles| Job::draw(&sorter, Keys::Random, (tiles * tile.tile() - 5) as usize, 5));
-    sort(&context, &jobs, Together::Singles, Poison::Random(5));
+    run_and_check(&context, &jobs, Together::Singles, Poison::Random(5));
     assert_silence(&context);
 }
 
 pub(crate) fn distributions(case: &Case) {
     let sizes = [case.small() - 5, case.tiles(3)].into_iter().chain(case.ranked());
     let jobs = sizes.flat_map(|n| Keys::ALL.iter().map(move |keys| Job::draw(&case.sorter, *keys, n, 2)));
-    sort(&case.context, &jobs.collect::<Vec<_>>(), Together::Singles, Poison::Random(2));
+    run_and_check(&case.context, &jobs.collect::<Vec<_>>(), Together::Singles, Poison::Random(2));
 }
 
 pub(crate) fn poisoned_scratch(case: &Case) {
@@ -78,7 +80,7 @@ pub(crate) fn poisoned_scratch(case: &Case) {
     let jobs: Vec<_> = jobs.collect();
     for poison in [Poison::Random(3), Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
         for together in [Together::Singles, Together::Batch] {
-            sort(&case.context, &jobs, together, poison);
+            run_and_check(&case.context, &jobs, together, poison);
         }
     }
 }
@@ -134,7 +136,7 @@ pub(crate) fn random_sorts(case: &Case) {
     let jobs = prop::collection::vec(drawn(case.tiles(6)), 1..4);
     let ran = runner().run(&(jobs, any::<u64>()), |(drawn, seed)| {
         let jobs: Vec<_> = drawn.iter().map(|drawn| Drawn { other: false, ..*drawn }.job(case)).collect();
-        sort(&case.context, &jobs, Together::Singles, Poison::Random(seed));
+        run_and_check(&case.context, &jobs, Together::Singles, Poison::Random(seed));
         Ok(())
     });
     ran.unwrap_or_else(|failure| panic!("{failure}"));

@@ -1,10 +1,12 @@
 //! Segmented sorts: segments of every size in one sort.
 
-use crate::common::arena::{Arena, Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Arena, Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::harness::note;
+use crate::common::items::Counted;
 use crate::common::keys::{Keys, Random};
 use crate::common::ways::run_between_strangers;
+use crate::problem::Job;
 use crate::results::runner;
 use crate::{KINDS, common};
 use proptest::prelude::*;
@@ -51,7 +53,7 @@ impl Case {
     }
 
     fn sort(&self, jobs: &[Job<'_>], together: Together, seed: u64) {
-        sort(&self.context, jobs, together, Poison::Random(seed));
+        run_and_check(&self.context, jobs, together, Poison::Random(seed));
         assert_silence(&self.context);
     }
 }

@@ -1,9 +1,11 @@
 //! Splits of any count and any keys.
 
-use crate::common::arena::{Asked, Counted, Job, Together};
+use crate::common::arena::Together;
 use crate::common::contexts::{Setup, assert_silence, setups};
+use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys};
 use crate::common::{brief, full};
+use crate::problem::{Asked, Job};
 use crate::{BITS, Case, cases, in_rotation, items, runner};
 use proptest::prelude::*;
 use trommel::{BucketFunction, IdType, KeyType, SplitterInfo, Strategy, ValueType};

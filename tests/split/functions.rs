@@ -1,9 +1,11 @@
 //! Splits by every bucket function and number of buckets.
 
-use crate::common::arena::{Counted, Job, Together};
+use crate::common::arena::Together;
 use crate::common::contexts::{Setup, assert_silence, setups};
 use crate::common::full;
+use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys, number};
+use crate::problem::Job;
 use crate::{Case, in_rotation, items};
 use trommel::{BucketFunction, IdType, KeyType, Layout, Order, SplitterInfo, Strategy, ValueType};
 
@@ -178,8 +180,8 @@ pub(crate) fn doubles_between_splitters_of_one_upper_word() {
         let draw = |n, seed| Keys::Random.draw(KeyType::U32, n, seed).into_iter().map(|lower| upper | lower);
         let mut given: Vec<Bits> = draw(3, 1).collect();
         given.sort_unstable_by_key(|bits| number(KeyType::F64, Order::Ascending, *bits));
-        let job = Job::new(&case.splitter, draw(500, 2).collect()).asked(case.asked);
-        case.split(&[Job { given, ..job }], Together::Singles, 3);
+        let job = Job::new(&case.splitter, draw(500, 2).collect()).asked(case.asked).given(given);
+        case.split(&[job], Together::Singles, 3);
     }
     assert_silence(&case.context);
 }

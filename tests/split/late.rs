@@ -1,8 +1,10 @@
 //! Delayed tiles: other tiles stop waiting and count by themselves. Results are the same.
 
-use crate::common::arena::{Asked, Counted, Together};
+use crate::common::arena::Together;
 use crate::common::contexts::{Setup, assert_silence};
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
+use crate::problem::Asked;
 use crate::{BITS, Case, in_rotation};
 use trommel::{BucketFunction, SplitOutput, SplitterInfo, Strategy};
 

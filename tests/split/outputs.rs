@@ -1,10 +1,11 @@
 //! Splits with other outputs and methods than the usual ones.
 
-use crate::common::arena::{Asked, Counted, Job, Together};
+use crate::common::arena::Together;
 use crate::common::contexts::{assert_silence, setups};
 use crate::common::full;
-use crate::common::jobs::Misplaced;
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
+use crate::problem::{Asked, Job, Misplaced};
 use crate::{BITS, Case, in_rotation, items};
 use trommel::{BucketFunction, IdType, KeyType, Layout, SplitMethod, SplitOutput, SplitterInfo, Strategy, ValueType};
 

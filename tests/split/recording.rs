@@ -1,10 +1,13 @@
 //! Splits in batches, and recorded in every way.
 
-use crate::cases;
-use crate::common::arena::{Arena, Asked, Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Arena, Poison, Together, run_and_check};
 use crate::common::contexts::assert_silence;
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
+use crate::common::problem::Problem;
 use crate::common::ways::{run_between_strangers, run_twice_from_secondary};
+use crate::problem::{Asked, Job};
+use crate::{cases, sort};
 use ash::vk;
 use trommel::{BucketFunction, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Timestamps};
 
@@ -14,19 +17,18 @@ pub(crate) fn batches_of_splits_and_sorts() {
         let sorter = Sorter::new(case.context.device(), &SorterInfo::pairs().batches()).expect("sorter");
         let few = Splitter::new(case.context.device(), &SplitterInfo::keys(3, BucketFunction::Range).batches())
             .expect("splitter");
-        let mut jobs = Vec::new();
+        let mut jobs: Vec<Box<dyn Problem>> = Vec::new();
         for (i, n) in [0, 5, 700, case.tiles(1), case.tiles(3)].into_iter().enumerate() {
-            jobs.push(case.draw(Keys::Random, n, n as u64));
-            jobs.push(Job::draw(&sorter, Keys::Random, n, 8).counted(Counted::Shared { slot: 0, value: 600 }));
+            let counted = Counted::Shared { slot: 0, value: 600 };
+            jobs.push(Box::new(case.draw(Keys::Random, n, n as u64)));
+            jobs.push(Box::new(sort::Job::draw(&sorter, Keys::Random, n, 8).counted(counted)));
             let asked = Asked { low: 1 << 30, width: (i as u64 + 1) << 20, ..case.asked };
-            jobs.push(
-                Job::draw(&few, Keys::LowEntropy, n, 9).asked(asked).counted(Counted::Shared { slot: 0, value: 600 }),
-            );
-            jobs.push(Job::draw(&few, Keys::Random, n, 10).asked(Asked { offsets: false, ..asked }));
+            jobs.push(Box::new(Job::draw(&few, Keys::LowEntropy, n, 9).asked(asked).counted(counted)));
+            jobs.push(Box::new(Job::draw(&few, Keys::Random, n, 10).asked(Asked { offsets: false, ..asked })));
         }
-        case.split(&jobs, Together::Batch, 7);
-        jobs.reverse();
-        case.split(&jobs, Together::Batch, 8);
+        let all = || jobs.iter().map(AsRef::as_ref);
+        run_and_check(&case.context, all(), Together::Batch, Poison::Random(7));
+        run_and_check(&case.context, all().rev(), Together::Batch, Poison::Random(8));
         assert_silence(&case.context);
     }
 }
@@ -38,7 +40,7 @@ pub(crate) fn poisoned_scratch_and_twenty_runs() {
         let jobs =
             [case.draw(Keys::HalfOnes, n, 4), case.draw(Keys::Random, n, 5).counted(Counted::Device(n as u32 - 5))];
         for poison in [Poison::Fill(u32::MAX), Poison::Fill(0xaaaa_aaaa), Poison::Fill(0)] {
-            sort(&case.context, &jobs, Together::Singles, poison);
+            run_and_check(&case.context, &jobs, Together::Singles, poison);
         }
         let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(4));
         for _ in 0..20 {
@@ -77,7 +79,7 @@ pub(crate) fn timestamps() {
         for n in [0, 40, case.tiles(9)] {
             let jobs = [case.draw(Keys::Random, n, 8).counted(Counted::Device(n as u32))];
             let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(8));
-            let info = SplitInfo { timestamps: Some(Timestamps { pool, first: 0 }), ..arena.split_info(0) };
+            let info = SplitInfo { timestamps: Some(Timestamps { pool, first: 0 }), ..jobs[0].info(&arena.places[0]) };
             let run = context.run(|commands| {
                 vk.cmd_reset_query_pool(commands, pool, 0, MOST);
                 case.splitter.cmd_split(commands, &info)

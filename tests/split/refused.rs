@@ -1,7 +1,8 @@
 //! Invalid splitters and splits: their error messages, and that nothing has been recorded.
 
-use crate::common::arena::{Arena, Counted, Poison, Together};
+use crate::common::arena::{Arena, Poison, Together};
 use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::items::Counted;
 use crate::common::keys::Keys;
 use crate::{BITS, Case};
 use ash::vk;
@@ -103,9 +104,13 @@ pub(crate) fn refusals() {
     let placed = Case::new(Setup::Native, &SplitterInfo::pairs(5, BITS).output(SplitOutput::Placed));
     let segmented = Case::new(Setup::Native, &SplitterInfo { segmented: true, ..SplitterInfo::pairs(4, BITS) });
     let cases = [&by_range, &by_bits, &by_ids, &by_splitters, &placed, &segmented];
-    let jobs = cases.map(|case| case.draw(Keys::Random, 1000, 1).counted(Counted::Host).cut(vec![0, 500, 1000]));
+    let jobs = cases.map(|case| {
+        let job = case.draw(Keys::Random, 1000, 1).counted(Counted::Host);
+        if case.splitter.info().segmented { job.cut(vec![0, 500, 1000]) } else { job }
+    });
     let arena = Arena::new(&context, &jobs, Together::Batch, Poison::Random(1));
-    let [range, bits, ids, splitters, with_info, cut] = [0, 1, 2, 3, 4, 5].map(|job| arena.split_info(job));
+    let [range, bits, ids, splitters, with_info, cut] =
+        [0, 1, 2, 3, 4, 5].map(|job| jobs[job].info(&arena.places[job]));
     let many = Segments { count: Count::host(1 << 28), offsets: Range { size: 1 << 31, ..cut.segments.offsets } };
     // Splits of few items need no scratch except for labels.
     let required = by_splitters.splitter.scratch_size(1000).expect("few");

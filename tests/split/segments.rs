@@ -1,9 +1,11 @@
 //! Segmented splits: segments of every size in one split.
 
-use crate::common::arena::{Asked, Counted, Job, Poison, Together, sort};
+use crate::common::arena::{Poison, Together, run_and_check};
 use crate::common::contexts::{Setup, assert_silence, setups};
+use crate::common::items::Counted;
 use crate::common::keys::{Keys, Random};
 use crate::common::ways::run_between_strangers;
+use crate::problem::{Asked, Job};
 use crate::{BITS, Case, in_rotation, items, runner};
 use proptest::prelude::{Just, Strategy as _, any, prop, prop_oneof};
 use trommel::tuning::ItemKind;
@@ -111,7 +113,7 @@ pub(crate) fn segments_that_end_beyond_the_arrays() {
         for items in [7, case.whole() as usize - 3, case.whole() as usize + 20] {
             let job = case.segments(0, lengths, 5);
             let job = Job { keys: job.keys[..items].to_vec(), status: true, ..job };
-            sort(&case.context, &[job], Together::Singles, Poison::Random(3));
+            run_and_check(&case.context, &[job], Together::Singles, Poison::Random(3));
         }
         assert_silence(&case.context);
     }
@@ -123,8 +125,8 @@ pub(crate) fn keys_of_no_bucket_in_segments() {
     for (items, expected) in [(40_000usize, true), (39_999, false)] {
         let case = case(Setup::Native, 10, Strategy::ReduceThenScan);
         let mut job = case.segments(0, (0..items as u32).map(|i| i % 2), 3).asked(Asked::default());
-        job.given.iter_mut().for_each(|id| *id %= 200);
-        if let Some(last) = job.given.last_mut().filter(|_| expected) {
+        job.handle.given.iter_mut().for_each(|id| *id %= 200);
+        if let Some(last) = job.handle.given.last_mut().filter(|_| expected) {
             *last = 1000;
         }
         case.split(&[Job { status: true, ..job }], Together::Singles, 5);
