@@ -81,9 +81,9 @@ impl Image {
         array.write(&array.before, &mut before);
         let mut expected = before.clone();
         array.write(&array.expected, &mut expected);
-        let (name, split) = (format!("{} of problem {problem}", array.role), array.undefined * array.stride);
-        let undefined = self.add(name.clone(), &before[..split], &expected[..split], true);
-        let defined = self.add(name, &before[split..], &expected[split..], false);
+        let (name, end) = (format!("{} of problem {problem}", array.role), array.undefined * array.stride);
+        let undefined = self.add(name.clone(), &before[..end], &expected[..end], true);
+        let defined = self.add(name, &before[end..], &expected[end..], false);
         undefined.start..defined.end
     }
 

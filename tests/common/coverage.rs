@@ -40,9 +40,15 @@ fn bits(value: u32, none: &str, names: &[(u32, &str)]) -> Vec<String> {
     if set.is_empty() { vec![none.to_owned()] } else { set }
 }
 
-/// The name of a value in a list of known values.
-fn one_of(value: u32, names: &[(u32, &str)]) -> Vec<String> {
-    let name = names.iter().find(|(known, _)| *known == value).map(|(_, name)| (*name).to_owned());
+/// Names and values of the kernels' constants with a prefix, without the prefix.
+fn constants(prefix: &str) -> impl Iterator<Item = (String, u32)> {
+    let all = shared::CONSTANTS.iter().copied().flatten();
+    all.filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?.to_lowercase(), *value)))
+}
+
+/// The name of the constant with this prefix and value.
+fn one_of(value: u32, prefix: &str) -> Vec<String> {
+    let name = constants(prefix).find(|(_, known)| *known == value).map(|(name, _)| name);
     vec![name.unwrap_or_else(|| value.to_string())]
 }
 
@@ -62,13 +68,12 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
             classes
         }
         Constant::Ranking => {
-            let by = [(RANKING_BALLOTS, "ballots"), (RANKING_VERIFIED, "verified"), (RANKING_WRONG, "wrong")];
             let flags = [
                 (RANKING_BY_SOURCE_INDEX, "by_source_index"),
                 (RANKING_SWIZZLED, "swizzled"),
                 (RANKING_UNORDERED, "unordered"),
             ];
-            [one_of(value & 3, &by), bits(value, "ordered_by_keys", &flags)].concat()
+            [one_of(value & 3, "RANKING_"), bits(value, "ordered_by_keys", &flags)].concat()
         }
         Constant::Encoding => bits(
             value,
@@ -93,30 +98,9 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
                 (LAYOUT_LABELS, "labels"),
             ],
         ),
-        Constant::Scan => one_of(
-            value,
-            &[
-                (SCAN_LOOK_BACK, "look_back"),
-                (SCAN_CHAINED, "chained"),
-                (SCAN_RING, "ring"),
-                (SCAN_RING_IN_ORDER, "ring_in_order"),
-            ],
-        ),
-        Constant::Function => one_of(
-            value,
-            &[
-                (FUNCTION_DIGIT, "digit"),
-                (FUNCTION_FIELD, "field"),
-                (FUNCTION_RANGE, "range"),
-                (FUNCTION_SPLITTERS, "splitters"),
-                (FUNCTION_SIGNS, "signs"),
-                (FUNCTION_USER, "user"),
-            ],
-        ),
-        Constant::Output => one_of(
-            value,
-            &[(OUTPUT_BUCKETS, "buckets"), (OUTPUT_ONE, "one"), (OUTPUT_PLACED, "placed"), (OUTPUT_RANKS, "ranks")],
-        ),
+        Constant::Scan => one_of(value, "SCAN_"),
+        Constant::Function => one_of(value, "FUNCTION_"),
+        Constant::Output => one_of(value, "OUTPUT_"),
         Constant::Lanes => vec![value.to_string()],
         Constant::KeyWords | Constant::ValueWords | Constant::Wide | Constant::FullDigits => vec![value.to_string()],
         Constant::KeyBits => below(&[8, 16, 32]),
@@ -229,21 +213,29 @@ pub(crate) fn prove(binary: &str, text: &str) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(format!("tests/{binary}/coverage.txt: nobody ran\n{missing}")) }
 }
 
+macro_rules! tables {
+    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+        /// The table of the test binary of each primitive.
+        const TABLES: &[&str] = &[$(include_str!(concat!("../", $feature, "/coverage.txt"))),*];
+    };
+}
+trommel::primitives!(tables);
+
 /// Checks that every kernel, and every class of the constants with most branches, is in one of the tables.
 pub(crate) fn tables_leave_nothing_out() {
-    let tables = [include_str!("../sort/coverage.txt"), include_str!("../split/coverage.txt")].map(parse);
-    let known: BTreeSet<&Branch> = tables.iter().flat_map(Table::keys).collect();
+    let known: BTreeSet<Branch> = TABLES.iter().flat_map(|table| parse(table).into_keys()).collect();
     for kernel in Kernel::ALL {
         assert!(known.iter().any(|(of, ..)| of == kernel.name()), "{} is run by nobody", kernel.name());
     }
-    // User-defined functions, which other test binaries cover.
+    // Other test binaries cover user-defined functions.
+    let functions: Vec<String> = constants("FUNCTION_").map(|(name, _)| name).filter(|name| name != "user").collect();
     for (constant, wanted) in [
         ("Mode", "single several segments direct prepared prefixes merged"),
         ("Ranking", "ballots verified wrong by_source_index swizzled unordered"),
         ("Encoding", "unsigned signed float descending big_end_first"),
         ("Layout", "separate interleaved indices drop_keys strided keys_apart values_apart labels"),
         ("Scan", "look_back chained ring ring_in_order"),
-        ("Function", "digit field range splitters signs"),
+        ("Function", &*functions.join(" ")),
         ("Output", "buckets one placed ranks"),
         ("KeyWords", "1 2 3 4"),
         ("ValueWords", "0 1 2 3 4"),

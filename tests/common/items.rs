@@ -1,6 +1,6 @@
 //! Requests of items: keys and values in every layout, counts on the host or on the device, segments.
 
-use super::keys::Bits;
+use super::keys::{Bits, bytes_of};
 use super::problem::{Array, Places};
 use std::ops::Range;
 use trommel::{Count, KeyType, Layout, Placement, STATUS_COUNT_CLAMPED, Segments, ValueType};
@@ -18,7 +18,7 @@ pub(crate) enum Counted {
 
 impl Counted {
     /// The count, if it is in device memory.
-    fn on_device(self) -> Option<u32> {
+    pub(crate) fn on_device(self) -> Option<u32> {
         match self {
             Self::Host => None,
             Self::Device(value) | Self::Shared { value, .. } => Some(value),
@@ -26,13 +26,13 @@ impl Counted {
     }
 
     /// The word in device memory.
-    fn array(self) -> Option<Array> {
+    pub(crate) fn array(self, role: &'static str) -> Option<Array> {
         let slot = if let Self::Shared { slot, .. } = self { Some(slot) } else { None };
-        self.on_device().map(|value| Array { slot, ..Array::words("count", &[value]) })
+        self.on_device().map(|value| Array { slot, ..Array::words(role, &[value]) })
     }
 }
 
-/// A request to a handle: its items. `H` is the handle with the further members of its info.
+/// A request with its items. `H`: the handle, and the members of the info besides the items.
 #[derive(Clone)]
 pub(crate) struct Job<H> {
     pub(crate) handle: H,
@@ -115,7 +115,7 @@ impl<H> Job<H> {
     ) -> Vec<Array> {
         let clamped = if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 };
         let mut all = format.arrays(&self.keys, values, order);
-        all.extend(self.count.array());
+        all.extend(self.count.array("count"));
         all.extend(self.status.then(|| Array::status(clamped | flags)));
         all.extend(self.is_segmented().then(|| Array::words("segments", &self.offsets)));
         all
@@ -123,18 +123,15 @@ impl<H> Job<H> {
 
     /// Number of keys in an info.
     pub(crate) fn count(&self, places: &Places) -> Count {
-        if self.is_segmented() { Count::host(self.max()) } else { self.requested_count(places) }
+        if self.is_segmented() { Count::host(self.max()) } else { places.count("count", self.max()) }
     }
 
     /// Segments in an info.
     pub(crate) fn segments(&self, places: &Places) -> Segments {
-        let segments = Segments { offsets: places.range("segments"), count: self.requested_count(places) };
-        if self.is_segmented() { segments } else { Segments::default() }
-    }
-
-    fn requested_count(&self, places: &Places) -> Count {
-        let most = self.max_count();
-        places.find("count").map_or(Count::host(most), |word| Count::device(word.address, most))
+        if !self.is_segmented() {
+            return Segments::default();
+        }
+        Segments { offsets: places.range("segments"), count: places.count("count", self.max_count()) }
     }
 }
 
@@ -185,7 +182,7 @@ impl Format {
     /// Keys and values, or both interleaved.
     fn columns(&self, keys: &[Bits], values: Vec<u8>) -> Vec<Column> {
         let (key_size, value_size) = (self.key.size() as usize, self.value.size() as usize);
-        let keys: Vec<u8> = keys.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(key_size)).collect();
+        let keys = bytes_of(keys, key_size);
         let column = |roles, size: usize, stride: u32, items| {
             let stride = if stride == 0 { size } else { stride as usize };
             Column { roles, size, stride, items, is_dropped: false, is_index: false }

@@ -31,6 +31,11 @@ impl Random {
 /// A key's bits as in memory, and as an encoded number that compares in sort order.
 pub(crate) type Bits = u128;
 
+/// The lowest `size` bytes of each number, as in memory.
+pub(crate) fn bytes_of(numbers: &[Bits], size: usize) -> Vec<u8> {
+    numbers.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(size)).collect()
+}
+
 fn mask(key: KeyType) -> Bits {
     if key.bits() == 128 { Bits::MAX } else { (1 << key.bits()) - 1 }
 }

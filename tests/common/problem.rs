@@ -1,7 +1,7 @@
 //! What a test asks of a primitive: a request, its arrays, and their expected content.
 
 use ash::vk;
-use trommel::{Request, Result, Scratch};
+use trommel::{Count, Request, Result, Scratch};
 
 /// A request that an [`Arena`](super::arena::Arena) runs and checks.
 pub(crate) trait Problem {
@@ -93,18 +93,19 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The array of a role, if the problem has one.
-    pub(crate) fn find(&self, role: &str) -> Option<trommel::Range> {
-        self.arrays.iter().find(|(known, _)| *known == role).map(|(_, range)| *range)
-    }
-
-    /// The array of a role, or none.
+    /// The array of a role; [`trommel::Range::NONE`] if there is none.
     pub(crate) fn range(&self, role: &str) -> trommel::Range {
-        self.find(role).unwrap_or(trommel::Range::NONE)
+        let array = self.arrays.iter().find(|(known, _)| *known == role);
+        array.map_or(trommel::Range::NONE, |(_, range)| *range)
     }
 
     /// The address of the array of a role; null if there is none.
     pub(crate) fn address(&self, role: &str) -> vk::DeviceAddress {
         self.range(role).address
+    }
+
+    /// The count in the word of a role; the maximum, on the host, if there is none.
+    pub(crate) fn count(&self, role: &str, max: u32) -> Count {
+        Count::device(self.address(role), max)
     }
 }

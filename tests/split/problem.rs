@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use crate::common::items::{self, Format};
-use crate::common::keys::{Bits, Keys, Random, number};
+use crate::common::keys::{Bits, Keys, Random, bytes_of, number};
 use crate::common::problem::{Array, Places, Problem};
 use ash::vk;
 use std::ops::Range;
@@ -89,8 +89,7 @@ impl Split<'_> {
             _ => ("splitters", info.key.size()),
         };
         let size = size as usize;
-        let bytes = self.given.iter().flat_map(|given| given.to_le_bytes().into_iter().take(size)).collect();
-        (!self.given.is_empty()).then(|| Array::input(role, size, bytes))
+        (!self.given.is_empty()).then(|| Array::input(role, size, bytes_of(&self.given, size)))
     }
 }
 
@@ -272,7 +271,7 @@ impl<'a> Job<'a> {
     /// The info of the split with its arrays at `places`.
     pub(crate) fn info(&self, places: &Places) -> SplitInfo {
         let (format, Asked { low, width, command_items, .. }) = (self.format(), self.handle.asked);
-        let table = places.find("user data");
+        let table = places.range("user data");
         SplitInfo {
             count: self.count(places),
             segments: self.segments(places),
@@ -288,8 +287,8 @@ impl<'a> Job<'a> {
             width,
             bucket_ids: places.range("bucket ids"),
             splitters: places.range("splitters"),
-            user_address: places.address("user data"),
-            user_words: table.map_or([0; 4], |table| [(table.size / 4) as u32, 0, 0, 1]),
+            user_address: table.address,
+            user_words: if table.address == 0 { [0; 4] } else { [(table.size / 4) as u32, 0, 0, 1] },
             starts: places.range("starts"),
             offsets: places.range("offsets"),
             counts: places.range("counts"),

@@ -27,12 +27,6 @@ const LISTS: [&str; 6] = [
     "ffi-tests/src/lib.rs",
 ];
 
-/// Shared files and folders that still name primitives. Whoever cleans one up removes its line here.
-const PENDING: &[&str] = &[
-    // Requests of both primitives, for the tests of each.
-    "tests/common",
-];
-
 /// What is the same for all primitives: folders and files in which only [`LISTS`] may name one. Tests and examples use
 /// primitives and may name any.
 const SHARED: &[&str] = &[
@@ -96,19 +90,14 @@ pub(crate) fn run(name: &str) -> Result<()> {
     let primitive = primitives.iter().find(|primitive| primitive.name == name);
     let primitive = primitive.with_context(|| format!("no primitive {name}: there are {}", names.join(", ")))?;
     let mentions = primitive.mentions(&primitives)?;
-    let (listed, others): (Vec<_>, Vec<_>) =
+    let (listed, unlisted): (Vec<_>, Vec<_>) =
         mentions.iter().partition(|mention| LISTS.contains(&mention.file.as_str()));
-    let (pending, unlisted): (Vec<_>, Vec<_>) = others.into_iter().partition(|mention| is_pending(&mention.file));
-    for (title, mentions) in [("lists", listed), ("to be cleaned up", pending), ("not listed", unlisted.clone())] {
+    for (title, mentions) in [("lists", &listed), ("not listed", &unlisted)] {
         println!("{title}:");
         mentions.iter().for_each(|mention| println!("  {}:{}: {}", mention.file, mention.number, mention.line));
     }
     ensure!(unlisted.is_empty(), "{} lines of other files name {name}", unlisted.len());
     Ok(())
-}
-
-fn is_pending(file: &str) -> bool {
-    PENDING.iter().any(|path| Path::new(file).starts_with(path))
 }
 
 /// The names of the primitives.
@@ -312,21 +301,15 @@ mod tests {
     fn shared_files_name_no_primitive_outside_their_lists() {
         let primitives = primitives().unwrap();
         assert!(primitives.len() >= 2, "{primitives:?}");
-        let mut named = BTreeSet::new();
         let mut unlisted = Vec::new();
         for primitive in &primitives {
             for Mention { file, number, line } in primitive.mentions(&primitives).unwrap() {
-                if !LISTS.contains(&file.as_str()) && !is_pending(&file) {
+                if !LISTS.contains(&file.as_str()) {
                     unlisted.push(format!("{file}:{number} names {}: {line}", primitive.name));
                 }
-                named.insert(file);
             }
         }
         assert!(unlisted.is_empty(), "shared files are the same for every primitive:\n{}", unlisted.join("\n"));
-        for path in LISTS.iter().chain(PENDING) {
-            let is_named = named.iter().any(|file| Path::new(file).starts_with(path));
-            assert!(is_named, "{path} names no primitive: remove it from the list");
-        }
     }
 
     #[test]
