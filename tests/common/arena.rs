@@ -53,7 +53,7 @@ struct Region {
 }
 
 impl Image {
-    /// Size of a guard: an odd number of bytes or words. So no array is aligned to more than its elements require.
+    /// Appends a guard of an odd number of bytes or words. So no array is aligned to more than its elements require.
     fn add_guard(&mut self, alignment: usize) {
         let units = 1 + 2 * self.random.below(3) as usize;
         let bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
