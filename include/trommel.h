@@ -228,7 +228,8 @@ enum TrmStrategy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /// The device profile decides: look-back on devices with known forward progress, reduce-then-scan on others. Splits
-    /// that count all keys before the first and only scatter pass use reduce-then-scan.
+    /// into contiguous buckets with one scatter pass use reduce-then-scan, unless they are small. So do segmented
+    /// splits, counts alone, and splits of more than 2^30 items.
     TRM_STRATEGY_AUTO = 0,
     /// One read and one write a digit: tiles wait for aggregates and prefixes of preceding tiles (decoupled look-back).
     /// The wait is bounded.
@@ -281,8 +282,8 @@ enum TrmPlacement
     /// keysOut and valuesOut; the input is not modified. Scratch includes arrays of the same length.
     TRM_PLACEMENT_PRESERVE = 1,
     /// Either the input arrays or keysOut and valuesOut: trmGetSorterResultSide() returns which. Both are written.
-    /// Scratch includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more
-    /// than 16 bytes, and medium counts on devices that sort them by merging.
+    /// Scratch then includes no arrays of the same length. There are three exceptions: keys narrower than a word, values
+    /// of more than 16 bytes, and medium counts on devices that sort these by merging.
     TRM_PLACEMENT_DOUBLE_BUFFER = 2,
 };
 #ifndef __cplusplus
@@ -448,8 +449,8 @@ typedef struct TrmDeviceCreateInfo {
     /// during the call only.
     const VkPhysicalDeviceFeatures2 *enabledFeatures;
     /// The queue family that executes the commands: a family of the physical device with compute.
-    /// VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, also in a zeroed struct and in a struct that ends
-    /// before this member. A compute-only family is faster on some devices.
+    /// VK_QUEUE_FAMILY_IGNORED: unknown. A zeroed struct, or one that ends before this member, selects family 0. A
+    /// compute-only family is faster on some devices.
     uint32_t queueFamilyIndex;
     /// VK_TRUE if the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. VK_TRUE without the
     /// extension is TRM_ERROR_MISSING_FEATURE.
@@ -474,8 +475,8 @@ typedef struct TrmDeviceCreateInfo {
 /// The library on the engine's device. Immutable: any number of threads may use it at once.
 typedef struct TrmDevice_T *TrmDevice;
 
-/// The parameters of trmCreateSorter(). A zeroed struct: uint32_t keys without values, ascending, in place, strategy by
-/// the device.
+/// The parameters of trmCreateSorter(). If all members but sType and structSize are zero, the sorter sorts uint32_t
+/// keys without values, ascending and in place.
 typedef struct TrmSorterCreateInfo {
     /// TRM_STRUCTURE_TYPE_SORTER_CREATE_INFO
     TrmStructureType sType;
@@ -582,8 +583,8 @@ typedef struct TrmSortInfo {
     struct TrmRange keysOut;
     /// As keysOut, for values.
     struct TrmRange valuesOut;
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
-    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
+    /// For TRM_LAYOUT_STRIDED: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
+    /// less than 2^16 bytes for keys narrower than a word. 0: dense, as in the other layouts.
     uint32_t keyStride;
     /// As keyStride, for values.
     uint32_t valueStride;
@@ -591,8 +592,8 @@ typedef struct TrmSortInfo {
     struct TrmSegments segments;
 } TrmSortInfo;
 
-/// The parameters of trmCreateSplitter(). A struct of zeros except for bucketCount: by the lowest bits of uint32_t
-/// keys, no values, strategy by the device.
+/// The parameters of trmCreateSplitter(). If all members but sType, structSize and bucketCount are zero, the splitter
+/// splits uint32_t keys without values by their lowest bits.
 typedef struct TrmSplitterCreateInfo {
     /// TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO
     TrmStructureType sType;
@@ -650,13 +651,13 @@ typedef struct TrmSplitInfo {
     struct TrmRange keys;
     /// count.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
     struct TrmRange values;
-    /// count.max keys or interleaved items: the keys grouped by bucket. For TRM_SPLIT_OUTPUT_PLACED: as many or more;
-    /// the whole range must not overlap any other. Ignored if keys are dropped or the output has no items.
+    /// count.max keys or interleaved items: the keys grouped by bucket. With TRM_SPLIT_OUTPUT_PLACED the range may be
+    /// longer. Its whole length must not overlap other ranges. Ignored if keys are dropped or the output has no items.
     struct TrmRange keysOut;
     /// As keysOut, for values. For TRM_SPLIT_OUTPUT_RANKS: count.max words for the ranks.
     struct TrmRange valuesOut;
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
-    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
+    /// For TRM_LAYOUT_STRIDED: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
+    /// less than 2^16 bytes for keys narrower than a word. 0: dense, as in the other layouts.
     uint32_t keyStride;
     /// As keyStride, for values.
     uint32_t valueStride;
@@ -752,8 +753,8 @@ const char *trmGetLastError(void);
 ///
 /// @param features12, features13 The caller's feature structs. Required features are set to VK_TRUE; the others are not
 ///   changed. NULL: not wanted.
-/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two-call idiom: if extensions is
-///   NULL, the count is returned; otherwise the count is the capacity, and receives the number of names written. Names
+/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two-call idiom. If extensions is
+///   NULL, the count is returned. Otherwise the count is the capacity, and receives the number of names written. Names
 ///   are static text. extensionCount may be NULL. No extension is needed so far.
 /// @param missingSize, missing Unmet requirements as text, one a line, by the same idiom. The size is in bytes,
 ///   terminator included. Empty text: the device meets all requirements. missingSize may be NULL.
@@ -776,9 +777,13 @@ TrmResult trmCreateDevice(const struct TrmDeviceCreateInfo *info, TrmDevice *dev
 /// execution of every command buffer recorded with them. NULL is ignored.
 void trmDestroyDevice(TrmDevice device);
 
-/// Creates a sorter with every pipeline that sorts of any count can use. This is slow: create sorters once.
+/// Creates a sorter with every pipeline that its sorts can use: of counts up to maxCount, and in batches of several
+/// problems only with TRM_SORTER_CREATE_BATCHES_BIT. This is slow: create sorters once. Sorters with equal parameters
+/// share their pipelines.
+///
 /// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
-/// creates no thread, the calling thread creates all pipelines. Sorters with equal parameters share their pipelines.
+/// creates no thread, the calling thread creates all pipelines. With TRM_SORTER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileSorter().
 ///
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
 TrmResult trmCreateSorter(TrmDevice device, const struct TrmSorterCreateInfo *info, TrmSorter *sorter);
@@ -818,8 +823,9 @@ TrmResult trmGetSorterResultSide(TrmSorter sorter, uint32_t *side);
 
 /// Appends a stable sort to commandBuffer. The result has the same bytes on every device.
 ///
-/// - Commands: one to three dispatches for each digit of eight bits and up to five more, barriers between them, and
-///   timestamps and labels if requested. All segments that fit a workgroup are sorted in one dispatch.
+/// - Commands: dispatches, barriers between them, and timestamps and labels if requested. There are one to three
+///   dispatches for each digit of eight bits, and up to six more. A sort by merging has one for the runs and two for
+///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
 ///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
@@ -828,7 +834,7 @@ TrmResult trmGetSorterResultSide(TrmSorter sorter, uint32_t *side);
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles wait for preceding tiles
-///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
+///   within a bound, and then count the keys of those tiles. The bound prevents hangs and does not affect the result.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
@@ -836,19 +842,25 @@ TrmResult trmGetSorterResultSide(TrmSorter sorter, uint32_t *side);
 ///   members of structs do. A count of zero writes the status only.
 TrmResult trmCmdSort(VkCommandBuffer commandBuffer, TrmSorter sorter, const struct TrmSortInfo *info);
 
-/// Creates a splitter with every pipeline that splits of any count can use. This is slow: create splitters once.
+/// Creates a splitter with every pipeline that its splits can use: of counts up to maxCount, and in batches of several
+/// problems only with TRM_SPLITTER_CREATE_BATCHES_BIT. This is slow: create splitters once. Splitters with equal parameters
+/// share their pipelines.
+///
 /// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
-/// creates no thread, the calling thread creates all pipelines. Splitters with equal parameters share their pipelines.
+/// creates no thread, the calling thread creates all pipelines. With TRM_SPLITTER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileSplitter().
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
-TrmResult trmCreateSplitter(TrmDevice device, const struct TrmSplitterCreateInfo *info, TrmSplitter *splitter);
+TrmResult trmCreateSplitter(TrmDevice device,
+                            const struct TrmSplitterCreateInfo *info,
+                            TrmSplitter *splitter);
 
 /// Creates a splitter with a user-defined bucket function in GLSL. info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
 ///
 /// The function is `uint trm_bucket(KEY key, uint index, TrmUserData data)`. It returns the bucket of item `index`. KEY
-/// is uint, int or float for keys of 32 bits; uvec2 (low word first) for keys of 64 bits; uvec2, uvec3 or uvec4 for
-/// keys of several words. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress. data.words is
-/// a uvec4, from TrmSplitInfo::userWords.
+/// is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several words,
+/// KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress.
+/// data.words is a uvec4, from TrmSplitInfo::userWords.
 ///
 /// @param source The function and the functions that it calls. It uses only features that are enabled on the device. If
 ///   it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
@@ -928,7 +940,7 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter, uint32_t maxCount, 
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles may wait for preceding tiles
-///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
+///   within a bound, and then count the keys of those tiles. The bound prevents hangs and does not affect the result.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
@@ -944,14 +956,13 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// only. Similar problems share dispatches: a small sort is one workgroup of a shared dispatch.
 ///
 /// Problems must be independent: no problem may read or write a range that another problem writes. They may share
-/// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
-/// they have at most 2^21 ranges, or if their arrays are close together. The worst case is one pass for each
-/// 1.5 * 2^20 ranges and two more. A batch has at most 2^20 problems.
+/// counts. A batch has at most 2^20 problems.
 ///
-/// The check uses memory of the device, which the first sorter or splitter for batches allocates: 32 MiB of
-/// addresses, of which each check uses 16 bytes for a range. One thread uses this memory at a time. A thread that finds
-/// it in use does not wait, but checks with less memory: one pass for at most 2304 ranges or arrays that are close
-/// together, and in the worst case one for each 1728 ranges and two more.
+/// The call checks independence without heap memory, for ranges in any order. It reads the problems once if they have
+/// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise. The check uses host
+/// memory that belongs to the TrmDevice: the first sorter or splitter for batches allocates 32 MiB. One thread uses
+/// this memory at a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems
+/// more often. docs/design.md has the bounds.
 ///
 /// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
 /// TRM_SPLITTER_CREATE_BATCHES_BIT.

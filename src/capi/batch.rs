@@ -33,14 +33,13 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// only. Similar problems share dispatches: a small sort is one workgroup of a shared dispatch.
 ///
 /// Problems must be independent: no problem may read or write a range that another problem writes. They may share
-/// counts. The call checks this without heap memory, for ranges in any order. One pass over the problems suffices if
-/// they have at most 2^21 ranges, or if their arrays are close together. The worst case is one pass for each
-/// 1.5 * 2^20 ranges and two more. A batch has at most 2^20 problems.
+/// counts. A batch has at most 2^20 problems.
 ///
-/// The check uses memory of the device, which the first sorter or splitter for batches allocates: 32 MiB of
-/// addresses, of which each check uses 16 bytes for a range. One thread uses this memory at a time. A thread that finds
-/// it in use does not wait, but checks with less memory: one pass for at most 2304 ranges or arrays that are close
-/// together, and in the worst case one for each 1728 ranges and two more.
+/// The call checks independence without heap memory, for ranges in any order. It reads the problems once if they have
+/// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise. The check uses host
+/// memory that belongs to the TrmDevice: the first sorter or splitter for batches allocates 32 MiB. One thread uses
+/// this memory at a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems
+/// more often. docs/design.md has the bounds.
 ///
 /// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
 /// TRM_SPLITTER_CREATE_BATCHES_BIT.

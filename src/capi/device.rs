@@ -12,8 +12,8 @@ use std::ffi::{CStr, c_char};
 ///
 /// @param features12, features13 The caller's feature structs. Required features are set to VK_TRUE; the others are not
 ///   changed. NULL: not wanted.
-/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two-call idiom: if extensions is
-///   NULL, the count is returned; otherwise the count is the capacity, and receives the number of names written. Names
+/// @param extensionCount, extensions Names of device extensions to enable, by Vulkan's two-call idiom. If extensions is
+///   NULL, the count is returned. Otherwise the count is the capacity, and receives the number of names written. Names
 ///   are static text. extensionCount may be NULL. No extension is needed so far.
 /// @param missingSize, missing Unmet requirements as text, one a line, by the same idiom. The size is in bytes,
 ///   terminator included. Empty text: the device meets all requirements. missingSize may be NULL.

@@ -92,8 +92,8 @@ pub enum TrmPlacement {
     /// keysOut and valuesOut; the input is not modified. Scratch includes arrays of the same length.
     Preserve = 1,
     /// Either the input arrays or keysOut and valuesOut: trmGetSorterResultSide() returns which. Both are written.
-    /// Scratch includes no arrays of the same length, with three exceptions: keys narrower than a word, values of more
-    /// than 16 bytes, and medium counts on devices that sort them by merging.
+    /// Scratch then includes no arrays of the same length. There are three exceptions: keys narrower than a word, values
+    /// of more than 16 bytes, and medium counts on devices that sort these by merging.
     DoubleBuffer = 2,
 }
 
@@ -116,7 +116,8 @@ pub enum TrmLayout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmStrategy {
     /// The device profile decides: look-back on devices with known forward progress, reduce-then-scan on others. Splits
-    /// that count all keys before the first and only scatter pass use reduce-then-scan.
+    /// into contiguous buckets with one scatter pass use reduce-then-scan, unless they are small. So do segmented
+    /// splits, counts alone, and splits of more than 2^30 items.
     Auto = 0,
     /// One read and one write a digit: tiles wait for aggregates and prefixes of preceding tiles (decoupled look-back).
     /// The wait is bounded.

@@ -136,8 +136,8 @@ pub struct TrmDeviceCreateInfo {
     /// during the call only.
     pub enabled_features: *const VkPhysicalDeviceFeatures2,
     /// The queue family that executes the commands: a family of the physical device with compute.
-    /// VK_QUEUE_FAMILY_IGNORED: unknown. 0 is the first family, also in a zeroed struct and in a struct that ends
-    /// before this member. A compute-only family is faster on some devices.
+    /// VK_QUEUE_FAMILY_IGNORED: unknown. A zeroed struct, or one that ends before this member, selects family 0. A
+    /// compute-only family is faster on some devices.
     pub queue_family_index: u32,
     /// VK_TRUE if the instance has VK_EXT_debug_utils: pipelines get names, commands get labels. VK_TRUE without the
     /// extension is TRM_ERROR_MISSING_FEATURE.

@@ -4,7 +4,7 @@
 //! Create a [`Sorter`] once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts can be read on the device.
 //! A small sort (up to some thousands of keys) is one dispatch of one workgroup. A small sort that is recorded alone is
 //! one or two dispatches of several workgroups. A larger sort has one to three dispatches for each digit of eight bits,
-//! for any count. Large sorts skip constant digits.
+//! and up to six more. Large sorts skip constant digits.
 
 mod algorithm;
 #[cfg(feature = "host")]
@@ -47,8 +47,8 @@ pub struct SortInfo {
     pub keys_out: Range,
     /// As `keys_out`, for values.
     pub values_out: Range,
-    /// Bytes from one key to the next, for [`Layout::Strided`]: a multiple of the alignment, less than 2^16 words (2^16
-    /// bytes for keys narrower than a word). 0: dense.
+    /// For [`Layout::Strided`]: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
+    /// less than 2^16 bytes for keys narrower than a word. 0: dense.
     pub key_stride: u32,
     /// As `key_stride`, for values.
     pub value_stride: u32,
@@ -136,8 +136,10 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Creates a sorter with every pipeline that its sorts can use. Threads of the library create the pipelines and end
-    /// before the call returns: see [`crate::DeviceInfo::creation_threads`].
+    /// Creates a sorter with every pipeline that its sorts can use: of counts up to [`SorterInfo::max_count`], and in
+    /// batches of several problems only with [`SorterInfo::batches`]. Threads of the library create the pipelines and
+    /// end before the call returns: see [`crate::DeviceInfo::creation_threads`]. With [`SorterInfo::deferred`] the call
+    /// creates no pipelines: see [`Sorter::compile`].
     ///
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`crate::Error::Vulkan`] if a pipeline cannot be created.
@@ -227,7 +229,7 @@ impl Sorter {
     ///   and after it (reads of the outputs).
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: with [`Strategy::ReduceThenScan`] tiles never wait. With the others, tiles wait for preceding tiles
-    ///   within a bound and then count for themselves.
+    ///   within a bound, and then count the keys of those tiles.
     ///
     /// # Errors
     /// Names the argument and the violated limit; nothing has been recorded then. [`crate::Error::NotReady`] until

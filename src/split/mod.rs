@@ -49,8 +49,8 @@ pub struct SplitInfo {
     pub keys: Range,
     /// `count.max` values. Indices are not read. Ignored without values.
     pub values: Range,
-    /// The keys grouped by bucket, as long as `keys`. For [`SplitOutput::Placed`]: as long or longer; the whole range
-    /// must not overlap any other. Ignored if keys are dropped or the output has no items.
+    /// The keys grouped by bucket, as long as `keys`. With [`SplitOutput::Placed`] the range may be longer. Its whole
+    /// length must not overlap other ranges. Ignored if keys are dropped or the output has no items.
     pub keys_out: Range,
     /// As `keys_out`, for values. For [`SplitOutput::Ranks`]: `count.max` words for the ranks.
     pub values_out: Range,
@@ -137,8 +137,10 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// Creates a splitter with every pipeline that its splits can use. Threads of the library create the pipelines and
-    /// end before the call returns: see [`crate::DeviceInfo::creation_threads`].
+    /// Creates a splitter with every pipeline that its splits can use: of counts up to [`SplitterInfo::max_count`], and
+    /// in batches of several problems only with [`SplitterInfo::batches`]. Threads of the library create the pipelines
+    /// and end before the call returns: see [`crate::DeviceInfo::creation_threads`]. With [`SplitterInfo::deferred`]
+    /// the call creates no pipelines: see [`Splitter::compile`].
     ///
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`Error::Vulkan`] if a pipeline cannot be created.
@@ -247,7 +249,7 @@ impl Splitter {
     ///   `INDIRECT_COMMAND_READ`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: with [`Strategy::ReduceThenScan`] tiles never wait. With the others, tiles may wait for preceding
-    ///   tiles within a bound and then count for themselves.
+    ///   tiles within a bound, and then count the keys of those tiles.
     ///
     /// # Errors
     /// Names the argument and the violated limit; nothing has been recorded then. [`Error::NotReady`] until

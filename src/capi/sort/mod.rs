@@ -16,9 +16,13 @@ use {
     crate::{Error, Order, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
 };
 
-/// Creates a sorter with every pipeline that sorts of any count can use. This is slow: create sorters once.
+/// Creates a sorter with every pipeline that its sorts can use: of counts up to maxCount, and in batches of several
+/// problems only with TRM_SORTER_CREATE_BATCHES_BIT. This is slow: create sorters once. Sorters with equal parameters
+/// share their pipelines.
+///
 /// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
-/// creates no thread, the calling thread creates all pipelines. Sorters with equal parameters share their pipelines.
+/// creates no thread, the calling thread creates all pipelines. With TRM_SORTER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileSorter().
 ///
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
@@ -127,8 +131,9 @@ pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u3
 
 /// Appends a stable sort to commandBuffer. The result has the same bytes on every device.
 ///
-/// - Commands: one to three dispatches for each digit of eight bits and up to five more, barriers between them, and
-///   timestamps and labels if requested. All segments that fit a workgroup are sorted in one dispatch.
+/// - Commands: dispatches, barriers between them, and timestamps and labels if requested. There are one to three
+///   dispatches for each digit of eight bits, and up to six more. A sort by merging has one for the runs and two for
+///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
 ///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
@@ -137,7 +142,7 @@ pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u3
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles wait for preceding tiles
-///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
+///   within a bound, and then count the keys of those tiles. The bound prevents hangs and does not affect the result.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.

@@ -38,8 +38,8 @@ pub type TrmSorter = *mut TrmSorter_T;
 #[derive(Debug)]
 pub struct TrmSorter_T(#[cfg(feature = "sort")] pub(super) crate::Sorter);
 
-/// The parameters of trmCreateSorter(). A zeroed struct: uint32_t keys without values, ascending, in place, strategy by
-/// the device.
+/// The parameters of trmCreateSorter(). If all members but sType and structSize are zero, the sorter sorts uint32_t
+/// keys without values, ascending and in place.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSorterCreateInfo {
@@ -99,8 +99,8 @@ pub struct TrmSortInfo {
     pub keys_out: TrmRange,
     /// As keysOut, for values.
     pub values_out: TrmRange,
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
-    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
+    /// For TRM_LAYOUT_STRIDED: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
+    /// less than 2^16 bytes for keys narrower than a word. 0: dense, as in the other layouts.
     pub key_stride: u32,
     /// As keyStride, for values.
     pub value_stride: u32,

@@ -23,9 +23,13 @@ use {
     },
 };
 
-/// Creates a splitter with every pipeline that splits of any count can use. This is slow: create splitters once.
+/// Creates a splitter with every pipeline that its splits can use: of counts up to maxCount, and in batches of several
+/// problems only with TRM_SPLITTER_CREATE_BATCHES_BIT. This is slow: create splitters once. Splitters with equal parameters
+/// share their pipelines.
+///
 /// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
-/// creates no thread, the calling thread creates all pipelines. Splitters with equal parameters share their pipelines.
+/// creates no thread, the calling thread creates all pipelines. With TRM_SPLITTER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileSplitter().
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
 #[unsafe(no_mangle)]
@@ -50,9 +54,9 @@ pub unsafe extern "C" fn trmCreateSplitter(
 /// Creates a splitter with a user-defined bucket function in GLSL. info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
 ///
 /// The function is `uint trm_bucket(KEY key, uint index, TrmUserData data)`. It returns the bucket of item `index`. KEY
-/// is uint, int or float for keys of 32 bits; uvec2 (low word first) for keys of 64 bits; uvec2, uvec3 or uvec4 for
-/// keys of several words. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress. data.words is
-/// a uvec4, from TrmSplitInfo::userWords.
+/// is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several words,
+/// KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress.
+/// data.words is a uvec4, from TrmSplitInfo::userWords.
 ///
 /// @param source The function and the functions that it calls. It uses only features that are enabled on the device. If
 ///   it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
@@ -217,7 +221,7 @@ pub unsafe extern "C" fn trmGetSplitterTimestampCount(
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles may wait for preceding tiles
-///   within a bound and then count for themselves. The bound prevents hangs and does not affect the result.
+///   within a bound, and then count the keys of those tiles. The bound prevents hangs and does not affect the result.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.

@@ -123,8 +123,8 @@ pub type TrmSplitter = *mut TrmSplitter_T;
 #[derive(Debug)]
 pub struct TrmSplitter_T(#[cfg(feature = "split")] pub(super) crate::Splitter);
 
-/// The parameters of trmCreateSplitter(). A struct of zeros except for bucketCount: by the lowest bits of uint32_t
-/// keys, no values, strategy by the device.
+/// The parameters of trmCreateSplitter(). If all members but sType, structSize and bucketCount are zero, the splitter
+/// splits uint32_t keys without values by their lowest bits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmSplitterCreateInfo {
@@ -182,13 +182,13 @@ pub struct TrmSplitInfo {
     pub keys: TrmRange,
     /// count.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
     pub values: TrmRange,
-    /// count.max keys or interleaved items: the keys grouped by bucket. For TRM_SPLIT_OUTPUT_PLACED: as many or more;
-    /// the whole range must not overlap any other. Ignored if keys are dropped or the output has no items.
+    /// count.max keys or interleaved items: the keys grouped by bucket. With TRM_SPLIT_OUTPUT_PLACED the range may be
+    /// longer. Its whole length must not overlap other ranges. Ignored if keys are dropped or the output has no items.
     pub keys_out: TrmRange,
     /// As keysOut, for values. For TRM_SPLIT_OUTPUT_RANKS: count.max words for the ranks.
     pub values_out: TrmRange,
-    /// Bytes from one key to the next, for TRM_LAYOUT_STRIDED: a multiple of the alignment, less than 2^16 words (2^16
-    /// bytes for keys narrower than a word). 0: dense, as in the other layouts.
+    /// For TRM_LAYOUT_STRIDED: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
+    /// less than 2^16 bytes for keys narrower than a word. 0: dense, as in the other layouts.
     pub key_stride: u32,
     /// As keyStride, for values.
     pub value_stride: u32,
