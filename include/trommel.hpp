@@ -24,7 +24,9 @@ public:
     TrmResult result() const noexcept { return result_; }
 
 private:
-    static std::string text(TrmResult result) { return std::string(trmResultString(result)) + ": " + trmGetLastError(); }
+    static std::string text(TrmResult result) {
+        return std::string(trmResultString(result)) + ": " + trmGetLastError();
+    }
 
     TrmResult result_;
 };
@@ -87,7 +89,8 @@ inline Requirements deviceRequirements(PFN_vkGetInstanceProcAddr getInstanceProc
     Requirements requirements;
     requirements.extensions.resize(count);
     requirements.missing.resize(size);
-    check(trmGetDeviceRequirements(&query, nullptr, nullptr, &count, requirements.extensions.data(), &size, requirements.missing.data()));
+    check(trmGetDeviceRequirements(&query, nullptr, nullptr, &count, requirements.extensions.data(), &size,
+                                   requirements.missing.data()));
     // std::string adds its own terminator.
     requirements.missing.resize(size == 0 ? 0 : size - 1);
     return requirements;

@@ -16,7 +16,9 @@ use crate::shared::{self, *};
 use std::ffi::CStr;
 
 macro_rules! kernels_of_all {
-    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         shared::radix::folder_kernels! {
             [shared::merge::folder_kernels] $([shared::$module::folder_kernels])* [kernels]
         }

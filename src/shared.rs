@@ -18,7 +18,9 @@ pub use merge::*;
 pub use radix::*;
 
 macro_rules! interfaces {
-    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         $(
             #[path = $interface]
             pub(crate) mod $module;
@@ -69,7 +71,7 @@ primitives!(interfaces);
 // digit          the digit of the pass: its first bit in its word in the low byte, then the word, then the number of
 //                bits
 
-macro_rules! specialisation_constants {
+macro_rules! specialization_constants {
     ($($(#[$doc:meta])* $variant:ident = $id:literal as $glsl:literal,)*) => {
         /// A specialization constant; the number is its `constant_id`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,11 +79,11 @@ macro_rules! specialisation_constants {
         pub enum Constant { $($(#[$doc])* $variant = $id,)* }
 
         /// GLSL name and id of each specialization constant.
-        pub const SPECIALISATION: &[(&str, u32)] = &[$(($glsl, $id),)*];
+        pub const SPECIALIZATION: &[(&str, u32)] = &[$(($glsl, $id),)*];
     };
 }
 
-specialisation_constants! {
+specialization_constants! {
     /// Invocations of a workgroup.
     Threads = 0 as "SPEC_THREADS",
     /// Lanes of a subgroup; 0 if the device chooses at dispatch.
@@ -156,14 +158,14 @@ specialisation_constants! {
 /// files name. Comments, white space and other parts of the library do not change it.
 pub const KERNEL_INTERFACE: u32 = {
     #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
-    const INTERFACE: u32 = interface::hash::<MAX_IDENTIFIERS>(KERNEL_FILES, STRUCTS, SPECIALISATION, CONSTANTS);
+    const INTERFACE: u32 = interface::hash::<MAX_IDENTIFIERS>(KERNEL_FILES, STRUCTS, SPECIALIZATION, CONSTANTS);
     INTERFACE
 };
 
 /// The declarations in GLSL.
 pub fn glsl() -> String {
     let interface: &[_] = &[("KERNEL_INTERFACE", KERNEL_INTERFACE)];
-    interface::glsl(SPECIALISATION, &[CONSTANTS, &[interface]].concat(), STRUCTS)
+    interface::glsl(SPECIALIZATION, &[CONSTANTS, &[interface]].concat(), STRUCTS)
 }
 
 #[cfg(test)]

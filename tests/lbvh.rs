@@ -175,9 +175,9 @@ fn the_deepest_tree_is_built_and_seen() {
     add([0.0; 3]);
     for bit in 0..63 {
         // Half a cell more, so that rounding moves no quotient to another cell.
-        let mut centre = [0.0; 3];
-        centre[2 - bit % 3] = (f64::from(1u32 << (bit / 3)) + 0.5) / f64::from(1u32 << 21);
-        add(centre);
+        let mut center = [0.0; 3];
+        center[2 - bit % 3] = (f64::from(1u32 << (bit / 3)) + 0.5) / f64::from(1u32 << 21);
+        add(center);
     }
     add([1.0; 3]);
     for first in (4..=4 + 3 * 63).step_by(3) {

@@ -172,9 +172,9 @@ fn no_access_makes_memory_visible_or_available() {
 }
 
 #[test]
-fn specialisation_constants_are_those_of_the_table() {
-    let names: BTreeMap<u32, &str> = shared::SPECIALISATION.iter().map(|(name, id)| (*id, *name)).collect();
-    assert_eq!(names.len(), shared::SPECIALISATION.len(), "ids are distinct");
+fn specialization_constants_are_those_of_the_table() {
+    let names: BTreeMap<u32, &str> = shared::SPECIALIZATION.iter().map(|(name, id)| (*id, *name)).collect();
+    assert_eq!(names.len(), shared::SPECIALIZATION.len(), "ids are distinct");
     for (kernel, module) in modules() {
         let declared: BTreeSet<u32> = module.decorations(Decoration::SpecId).into_values().collect();
         let expected: BTreeSet<u32> = kernel.constants().iter().map(|constant| *constant as u32).collect();

@@ -197,9 +197,9 @@ mod compiled_here {
     fn errors_name_the_functions_own_lines() {
         let refused = |source: &str| BucketKernel::from_glsl(KeyType::U32, source).unwrap_err().to_string();
         let unknown =
-            refused("// One,\n// two,\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }\n");
+            refused("// One,\n// two,\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return color; }\n");
         assert!(
-            unknown.starts_with("source is malformed: ") && unknown.contains("trm_bucket.glsl:3: error: 'colour'"),
+            unknown.starts_with("source is malformed: ") && unknown.contains("trm_bucket.glsl:3: error: 'color'"),
             "{unknown}"
         );
         let none = refused("uint bucket(KEY key) { return key; }\n");

@@ -76,7 +76,7 @@ impl Gpu {
     /// GPU, integrated GPU or CPU. TROMMEL_VALIDATION=1 loads the Khronos validation layer. `application` is the
     /// application's name.
     pub(crate) fn new(application: &CStr) -> Result<Self> {
-        // SAFETY: the loader is Vulkan's; its initialisation has no requirement of ours.
+        // SAFETY: the loader is Vulkan's; its initialization has no requirement of ours.
         let entry = unsafe { ash::Entry::load() }.context("no Vulkan loader (libvulkan) is installed")?;
         let validate = std::env::var_os("TROMMEL_VALIDATION").is_some_and(|value| value == "1");
         let instance = create_instance(&entry, application, validate)?;

@@ -58,11 +58,11 @@ pub(crate) fn frame(mesh: &Mesh, up: Up, turn: f32, elevation: f32, extent: [u32
     // The eye is as near as the planes of a smaller frustum allow. Along each axis of the picture, a point at x, z
     // (away from the eye) is inside for an eye at e if |x - e.x| <= t (z - e.z). The extremes of +-x - t z therefore
     // decide.
-    let centre = scale(add(lo, hi), 0.5);
+    let center = scale(add(lo, hi), 0.5);
     let fit = |axis: Vec3, t: f32| {
         let extreme = |sign: f32| {
             mesh.triangles.iter().flatten().fold(f32::NEG_INFINITY, |m, i| {
-                let p = sub(mesh.points[*i as usize], centre);
+                let p = sub(mesh.points[*i as usize], center);
                 m.max(sign * dot(p, axis) - t * dot(p, forward))
             })
         };
@@ -72,7 +72,7 @@ pub(crate) fn frame(mesh: &Mesh, up: Up, turn: f32, elevation: f32, extent: [u32
     let (x, z_of_x) = fit(right, half[0] * FILL);
     let (y, z_of_y) = fit(up, half[1] * FILL);
     let z = z_of_x.min(z_of_y).min(-0.5 * radius);
-    let eye = add(centre, add(add(scale(right, x), scale(up, y)), scale(forward, z)));
+    let eye = add(center, add(add(scale(right, x), scale(up, y)), scale(forward, z)));
 
     // The key light comes over the viewer's left shoulder.
     let light = normalize_or_zero(add(add(scale(right, -0.62), scale(sky, 0.95)), scale(horizontal, 0.55)));

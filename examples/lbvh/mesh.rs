@@ -16,7 +16,7 @@ const FARTHEST: f32 = 1e12;
 pub(crate) struct Vertex {
     pub(crate) normal: Vec3,
     /// sRGB, red first.
-    pub(crate) colour: [u8; 4],
+    pub(crate) color: [u8; 4],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Mesh {
             mesh.triangles.extend(triangles.iter().map(|t| t.map(|i| first + i)));
         }
         mesh.check().with_context(|| format!("cannot use {name}"))?;
-        mesh.vertices = vec![Vertex { normal: [0.0; 3], colour: CLAY }; mesh.points.len()];
+        mesh.vertices = vec![Vertex { normal: [0.0; 3], color: CLAY }; mesh.points.len()];
         mesh.smooth_normals();
         Ok(mesh)
     }

@@ -32,8 +32,8 @@ pub(crate) fn generate(finest: u32) -> Mesh {
         // Smaller pebbles cover fewer pixels and need fewer triangles.
         let detail = (finest as f32 - 3.0 + 3.2 * share) as usize;
         let pebble = Pebble::new(&mut random, radius, share);
-        let centre = [distance * angle.cos(), radius * pebble.axes[1] * 0.93, distance * angle.sin()];
-        pebble.append(&mut mesh, &spheres[detail.min(spheres.len() - 1)], centre);
+        let center = [distance * angle.cos(), radius * pebble.axes[1] * 0.93, distance * angle.sin()];
+        pebble.append(&mut mesh, &spheres[detail.min(spheres.len() - 1)], center);
     }
     mesh.smooth_normals();
     mesh
@@ -45,7 +45,7 @@ struct Pebble {
     axes: Vec3,
     turn: f32,
     waves: [(Vec3, f32, f32); 5],
-    colour: Vec3,
+    color: Vec3,
 }
 
 impl Pebble {
@@ -59,10 +59,10 @@ impl Pebble {
             let direction = normalize_or_zero([(); 3].map(|()| random.between(-1.0, 1.0)));
             (scale(direction, frequency), random.between(0.0, TAU), 0.085 / frequency)
         });
-        Self { radius, axes, turn: random.between(0.0, TAU), waves, colour: scale(mixed, random.between(0.86, 1.1)) }
+        Self { radius, axes, turn: random.between(0.0, TAU), waves, color: scale(mixed, random.between(0.86, 1.1)) }
     }
 
-    fn append(&self, mesh: &mut Mesh, sphere: &Sphere, centre: Vec3) {
+    fn append(&self, mesh: &mut Mesh, sphere: &Sphere, center: Vec3) {
         let first = mesh.points.len() as u32;
         let (sin, cos) = self.turn.sin_cos();
         for unit in &sphere.points {
@@ -70,10 +70,10 @@ impl Pebble {
             let grain: f32 = (0..3).map(|axis| (unit[axis] * 23.0 + self.turn * 9.0 + axis as f32).sin()).product();
             let r = self.radius * (1.0 + waves + 0.003 * grain);
             let [x, y, z] = [r * self.axes[0] * unit[0], r * self.axes[1] * unit[1], r * self.axes[2] * unit[2]];
-            mesh.points.push(add(centre, [cos * x + sin * z, y, cos * z - sin * x]));
+            mesh.points.push(add(center, [cos * x + sin * z, y, cos * z - sin * x]));
             let speckle = 1.0 + 0.9 * waves + 0.05 * grain;
-            let [r, g, b] = scale(self.colour, speckle).map(|c| c.clamp(0.0, 255.0) as u8);
-            mesh.vertices.push(Vertex { normal: [0.0; 3], colour: [r, g, b, 255] });
+            let [r, g, b] = scale(self.color, speckle).map(|c| c.clamp(0.0, 255.0) as u8);
+            mesh.vertices.push(Vertex { normal: [0.0; 3], color: [r, g, b, 255] });
         }
         mesh.triangles.extend(sphere.triangles.iter().map(|t| t.map(|i| first + i)));
     }

@@ -55,8 +55,8 @@ fn grid(vertices: u32, most_weight: u32) -> (u32, Vec<Edge>) {
     let mut random = Random::new(2);
     let mut edges = Vec::new();
     for from in 0..side * side {
-        let neighbours = [(from % side + 1 < side, 1), (from / side + 1 < side, side)];
-        for (_, step) in neighbours.into_iter().filter(|(inside, _)| *inside) {
+        let neighbors = [(from % side + 1 < side, 1), (from / side + 1 < side, side)];
+        for (_, step) in neighbors.into_iter().filter(|(inside, _)| *inside) {
             let weight = random.one_to(most_weight);
             if random.below(5) != 0 {
                 edges.push(Edge { from, to: from + step, weight });

@@ -168,11 +168,11 @@ trommel::Splitter own_splitter(const trommel::Device &device, const std::string 
     try {
         // As long as the library may compile, this may not succeed.
         trommel::Splitter::fromGlsl(device, trommel::userInfo(5),
-                                    "\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return colour; }");
+                                    "\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return color; }");
         EXPECT(!"no error");
     } catch (const trommel::Error &error) {
         EXPECT(error.result() == (compiles ? TRM_ERROR_MALFORMED : TRM_ERROR_NOT_BUILT));
-        EXPECT(!compiles || std::string(error.what()).find("trm_bucket.glsl:2: error: 'colour'") != std::string::npos);
+        EXPECT(!compiles || std::string(error.what()).find("trm_bucket.glsl:2: error: 'color'") != std::string::npos);
     }
     if (compiles) return trommel::Splitter::fromGlsl(device, trommel::userInfo(5), file.c_str());
     Words words(file.size() / 4);

@@ -55,7 +55,9 @@ functions! {
 }
 
 macro_rules! api {
-    ($($feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         /// Every function that the library exports: those without a primitive by name, the others behind their
         /// primitive.
         #[derive(Debug)]

@@ -66,8 +66,8 @@ fn by_cmake(package: &Package) -> Result<()> {
     fs::copy(workspace().join("tests/kernels/backwards.glsl"), &function)?;
     make()?;
     ensure!(fs::read(&words)? == committed("backwards_u32.spv")?, "the kernel has not been compiled again");
-    fs::write(&function, "uint trm_bucket(KEY key, uint index, TrmUserData data) {\n    return colour;\n}\n")?;
+    fs::write(&function, "uint trm_bucket(KEY key, uint index, TrmUserData data) {\n    return color;\n}\n")?;
     let why = make().err().map(|error| error.to_string()).unwrap_or_default();
-    ensure!(why.contains("trm_bucket.glsl:2: error: 'colour'"), "{why}");
+    ensure!(why.contains("trm_bucket.glsl:2: error: 'color'"), "{why}");
     Ok(())
 }

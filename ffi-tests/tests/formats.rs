@@ -230,7 +230,7 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     keys.sort();
     cases.push(case.expect(Some(cast_slice(&keys).to_vec()), None));
 
-    // One more at an odd address: an array of narrow keys shares its first and last words with its neighbours.
+    // One more at an odd address: an array of narrow keys shares its first and last words with its neighbors.
     let keys = items(count, |index| noise(index) as u8);
     let order = argsort(&keys, |a, b| b.cmp(a));
     let sorter = TrmSorterCreateInfo { order: TrmOrder::Descending as i32, ..of(TrmKeyType::U8, TrmValueType::U32) };

@@ -272,7 +272,7 @@ impl Image {
             let near = index.and_then(|index| self.parts.get(index))?;
             Some(near.member.map_or(near.role.to_owned(), |member| format!("{} of request {member}", near.role)))
         };
-        let neighbours = (part.role == GUARD).then(|| {
+        let neighbors = (part.role == GUARD).then(|| {
             let [before, after] =
                 [name(index.checked_sub(1)), name(Some(index + 1))].map(|name| name.unwrap_or("the edge".into()));
             format!("between {before} and {after}")
@@ -280,7 +280,7 @@ impl Image {
         Some(Difference {
             member: part.member,
             role: part.role,
-            neighbours,
+            neighbors,
             first,
             wrong: wrong_items.len(),
             items: found.len().div_ceil(stride),
@@ -310,7 +310,7 @@ pub struct Difference {
     /// The array's name.
     pub role: &'static str,
     /// Of a guard, the parts beside it.
-    pub neighbours: Option<String>,
+    pub neighbors: Option<String>,
     /// Index of the first wrong item.
     pub first: usize,
     /// Wrong items.
@@ -330,9 +330,9 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
-        match (&self.member, &self.neighbours) {
+        match (&self.member, &self.neighbors) {
             (Some(member), _) => write!(f, "{} of request {member}", self.role)?,
-            (None, Some(neighbours)) => write!(f, "{} {neighbours}", self.role)?,
+            (None, Some(neighbors)) => write!(f, "{} {neighbors}", self.role)?,
             (None, None) => write!(f, "{}", self.role)?,
         }
         write!(f, ": {} of {} items wrong, first at {}", self.wrong, self.items, self.first)?;

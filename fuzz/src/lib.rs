@@ -22,7 +22,9 @@ trait Primitive: primitive::Primitive + calls::Primitive {}
 impl<P: primitive::Primitive + calls::Primitive> Primitive for P {}
 
 macro_rules! tested {
-    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         /// Every primitive of the library. A new one adds its module above.
         const PRIMITIVES: &[&dyn Primitive] = &[$(&$module::PRIMITIVE),*];
     };

@@ -147,7 +147,7 @@ impl Machine {
         self.variants.borrow_mut().extend(device.pipelines().into_iter().map(|(variant, _)| variant));
     }
 
-    /// Every kernel that has been recorded, as it was specialised.
+    /// Every kernel that has been recorded, as it was specialized.
     pub fn variants(&self) -> HashSet<Variant> {
         self.libraries.borrow().iter().for_each(|(_, device)| self.retire(device));
         self.variants.borrow().clone()

@@ -28,7 +28,7 @@ pub struct Tally {
     pub wrong: u64,
     /// Profiles and handles that the library has refused, and cases of more workgroups than a dispatch has.
     pub refused: [u64; 3],
-    /// Kernels that were recorded, as they were specialised.
+    /// Kernels that were recorded, as they were specialized.
     pub variants: HashSet<Variant>,
 }
 

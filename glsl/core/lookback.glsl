@@ -104,7 +104,7 @@ void publish_digit(Words words, LookBackSlot slot, uint digit, uint count, uint 
     if (IN_RING) {
         uint head = ring_tag(slot.lap, slot.global_tile) | state << 16;
         uint word = ring_word(slot.global_tile, digit);
-        // The upper half goes first, so that a reader of the first word most likely finds it. (An aggregate has no
+        // The upper half is stored first, so that a reader of the first word most likely finds it. (An aggregate has no
         // upper half. The second word is then not read.)
         store_relaxed(words, word + 1, head | count >> 16);
         store_relaxed(words, word, head | count & 0xffff);

@@ -65,7 +65,7 @@ const bool NEEDS_NO_TICKET = HAS_HISTOGRAM && DIRECT;
 
 shared uint sh_tile;         // the global index of the tile; with PERSISTENT, later that of the next one
 shared uint sh_may_publish;  // 0: the ring entry of the tile is not free
-shared uint sh_timed_out;    // 1: a look-back has waited in vain
+shared uint sh_timed_out;    // 1: a look-back has timed out
 shared uint sh_max;
 
 // The tails of the ring follow the tickets, one for each pass; the group counters of each pass follow the tails.
@@ -77,7 +77,7 @@ uint take_ticket() {
     );
 }
 
-// Takes the tile of the workgroup. In the ring, waits until the entry of the tile is free. (If this wait is in vain,
+// Takes the tile of the workgroup. In the ring, waits until the entry of the tile is free. (If this wait times out,
 // the tile does not publish, and its successors count its keys themselves.)
 void take_tile() {
     if (thread_id() != 0) return;
@@ -164,8 +164,8 @@ void recount_tile(Tile tile, PassIo io, uint t) {
     barrier();
 }
 
-// Returns the index of the first key of a digit in the output: the sum of the counts of smaller digits. A tile that
-// gets here has waited long enough already, so a short loop is better than a fast one: it compiles faster.
+// Returns the index of the first key of a digit in the output: the sum of the counts of smaller digits. This is a cold
+// path; the loop is short so that it compiles fast.
 uint digit_base(uint p, uint digit) {
     Words histogram = histogram_of(p);
     uint base = 0;
@@ -175,12 +175,12 @@ uint digit_base(uint p, uint digit) {
     return base;
 }
 
-// What a step of count_predecessors needs: nothing, only published descriptors, or a count of the keys.
+// Source of a step of count_predecessors: none, published descriptors, or the keys.
 const uint WALK_DONE = 0;
 const uint WALK_READS = 1;
 const uint WALK_COUNTS = 2;
 
-// Replaces a look-back that has waited in vain. Walks back over the tiles, takes published descriptors, and counts the
+// Replaces a look-back that has timed out. Walks back over the tiles, takes published descriptors, and counts the
 // keys of other tiles. The walk ends at tile 0 at the latest, whose inclusive prefix begins at the base of the digit.
 void count_predecessors(Tile tile, PassIo io, LookBackSlot slot, out uint exclusive[MAX_DIGITS]) {
     bool open[MAX_DIGITS];
@@ -229,7 +229,7 @@ void publish_inclusive_prefix(
     sh_digit_scatter_base[digit] = exclusive - digit_start;
 }
 
-// Looks back for every bin. Sets sh_timed_out if a bin waited in vain.
+// Looks back for every bin. Sets sh_timed_out if the wait of a bin timed out.
 void look_back(Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint digit_start_in_tile[MAX_DIGITS]) {
     uint exclusive;
 #ifndef EMULATED

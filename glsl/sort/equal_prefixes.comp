@@ -6,7 +6,7 @@
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
-// Keys with equal prefixes are neighbors, and few. Each item is compared with the items of equal prefix before and
+// Keys with equal prefixes are contiguous, usually few. Each item is compared with the items of equal prefix before and
 // after it. Its output index is its own index, minus the number of greater keys before it, plus the number of smaller
 // keys after it. Equal keys keep their order.
 //

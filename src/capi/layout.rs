@@ -66,7 +66,9 @@ macro_rules! declarations {
 pub(super) use declarations;
 
 macro_rules! declarations_of_all {
-    ($($feature:literal: $primitive:ident, $request:ident $types:tt, $info:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $info:ident, $interface:literal, $settings:literal;
+    )*) => {
         const ALL: &[Declarations] = &[
             version::DECLARATIONS,
             types::DECLARATIONS,

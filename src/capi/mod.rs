@@ -39,7 +39,9 @@ pub use types::raw;
 pub use version::*;
 
 macro_rules! public_names {
-    ($($feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         $(pub use $primitive::*;)*
     };
 }

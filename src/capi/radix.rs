@@ -92,8 +92,8 @@ pub enum TrmPlacement {
     /// keysOut and valuesOut; the input is not modified. Scratch includes arrays of the same length.
     Preserve = 1,
     /// Either the input arrays or keysOut and valuesOut: trmGetSorterResultSide() returns which. Both are written.
-    /// Scratch then includes no arrays of the same length. There are three exceptions: keys narrower than a word, values
-    /// of more than 16 bytes, and medium counts on devices that sort these by merging.
+    /// Scratch then includes no arrays of the same length. There are three exceptions: keys narrower than a word,
+    /// values of more than 16 bytes, and medium counts on devices that sort these by merging.
     DoubleBuffer = 2,
 }
 

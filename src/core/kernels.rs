@@ -103,7 +103,7 @@ macro_rules! kernels {
                 }
             }
 
-            /// The specialisation constants that the module declares.
+            /// The specialization constants that the module declares.
             pub const fn constants(self) -> &'static [Constant] {
                 match self {
                     $($(Self::$kernel => {

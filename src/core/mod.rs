@@ -1,6 +1,6 @@
-//! What every primitive is built on. Nothing here knows a primitive: requests become plans ([`primitive`]), plans
-//! become commands ([`record`]), many requests share them ([`batch`]), one request is made of several ([`compose`]),
-//! and kernels become pipelines ([`pipelines`]).
+//! The foundation of all primitives. This folder knows no primitive. Requests become plans ([`primitive`]), plans
+//! become commands ([`record`]), and many requests share commands ([`batch`]). One request may be composed of several
+//! ([`compose`]). Kernels become pipelines ([`pipelines`]).
 
 #[cfg(feature = "primitive")]
 pub(crate) mod batch;

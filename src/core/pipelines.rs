@@ -154,7 +154,7 @@ impl Modules {
     }
 }
 
-/// What a thread keeps from one pipeline to the next.
+/// State of a thread that is reused from one pipeline to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     /// Keeps the kernel that was used last.
@@ -283,7 +283,7 @@ impl Registry {
         pipeline
     }
 
-    /// What each pipeline in use took to create.
+    /// Creation time of each pipeline in use.
     pub(crate) fn creation_times(&self) -> Vec<(Variant, Duration)> {
         let pipelines = lock(&self.pipelines);
         pipelines.iter().filter_map(|(variant, pipeline)| Some((*variant, pipeline.upgrade()?.creation_time))).collect()

@@ -31,7 +31,7 @@ pub(crate) type RoleOf<P> = <<P as Primitive>::Planner as Planner>::Role;
 /// The groups of a primitive's planner.
 pub(crate) type GroupOf<P> = <<P as Primitive>::Planner as Planner>::Group;
 
-/// What all requests have.
+/// Members that all requests have.
 pub(crate) trait RequestInfo: Copy {
     /// The largest number of items.
     fn max_count(&self) -> u32;

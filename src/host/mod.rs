@@ -22,7 +22,9 @@ use crate::{Error, Result};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 macro_rules! functions_of_all {
-    ($($feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         $(
             #[cfg(feature = $feature)]
             pub use crate::$primitive::host::*;

@@ -4,8 +4,7 @@ use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_con
 use bytemuck::{Pod, Zeroable};
 
 /// A pass in one word. Its index, the number of digits, the rows of the histogram and `FLAG_` bits have 8 bits each,
-/// from
-/// the lowest on. See glsl/radix/pass.glsl.
+/// from the lowest on. See glsl/radix/pass.glsl.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct PackedPass(u32);

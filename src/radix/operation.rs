@@ -145,7 +145,7 @@ impl<M: Method> Operation<M> {
         if items.count.is_on_device() {
             return Err(Error::Malformed {
                 argument: "count.address",
-                why: "the last offset tells how many keys there are".into(),
+                why: "the last offset is the number of keys".into(),
             });
         }
         check_alignment("segments.count.address", count.address)?;

@@ -406,8 +406,8 @@ impl<'p, 'a> Passes<'p, 'a> {
         self.copy();
     }
 
-    /// Scatters by each digit, with look-back. `starts`: what was written before and tiles read. `totals`: what tiles
-    /// write for others.
+    /// Scatters by each digit, with look-back. `starts`: bin starts, read. `totals`: bin totals, written by the last
+    /// tile.
     pub(crate) fn onesweep(&mut self, tile: TileShape, starts: Id, totals: Id) {
         let (tile_words, tickets) = (self.tile_words, self.tickets);
         let (kernel, groups) = self.problems.config.onesweep(&self.problems.outline, self.problems.count == 1);

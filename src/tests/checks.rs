@@ -38,14 +38,14 @@ impl Bench {
     /// Source and target of a pass for the twin's problem. None if the pass is skipped.
     pub(super) fn move_of(&self, twin: &Twin, pass: PackedPass) -> Option<Move> {
         let chosen = self.chosen(twin);
-        let passed_over = if chosen {
+        let skipped_digits = if chosen {
             below_prefix(&twin.format)
         } else if pass.has(FLAG_SKIPS_CONSTANT_DIGITS) {
             twin.shared
         } else {
             0
         };
-        move_of_pass(&twin.format, pass.digits(), passed_over, chosen, pass.index())
+        move_of_pass(&twin.format, pass.digits(), skipped_digits, chosen, pass.index())
     }
 
     /// Whether the sort uses the prefix path.

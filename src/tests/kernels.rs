@@ -387,7 +387,7 @@ fn ranks_by_several_chunks() {
 /// Constant digits: an even number of them, an odd number, all. The remaining passes must begin and end in the right
 /// arrays.
 #[test]
-fn any_digits_are_passed_over() {
+fn any_constant_digits_are_skipped() {
     let tile = tile_of(false);
     let twice = Placement::DoubleBuffer;
     for info in [

@@ -39,7 +39,7 @@ fn levels_follow_from_the_count() {
 }
 
 #[test]
-fn what_has_no_room_goes_by_tiles() {
+fn items_that_exceed_shared_memory_are_sorted_by_tiles() {
     let (keys, pairs) = (SorterInfo::keys(), SorterInfo::pairs());
     let long = |of: SorterInfo| SorterInfo { key: KeyType::U64, ..of };
     assert!(merging(long(keys), 20_000).is_some(), "two words of 4096 items are 33 KiB");

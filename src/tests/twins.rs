@@ -516,11 +516,11 @@ pub(super) struct Move {
 pub(super) fn move_of_pass(
     format: &Format,
     digits: u32,
-    passed_over: u32,
+    skipped_digits: u32,
     by_prefixes: bool,
     pass: u32,
 ) -> Option<Move> {
-    let mut moves: Vec<u32> = (0..digits).filter(|digit| passed_over >> digit & 1 == 0).collect();
+    let mut moves: Vec<u32> = (0..digits).filter(|digit| skipped_digits >> digit & 1 == 0).collect();
     let ends_right = match format.rule() {
         FLAG_EVEN => moves.len().is_multiple_of(2),
         FLAG_ODD => !moves.len().is_multiple_of(2),

@@ -60,13 +60,13 @@ fn look_back_words_of_a_sort_take_up_to_4_gib() {
 
 /// Tags of ring entries have 14 bits. Sorts that would need more laps skip no digits, so that no tag is used twice.
 #[test]
-fn digits_are_passed_over_while_tags_of_the_ring_suffice() {
+fn constant_digits_are_skipped_while_tags_of_the_ring_suffice() {
     let sorter = sorter(SorterInfo::keys().strategy(Strategy::Ring));
     // Four digits, each with a lap for every 1024 tiles.
     let most = 1024 * TILE * ((1 << 14) / 4 - 1);
-    for (count, passes_over) in [(most, true), (most + 1, false)] {
+    for (count, skips) in [(most, true), (most + 1, false)] {
         let text = sorter.describe(&info(0, Count::host(count))).expect("the count is allowed");
-        assert_eq!(text.contains("radix_copy"), passes_over, "{text}");
+        assert_eq!(text.contains("radix_copy"), skips, "{text}");
     }
 }
 

@@ -172,7 +172,7 @@ pub(crate) fn refusals() {
         (
             &segmented,
             SplitInfo { count: Count::device(cut.status, 1000), ..cut },
-            "count.address is malformed: the last offset tells how many keys there are".into(),
+            "count.address is malformed: the last offset is the number of keys".into(),
         ),
         (
             &segmented,

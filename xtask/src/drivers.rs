@@ -20,7 +20,7 @@ const CHROMIUM: &str = "/usr/lib/chromium";
 /// What the validation layer looks for.
 #[derive(Clone, Copy)]
 pub(crate) enum Validation {
-    /// Core checks, on by default in every layer, synchronisation and best practices.
+    /// Core checks, on by default in every layer, synchronization and best practices.
     CoreSyncBest,
     /// The same without the check of SPIR-V, for drivers whose tests make the modules that `CoreSyncBest` checks
     /// elsewhere.

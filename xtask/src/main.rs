@@ -16,6 +16,8 @@ mod report;
 mod runner;
 mod shaders;
 mod suite;
+#[cfg(test)]
+mod widths;
 mod workspace;
 
 use anyhow::Result;

@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_of_a_folder_are_told_from_names() {
+    fn verbs_of_a_folder_are_distinguished_from_names() {
         let primitives = primitives().unwrap();
         let sort = primitives.iter().find(|primitive| primitive.name == "sort").unwrap();
         let folder = |path: &str| Folder::read(&workspace::root().join(path)).unwrap();

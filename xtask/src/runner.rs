@@ -27,7 +27,7 @@ pub(crate) struct Step {
     pub(crate) needs: Vec<String>,
     /// Why this machine cannot run it.
     unavailable: Option<String>,
-    /// Whether it may run at the same time as neighbours that may, too.
+    /// Whether it may run at the same time as neighbors that may, too.
     beside: bool,
     /// Tests that must have run.
     expected: Vec<String>,
@@ -58,7 +58,7 @@ impl Step {
         self
     }
 
-    /// Lets it run at the same time as its neighbours of this kind. It needs none of them.
+    /// Lets it run at the same time as its neighbors of this kind. It needs none of them.
     pub(crate) fn beside(mut self) -> Self {
         self.beside = true;
         self
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_run_at_the_same_time() {
+    fn neighbors_run_at_the_same_time() {
         // Each ends when the other has started.
         let folder = std::env::temp_dir().join(format!("trommel-xtask-meet-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();

@@ -86,7 +86,7 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     ];
     steps.extend(compiler_builds());
     steps.extend(gpu_steps(this, full)?);
-    steps.push(licences());
+    steps.push(licenses());
     Ok(steps)
 }
 
@@ -378,7 +378,7 @@ fn lavapipe(lanes: u32) -> Result<Env> {
     let mut env =
         drivers::lavapipe().map_or_else(|| drivers::caches(&caches), |manifest| on_cpu(&manifest, &caches))?;
     env.push(("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string()));
-    // Most of the time goes into making pipelines, which then run once or twice: not worth LLVM's optimisations.
+    // Most of the time goes into making pipelines, which then run once or twice: not worth LLVM's optimizations.
     env.push(("GALLIVM_PERF", "nopt".to_owned()));
     Ok(env)
 }
@@ -462,8 +462,8 @@ fn components() -> Command {
     command
 }
 
-fn licences() -> Step {
-    const NAME: &str = "licences";
+fn licenses() -> Step {
+    const NAME: &str = "licenses";
     if !apt::on_path("cargo-deny") {
         return Step::unavailable(NAME, "cargo-deny is not installed");
     }

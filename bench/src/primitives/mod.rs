@@ -7,7 +7,9 @@ mod split;
 use crate::workload::{Case, Primitive};
 
 macro_rules! measured {
-    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         /// The copy, then every primitive of the library. A new one adds its module above.
         pub(crate) static PRIMITIVES: &[&dyn Primitive] = &[&copy::BufferCopy, $(&$module::PRIMITIVE),*];
     };

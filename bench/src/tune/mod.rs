@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn few_items_are_counted_again_as_long_as_that_wins() {
+    fn single_dispatch_splits_serve_the_counts_at_which_they_win() {
         let sizes = vec![1 << 12, 1 << 14, 1 << 16];
         let of = |single_dispatch: &[[f64; 3]], counted: &[[f64; 3]]| {
             let [single_dispatch, counted] = [single_dispatch, counted].map(candidates);

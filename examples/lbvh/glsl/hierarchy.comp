@@ -42,7 +42,7 @@ void main() {
     uvec2 code = load_code(i);
     int first = int(i);
 
-    // 1. The range grows towards the neighbour that shares more bits; the other neighbour bounds it from outside.
+    // 1. The range grows towards the neighbor that shares more bits; the other neighbor bounds it from outside.
     int towards = common_prefix(i, code, first + 1) > common_prefix(i, code, first - 1) ? 1 : -1;
     int outside = common_prefix(i, code, first - towards);
 

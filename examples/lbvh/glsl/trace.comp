@@ -2,7 +2,7 @@
 //      eye visited (mean of a pixel), and a histogram of that mean.
 //      A sample is a ray from the eye, one to the key light and one into the hemisphere, where the sky, the ground or
 //      the mesh itself meets it: sky light with its occlusion. The ground shows only what the mesh takes from it, so
-//      that it has no horizon: its colour is the backdrop's, times the share of its light that arrives.
+//      that it has no horizon: its color is the backdrop's, times the share of its light that arrives.
 // One invocation a pixel; the host records bands of rows, so that no dispatch runs long.
 // Progress: none needed.
 #version 460
@@ -50,7 +50,7 @@ void gather(vec3 p, vec3 geometric, vec3 n, uvec2 seeds, uint i, View view, vec3
     }
     vec3 away = sample_hemisphere(n, sample_square(i, view.samples, seeds.y));
     bool open = trace(origin, away, FAR, true, uncounted).triangle == NONE;
-    // What meets the mesh instead gets a little of its colour back: a flat stand-in for further bounces.
+    // What meets the mesh instead gets a little of its color back: a flat stand-in for further bounces.
     sky = open ? sky_light(away, view.sky) : 0.12 * albedo;
 }
 
@@ -97,7 +97,7 @@ vec3 shade_ground(vec3 p, vec2 at, uvec2 seeds, uint i, View view) {
     return backdrop(at) * (key + sky) / whole;
 }
 
-// Filmic curve and sRGB: highlights roll off, shadows keep their hue. The constants put middle grey where it was.
+// Filmic curve and sRGB: highlights roll off, shadows keep their hue. The constants put middle gray where it was.
 vec3 develop(vec3 c) {
     vec3 x = max(vec3(0.0), c) * 0.66;
     vec3 y = x * (x + 0.35) / (x * (x + 0.62) + 0.16);

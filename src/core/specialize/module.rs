@@ -15,7 +15,7 @@ const MAX_BOUND: u32 = 0x3f_ffff;
 /// Opcodes below this number may have a grammar.
 const OPCODES: u32 = 512;
 
-/// What an operand word holds.
+/// Contents of an operand word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     ResultType,

@@ -27,7 +27,7 @@ pub(super) fn write(
     Writer { module, values, flow, liveness, unroll, is_written, code }.write()
 }
 
-/// What the writer knows by id, in memory that it uses again.
+/// Facts about each id, in memory that is reused from one module to the next.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     copies: Vec<u32>,
@@ -44,7 +44,7 @@ enum Stub {
     Continue(u32),
 }
 
-/// What becomes of the end of a reached block.
+/// The written end of a reached block.
 #[derive(Clone, Copy)]
 enum End {
     /// A branch to this label.

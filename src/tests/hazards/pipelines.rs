@@ -95,10 +95,10 @@ fn pipelines_of_unequal_problems_and_of_long_segments_are_made() {
     }
 }
 
-/// Splits by one digit go by a single dispatch up to the size in the profile, except placed outputs and methods other
-/// than the default.
+/// Splits by one digit are single-dispatch splits up to the size in the profile, except placed outputs and methods
+/// other than the default.
 #[test]
-fn few_items_are_counted_again() {
+fn small_splits_are_single_dispatch() {
     let profile = Profile::for_device(&NVIDIA);
     for info in splits() {
         let sorts = Sorts::splits(info.strategy(Strategy::Lookback));

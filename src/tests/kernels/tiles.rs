@@ -10,7 +10,7 @@ use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 /// Ranking by atomic counters, with a wrong order that verification must find: by keys, if keys without values are
 /// sorted by all their bits, and otherwise by source index.
 #[test]
-fn kernels_that_prove_their_ranks() {
+fn kernels_with_verified_ranks() {
     let most = context(true).device().facts().max_invocations;
     let long =
         SorterInfo { key: KeyType::F64, value: ValueType::Bytes(8), begin_bit: 27, end_bit: 43, ..SorterInfo::keys() };

@@ -10,7 +10,7 @@ use shaderc::{
 use std::{fs, path::Path};
 
 /// What `options` sets, as MANIFEST says it.
-pub(super) const FLAGS: &str = "target vulkan1.3, SPIR-V 1.6, optimised for performance, warnings are errors";
+pub(super) const FLAGS: &str = "target vulkan1.3, SPIR-V 1.6, optimized for performance, warnings are errors";
 
 /// The SPIR-V of a variant, in little-endian bytes.
 pub(super) fn compile(compiler: &Compiler, set: &Set, variant: &Variant) -> Result<Vec<u8>> {

@@ -17,7 +17,7 @@ struct Args {
     record: PathBuf,
     /// Where the picture goes.
     picture: PathBuf,
-    /// Of how many items; the cases of other sizes are passed over.
+    /// Of how many items; the cases of other sizes are skipped.
     #[arg(long, default_value_t = picture::ITEMS)]
     n: u32,
 }

@@ -17,7 +17,7 @@ struct Line {
     name: &'static str,
     /// The number of buckets is all the same.
     flat: bool,
-    colour: RGBColor,
+    color: RGBColor,
     mark: Mark,
 }
 
@@ -33,41 +33,41 @@ enum Mark {
 
 // The palette of Okabe and Ito, which color-blind readers can distinguish.
 const LINES: [Line; 7] = [
-    Line { label: "split", name: "split", flat: false, colour: RGBColor(0, 114, 178), mark: Mark::Dot },
+    Line { label: "split", name: "split", flat: false, color: RGBColor(0, 114, 178), mark: Mark::Dot },
     Line {
         label: "by subgroups",
         name: "split_subgroups",
         flat: false,
-        colour: RGBColor(86, 180, 233),
+        color: RGBColor(86, 180, 233),
         mark: Mark::Square,
     },
-    Line { label: "direct", name: "split_direct", flat: false, colour: RGBColor(230, 159, 0), mark: Mark::Triangle },
+    Line { label: "direct", name: "split_direct", flat: false, color: RGBColor(230, 159, 0), mark: Mark::Triangle },
     Line {
         label: "reduced-bit sort",
         name: "split_by_reduced_bit",
         flat: false,
-        colour: RGBColor(213, 94, 0),
+        color: RGBColor(213, 94, 0),
         mark: Mark::Square,
     },
     Line {
         label: "binary splits",
         name: "split_by_binary",
         flat: false,
-        colour: RGBColor(0, 158, 115),
+        color: RGBColor(0, 158, 115),
         mark: Mark::Triangle,
     },
     Line {
         label: "random insertion",
         name: "split_by_insertion",
         flat: false,
-        colour: RGBColor(204, 121, 167),
+        color: RGBColor(204, 121, 167),
         mark: Mark::Cross,
     },
     Line {
         label: "sort of the keys",
         name: "split_by_sort",
         flat: true,
-        colour: RGBColor(90, 90, 90),
+        color: RGBColor(90, 90, 90),
         mark: Mark::None,
     },
 ];
@@ -104,7 +104,7 @@ impl Line {
     }
 
     fn stroke(&self) -> ShapeStyle {
-        self.colour.stroke_width(2)
+        self.color.stroke_width(2)
     }
 }
 
@@ -112,14 +112,14 @@ impl Mark {
     fn at<'a, DB: DrawingBackend + 'a, Coord: Clone + 'a>(
         self,
         at: Coord,
-        colour: RGBColor,
+        color: RGBColor,
     ) -> Option<DynElement<'a, DB, Coord>> {
         let origin = EmptyElement::at(at);
         match self {
-            Self::Dot => Some((origin + Circle::new((0, 0), 4, colour.filled())).into_dyn()),
-            Self::Square => Some((origin + Rectangle::new([(-4, -4), (4, 4)], colour.filled())).into_dyn()),
-            Self::Triangle => Some((origin + TriangleMarker::new((0, 0), 6, colour.filled())).into_dyn()),
-            Self::Cross => Some((origin + Cross::new((0, 0), 4, colour.stroke_width(2))).into_dyn()),
+            Self::Dot => Some((origin + Circle::new((0, 0), 4, color.filled())).into_dyn()),
+            Self::Square => Some((origin + Rectangle::new([(-4, -4), (4, 4)], color.filled())).into_dyn()),
+            Self::Triangle => Some((origin + TriangleMarker::new((0, 0), 6, color.filled())).into_dyn()),
+            Self::Cross => Some((origin + Cross::new((0, 0), 4, color.stroke_width(2))).into_dyn()),
             Self::None => None,
         }
     }
@@ -165,7 +165,7 @@ fn draw_head(area: &Area<'_>, title: &str, drawn: &[usize]) -> anyhow::Result<()
         {
             let right = left + ENTRY_LINE;
             area.draw(&PathElement::new([(left, middle), (right, middle)], line.stroke()))?;
-            if let Some(mark) = line.mark.at(((left + right) / 2, middle), line.colour) {
+            if let Some(mark) = line.mark.at(((left + right) / 2, middle), line.color) {
                 area.draw(&mark)?;
             }
             area.draw_text(line.label, &text(14, HPos::Left), (right + 8, middle))?;
@@ -200,7 +200,7 @@ fn draw_panel(panel: &Area<'_>, title: &str, lines: &[Vec<(f64, f64)>], most: f6
         chart.draw_series(LineSeries::new(points.iter().copied(), line.stroke()))?;
         points
             .iter()
-            .filter_map(|point| line.mark.at(*point, line.colour))
+            .filter_map(|point| line.mark.at(*point, line.color))
             .try_for_each(|mark| chart.plotting_area().draw(&mark))?;
     }
     Ok(())

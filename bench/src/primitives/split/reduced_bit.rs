@@ -52,8 +52,8 @@ impl ReducedBitSort {
 impl Workload for ReducedBitSort {
     fn bytes_per_item(&self) -> u32 {
         // A kernel packs pairs beside the labels, and another unpacks them at the end.
-        let labelled = self.info.key.size() + self.info.value.size() + INDEX + self.packed();
-        labelled + workload::bytes(&self.sorter_info()) + 2 * self.packed()
+        let labeled = self.info.key.size() + self.info.value.size() + INDEX + self.packed();
+        labeled + workload::bytes(&self.sorter_info()) + 2 * self.packed()
     }
 
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
