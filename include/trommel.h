@@ -282,8 +282,8 @@ enum TrmPlacement
     /// keysOut and valuesOut; the input is not modified. Scratch includes arrays of the same length.
     TRM_PLACEMENT_PRESERVE = 1,
     /// Either the input arrays or keysOut and valuesOut: trmGetSorterResultSide() returns which. Both are written.
-    /// Scratch then includes no arrays of the same length. There are three exceptions: keys narrower than a word, values
-    /// of more than 16 bytes, and medium counts on devices that sort these by merging.
+    /// Scratch then includes no arrays of the same length. There are three exceptions: keys narrower than a word,
+    /// values of more than 16 bytes, and medium counts on devices that sort these by merging.
     TRM_PLACEMENT_DOUBLE_BUFFER = 2,
 };
 #ifndef __cplusplus
@@ -843,23 +843,21 @@ TrmResult trmGetSorterResultSide(TrmSorter sorter, uint32_t *side);
 TrmResult trmCmdSort(VkCommandBuffer commandBuffer, TrmSorter sorter, const struct TrmSortInfo *info);
 
 /// Creates a splitter with every pipeline that its splits can use: of counts up to maxCount, and in batches of several
-/// problems only with TRM_SPLITTER_CREATE_BATCHES_BIT. This is slow: create splitters once. Splitters with equal parameters
-/// share their pipelines.
+/// problems only with TRM_SPLITTER_CREATE_BATCHES_BIT. This is slow: create splitters once. Splitters with equal
+/// parameters share their pipelines.
 ///
 /// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
-/// creates no thread, the calling thread creates all pipelines. With TRM_SPLITTER_CREATE_DEFERRED_BIT the call creates no
-/// pipelines: see trmCompileSplitter().
+/// creates no thread, the calling thread creates all pipelines. With TRM_SPLITTER_CREATE_DEFERRED_BIT the call creates
+/// no pipelines: see trmCompileSplitter().
 ///
 /// @param splitter Destroy it with trmDestroySplitter() before the VkDevice; NULL on failure.
-TrmResult trmCreateSplitter(TrmDevice device,
-                            const struct TrmSplitterCreateInfo *info,
-                            TrmSplitter *splitter);
+TrmResult trmCreateSplitter(TrmDevice device, const struct TrmSplitterCreateInfo *info, TrmSplitter *splitter);
 
 /// Creates a splitter with a user-defined bucket function in GLSL. info->bucketFunction is TRM_BUCKET_FUNCTION_USER.
 ///
 /// The function is `uint trm_bucket(KEY key, uint index, TrmUserData data)`. It returns the bucket of item `index`. KEY
-/// is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several words,
-/// KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress.
+/// is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several
+/// words, KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmSplitInfo::userAddress.
 /// data.words is a uvec4, from TrmSplitInfo::userWords.
 ///
 /// @param source The function and the functions that it calls. It uses only features that are enabled on the device. If

@@ -83,7 +83,8 @@ pub(super) trait ProblemInfo: Info {
 
 macro_rules! problem_infos {
     ($(
-        $feature:literal: $primitive:ident, $request:ident $types:tt, $info:ident, $interface:literal, $settings:literal;
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $info:ident,
+        $interface:literal, $settings:literal;
     )*) => {
         /// The features of the primitives.
         #[cfg(not(feature = "primitive"))]

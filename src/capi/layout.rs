@@ -67,7 +67,8 @@ pub(super) use declarations;
 
 macro_rules! declarations_of_all {
     ($(
-        $feature:literal: $primitive:ident, $request:ident $types:tt, $info:ident, $interface:literal, $settings:literal;
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $info:ident,
+        $interface:literal, $settings:literal;
     )*) => {
         const ALL: &[Declarations] = &[
             version::DECLARATIONS,

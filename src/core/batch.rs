@@ -394,7 +394,8 @@ pub(crate) fn arguments_of<P: Primitive>(primitive: &P, info: &P::Info) -> Argum
 /// Declares [`Request`] and what batches keep of each primitive's requests, a line a primitive.
 macro_rules! requests {
     ($(
-        $feature:literal: $module:ident, $name:ident($handle:ident, $info:ident), $c:ident, $interface:literal, $settings:literal;
+        $feature:literal: $module:ident, $name:ident($handle:ident, $info:ident), $c:ident,
+        $interface:literal, $settings:literal;
     )*) => {
         /// One problem of a batch. Its own scratch and timestamps are not used: the batch has scratch for all.
         #[derive(Clone, Copy, Debug)]
