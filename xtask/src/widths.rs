@@ -63,7 +63,7 @@ fn files() -> Result<Vec<PathBuf>> {
 #[test]
 fn lines_fit_the_width() {
     let files = files().unwrap();
-    for known in ["src/lib.rs", "include/trommel.h", "glsl/core/shared.glsl", "README.md", "docs/sort.md"] {
+    for known in ["src/lib.rs", "include/trommel.h", "glsl/core/shared.glsl", "README.md", "docs/design.md"] {
         assert!(files.contains(&workspace::root().join(known)), "{known} is not among {} files", files.len());
     }
     let mut wide = Vec::new();
@@ -85,12 +85,12 @@ fn lines_fit_the_width() {
 fn wide_lines_are_found() {
     let text = |columns: usize| format!("short\n{}\n", "\u{e9}".repeat(columns));
     let found = |name: &str, text: &str| wide_lines(Path::new(name), text);
-    assert_eq!(found("a.rs", &text(120)), []);
+    assert!(found("a.rs", &text(120)).is_empty());
     assert_eq!(found("a.rs", &text(121)), [2]);
-    assert_eq!(found("a.md", &text(100)), []);
+    assert!(found("a.md", &text(100)).is_empty());
     assert_eq!(found("a.md", &text(101)), [2]);
-    assert_eq!(found("a.snap", &text(200)), []);
+    assert!(found("a.snap", &text(200)).is_empty());
     let (row, image) = (format!("| {} |", "a".repeat(100)), format!("![{}](a.png)", "a".repeat(100)));
-    assert_eq!(found("a.md", &format!("{row}\n{image}")), []);
+    assert!(found("a.md", &format!("{row}\n{image}")).is_empty());
     assert_eq!(found("a.rs", &format!("{row}{image}")), [1]);
 }
