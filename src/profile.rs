@@ -12,8 +12,9 @@ pub mod radix;
 use crate::Result;
 use crate::core::settings::{Lines, Setting, malformed, settings};
 use crate::device::DeviceFacts;
-use crate::tuning::{Basis, Hooks, ItemKind, Limits, Strategy, histogram_rows, rows_within};
-use crate::tuning::{REDUNDANT_HISTOGRAM_BYTES, ROW_BYTES};
+use crate::tuning::{
+    Basis, Hooks, ItemKind, Limits, REDUNDANT_HISTOGRAM_BYTES, ROW_BYTES, Strategy, histogram_rows, rows_within,
+};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;

@@ -202,19 +202,25 @@ pub(crate) fn prove(binary: &str, text: &str) -> Result<(), String> {
         return update(&path, ran, lanes).map_err(|error| format!("{path}: {error}"));
     }
     if table.is_empty() {
-        return Err(format!("tests/{binary}/coverage.txt: nothing is said to be run"));
+        return Err(format!("tests/{binary}/coverage.txt lists nothing"));
     }
     let wanted = |lanes: u32| table.iter().filter(move |(_, of)| of.contains(&lanes)).map(|(branch, _)| branch);
     let elsewhere = listed(table.keys().filter(|branch| !ran.contains(*branch)));
     if !elsewhere.is_empty() {
-        println!("run with other lanes alone:\n{elsewhere}");
+        println!("run only with other subgroup sizes:\n{elsewhere}");
     }
     let missing = listed(wanted(lanes).filter(|branch| !ran.contains(*branch)));
-    if missing.is_empty() { Ok(()) } else { Err(format!("tests/{binary}/coverage.txt: nobody ran\n{missing}")) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("tests/{binary}/coverage.txt lists what has not run\n{missing}"))
+    }
 }
 
 macro_rules! tables {
-    ($($feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;)*) => {
+    ($(
+        $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
         /// The table of the test binary of each primitive.
         const TABLES: &[&str] = &[$(include_str!(concat!("../", $feature, "/coverage.txt"))),*];
     };
@@ -225,7 +231,7 @@ trommel::primitives!(tables);
 pub(crate) fn tables_leave_nothing_out() {
     let known: BTreeSet<Branch> = TABLES.iter().flat_map(|table| parse(table).into_keys()).collect();
     for kernel in Kernel::ALL {
-        assert!(known.iter().any(|(of, ..)| of == kernel.name()), "{} is run by nobody", kernel.name());
+        assert!(known.iter().any(|(of, ..)| of == kernel.name()), "no test binary runs {}", kernel.name());
     }
     // Other test binaries cover user-defined functions.
     let functions: Vec<String> = constants("FUNCTION_").map(|(name, _)| name).filter(|name| name != "user").collect();
