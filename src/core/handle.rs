@@ -53,7 +53,7 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// What handles are created with, whichever the primitive.
+/// Parameters of creating handles of any primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     /// Requests may be recorded together with others.

@@ -335,7 +335,7 @@ fn create_pipeline(
             size: 4,
         })
         .collect();
-    let specialisation =
+    let specialization =
         vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&variant.constants));
 
     let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
@@ -345,7 +345,7 @@ fn create_pipeline(
         .module(module)
         .name(c"main")
         // A specialized module has none of these constants: Vulkan then ignores the entries.
-        .specialization_info(&specialisation);
+        .specialization_info(&specialization);
     let lanes = variant.constant(Constant::Lanes).unwrap_or(0);
     if device.facts.can_require(lanes) {
         required = required.required_subgroup_size(lanes);

@@ -34,7 +34,7 @@ const COMPUTE: usize = 0;
 const TRANSFER: usize = 1;
 const INDIRECT: usize = 2;
 
-/// What the commands of a level do to resources, by stage.
+/// Accesses of the commands of a level to resources, by stage.
 #[derive(Clone, Copy, Default)]
 struct Accesses {
     reads: [Resources; STAGES.len()],

@@ -8,8 +8,8 @@ const PORTABLE_SHARED_MEMORY: u32 = 16 * 1024;
 
 /// A device with measured settings.
 ///
-/// They were measured on an H200, driver 580: see docs/sort.md. There are two tables: on the compute-only queue family a
-/// workgroup may use twice the shared memory of an SM as on the graphics family. With 384 threads a kernel may use 80
+/// They were measured on an H200, driver 580: see docs/sort.md. There are two tables: on the compute-only queue family
+/// a workgroup may use twice the shared memory of an SM as on the graphics family. With 384 threads a kernel may use 80
 /// registers, with 256 threads 128. Segments were measured with `u32` keys only; the shapes for pairs and longer keys
 /// are derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -131,8 +131,8 @@ impl<'a> Limits<'a> {
         counters + threads * items * 4 + self.emulation_bytes(threads) + SHARED_MEMORY_OVERHEAD
     }
 
-    /// Bytes of a workgroup that merges segments of items of `words` words: also the number of segments before each word
-    /// of starts.
+    /// Bytes of a workgroup that merges segments of items of `words` words. It also holds the number of segments before
+    /// each word of starts.
     pub(crate) fn bytes_of_merged_segments(&self, segments: SmallShape, words: u32) -> u32 {
         let threads = segments.shape.threads;
         let starts = segments.tile() / 4;

@@ -48,7 +48,7 @@ pub(crate) const MIN_THREADS: u32 = 64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// The device profile decides. Splits that count all keys before the first and only scatter pass use
+    /// The device profile decides. Splits with one scatter pass and contiguous buckets use
     /// [`Strategy::ReduceThenScan`], unless they are small.
     #[default]
     Auto,

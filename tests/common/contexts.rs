@@ -38,9 +38,9 @@ impl Setup {
     fn profile(self, native: &Context) -> Option<Profile> {
         let facts = native.device().facts();
         let widest = facts.max_lanes.max(64);
-        // Few workgroups for many tiles. Lavapipe counts the iterations of all loops of an invocation, and ends loops at
-        // a limit. So these workgroups wait briefly, or one whose thread gets no time would take the other over that
-        // limit.
+        // Few workgroups for many tiles. Lavapipe ends all loops of an invocation at a number of iterations together.
+        // These workgroups therefore wait briefly: if the thread of one gets no processor time, the other must not
+        // reach that number.
         let groups = if matches!(self, Self::Folded | Self::Emulated(32)) { 2 } else { 0 };
         let built_in = native.device().profile();
         let spin_limit = if groups != 0 && facts.is_cpu { 8 } else { built_in.spin_limit };

@@ -13,9 +13,6 @@ const CODE: &[&str] = &["rs", "glsl", "comp", "h", "hpp", "c", "cpp", "py", "tom
 const CODE_COLUMNS: usize = 120;
 const MARKDOWN_COLUMNS: usize = 100;
 
-/// Files that still have wider lines. Whoever cleans one up removes its line here.
-const PENDING: &[&str] = &["src/tuning/basis.rs", "src/tuning/limits.rs", "tests/common/contexts.rs"];
-
 /// The maximum width of a line in a file of this name; none for other files.
 fn limit(path: &Path) -> Option<usize> {
     match path.extension()?.to_str()? {
@@ -66,19 +63,12 @@ fn lines_fit_the_width() {
     for known in ["src/lib.rs", "include/trommel.h", "glsl/core/shared.glsl", "README.md", "docs/design.md"] {
         assert!(files.contains(&workspace::root().join(known)), "{known} is not among {} files", files.len());
     }
-    let mut wide = Vec::new();
-    let mut pending: BTreeSet<_> = PENDING.iter().copied().collect();
-    for path in files {
-        let (name, text) = (workspace::shown(&path), fs::read_to_string(&path).unwrap());
-        let lines = wide_lines(&path, &text);
-        if !PENDING.contains(&name.as_str()) {
-            wide.extend(lines.iter().map(|line| format!("{name}:{line}")));
-        } else if !lines.is_empty() {
-            pending.remove(name.as_str());
-        }
-    }
+    let wide_lines = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        wide_lines(path, &text).into_iter().map(|line| format!("{}:{line}", workspace::shown(path))).collect::<Vec<_>>()
+    };
+    let wide: Vec<_> = files.iter().flat_map(wide_lines).collect();
     assert!(wide.is_empty(), "more than {CODE_COLUMNS} columns, in Markdown {MARKDOWN_COLUMNS}: {}", wide.join(", "));
-    assert!(pending.is_empty(), "no wide lines any more: remove from PENDING {pending:?}");
 }
 
 #[test]
