@@ -302,7 +302,7 @@ fn second_arrays_and_strides() -> Result<()> {
             "two counts",
             TrmSortInfo { count: TrmCount { max: COUNT, address: offsets + 100 }, ..fine },
             MALFORMED,
-            "count.address is malformed: the last offset tells",
+            "count.address is malformed: the last offset is the number of keys",
         ),
     ];
     try_all(segmented, &bad, &[fine, counted(offsets + 100)])?;
