@@ -1,7 +1,6 @@
 //! What recording one request does on the host: each argument is asked for once, scratch is laid out once, and no
 //! pipeline is looked up elsewhere than in the handle.
 
-use super::contexts::context;
 use crate::core::compose::record_composed;
 use crate::core::handle::{Handle, One, record_one, scratch_size};
 use crate::core::memory::Arguments;
@@ -112,7 +111,14 @@ impl Planner for Counted {
     }
 }
 
-/// Records a sort of so many keys that is never executed.
+/// A context that ends with its test. The tests record, so no pipeline is needed before.
+fn context() -> Context {
+    let context = Context::new().unwrap();
+    context.device().make_pipelines_late();
+    context
+}
+
+/// Records a sort of so many keys, and runs it.
 fn record(context: &Context, counted: &Counted, count: u32, timestamps: Option<Timestamps>) -> Calls {
     let keys = context.buffer(u64::from(count) * 4).unwrap();
     let scratch = context.buffer(counted.sorter.scratch_size(count).unwrap()).unwrap();
@@ -135,7 +141,7 @@ fn record(context: &Context, counted: &Counted, count: u32, timestamps: Option<T
 
 #[test]
 fn arguments_are_collected_once_and_scratch_is_laid_out_once() {
-    let context = context(false);
+    let context = context();
     let counted =
         Counted { sorter: Sorter::new(context.device(), &SorterInfo::keys()).unwrap(), calls: Cell::default() };
     for count in [0, 1, 1000, 50_000] {
@@ -150,7 +156,7 @@ fn arguments_are_collected_once_and_scratch_is_laid_out_once() {
 /// The largest request of the same count decides how many queries are written: its plan takes another layout.
 #[test]
 fn timestamps_take_one_more_layout() {
-    let context = context(false);
+    let context = context();
     let counted =
         Counted { sorter: Sorter::new(context.device(), &SorterInfo::keys()).unwrap(), calls: Cell::default() };
     let queries = counted.sorter.timestamp_count(1000).unwrap();
@@ -172,7 +178,7 @@ fn timestamps_take_one_more_layout() {
 
 #[test]
 fn a_pipeline_that_no_handle_has_is_an_error() {
-    let context = context(false);
+    let context = context();
     let sorter = Sorter::new(context.device(), &SorterInfo::keys()).unwrap();
     let planner = sorter.planner();
     let job = One::new(planner, planner.largest(1000));
