@@ -220,8 +220,13 @@ fn tests_of_workspace<'a>(names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Tests in `src` folders that need a device. The others run without one.
-const ON_DEVICES: [&str; 4] =
-    ["tests::kernels::", "tests::segments::", "session::tests::", "wrong_candidates_are_left_out"];
+const ON_DEVICES: [&str; 5] = [
+    "tests::kernels::",
+    "tests::recording::",
+    "tests::segments::",
+    "session::tests::",
+    "wrong_candidates_are_left_out",
+];
 
 /// Instead of the manifest of a driver: tests that need a device fail.
 const NO_DRIVER: &str = "/dev/null";
