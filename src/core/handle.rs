@@ -25,7 +25,7 @@ pub(crate) struct Handle {
 struct Created {
     /// Kept here because the registry has a lock, and recording waits for none.
     slots: Box<[Slot]>,
-    /// Variants whose pipelines are created when a recording uses them: see [`Device::make_pipelines_late`].
+    /// Variants without a slot: a recording creates their pipelines. See [`Device::make_pipelines_late`].
     late: Box<[Variant]>,
     /// Slots without a pipeline.
     missing: AtomicUsize,

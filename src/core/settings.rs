@@ -15,7 +15,7 @@ pub(crate) trait Setting: Sized {
     /// Reads the lines of this name. `default`: the value if a single line is missing.
     fn read(lines: &Lines<'_>, name: &str, default: Option<Self>) -> Result<Self>;
 
-    /// Writes the lines of this name, but no single line whose value is `default`.
+    /// Writes the lines of this name, but no single line with the value `default`.
     fn write(&self, name: &str, default: Option<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 

@@ -32,7 +32,7 @@ settings! {
         pub pairs: Shapes,
         /// Shapes for keys of several words.
         pub long: Shapes,
-        /// Whether the driver specializes kernels whose tiles are ranked by subgroups: see
+        /// Whether the driver specializes kernels with tiles that subgroups rank: see
         /// [`TileShape::driver_specializes`].
         pub driver_specializes_subgroup_tiles: bool,
         /// Number of workgroups of the histogram kernel: enough to fill the device.

@@ -70,8 +70,8 @@ impl Algorithm {
     }
 }
 
-/// Tiles of passes whose items are grouped, not sorted: those of subgroups, those that are counted before the scatter,
-/// or else those of passes over digits.
+/// Tiles of passes that group items without sorting them: those of subgroups, those that are counted before the
+/// scatter, or else those of passes over digits.
 fn grouping_tiles<'a>(config: &Config<'a>) -> impl Iterator<Item = SizedTile> + use<'a> {
     let of_subgroups = config.tile_of_subgroups().map(|shape| SizedTile { up_to: u32::MAX, shape });
     let counted = if config.scan().is_none() { &config.profile.split[config.kind()].counted[..] } else { &[] };

@@ -1,4 +1,4 @@
-//! Settings of splits in profiles: shapes for splits that count first, or whose workgroups all count.
+//! Settings of splits in profiles: shapes of counted splits and of single-dispatch splits.
 
 use crate::Result;
 use crate::core::settings::settings;

@@ -147,7 +147,7 @@ fn arguments_are_collected_once_and_scratch_is_laid_out_once() {
     for count in [0, 1, 1000, 50_000] {
         assert_eq!(record(&context, &counted, count, None), Calls { arguments: 1, layouts: 1 }, "{count} keys");
     }
-    // The size of scratch for other counts takes one more layout each, and recording none of them.
+    // A query of the size takes one layout. Recording has none of its own for it.
     counted.calls.set(Calls::default());
     scratch_size(&counted, 50_000).unwrap();
     assert_eq!(counted.calls.get(), Calls { arguments: 1, layouts: 1 });

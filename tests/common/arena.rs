@@ -118,7 +118,7 @@ impl Image {
         bytes
     }
 
-    /// Compares every byte whose content is defined.
+    /// Compares every byte with defined content.
     fn compare(&self, found: &[u8]) {
         let expected = &self.expected;
         for Region { name, bytes, .. } in self.regions.iter().filter(|region| !region.undefined) {

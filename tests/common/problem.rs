@@ -43,7 +43,7 @@ pub(crate) struct Array {
     pub(crate) before: Vec<u8>,
     /// The expected items, without the gaps between them.
     pub(crate) expected: Vec<u8>,
-    /// Number of leading items whose content after the run is undefined.
+    /// Number of leading items with undefined content after the run.
     pub(crate) undefined: usize,
     /// Problems with an array of the same slot share it.
     pub(crate) slot: Option<usize>,
