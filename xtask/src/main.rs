@@ -39,6 +39,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Check the modules under spirv/ with spirv-val
+    Validate,
     /// Generate include/trommel.h from src/capi
     Header {
         /// Write nothing: generate and compare with what is committed
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<ExitCode> {
     match task {
         Task::Shaders { check } => shaders::run(check)?,
+        Task::Validate => modules::validate()?,
         Task::Header { check } => header::run(check)?,
         Task::Test { full, quick, budgets, minutes, filter } => {
             return suite::run(&suite::Options { full, quick, filter, budgets, minutes });

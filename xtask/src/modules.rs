@@ -1,10 +1,12 @@
 //! Files of compiled modules: plain SPIR-V, or compressed (zlib), as the library embeds them.
 
 use crate::workspace;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 pub(crate) const PLAIN: &str = "spv";
@@ -28,4 +30,25 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// Runs spirv-val on every committed module.
+pub(crate) fn validate() -> Result<()> {
+    let mut modules = of_folder(&workspace::root().join("spirv"))?;
+    for program in workspace::programs()? {
+        modules.extend(of_folder(&program.join("spirv"))?);
+    }
+    for path in &modules {
+        let mut validator = Command::new("spirv-val")
+            .args(["--target-env", "vulkan1.3", "--scalar-block-layout", "-"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .context("cannot run spirv-val")?;
+        let mut input = validator.stdin.take().context("no pipe to spirv-val")?;
+        input.write_all(&read(path)?).with_context(|| format!("spirv-val left {}", path.display()))?;
+        drop(input);
+        ensure!(validator.wait()?.success(), "{} is invalid", path.display());
+    }
+    println!("{} modules are valid", modules.len());
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::{
     apt, budgets,
     drivers::{self, Env, Validation},
-    modules, primitives,
+    primitives,
     runner::{Runner, Step, minutes_long},
     workspace,
 };
@@ -138,7 +138,7 @@ fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     steps.push(Step::new("unit tests", 15, [unit_tests]).needs(&[INSTALL, BUILD]).beside());
     let doctests = on_lavapipe(cargo_test(&["--workspace", "--doc"], full))?;
     steps.push(Step::new("doctests", 15, [doctests]).needs(&[INSTALL, BUILD]).beside());
-    steps.push(Step::new("spirv-val", 5, spirv_val()?).needs(&[INSTALL]).beside());
+    steps.push(Step::new("spirv-val", 5, [xtask(this, &["validate"])]).needs(&[INSTALL]).beside());
     Ok(steps)
 }
 
@@ -433,28 +433,6 @@ fn clippy(arguments: &[&str]) -> Command {
     let mut command = cargo(&["clippy"]);
     command.args(arguments).args(["--", "--deny", "warnings"]);
     command
-}
-
-/// One command a module, because spirv-val takes one file; modules that are committed compressed are decompressed for
-/// it.
-fn spirv_val() -> Result<Vec<Command>> {
-    let mut commands = Vec::new();
-    let plain = workspace::target().join("spirv");
-    fs::create_dir_all(&plain)?;
-    let programs = workspace::programs()?;
-    for folder in std::iter::once(workspace::root().to_owned()).chain(programs) {
-        for mut module in modules::of_folder(&folder.join("spirv"))? {
-            if modules::is_compressed(&module) {
-                let bytes = modules::read(&module)?;
-                module = plain.join(module.file_stem().context("a module without a name")?);
-                fs::write(&module, bytes)?;
-            }
-            let mut command = Command::new("spirv-val");
-            command.args(["--target-env", "vulkan1.3", "--scalar-block-layout"]).arg(module);
-            commands.push(command);
-        }
-    }
-    Ok(commands)
 }
 
 /// A toolchain of rustup's minimal profile lacks these two.
