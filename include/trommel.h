@@ -80,6 +80,21 @@
 /// TrmSplitInfo::starts. These items were not written.
 #define TRM_STATUS_OUTPUT_CLAMPED 4
 
+/// Flag in TrmMergerCreateInfo::flags: the merged keys are not written, only the values. keysOut is ignored. Not
+/// available with TRM_VALUE_TYPE_NONE, since nothing would be written.
+#define TRM_MERGER_CREATE_DROP_KEYS_BIT 1
+
+/// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
+/// pipelines.
+#define TRM_MERGER_CREATE_BATCHES_BIT 2
+
+/// Flag in TrmMergerCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileMerger() create
+/// them.
+#define TRM_MERGER_CREATE_DEFERRED_BIT 4
+
+/// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
+#define TRM_SOURCE_B (1 << 31)
+
 /// Success, an error of the library, or any VkResult unchanged. Errors are negative. The library's codes are between
 /// -1900000999 and -1900000001, far from Vulkan's. The meaning of a code never changes.
 enum TrmResult
@@ -141,6 +156,10 @@ enum TrmStructureType
     TRM_STRUCTURE_TYPE_SPLITTER_CREATE_INFO = 2000,
     /// TrmSplitInfo
     TRM_STRUCTURE_TYPE_SPLIT_INFO = 2001,
+    /// TrmMergerCreateInfo
+    TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO = 3000,
+    /// TrmMergeInfo
+    TRM_STRUCTURE_TYPE_MERGE_INFO = 3001,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -410,6 +429,8 @@ typedef int32_t TrmSplitMethod;
 #endif // __cplusplus
 
 typedef struct TrmDevice_T TrmDevice_T;
+
+typedef struct TrmMerger_T TrmMerger_T;
 
 typedef struct TrmSorter_T TrmSorter_T;
 
@@ -707,6 +728,71 @@ typedef struct TrmSplitInfo {
     struct TrmSegments segments;
 } TrmSplitInfo;
 
+/// The parameters of trmCreateMerger(). If all members but sType and structSize are zero, the merger merges uint32_t
+/// keys without values in ascending order.
+typedef struct TrmMergerCreateInfo {
+    /// TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO
+    TrmStructureType sType;
+    uint32_t structSize;
+    const void *pNext;
+    /// Keys have 32 bits or more.
+    TrmKeyType keyType;
+    /// With TRM_VALUE_TYPE_INDEX, the merge writes for each item of the result the index of the item in its sequence.
+    /// Items of B have the bit TRM_SOURCE_B as well.
+    TrmValueType valueType;
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
+    uint32_t valueSize;
+    /// TRM_MERGER_CREATE_..._BIT flags or 0.
+    uint32_t flags;
+    /// The order of both sequences and of the result.
+    TrmOrder order;
+    /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
+    TrmLayout layout;
+    /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// TRM_VALUE_TYPE_INDEX.
+    uint32_t maxCount;
+    /// Reserved, must be 0.
+    uint32_t reserved;
+} TrmMergerCreateInfo;
+
+/// The pipelines for merges with one key type, value type, order and layout. Immutable: any number of threads may use
+/// it at once.
+typedef struct TrmMerger_T *TrmMerger;
+
+/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the output is a
+/// permutation of the items in an undefined order.
+typedef struct TrmMergeInfo {
+    /// TRM_STRUCTURE_TYPE_MERGE_INFO
+    TrmStructureType sType;
+    uint32_t structSize;
+    const void *pNext;
+    /// In a batch: the merger. For trmCmdMerge(): NULL, or the same merger.
+    TrmMerger merger;
+    /// Number of items of sequence A.
+    struct TrmCount countA;
+    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount.
+    struct TrmCount countB;
+    /// countA.max keys, or {key, value} items if interleaved. Only read.
+    struct TrmRange keysA;
+    /// countA.max values. Not read with TRM_VALUE_TYPE_INDEX. Ignored without values and with interleaved items.
+    struct TrmRange valuesA;
+    /// As keysA, for B. May overlap the arrays of A.
+    struct TrmRange keysB;
+    /// As valuesA, for B.
+    struct TrmRange valuesB;
+    /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
+    /// written. Ignored if keys are dropped.
+    struct TrmRange keysOut;
+    /// As keysOut, for values.
+    struct TrmRange valuesOut;
+    /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
+    struct TrmScratch scratch;
+    /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
+    VkDeviceAddress status;
+    /// trmGetMergerTimestampCount() queries. Not used in a batch.
+    struct TrmTimestamps timestamps;
+} TrmMergeInfo;
+
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
 /// in one list.
 typedef struct TrmInfoHeader {
@@ -726,8 +812,7 @@ typedef struct TrmBatchInfo {
     const void *pNext;
     /// Number of problems, at most 2^20.
     uint32_t infoCount;
-    /// infoCount pointers to TrmSortInfo (each with its sorter) and TrmSplitInfo (each with its splitter), in any
-    /// order.
+    /// infoCount pointers to infos of requests, such as TrmSortInfo, each with its handle, in any order.
     const struct TrmInfoHeader *const *infos;
     /// trmGetBatchScratch() bytes or more, for all problems.
     struct TrmScratch scratch;
@@ -945,6 +1030,80 @@ TrmResult trmGetSplitterTimestampCount(TrmSplitter splitter, uint32_t maxCount, 
 /// @param info Written ranges must not overlap any other range. Keys and values may overlap, as members of structs do.
 ///   A count of zero moves no items, but writes offsets, counts, commands and the status.
 TrmResult trmCmdSplit(VkCommandBuffer commandBuffer, TrmSplitter splitter, const struct TrmSplitInfo *info);
+
+/// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
+/// TRM_MERGER_CREATE_BATCHES_BIT. This is slow: create mergers once. Mergers with equal parameters share their
+/// pipelines.
+///
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. With TRM_MERGER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileMerger().
+///
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+TrmResult trmCreateMerger(TrmDevice device, const struct TrmMergerCreateInfo *info, TrmMerger *merger);
+
+/// Destroys a merger, and its pipelines unless another merger shares them. All command buffers recorded with it must
+/// have finished execution and must not be submitted again. NULL is ignored.
+void trmDestroyMerger(TrmMerger merger);
+
+/// Creates pipelines of a merger with TRM_MERGER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The merger is ready
+/// when all calls have returned.
+///
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
+TrmResult trmCompileMerger(TrmMerger merger);
+
+/// Returns whether all pipelines have been created. Until then, recording a merge returns TRM_ERROR_NOT_READY. Always
+/// VK_TRUE without TRM_MERGER_CREATE_DEFERRED_BIT.
+TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
+
+/// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
+/// together. The size is non-decreasing in maxCount.
+///
+/// @param maxCount At most the merger's maxCount.
+TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
+
+/// Returns the number of queries that TrmMergeInfo::timestamps needs for a merge of exactly maxCount items, those of
+/// both sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
+/// the merge does not need receive the time of its end.
+///
+/// @param maxCount At most the merger's maxCount.
+TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32_t *count);
+
+/// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The result
+/// has the same bytes on every device.
+///
+/// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
+/// @code{.c}
+/// TrmMergeInfo merge = {.sType = TRM_STRUCTURE_TYPE_MERGE_INFO, .structSize = sizeof merge};
+/// merge.countA.max = 1000000;
+/// merge.countB.max = 10000;
+/// merge.keysA = codes;
+/// merge.valuesA = boxes;
+/// merge.keysB = movedCodes;
+/// merge.valuesB = movedBoxes;
+/// merge.keysOut = allCodes;
+/// merge.valuesOut = allBoxes;
+/// merge.scratch = scratch;
+/// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
+/// @endcode
+///
+/// - Commands: one dispatch, or two with a barrier between them, and timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
+///   outputs, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
+///   outputs). Two calls with the same scratch need a barrier between them as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: no workgroup waits for another one.
+///
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. If both counts are zero, only the status is written.
+TrmResult trmCmdMerge(VkCommandBuffer commandBuffer,
+                      TrmMerger merger,
+                      const struct TrmMergeInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their sorters,
 /// splitters and maximum counts. Addresses and info->scratch are ignored.

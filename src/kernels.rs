@@ -19,9 +19,7 @@ macro_rules! kernels_of_all {
     ($(
         $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
     )*) => {
-        shared::radix::folder_kernels! {
-            [shared::merge::folder_kernels] $([shared::$module::folder_kernels])* [kernels]
-        }
+        shared::radix::folder_kernels! { $([shared::$module::folder_kernels])* [kernels] }
     };
 }
 primitives!(kernels_of_all);

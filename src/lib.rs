@@ -1,4 +1,4 @@
-//! Sort and split passes that an engine records into its own Vulkan command buffers.
+//! Sort, split and merge passes that an engine records into its own Vulkan command buffers.
 //!
 //! The library takes the engine's device, creates compute pipelines on it, and appends dispatches and barriers to
 //! command buffers. It allocates no device memory, submits nothing and waits for nothing. Inputs and outputs are device
@@ -8,7 +8,8 @@
 //! - [`Device`]: the engine's Vulkan handles.
 //! - [`Sorter`]: pipelines for sorts of one format; [`Sorter::cmd_sort`] records one sort, [`cmd_batch`] many.
 //! - [`Splitter`]: pipelines for splits of one format; [`Splitter::cmd_split`] records one split.
-//! - `host` (feature `host`): sorts and splits without your own Vulkan device.
+//! - [`Merger`]: pipelines for merges of one format; [`Merger::cmd_merge`] records one merge.
+//! - `host` (feature `host`): sorts, splits and merges without your own Vulkan device.
 
 #![cfg_attr(not(feature = "primitive"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 
@@ -22,6 +23,7 @@ macro_rules! primitives {
         $to! {
             "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo, "sort/interface.rs", "sort/settings.rs";
             "split": split, Split(Splitter, SplitInfo), TrmSplitInfo, "split/interface.rs", "split/settings.rs";
+            "merge": merge, Merge(Merger, MergeInfo), TrmMergeInfo, "merge/interface.rs", "merge/settings.rs";
         }
     };
 }
@@ -35,7 +37,7 @@ mod error;
 pub mod kernels;
 mod loader;
 #[cfg(feature = "radix")]
-mod merge;
+pub mod merge;
 mod profile;
 #[cfg(feature = "radix")]
 #[doc(hidden)]
@@ -66,12 +68,14 @@ pub use core::batch::{batch_scratch_size, cmd_batch};
 pub use core::memory::{Count, Range, Scratch, Timestamps};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
+#[cfg(feature = "merge")]
+pub use merge::{MergeInfo, Merger, MergerInfo};
 #[cfg(feature = "radix")]
 pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};
 #[cfg(feature = "primitive")]
 pub use requests::Request;
 pub use requirements::Requirements;
-pub use shared::{STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED};
+pub use shared::{SOURCE_B, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED};
 #[cfg(feature = "sort")]
 pub use sort::{SortInfo, Sorter, SorterInfo};
 #[cfg(feature = "split")]

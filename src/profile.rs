@@ -4,8 +4,6 @@
 //! Builds with other features have the same profiles.
 
 // Paths, because the modules of the folders depend on features.
-#[path = "merge/settings.rs"]
-pub mod merge;
 #[path = "radix/settings.rs"]
 pub mod radix;
 
@@ -52,10 +50,8 @@ macro_rules! profile {
                 pub max_groups_x: u32,
                 /// Radix passes.
                 pub radix: radix::Settings,
-                /// Merges of sorted runs.
-                pub merge: merge::Settings,
                 $(
-                    #[doc = concat!("What only requests of the feature `", $feature, "` use.")]
+                    #[doc = concat!("Settings of the module `", stringify!($module), "`.")]
                     pub $module: $module::Settings,
                 )*
                 /// For tests of the library. Texts have no such lines: see [`Profile::with_hooks_of`].
@@ -66,7 +62,7 @@ macro_rules! profile {
 
         /// Names of lines in earlier versions. `*` stands for a kind of items, with a word and `_` before it.
         const FORMER_NAMES: &[&[(&str, &str)]] =
-            &[Hooks::FORMER_NAMES, radix::FORMER_NAMES, merge::FORMER_NAMES, $($module::FORMER_NAMES),*];
+            &[Hooks::FORMER_NAMES, radix::FORMER_NAMES, $($module::FORMER_NAMES),*];
 
         impl Profile {
             /// The profile of a device with these facts and shapes of this size.
@@ -83,7 +79,6 @@ macro_rules! profile {
                     spin_limit: if facts.is_cpu { 256 } else { 4096 },
                     max_groups_x: facts.max_groups_x,
                     radix: radix::Settings::of(basis),
-                    merge: merge::Settings::of(basis),
                     $($module: $module::Settings::of(basis),)*
                     hooks: Hooks::NONE,
                 }
@@ -92,7 +87,6 @@ macro_rules! profile {
             /// Checks the settings of each folder.
             fn check_folders(&self, limits: &Limits<'_>) -> Result<()> {
                 self.radix.check(limits)?;
-                self.merge.check(limits)?;
                 $(self.$module.check(limits)?;)*
                 Ok(())
             }
@@ -136,13 +130,14 @@ impl Profile {
     /// As [`Profile::with_line`].
     #[doc(hidden)]
     pub fn with_member(&self, member: &str, value: &str) -> Result<Self> {
-        let text = self.to_string();
-        let names = text.lines().filter_map(|line| Some(line.split_once(" =")?.0));
-        let mut named = names.filter(|name| name.rsplit('.').next() == Some(member)).peekable();
-        if named.peek().is_none() {
+        let mut named = Vec::new();
+        Self::for_each_name("", &mut |name| {
+            named.extend((name.rsplit('.').next() == Some(member)).then(|| name.to_owned()));
+        });
+        if named.is_empty() {
             return Err(malformed(format!("{member} is unknown")));
         }
-        named.try_fold(self.clone(), |profile, name| profile.with_line(name, value))
+        named.iter().try_fold(self.clone(), |profile, name| profile.with_line(name, value))
     }
 
     /// Returns this profile if the device can run it.

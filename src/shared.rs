@@ -8,13 +8,10 @@
 // Paths, because the modules of the folders depend on features.
 #[path = "core/interface.rs"]
 mod interface;
-#[path = "merge/interface.rs"]
-pub(crate) mod merge;
 #[path = "radix/interface.rs"]
 pub(crate) mod radix;
 
 pub use interface::{Address, GlslType, SharedStruct, StructLayout};
-pub use merge::*;
 pub use radix::*;
 
 macro_rules! interfaces {
@@ -28,10 +25,10 @@ macro_rules! interfaces {
         )*
 
         /// The shared structs of each folder, in an order in which GLSL can declare them.
-        pub const STRUCTS: &[&[StructLayout]] = &[radix::STRUCTS, merge::STRUCTS, $($module::STRUCTS),*];
+        pub const STRUCTS: &[&[StructLayout]] = &[radix::STRUCTS, $($module::STRUCTS),*];
 
         /// The shared constants of each folder.
-        pub const CONSTANTS: &[&[(&str, u32)]] = &[radix::CONSTANTS, merge::CONSTANTS, $($module::CONSTANTS),*];
+        pub const CONSTANTS: &[&[(&str, u32)]] = &[radix::CONSTANTS, $($module::CONSTANTS),*];
     };
 }
 primitives!(interfaces);

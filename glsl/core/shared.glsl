@@ -103,6 +103,7 @@ const uint FUNCTION_SPLITTERS = 3;
 const uint FUNCTION_SIGNS = 4;
 const uint FUNCTION_USER = 5;
 const uint SPLITTERS_KEPT = 3072;
+const uint SOURCE_B = 2147483648;
 const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {
@@ -261,17 +262,6 @@ struct PermutePush {
     uint step;
 };
 
-struct MergePush {
-    RadixProblem problem;
-    uvec2 scratch;
-    uint problems;
-    uint problem_count;
-    uint groups;
-    uint level;
-    uint levels;
-    uint run_items;
-};
-
 struct SmallPush {
     RadixProblem problem;
     uvec2 scratch;
@@ -385,4 +375,38 @@ struct CountingInfoPush {
     uint problems;
     uint problem_count;
     uint digit;
+};
+
+struct MergeProblem {
+    uvec2 keys_a;
+    uvec2 values_a;
+    uvec2 keys_b;
+    uvec2 values_b;
+    uvec2 keys_out;
+    uvec2 values_out;
+    uvec2 count_a;
+    uvec2 count_b;
+    uvec2 status;
+    uint max_count;
+    uint max_a;
+    uint co_ranks;
+};
+
+struct MergePathPush {
+    MergeProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint groups;
+};
+
+struct MergePush {
+    RadixProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint groups;
+    uint level;
+    uint levels;
+    uint run_items;
 };

@@ -11,13 +11,4 @@ const bool CARRIES_WORD = VALUE_WORDS != 0 || !COMPARES_WHOLE_KEYS;
 const bool CARRIES_VALUE = COMPARES_WHOLE_KEYS && VALUE_WORDS == 1;
 const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
 
-// Whether the key of `a` is greater than the key of `b`: then `a` belongs after `b`. Carried words are not compared.
-bool comes_after(uint a[MERGED_WORDS], uint b[MERGED_WORDS]) {
-    bool greater = false;
-    [[unroll]] for (uint w = 0; w < COMPARED_WORDS; ++w) {
-        uint x = a[w] & compared_bits(w);
-        uint y = b[w] & compared_bits(w);
-        greater = x > y || x == y && greater;
-    }
-    return greater;
-}
+#include "merge/comes_after.glsl"

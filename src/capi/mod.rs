@@ -27,6 +27,8 @@ mod sort;
 
 mod split;
 
+mod merge;
+
 mod batch;
 
 pub use batch::*;
@@ -65,4 +67,8 @@ pub enum TrmStructureType {
     SplitterCreateInfo = 2000,
     /// TrmSplitInfo
     SplitInfo = 2001,
+    /// TrmMergerCreateInfo
+    MergerCreateInfo = 3000,
+    /// TrmMergeInfo
+    MergeInfo = 3001,
 }

@@ -1,11 +1,11 @@
-//! What sort and split share: types of keys and values, layouts, segments, strategies; and their conversion.
+//! Types that several primitives share: of keys and values, order, layouts, segments, strategies; and their conversion.
 
 #[cfg(feature = "radix")]
 use super::convert::{count, range, value_of};
 use super::layout::declarations;
 use super::types::*;
 #[cfg(feature = "radix")]
-use crate::{Error, KeyType, Layout, Result, Segments, Strategy, ValueType};
+use crate::{Error, KeyType, Layout, Order, Result, Segments, Strategy, ValueType};
 
 /// The types of enums, as in `types::raw`.
 /// cbindgen:ignore
@@ -232,6 +232,12 @@ pub(super) fn layout(number: raw::TrmLayout) -> Result<Layout> {
         (TrmLayout::Strided as i32, Layout::Strided),
     ];
     value_of("layout", number, &layouts)
+}
+
+#[cfg(feature = "radix")]
+pub(super) fn order(number: raw::TrmOrder) -> Result<Order> {
+    let orders = [(TrmOrder::Ascending as i32, Order::Ascending), (TrmOrder::Descending as i32, Order::Descending)];
+    value_of("order", number, &orders)
 }
 
 #[cfg(feature = "radix")]

@@ -169,8 +169,7 @@ pub struct TrmBatchInfo {
     pub p_next: *const c_void,
     /// Number of problems, at most 2^20.
     pub info_count: u32,
-    /// infoCount pointers to TrmSortInfo (each with its sorter) and TrmSplitInfo (each with its splitter), in any
-    /// order.
+    /// infoCount pointers to infos of requests, such as TrmSortInfo, each with its handle, in any order.
     pub infos: *const *const TrmInfoHeader,
     /// trmGetBatchScratch() bytes or more, for all problems.
     pub scratch: TrmScratch,

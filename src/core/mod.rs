@@ -17,3 +17,4 @@ pub(crate) mod record;
 pub(crate) mod scratch;
 pub(crate) mod settings;
 pub(crate) mod specialize;
+pub(crate) mod variants;

@@ -17,6 +17,9 @@ pub(crate) trait Setting: Sized {
 
     /// Writes the lines of this name, but no single line with the value `default`.
     fn write(&self, name: &str, default: Option<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// Visits the names of all lines, also of those that a text may leave out.
+    fn for_each_name(name: &str, visit: &mut dyn FnMut(&str));
 }
 
 /// A value of a single line.
@@ -37,6 +40,10 @@ impl<T: Value> Setting for T {
             return Ok(());
         }
         writeln!(f, "{}", format!("{name} = {}", self.text()).trim_end())
+    }
+
+    fn for_each_name(name: &str, visit: &mut dyn FnMut(&str)) {
+        visit(name);
     }
 }
 
@@ -77,6 +84,13 @@ macro_rules! settings {
                     f,
                 )?;)*
                 Ok(())
+            }
+
+            fn for_each_name(name: &str, visit: &mut dyn FnMut(&str)) {
+                $(<$type as $crate::core::settings::Setting>::for_each_name(
+                    &$crate::core::settings::joined(name, stringify!($member)),
+                    visit,
+                );)*
             }
         }
     };

@@ -1,13 +1,48 @@
-//! Merges of sorted runs: push constants, kernels. See src/shared.rs.
+//! Merges: constants, rows of problems, push constants, kernels. See src/shared.rs.
 
 use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
 use super::radix::*;
 use bytemuck::{Pod, Zeroable};
 
-shared_constants! {}
+shared_constants! {
+    /// Bit in an index that names the source of an item: the item is one of sequence B, otherwise of A.
+    const SOURCE_B = 1 << 31;
+}
 
 shared_structs! {
-    /// Push constants of the merge kernels.
+    /// A merge of two sequences.
+    struct MergeProblem {
+        /// The keys of sequence A, or {key, value} items.
+        keys_a: Address,
+        /// The values of A. Of interleaved items: the first value.
+        values_a: Address,
+        keys_b: Address,
+        values_b: Address,
+        keys_out: Address,
+        values_out: Address,
+        /// Address of the number of items of A; null: it is `max_a`.
+        count_a: Address,
+        /// Address of the number of items of B; null: it is `max_count - max_a`.
+        count_b: Address,
+        status: Address,
+        /// Number of items of both sequences, or its maximum.
+        max_count: u32,
+        /// Number of items of A, or its maximum.
+        max_a: u32,
+        /// Part of scratch: for each tile of the output, the number of items of A before it.
+        co_ranks: u32,
+    }
+
+    /// Push constants of merges of two sequences.
+    struct MergePathPush {
+        problem: MergeProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+        groups: u32,
+    }
+
+    /// Push constants of merge sorts.
     struct MergePush {
         problem: RadixProblem,
         scratch: Address,
@@ -47,6 +82,18 @@ macro_rules! folder_kernels {
                         Threads, Lanes, Mode, Items, Fan, Step, KeyWords, KeyBits, Encoding, ValueWords, Layout, Wide,
                         BeginBit, EndBit,
                     ];
+                /// Finds the items that each tile of a merge takes from each sequence.
+                MergeCoRanks = "merge_co_ranks",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Merges two sequences: one workgroup for each tile of the output.
+                MergeTiles = "merge_tiles",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// As `MergeTiles`, in one dispatch: each workgroup finds the items of its tile.
+                MergeFused = "merge_fused",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
             }
             emulated {}
         }

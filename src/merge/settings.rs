@@ -2,29 +2,72 @@
 
 use crate::Result;
 use crate::core::settings::settings;
+use crate::shared::MAX_KEY_WORDS;
 use crate::tuning::{Basis, Limits, Shape, SizedMerge, refuse};
 
 /// Most items of a merge sort: the product with the number of merged runs must fit a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
 
 settings! {
-    /// Settings of merges.
-    pub struct Settings {
-        /// Number of runs that are merged into one: a power of two.
-        pub fan: u32,
+    /// The shapes of merges of two sequences, for keys of one word. Longer keys have fewer items a thread.
+    pub struct Shapes {
+        /// The tile of the output that one workgroup merges.
+        pub tile: Shape = PORTABLE,
+        /// As `tile`, where each workgroup also finds the items of its tile: one dispatch instead of two.
+        pub fused: Shape = PORTABLE,
+        /// Largest maximum count that is merged by a single dispatch.
+        pub fused_up_to: u32 = 1 << 16,
     }
 }
+
+settings! {
+    /// Settings of merges.
+    pub struct Settings {
+        /// Number of runs that merge sorts merge into one: a power of two.
+        pub fan: u32,
+        /// Shapes for keys without values.
+        pub keys: Shapes,
+        /// Shapes for keys with values.
+        pub pairs: Shapes,
+    }
+}
+
+/// Every device can run it.
+const PORTABLE: Shape = Shape { threads: 128, items: 7 };
 
 pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[("merge_fan", "merge.fan")];
 
 impl Settings {
-    pub(crate) fn of(_basis: &Basis<'_>) -> Self {
-        Self { fan: 16 }
+    pub(crate) fn of(basis: &Basis<'_>) -> Self {
+        let Basis { facts, shape: Shape { threads, .. }, measured, .. } = *basis;
+        // Of 15 items a thread, 256 threads take 15.5 KiB of shared memory.
+        let portable = Shape { threads, items: if facts.is_cpu { 7 } else { 15 } };
+        let shapes = match measured {
+            // The shapes of an experiment on an H200: 2^20 keys took 9 us by the single dispatch.
+            Some(_) => Shapes {
+                tile: Shape::new(256, 15),
+                fused: Shape::new(128, 15),
+                fused_up_to: 1 << 21,
+            },
+            None => Shapes { tile: portable, fused: portable, fused_up_to: 1 << 16 },
+        };
+        Self { fan: 16, keys: shapes.clone(), pairs: shapes }
     }
 
-    /// Shapes of merges are checked where they are used: [`Settings::check_shapes`].
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as the settings of every folder")]
-    pub(crate) fn check(&self, _limits: &Limits<'_>) -> Result<()> {
+    /// The shapes for items with so many words of values.
+    pub(crate) fn shapes(&self, value_words: u32) -> &Shapes {
+        if value_words == 0 { &self.keys } else { &self.pairs }
+    }
+
+    pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
+        for Shapes { tile, fused, .. } in [&self.keys, &self.pairs] {
+            for shape in [tile, fused] {
+                limits.check_group(*shape)?;
+                // More words of a key have fewer items, so they take no more memory than rounding adds.
+                let bytes = (1..=MAX_KEY_WORDS).map(|words| tile_bytes(shape.of_words(words), words)).max();
+                limits.check_memory(shape, shape.items != 0, bytes.unwrap_or(0))?;
+            }
+        }
         Ok(())
     }
 
@@ -52,5 +95,17 @@ impl Settings {
             return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
         }
         Ok(())
+    }
+}
+
+/// Bytes of shared memory of a workgroup that merges a tile: see glsl/merge/tiles.comp.
+fn tile_bytes(shape: Shape, key_words: u32) -> u32 {
+    4 * (key_words * (shape.tile() + 32 / key_words)) + 16
+}
+
+impl Shape {
+    /// The shape for keys of so many words: about the same number of words.
+    pub(crate) fn of_words(self, words: u32) -> Self {
+        Self { items: (self.items / words).max(1), ..self }
     }
 }

@@ -79,14 +79,8 @@ impl Format {
         if info.begin_bit >= end_bit {
             return malformed("beginBit", &format!("{} leaves no bit before {end_bit}", info.begin_bit));
         }
-        let value_size = info.value.size();
+        let value_size = info.value.checked_size()?;
         let apart_values = value_size > MAX_VALUE_WORDS * 4;
-        if !value_size.is_multiple_of(4)
-            || (value_size == 0 && info.value != ValueType::None)
-            || value_size > MAX_VALUE_SIZE
-        {
-            return malformed("valueSize", &format!("{value_size} is not a multiple of 4 from 4 to {MAX_VALUE_SIZE}"));
-        }
         if info.drop_keys && info.value == ValueType::None {
             return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
         }
@@ -271,9 +265,6 @@ impl Format {
         (0..self.digits()).all(|index| self.digit(index).bits == RADIX_BITS)
     }
 }
-
-/// Maximum size of a value in bytes: `RadixProblem::strides` holds 16 bits for it.
-const MAX_VALUE_SIZE: u32 = 4096;
 
 /// A digit: bits of one key word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

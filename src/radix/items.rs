@@ -8,7 +8,7 @@ use crate::shared::{
     ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED,
     LAYOUT_VALUES_IN_SCRATCH,
 };
-use crate::{Count, Range, Scratch};
+use crate::{Count, Error, Range, Result, Scratch};
 use ash::vk;
 
 /// The type of a key. Key arrays are dense unless the layout is strided. They are aligned to the key's size, at most 4
@@ -144,7 +144,20 @@ impl ValueType {
             Self::Bytes(bytes) => bytes,
         }
     }
+
+    /// The size, if it is that of a value.
+    pub(crate) fn checked_size(self) -> Result<u32> {
+        let size = self.size();
+        if !size.is_multiple_of(4) || size == 0 && self != Self::None || size > MAX_VALUE_SIZE {
+            let why = format!("{size} is not a multiple of 4 from 4 to {MAX_VALUE_SIZE}");
+            return Err(Error::Malformed { argument: "valueSize", why });
+        }
+        Ok(size)
+    }
 }
+
+/// Maximum size of a value in bytes: `RadixProblem::strides` holds 16 bits for it.
+const MAX_VALUE_SIZE: u32 = 4096;
 
 /// The arrays that hold the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

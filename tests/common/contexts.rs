@@ -97,6 +97,10 @@ impl Setup {
                 ("finish", &finish),
                 ("counted", &""),
                 ("single_dispatch", if singles { &few } else { &"" }),
+                // Few items need two dispatches.
+                ("tile", &Shape { threads, items: 2 }),
+                ("fused", &Shape { threads, items: 3 }),
+                ("fused_up_to", &(7 * threads)),
             ];
             with_members(profile, members)
         };

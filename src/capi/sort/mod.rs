@@ -12,8 +12,8 @@ use {
     crate::capi::border::object,
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
-    crate::capi::radix::{TrmOrder, TrmPlacement, key_type, layout, segments, strategy, value_type},
-    crate::{Error, Order, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
+    crate::capi::radix::{TrmPlacement, key_type, layout, order, segments, strategy, value_type},
+    crate::{Error, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
 };
 
 /// Creates a sorter with every pipeline that its sorts can use: of counts up to maxCount, and in batches of several
@@ -174,7 +174,6 @@ pub unsafe extern "C" fn trmCmdSort(
 fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
     check_bits("flags", info.flags, SORTER_CREATE_BITS)?;
     check_bits("reserved", info.reserved, 0)?;
-    let orders = [(TrmOrder::Ascending as i32, Order::Ascending), (TrmOrder::Descending as i32, Order::Descending)];
     let placements = [
         (TrmPlacement::InPlace as i32, Placement::InPlace),
         (TrmPlacement::Preserve as i32, Placement::Preserve),
@@ -182,7 +181,7 @@ fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
     ];
     Ok(SorterInfo {
         key: key_type(info.key_type)?,
-        order: value_of("order", info.order, &orders)?,
+        order: order(info.order)?,
         begin_bit: info.begin_bit,
         end_bit: info.end_bit,
         value: value_type(info.value_type, info.value_size)?,

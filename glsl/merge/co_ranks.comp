@@ -1,0 +1,50 @@
+// Merge of two sequences, step 1 of 2: finds the items that each tile of the output takes from each sequence.
+//
+// In:  keys of A and B; their counts, if they are in device memory.
+// Out: co_ranks[tile]: the number of items of A before each tile.
+// Workgroups: args.groups for each problem. A workgroup handles THREADS consecutive tiles.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
+// Progress: never waits.
+//
+// The workgroup first finds the co-ranks at both ends of its tiles. Those between are in these bounds. So a thread
+// searches at most THREADS * TILE items, not the whole sequence.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#define PUSH MergePathPush
+#define ROW MergeProblem
+#include "radix/problem.glsl"
+
+PROBLEM_MEMBER(uint, co_ranks)
+
+layout(constant_id = SPEC_TILE) const uint TILE = 1024;
+
+#include "merge/sequences.glsl"
+#include "merge/search.glsl"
+
+void main() {
+    uint p = linear_group() / args.groups;
+    if (p >= args.problem_count) return;
+    uint first_tile = linear_group() % args.groups * THREADS;
+    Counts counts = counts_of(p);
+    uint count = counts.a + counts.b;
+    uint tiles = tiles_of(count, TILE);
+    if (first_tile >= tiles) return;
+
+    // 1. Find the co-ranks of the first tile, and of the one after the last.
+    uint last_tile = tiles - first_tile > THREADS ? first_tile + THREADS : tiles;
+    search_co_ranks(p, first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
+
+    // 2. Find the co-rank of this thread's tile between them.
+    uint tile = first_tile + thread_id();
+    if (tile >= last_tile) return;
+    uint diagonal = tile * TILE;
+    Bounds bounds = bounds_of(diagonal, counts);
+    bounds.low = max(bounds.low, sh_low[0]);
+    bounds.high = min(bounds.high, sh_low[1]);
+    Words(scratch_part(problem_co_ranks(p))).v[tile] = search_co_rank(p, diagonal, bounds);
+}

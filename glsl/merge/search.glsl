@@ -1,0 +1,69 @@
+// Co-ranks in device memory. The co-rank of a diagonal d is the number of items of A among the first d items of the
+// merged output. The others are the first items of B.
+
+// The range [low, high] that contains a co-rank.
+struct Bounds {
+    uint low;
+    uint high;
+};
+
+Bounds bounds_of(uint diagonal, Counts counts) {
+    Bounds bounds;
+    bounds.low = diagonal > counts.b ? diagonal - counts.b : 0;
+    bounds.high = min(diagonal, counts.a);
+    return bounds;
+}
+
+// Returns whether item `i` of A is among the first `diagonal` items of the output. It is, unless item diagonal - 1 - i
+// of B precedes it: equal keys of A come first. True for all items before the co-rank, false from there on.
+bool is_among(uint p, uint diagonal, uint i) {
+    uint key_a[KEY_WORDS];
+    uint key_b[KEY_WORDS];
+    load_key(problem_keys_a(p), i, key_a);
+    load_key(problem_keys_b(p), diagonal - 1 - i, key_b);
+    return !comes_after(key_a, key_b);
+}
+
+// Returns the co-rank of a diagonal, by binary search.
+uint search_co_rank(uint p, uint diagonal, Bounds bounds) {
+    while (bounds.low < bounds.high) {
+        uint middle = bounds.low + (bounds.high - bounds.low) / 2;
+        if (is_among(p, diagonal, middle)) bounds.low = middle + 1;
+        else bounds.high = middle;
+    }
+    return bounds.low;
+}
+
+// The bounds of two co-ranks. Each half of the workgroup narrows those of one.
+shared uint sh_low[2];
+shared uint sh_high[2];
+
+// Finds the co-ranks of two diagonals with the whole workgroup: sh_low[0] and sh_low[1]. Barrier included.
+//
+// Each half searches for one of them. In each round, its threads test items at equal distances, and the bounds shrink
+// to the items between two of them: with 128 threads, four rounds suffice for 2^28 items.
+void search_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
+    const uint HALF = THREADS / 2;
+    uint side = thread_id() / HALF;
+    uint thread = thread_id() % HALF;
+    uint diagonal = side == 0 ? first_diagonal : second_diagonal;
+    if (thread == 0) {
+        Bounds bounds = bounds_of(diagonal, counts);
+        sh_low[side] = bounds.low;
+        sh_high[side] = bounds.high;
+    }
+    barrier();
+    while (sh_low[0] < sh_high[0] || sh_low[1] < sh_high[1]) {
+        uint low = sh_low[side];
+        uint items = sh_high[side] - low;
+        // All threads have read the bounds before one changes them.
+        barrier();
+        // Fits 32 bits: thread < HALF.
+        uint offset = thread * tiles_of(items, HALF);
+        if (offset < items) {
+            if (is_among(p, diagonal, low + offset)) atomicMax(sh_low[side], low + offset + 1);
+            else atomicMin(sh_high[side], low + offset);
+        }
+        barrier();
+    }
+}

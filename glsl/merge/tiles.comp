@@ -1,0 +1,243 @@
+// Merge of two sequences, step 2 of 2: merges the items of each tile of the output by merge path. (Green, McColl and
+// Bader, "GPU merge path: a GPU merging algorithm", 2012.) With FUSED, this is the only step: each workgroup also finds
+// the items of its tile.
+//
+// In:  sequences A and B, sorted; their counts, if they are in device memory; without FUSED, co_ranks[tile].
+// Out: the merged keys (and values), of equal keys those of A first; the status of the problem.
+// Workgroups: args.groups for each problem: one for each tile of THREADS * ITEMS items.
+// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
+// Progress: never waits.
+//
+// A tile takes consecutive items of A and of B. Their keys go to shared memory, A's first. Each thread finds by binary
+// search where its ITEMS items of the output begin in both, and merges these one after the other. The merged keys go
+// back to shared memory, so that stores are coalesced. Values never enter shared memory: they are copied by the
+// positions from which the keys came. These positions rise in either sequence, so reads are nearly coalesced.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "radix/keys.glsl"
+#define PUSH MergePathPush
+#define ROW MergeProblem
+#include "radix/problem.glsl"
+
+PROBLEM_MEMBER(uint, co_ranks)
+PROBLEM_MEMBER(uvec2, status)
+
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 7;
+
+const uint TILE = THREADS * ITEMS;
+
+#include "merge/sequences.glsl"
+#ifdef FUSED
+#include "merge/search.glsl"
+#endif
+
+// Words of the keys of a thread.
+const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
+// Never 0: a divisor.
+const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
+const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
+const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
+
+// Keys of the tile: a row for each word. Neighboring words of several rows are in different banks. Later, positions.
+const uint ROW_WORDS = TILE + 32 / KEY_WORDS;
+shared uint sh_words[KEY_WORDS * ROW_WORDS];
+
+// Loads the key at a position of the tile, encoded.
+void load_item(uint position, out uint key[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_words[memory_word(w) * ROW_WORDS + position];
+    encode(key);
+}
+
+#include "merge/path.glsl"
+
+// The items of a tile. In the tile, those of A have positions from 0 on, and those of B follow.
+struct OutputTile {
+    uint problem;
+    uint first;  // index of the first item in the output
+    uint items;
+    uint first_a;  // index of the first item of A
+    uint items_a;
+    uint first_b;
+};
+
+// Where the words of a tile's items come from: the word at `w` of the item at position i is v[i * stride + w].
+struct Source {
+    uvec2 a;
+    uvec2 b;
+};
+
+Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
+    Source source;
+    source.a = advance(a, bytes_of(tile.first_a, stride * 4));
+    // The items of B begin at position items_a.
+    uvec2 back = bytes_of(tile.items_a, stride * 4);
+    source.b = advance(b, bytes_of(tile.first_b, stride * 4));
+    uint borrow;
+    source.b.x = usubBorrow(source.b.x, back.x, borrow);
+    source.b.y -= back.y + borrow;
+    return source;
+}
+
+uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(array, bytes_of(tile.first, stride * 4)); }
+
+// Loads the keys of a tile into shared memory, with coalesced accesses. All loads precede the stores.
+void load_keys(OutputTile tile) {
+    Source source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
+    uint words[ITEMS_WORDS];
+    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
+        uint word = k * THREADS + thread_id();
+        uint position = min(word / KEY_WORDS, tile.items - 1);
+        words[k] = Words(position < tile.items_a ? source.a : source.b).v[position * KEY_STRIDE + word % KEY_WORDS];
+    }
+    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
+        uint word = k * THREADS + thread_id();
+        uint position = word / KEY_WORDS;
+        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = words[k];
+    }
+}
+
+// Merges ITEMS items of the output: `keys`, encoded, and the positions that they come from. Past the last item, both
+// are undefined.
+void merge_items(OutputTile tile, uint diagonal, out uint keys[ITEMS_WORDS], out uint positions[ITEMS]) {
+    uint last = tile.items - 1;
+    uint a_next = co_rank(diagonal, 0, tile.items_a, tile.items_a, tile.items - tile.items_a);
+    uint b_next = tile.items_a + diagonal - a_next;
+    uint key_a[KEY_WORDS];
+    uint key_b[KEY_WORDS];
+    load_item(min(a_next, last), key_a);
+    load_item(min(b_next, last), key_b);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        bool takes_b = b_next < tile.items && (a_next >= tile.items_a || comes_after(key_a, key_b));
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = takes_b ? key_b[w] : key_a[w];
+        positions[k] = takes_b ? b_next : a_next;
+        take_item(takes_b, a_next, b_next, last, key_a, key_b);
+    }
+}
+
+// Stores this thread's merged keys in shared memory, decoded.
+void keep_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (diagonal + k >= tile.items) continue;
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
+        decode(key);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) sh_words[memory_word(w) * ROW_WORDS + diagonal + k] = key[w];
+    }
+}
+
+// Stores this thread's positions in shared memory.
+void keep_positions(OutputTile tile, uint diagonal, uint positions[ITEMS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (diagonal + k < tile.items) sh_words[diagonal + k] = positions[k];
+    }
+}
+
+// Copies the merged keys to the output, with coalesced accesses.
+void store_keys(OutputTile tile) {
+    Words target = Words(target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE));
+    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
+        uint word = k * THREADS + thread_id();
+        uint position = word / KEY_WORDS;
+        if (position >= tile.items) continue;
+        target.v[position * KEY_STRIDE + word % KEY_WORDS] = sh_words[word % KEY_WORDS * ROW_WORDS + position];
+    }
+}
+
+// Returns the value of the item at a position: the index of the item in its sequence, with a bit for B.
+uint index_of(OutputTile tile, uint position) {
+    if (position < tile.items_a) return tile.first_a + position;
+    return tile.first_b + (position - tile.items_a) | SOURCE_B;
+}
+
+// Copies the values to the output, by the positions in shared memory.
+void copy_values(OutputTile tile) {
+    Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
+    Words target = Words(target_of(tile, problem_values_out(tile.problem), VALUE_STRIDE));
+    [[dont_unroll]] for (uint round = 0; round < MOVED_WORDS; ++round) {
+        uint words[ITEMS];
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint word = (round * ITEMS + k) * THREADS + thread_id();
+            uint position = sh_words[min(word / MOVED_WORDS, tile.items - 1)];
+            Words from = Words(position < tile.items_a ? source.a : source.b);
+            words[k] = VALUES_ARE_INDICES
+                ? index_of(tile, position)
+                : from.v[position * VALUE_STRIDE + word % MOVED_WORDS];
+        }
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint word = (round * ITEMS + k) * THREADS + thread_id();
+            if (word / MOVED_WORDS >= tile.items) continue;
+            target.v[word / MOVED_WORDS * VALUE_STRIDE + word % MOVED_WORDS] = words[k];
+        }
+    }
+}
+
+// Returns whether a count in device memory exceeds its maximum.
+bool is_clamped(uvec2 address, uint most) { return !is_null(address) && Words(address).v[0] > most; }
+
+void write_status(uint p) {
+    uvec2 status = problem_status(p);
+    if (is_null(status)) return;
+    uint most_a = problem_max_a(p);
+    bool clamped = is_clamped(problem_count_a(p), most_a);
+    if (is_clamped(problem_count_b(p), problem_max_count(p) - most_a)) clamped = true;
+    Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+}
+
+// Finds the items of a tile. Barrier included with FUSED.
+OutputTile find_tile(uint p, uint index, Counts counts) {
+    uint count = counts.a + counts.b;
+    OutputTile tile;
+    tile.problem = p;
+    tile.first = index * TILE;
+    tile.items = min(count - tile.first, TILE);
+#ifdef FUSED
+    search_co_ranks(p, tile.first, tile.first + tile.items, counts);
+    tile.first_a = sh_low[0];
+    uint end_a = sh_low[1];
+#else
+    Words co_ranks = Words(scratch_part(problem_co_ranks(p)));
+    tile.first_a = co_ranks.v[index];
+    uint end_a = tile.items == count - tile.first ? counts.a : co_ranks.v[index + 1];
+#endif
+    tile.items_a = end_a - tile.first_a;
+    tile.first_b = tile.first - tile.first_a;
+    return tile;
+}
+
+void main() {
+    // 1. Find the items of this workgroup. The first workgroup of a problem writes its status.
+    uint p = linear_group() / args.groups;
+    uint index = linear_group() % args.groups;
+    if (p >= args.problem_count) return;
+    if (index == 0 && thread_id() == 0) write_status(p);
+    Counts counts = counts_of(p);
+    if (index >= tiles_of(counts.a + counts.b, TILE)) return;
+    OutputTile tile = find_tile(p, index, counts);
+
+    // 2. Load their keys into shared memory.
+    load_keys(tile);
+    barrier();
+
+    // 3. Merge the items of each thread.
+    uint keys[ITEMS_WORDS];
+    uint positions[ITEMS];
+    uint diagonal = min(thread_id() * ITEMS, tile.items);
+    merge_items(tile, diagonal, keys, positions);
+    barrier();
+
+    // 4. Store the keys, then copy the values.
+    if (!DROPS_KEYS) {
+        keep_keys(tile, diagonal, keys);
+        barrier();
+        store_keys(tile);
+    }
+    if (VALUE_WORDS == 0) return;
+    barrier();
+    keep_positions(tile, diagonal, positions);
+    barrier();
+    copy_values(tile);
+}

@@ -1,0 +1,218 @@
+//! The C functions of mergers.
+
+mod types;
+
+pub use types::*;
+
+use crate::capi::border::{border, create, destroy, if_built, write};
+use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
+#[cfg(feature = "merge")]
+use {
+    crate::capi::batch::ProblemInfo,
+    crate::capi::border::object,
+    crate::capi::convert::{count, range, scratch, timestamps},
+    crate::capi::info::{check_bits, read},
+    crate::capi::radix::{key_type, layout, order, value_type},
+    crate::{Error, MergeInfo, Merger, MergerInfo, Request, Result},
+};
+
+/// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
+/// TRM_MERGER_CREATE_BATCHES_BIT. This is slow: create mergers once. Mergers with equal parameters share their
+/// pipelines.
+///
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. With TRM_MERGER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileMerger().
+///
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateMerger(
+    device: TrmDevice,
+    info: *const TrmMergerCreateInfo,
+    merger: *mut TrmMerger,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid.
+        unsafe {
+            create("merger", merger, || {
+                if_built!("merge", (device, info), {
+                    let device = object("device", device)?;
+                    Ok(TrmMerger_T(Merger::new(&device.0, &merger_info(&read("info", info)?)?)?))
+                })
+            })
+        }
+    })
+}
+
+/// Destroys a merger, and its pipelines unless another merger shares them. All command buffers recorded with it must
+/// have finished execution and must not be submitted again. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmDestroyMerger(merger: TrmMerger) {
+    // SAFETY: the caller's handle is valid or null.
+    unsafe { destroy(merger) }
+}
+
+/// Creates pipelines of a merger with TRM_MERGER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The merger is ready
+/// when all calls have returned.
+///
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCompileMerger(merger: TrmMerger) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's handle is null or valid.
+        if_built!("merge", (merger), unsafe { object("merger", merger)? }.0.compile())
+    })
+}
+
+/// Returns whether all pipelines have been created. Until then, recording a merge returns TRM_ERROR_NOT_READY. Always
+/// VK_TRUE without TRM_MERGER_CREATE_DEFERRED_BIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool32) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("ready", ready, || if_built!("merge", (merger), Ok(object("merger", merger)?.0.is_ready().into())))
+        }
+    })
+}
+
+/// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
+/// together. The size is non-decreasing in maxCount.
+///
+/// @param maxCount At most the merger's maxCount.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetMergerScratch(
+    merger: TrmMerger,
+    max_count: u32,
+    size: *mut VkDeviceSize,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("size", size, || {
+                if_built!("merge", (merger, max_count), object("merger", merger)?.0.scratch_size(max_count))
+            })
+        }
+    })
+}
+
+/// Returns the number of queries that TrmMergeInfo::timestamps needs for a merge of exactly maxCount items, those of
+/// both sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
+/// the merge does not need receive the time of its end.
+///
+/// @param maxCount At most the merger's maxCount.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetMergerTimestampCount(
+    merger: TrmMerger,
+    max_count: u32,
+    count: *mut u32,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("count", count, || {
+                if_built!("merge", (merger, max_count), object("merger", merger)?.0.timestamp_count(max_count))
+            })
+        }
+    })
+}
+
+/// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The result
+/// has the same bytes on every device.
+///
+/// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
+/// @code{.c}
+/// TrmMergeInfo merge = {.sType = TRM_STRUCTURE_TYPE_MERGE_INFO, .structSize = sizeof merge};
+/// merge.countA.max = 1000000;
+/// merge.countB.max = 10000;
+/// merge.keysA = codes;
+/// merge.valuesA = boxes;
+/// merge.keysB = movedCodes;
+/// merge.valuesB = movedBoxes;
+/// merge.keysOut = allCodes;
+/// merge.valuesOut = allBoxes;
+/// merge.scratch = scratch;
+/// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
+/// @endcode
+///
+/// - Commands: one dispatch, or two with a barrier between them, and timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
+///   outputs, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
+///   outputs). Two calls with the same scratch need a barrier between them as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: no workgroup waits for another one.
+///
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. If both counts are zero, only the status is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCmdMerge(
+    command_buffer: VkCommandBuffer,
+    merger: TrmMerger,
+    info: *const TrmMergeInfo,
+) -> raw::TrmResult {
+    border(|| {
+        if_built!("merge", (command_buffer, merger, info), {
+            // SAFETY: the caller's pointers and handles are null or valid.
+            let (object, info) = unsafe { (object("merger", merger)?, read("info", info)?) };
+            if !info.merger.is_null() && info.merger != merger {
+                return Err(Error::Malformed {
+                    argument: "info.merger",
+                    why: "it is neither NULL nor the merger given".into(),
+                });
+            }
+            // SAFETY: the caller's promises are the same.
+            unsafe { object.0.cmd_merge(command_buffer, &merge_info(&info)) }
+        })
+    })
+}
+
+#[cfg(feature = "merge")]
+fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
+    check_bits("flags", info.flags, MERGER_CREATE_BITS)?;
+    check_bits("reserved", info.reserved, 0)?;
+    Ok(MergerInfo {
+        key: key_type(info.key_type)?,
+        order: order(info.order)?,
+        value: value_type(info.value_type, info.value_size)?,
+        drop_keys: info.flags & TRM_MERGER_CREATE_DROP_KEYS_BIT != 0,
+        layout: layout(info.layout)?,
+        max_count: info.max_count,
+        batches: info.flags & TRM_MERGER_CREATE_BATCHES_BIT != 0,
+        deferred: info.flags & TRM_MERGER_CREATE_DEFERRED_BIT != 0,
+    })
+}
+
+#[cfg(feature = "merge")]
+fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
+    MergeInfo {
+        count_a: count(info.count_a),
+        count_b: count(info.count_b),
+        keys_a: range(info.keys_a),
+        values_a: range(info.values_a),
+        keys_b: range(info.keys_b),
+        values_b: range(info.values_b),
+        keys_out: range(info.keys_out),
+        values_out: range(info.values_out),
+        scratch: scratch(info.scratch),
+        status: info.status,
+        timestamps: timestamps(info.timestamps),
+    }
+}
+
+#[cfg(feature = "merge")]
+impl ProblemInfo for TrmMergeInfo {
+    unsafe fn check_handle(&self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { object("merger", self.merger) }.map(drop)
+    }
+
+    unsafe fn request<'a>(&self) -> Request<'a> {
+        // SAFETY: the caller's promise.
+        Request::Merge(unsafe { &(*self.merger).0 }, merge_info(self))
+    }
+}

@@ -1,0 +1,127 @@
+//! The structs, flags and handle of mergers.
+
+use crate::capi::TrmStructureType;
+use crate::capi::info::infos;
+use crate::capi::layout::declarations;
+use crate::capi::radix::raw;
+use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
+use std::ffi::c_void;
+
+/// Flag in TrmMergerCreateInfo::flags: the merged keys are not written, only the values. keysOut is ignored. Not
+/// available with TRM_VALUE_TYPE_NONE, since nothing would be written.
+pub const TRM_MERGER_CREATE_DROP_KEYS_BIT: u32 = 1;
+
+/// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
+/// pipelines.
+pub const TRM_MERGER_CREATE_BATCHES_BIT: u32 = 2;
+
+/// Flag in TrmMergerCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileMerger() create
+/// them.
+pub const TRM_MERGER_CREATE_DEFERRED_BIT: u32 = 4;
+
+/// All bits of TrmMergerCreateInfo::flags.
+/// cbindgen:ignore
+#[cfg(feature = "merge")]
+pub(in crate::capi) const MERGER_CREATE_BITS: u32 =
+    TRM_MERGER_CREATE_DROP_KEYS_BIT | TRM_MERGER_CREATE_BATCHES_BIT | TRM_MERGER_CREATE_DEFERRED_BIT;
+
+/// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
+pub const TRM_SOURCE_B: u32 = 1 << 31;
+const _: () = assert!(TRM_SOURCE_B == crate::SOURCE_B, "kernels write another bit");
+
+/// The pipelines for merges with one key type, value type, order and layout. Immutable: any number of threads may use
+/// it at once.
+pub type TrmMerger = *mut TrmMerger_T;
+
+#[derive(Debug)]
+pub struct TrmMerger_T(#[cfg(feature = "merge")] pub(super) crate::Merger);
+
+/// The parameters of trmCreateMerger(). If all members but sType and structSize are zero, the merger merges uint32_t
+/// keys without values in ascending order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmMergerCreateInfo {
+    /// TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO
+    pub s_type: raw::TrmStructureType,
+    pub struct_size: u32,
+    pub p_next: *const c_void,
+    /// Keys have 32 bits or more.
+    pub key_type: raw::TrmKeyType,
+    /// With TRM_VALUE_TYPE_INDEX, the merge writes for each item of the result the index of the item in its sequence.
+    /// Items of B have the bit TRM_SOURCE_B as well.
+    pub value_type: raw::TrmValueType,
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
+    pub value_size: u32,
+    /// TRM_MERGER_CREATE_..._BIT flags or 0.
+    pub flags: u32,
+    /// The order of both sequences and of the result.
+    pub order: raw::TrmOrder,
+    /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
+    pub layout: raw::TrmLayout,
+    /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// TRM_VALUE_TYPE_INDEX.
+    pub max_count: u32,
+    /// Reserved, must be 0.
+    pub reserved: u32,
+}
+
+/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the output is a
+/// permutation of the items in an undefined order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmMergeInfo {
+    /// TRM_STRUCTURE_TYPE_MERGE_INFO
+    pub s_type: raw::TrmStructureType,
+    pub struct_size: u32,
+    pub p_next: *const c_void,
+    /// In a batch: the merger. For trmCmdMerge(): NULL, or the same merger.
+    pub merger: TrmMerger,
+    /// Number of items of sequence A.
+    pub count_a: TrmCount,
+    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount.
+    pub count_b: TrmCount,
+    /// countA.max keys, or {key, value} items if interleaved. Only read.
+    pub keys_a: TrmRange,
+    /// countA.max values. Not read with TRM_VALUE_TYPE_INDEX. Ignored without values and with interleaved items.
+    pub values_a: TrmRange,
+    /// As keysA, for B. May overlap the arrays of A.
+    pub keys_b: TrmRange,
+    /// As valuesA, for B.
+    pub values_b: TrmRange,
+    /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
+    /// written. Ignored if keys are dropped.
+    pub keys_out: TrmRange,
+    /// As keysOut, for values.
+    pub values_out: TrmRange,
+    /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
+    pub scratch: TrmScratch,
+    /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
+    pub status: VkDeviceAddress,
+    /// trmGetMergerTimestampCount() queries. Not used in a batch.
+    pub timestamps: TrmTimestamps,
+}
+
+infos! {
+    TrmMergerCreateInfo: MergerCreateInfo,
+    TrmMergeInfo: MergeInfo,
+}
+
+declarations! {
+    structs {
+        TrmMergerCreateInfo {
+            s_type, struct_size, p_next, key_type, value_type, value_size, flags, order, layout, max_count, reserved
+        }
+        TrmMergeInfo {
+            s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
+            values_out, scratch, status, timestamps
+        }
+    }
+    values {
+        "TRM_MERGER_CREATE_DROP_KEYS_BIT" = TRM_MERGER_CREATE_DROP_KEYS_BIT,
+        "TRM_MERGER_CREATE_BATCHES_BIT" = TRM_MERGER_CREATE_BATCHES_BIT,
+        "TRM_MERGER_CREATE_DEFERRED_BIT" = TRM_MERGER_CREATE_DEFERRED_BIT,
+        "TRM_SOURCE_B" = TRM_SOURCE_B,
+        "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
+        "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
+    }
+}

@@ -1,0 +1,113 @@
+//! Formats: the parameters of a merger in the form that kernels and plans use.
+
+use super::MergerInfo;
+use crate::shared::{
+    ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, SOURCE_B,
+};
+use crate::{Error, Layout, Order, Result, ValueType};
+
+/// The items of a [`MergerInfo`] in the form that kernels and plans use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Format {
+    pub(crate) key_words: u32,
+    /// `ENCODING_` bits.
+    pub(crate) encoding: u32,
+    pub(crate) value_words: u32,
+    /// `LAYOUT_` bits.
+    pub(crate) layout: u32,
+    /// Of both sequences together.
+    pub(crate) max_count: u32,
+}
+
+impl Format {
+    /// # Errors
+    /// Names the member with an unsupported value, and the reason.
+    pub(crate) fn new(info: &MergerInfo) -> Result<Self> {
+        let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.to_owned() });
+        if info.key.bits() < 32 {
+            return malformed("keyType", "keys narrower than a word are not merged");
+        }
+        let (key, value_words) = (info.key.plain(), info.value.checked_size()? / 4);
+        let is_index = info.value == ValueType::Index;
+        if info.drop_keys && info.value == ValueType::None {
+            return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
+        }
+        if info.layout == Layout::Strided {
+            return malformed("layout", "sequences are dense");
+        }
+        let beside = (1..=MAX_VALUE_WORDS).contains(&value_words) && !is_index && !info.drop_keys;
+        if info.layout == Layout::Interleaved && !beside {
+            return malformed(
+                "layout",
+                "items are a key and a value of 4 to 16 bytes, which both are read and written",
+            );
+        }
+        let most = if is_index { SOURCE_B } else { u32::MAX };
+        if info.max_count > most {
+            let (value, limit) = (info.max_count.into(), most.into());
+            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the items that indices reach" });
+        }
+        let layout = [
+            (info.layout == Layout::Interleaved, LAYOUT_INTERLEAVED),
+            (is_index, LAYOUT_INDICES),
+            (info.drop_keys, LAYOUT_DROP_KEYS),
+        ];
+        let descending = if info.order == Order::Descending { ENCODING_DESCENDING } else { 0 };
+        Ok(Self {
+            key_words: key.words,
+            encoding: key.encoding | descending,
+            value_words,
+            layout: layout.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit),
+            max_count: if info.max_count == 0 { most } else { info.max_count },
+        })
+    }
+
+    pub(crate) const fn has(&self, layout: u32) -> bool {
+        self.layout & layout != 0
+    }
+
+    /// Bytes of a key, or of an item if values lie beside keys.
+    pub(crate) const fn key_step(&self) -> u32 {
+        4 * (self.key_words + if self.has(LAYOUT_INTERLEAVED) { self.value_words } else { 0 })
+    }
+
+    /// Whether values have arrays of their own.
+    pub(crate) const fn has_value_arrays(&self) -> bool {
+        self.value_words != 0 && !self.has(LAYOUT_INTERLEAVED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KeyType;
+
+    #[test]
+    fn unsupported_mergers() {
+        let keys = MergerInfo::keys();
+        let indices = MergerInfo { value: ValueType::Index, ..keys };
+        let items = "items are a key and a value";
+        for (info, text) in [
+            (MergerInfo { key: KeyType::U16, ..keys }, "keyType is malformed: keys narrower"),
+            (MergerInfo { value: ValueType::Bytes(6), ..keys }, "valueSize is malformed: 6 is not a multiple of 4"),
+            (MergerInfo { value: ValueType::Bytes(0), ..keys }, "valueSize is malformed: 0 is not a multiple of 4"),
+            (
+                MergerInfo { value: ValueType::Bytes(4100), ..keys },
+                "valueSize is malformed: 4100 is not a multiple of 4",
+            ),
+            (MergerInfo { drop_keys: true, ..keys }, "flags is malformed: keys are dropped"),
+            (MergerInfo { layout: Layout::Strided, ..keys }, "layout is malformed: sequences are dense"),
+            (MergerInfo { layout: Layout::Interleaved, ..keys }, items),
+            (MergerInfo { layout: Layout::Interleaved, ..indices }, items),
+            (MergerInfo { layout: Layout::Interleaved, value: ValueType::Bytes(20), ..keys }, items),
+            (MergerInfo { layout: Layout::Interleaved, drop_keys: true, ..MergerInfo::pairs() }, items),
+            (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
+        ] {
+            let error = Format::new(&info).unwrap_err().to_string();
+            assert!(error.contains(text), "{error} should say: {text}");
+            assert_eq!(info.check().unwrap_err().to_string(), error);
+        }
+        assert_eq!(Format::new(&keys).unwrap().max_count, u32::MAX);
+        assert_eq!(Format::new(&indices).unwrap().max_count, SOURCE_B);
+    }
+}

@@ -1,0 +1,73 @@
+//! Merges in one call.
+
+use crate::host::{Context, count_of, shared};
+use crate::{Count, MergeInfo, Merger, MergerInfo, Range, Result};
+
+impl Context {
+    /// Merges two sorted sequences of keys in host memory: upload, merge, download.
+    ///
+    /// # Errors
+    /// Errors of recording and of Vulkan.
+    pub fn merge(&self, a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+        Ok(self.merge_on_device(&MergerInfo::keys(), [a, b], [&[], &[]])?.0)
+    }
+
+    /// Merges two sorted sequences of keys in host memory stably, and moves values with their keys. Returns the merged
+    /// keys and values.
+    ///
+    /// # Errors
+    /// As [`Context::merge`]; [`Error::TooSmall`](crate::Error::TooSmall) or [`Error::Null`](crate::Error::Null) with
+    /// fewer values than keys.
+    pub fn merge_pairs(&self, a: (&[u32], &[u32]), b: (&[u32], &[u32])) -> Result<(Vec<u32>, Vec<u32>)> {
+        self.merge_on_device(&MergerInfo::pairs(), [a.0, b.0], [a.1, b.1])
+    }
+
+    fn merge_on_device(
+        &self,
+        info: &MergerInfo,
+        keys: [&[u32]; 2],
+        values: [&[u32]; 2],
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
+        let [count_a, count_b] = [count_of(keys[0])?, count_of(keys[1])?];
+        let merger = Merger::new(self.device(), info)?;
+        let [keys_a, keys_b] = [self.upload(keys[0])?, self.upload(keys[1])?];
+        let [values_a, values_b] = [self.upload(values[0])?, self.upload(values[1])?];
+        let items = keys[0].len() + keys[1].len();
+        let moved = if values.iter().all(|values| values.is_empty()) { 0 } else { items };
+        let [keys_out, values_out] = [self.buffer(items as u64 * 4)?, self.buffer(moved as u64 * 4)?];
+        let scratch = self.buffer(merger.scratch_size(count_a.saturating_add(count_b))?)?;
+        let range = |words: &[u32], range| if words.is_empty() { Range::NONE } else { range };
+        let merge = MergeInfo {
+            count_a: Count::host(count_a),
+            count_b: Count::host(count_b),
+            keys_a: range(keys[0], keys_a.range()),
+            values_a: range(values[0], values_a.range()),
+            keys_b: range(keys[1], keys_b.range()),
+            values_b: range(values[1], values_b.range()),
+            keys_out: keys_out.range(),
+            values_out: values_out.range(),
+            scratch: scratch.scratch(),
+            ..MergeInfo::default()
+        };
+        // SAFETY: the buffers outlive run(), which waits.
+        self.run(|commands| unsafe { merger.cmd_merge(commands, &merge) })?;
+        Ok((self.download(&keys_out, items)?, self.download(&values_out, moved)?))
+    }
+}
+
+/// Merges two sorted sequences of keys in host memory, on a device that the first call opens.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::merge`].
+pub fn merge(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+    shared()?.merge(a, b)
+}
+
+/// Merges two sorted sequences of keys with values in host memory, on a device that the first call opens. Each sequence
+/// is (keys, values), and so is the result.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::merge_pairs`].
+pub fn merge_pairs(a: (&[u32], &[u32]), b: (&[u32], &[u32])) -> Result<(Vec<u32>, Vec<u32>)> {
+    shared()?.merge_pairs(a, b)
+}

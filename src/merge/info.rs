@@ -1,0 +1,69 @@
+//! The parameters of a merger.
+
+use crate::core::handle::Options;
+use crate::{KeyType, Layout, Order, ValueType};
+
+/// The parameters of [`crate::Merger::new`]. The default: `u32` keys without values, ascending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MergerInfo {
+    /// The key type: 32 bits or more.
+    pub key: KeyType,
+    /// The order of both sequences and of the result.
+    pub order: Order,
+    /// The value type. With [`ValueType::Index`], the merge writes for each item of the result the index of the item in
+    /// its sequence. Items of B have the bit [`crate::SOURCE_B`] as well.
+    pub value: ValueType,
+    /// The merged keys are not written, only the values. Not available without values.
+    pub drop_keys: bool,
+    /// The layout of items in all arrays. [`Layout::Strided`] is not available.
+    pub layout: Layout,
+    /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// [`ValueType::Index`].
+    pub max_count: u32,
+    /// The merger may be used in batches with other problems ([`crate::cmd_batch`]). Needs twice as many pipelines.
+    pub batches: bool,
+    /// Creation returns without pipelines. Threads that call [`crate::Merger::compile`] create them.
+    pub deferred: bool,
+}
+
+impl MergerInfo {
+    /// `u32` keys without values.
+    pub const fn keys() -> Self {
+        Self {
+            key: KeyType::U32,
+            order: Order::Ascending,
+            value: ValueType::None,
+            drop_keys: false,
+            layout: Layout::Separate,
+            max_count: 0,
+            batches: false,
+            deferred: false,
+        }
+    }
+
+    /// `u32` keys with 4-byte values.
+    pub const fn pairs() -> Self {
+        Self { value: ValueType::U32, ..Self::keys() }
+    }
+
+    /// The same merger with support for batches.
+    pub const fn batches(self) -> Self {
+        Self { batches: true, ..self }
+    }
+
+    /// The same merger with deferred creation of pipelines.
+    pub const fn deferred(self) -> Self {
+        Self { deferred: true, ..self }
+    }
+
+    /// Checks the parameters, independently of a device: for tests of all valid combinations.
+    #[doc(hidden)]
+    #[allow(clippy::missing_errors_doc, reason = "as Merger::new")]
+    pub fn check(&self) -> crate::Result<()> {
+        super::format::Format::new(self).map(drop)
+    }
+
+    pub(super) const fn options(&self) -> Options {
+        Options { batches: self.batches, deferred: self.deferred }
+    }
+}

@@ -1,0 +1,196 @@
+//! The handle and the parameters of one merge.
+
+use super::MergerInfo;
+use super::format::Format;
+use super::planner::MergePlanner;
+use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
+use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
+use ash::vk;
+
+/// The parameters of one merge. Both sequences are sorted in the order of the merger. If one is not, the output is a
+/// permutation of the items in an undefined order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeInfo {
+    /// Number of items of sequence A.
+    pub count_a: Count,
+    /// Number of items of sequence B. The maxima of both together are at most [`MergerInfo::max_count`].
+    pub count_b: Count,
+    /// `count_a.max` keys, or {key, value} items if interleaved. Only read.
+    pub keys_a: Range,
+    /// `count_a.max` values. Indices are not read. Ignored without values.
+    pub values_a: Range,
+    /// As `keys_a`, for B. May overlap the arrays of A.
+    pub keys_b: Range,
+    /// As `values_a`, for B.
+    pub values_b: Range,
+    /// The merged keys or items: room for `count_a.max + count_b.max`. If a count on the device is smaller, the rest is
+    /// not written. Ignored if keys are dropped.
+    pub keys_out: Range,
+    /// As `keys_out`, for values.
+    pub values_out: Range,
+    /// [`Merger::scratch_size`] bytes or more.
+    pub scratch: Scratch,
+    /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
+    pub status: vk::DeviceAddress,
+    /// The queries for timestamps of the passes: [`Merger::timestamp_count`] of them. Not in a batch.
+    pub timestamps: Option<Timestamps>,
+}
+
+/// The pipelines for merges of one format on one device. Immutable: any number of threads may record with it.
+///
+/// Mergers with equal parameters share their pipelines; the last one destroys them. A merger, or a clone of it, must
+/// outlive the execution of all commands recorded with it.
+///
+/// ```no_run
+/// # use trommel::{Count, Device, MergeInfo, Merger, MergerInfo, Range, Scratch};
+/// # type Commands = ash::vk::CommandBuffer;
+/// # type Result = trommel::Result<()>;
+/// # type Ranges = [Range; 6];
+/// # unsafe fn record(device: &Device, commands: Commands, ranges: Ranges, scratch: Scratch) -> Result {
+/// # let [codes, boxes, moved_codes, moved_boxes, all_codes, all_boxes] = ranges;
+/// // The sorted Morton codes of ten thousand boxes that have moved are merged with those of all others.
+/// let merger = Merger::new(device, &MergerInfo::pairs())?;
+/// let merge = MergeInfo { count_a: Count::host(1 << 20), keys_a: codes, values_a: boxes, ..MergeInfo::default() };
+/// let merge = MergeInfo { count_b: Count::host(10_000), keys_b: moved_codes, values_b: moved_boxes, ..merge };
+/// let merge = MergeInfo { keys_out: all_codes, values_out: all_boxes, scratch, ..merge };
+/// // SAFETY: the command buffer is recording, and the ranges are valid until it has executed.
+/// unsafe { merger.cmd_merge(commands, &merge) }
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Merger {
+    info: MergerInfo,
+    planner: MergePlanner,
+}
+
+impl Merger {
+    /// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
+    /// [`MergerInfo::batches`]. Threads of the library create the pipelines and end before the call returns: see
+    /// [`crate::DeviceInfo::creation_threads`]. With [`MergerInfo::deferred`] the call creates no pipelines: see
+    /// [`Merger::compile`].
+    ///
+    /// # Errors
+    /// Names the invalid member of `info` and the reason; [`Error::Vulkan`] if a pipeline cannot be created.
+    pub fn new(device: &Device, info: &MergerInfo) -> Result<Self> {
+        Ok(Self { info: *info, planner: MergePlanner::new(device, Format::new(info)?, info.options())? })
+    }
+
+    /// Creates pipelines of a merger with [`MergerInfo::deferred`] on the calling thread: as
+    /// [`crate::Sorter::compile`].
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
+    pub fn compile(&self) -> Result<()> {
+        self.planner.handle().compile()
+    }
+
+    /// Whether all pipelines have been created and merges can be recorded. Always true without
+    /// [`MergerInfo::deferred`].
+    pub fn is_ready(&self) -> bool {
+        self.planner.handle().is_ready()
+    }
+
+    /// The device of the merger.
+    pub fn device(&self) -> &Device {
+        self.planner.handle().device()
+    }
+
+    /// The parameters of the merger.
+    pub fn info(&self) -> &MergerInfo {
+        &self.info
+    }
+
+    /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
+    /// Non-decreasing in `max_count`.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
+    pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
+        scratch_size(&self.planner, max_count)
+    }
+
+    /// Number of queries that [`MergeInfo::timestamps`] needs for a merge of exactly `max_count` items, those of both
+    /// sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
+    /// the merge does not need receive the time of its end.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
+    pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
+        timestamp_count(&self.planner, max_count)
+    }
+
+    /// Returns the passes of a merge as text.
+    ///
+    /// # Errors
+    /// As [`Merger::cmd_merge`], for the count.
+    pub fn describe(&self, info: &MergeInfo) -> Result<String> {
+        describe(self, info)
+    }
+
+    /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
+    /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device.
+    ///
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
+    ///   on outputs, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
+    /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
+    /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
+    ///   and after it (reads of the outputs).
+    /// - State: the compute pipeline and the push constants are overwritten.
+    /// - Waiting: no workgroup waits for another one.
+    ///
+    /// # Errors
+    /// Names the argument and the violated limit; nothing has been recorded then. [`Error::NotReady`] until
+    /// [`Merger::is_ready`].
+    ///
+    /// # Safety
+    /// `command_buffer` is in the recording state, outside a render pass, for a queue family with compute of the
+    /// merger's device, and no other thread uses it. The merger or a clone of it lives until the commands have finished
+    /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
+    /// require.
+    pub unsafe fn cmd_merge(&self, command_buffer: vk::CommandBuffer, info: &MergeInfo) -> Result<()> {
+        // SAFETY: the caller's promises are the same.
+        unsafe { record_one(self, command_buffer, info) }
+    }
+}
+
+impl RequestInfo for MergeInfo {
+    /// Of both sequences together. [`Merger`] refuses sums that do not fit.
+    fn max_count(&self) -> u32 {
+        self.count_a.max.saturating_add(self.count_b.max)
+    }
+
+    fn scratch(&self) -> Scratch {
+        self.scratch
+    }
+
+    fn queries(&self) -> Option<Timestamps> {
+        self.timestamps
+    }
+}
+
+impl Primitive for Merger {
+    const NAME: &'static str = "merger";
+    type Info = MergeInfo;
+    type Planner = MergePlanner;
+
+    fn planner(&self) -> &MergePlanner {
+        &self.planner
+    }
+
+    fn check(&self, info: &MergeInfo) -> Result<()> {
+        let value = u64::from(info.count_a.max) + u64::from(info.count_b.max);
+        let limit = u64::from(u32::MAX);
+        if value > limit {
+            return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "a 32-bit count" });
+        }
+        Ok(())
+    }
+
+    fn job(&self, info: &MergeInfo) -> MergeInfo {
+        *info
+    }
+}
+
+/// The number of items of both sequences, in messages.
+pub(super) const COUNTS: &str = "countA.max + countB.max";

@@ -1,0 +1,235 @@
+//! The plan of a merge.
+
+use super::merger::{COUNTS, MergeInfo};
+use super::planner::{Config, Group, MergeRole};
+use crate::core::memory::{BoundingRanges, Range};
+use crate::core::pipelines::Variant;
+use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::primitive::{Jobs, PlanSource};
+use crate::core::scratch::{Layout, PART_ALIGNMENT};
+use crate::kernels::Kernel;
+use crate::radix::MOST_GROUPS_Y;
+use crate::shared::{Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergePathPush, MergeProblem};
+use crate::tuning::Shape;
+use crate::{Error, Result};
+
+const WORD: u64 = 4;
+/// The rows of the problems.
+const PROBLEMS: Rows = Rows(0);
+
+/// Merges of one group, laid out in scratch.
+pub(crate) struct MergeTable<'a> {
+    config: Config<'a>,
+    group: Group,
+    tile: Shape,
+    jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+    bounds: BoundingRanges<MergeRole>,
+    /// Device address of scratch.
+    scratch: u64,
+    count: u32,
+    /// Largest maximum count of a problem.
+    most_items: u32,
+    any_status: bool,
+    rows: Range,
+    co_ranks: Range,
+}
+
+impl<'a> MergeTable<'a> {
+    /// Lays out merges in parts of scratch that `layout` allocates.
+    pub(crate) fn new(
+        config: Config<'a>,
+        group: Group,
+        jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<Self> {
+        let (mut count, mut most_items, mut any_status, mut co_ranks) = (0u32, 0, false, 0);
+        let tile = config.tile(&group);
+        jobs.for_each(&mut |info| {
+            let items = items_of(info);
+            count += 1;
+            most_items = items.max(most_items);
+            any_status |= info.status != 0;
+            co_ranks += co_rank_bytes(group, tile, items);
+        });
+        let mut table = Self {
+            config,
+            group,
+            tile,
+            jobs,
+            bounds: jobs.bounding_ranges(),
+            scratch,
+            count,
+            most_items,
+            any_status,
+            rows: Range::NONE,
+            co_ranks: Range::NONE,
+        };
+        let groups = u64::from(count) * u64::from(table.groups());
+        let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u32::MAX.into());
+        if groups > limit {
+            let (value, limit) = (most_items.into(), u64::from(most_items) * limit / groups);
+            return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "the workgroups of one dispatch" });
+        }
+        let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
+        let mut part = |bytes| {
+            let range = |offset| Range::new(scratch.wrapping_add(offset), bytes);
+            if bytes == 0 { Ok(Range::NONE) } else { layout.part(bytes).map(range) }
+        };
+        (table.rows, table.co_ranks) = (part(rows)?, part(co_ranks)?);
+        Ok(table)
+    }
+
+    /// Workgroups of each problem: one for each tile of the largest. Without items, one writes the status.
+    fn groups(&self) -> u32 {
+        self.most_items.div_ceil(self.tile.tile()).max(1)
+    }
+
+    fn offset_of(&self, range: Range) -> u64 {
+        range.address.wrapping_sub(self.scratch)
+    }
+
+    /// The offset of a part of scratch, in units of 256 bytes.
+    fn part_of(&self, range: Range) -> u32 {
+        let part = if range.size == 0 { Ok(0) } else { u32::try_from(self.offset_of(range) / PART_ALIGNMENT) };
+        debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
+        part.unwrap_or(u32::MAX)
+    }
+
+    /// The row of a problem. `co_ranks`: bytes of the co-ranks of preceding problems.
+    fn row(&self, info: &MergeInfo, co_ranks: u64) -> MergeProblem {
+        let format = &self.config.format;
+        // The value of an item follows its key. Without items, the address is unused and may have any value.
+        let values = |keys: Range, values: Range| {
+            if format.has(LAYOUT_INTERLEAVED) {
+                keys.address.wrapping_add((4 * format.key_words).into())
+            } else {
+                values.address
+            }
+        };
+        let own = Range::new(self.co_ranks.address.wrapping_add(co_ranks), self.co_ranks.size);
+        MergeProblem {
+            keys_a: info.keys_a.address.into(),
+            values_a: values(info.keys_a, info.values_a).into(),
+            keys_b: info.keys_b.address.into(),
+            values_b: values(info.keys_b, info.values_b).into(),
+            keys_out: info.keys_out.address.into(),
+            values_out: values(info.keys_out, info.values_out).into(),
+            count_a: info.count_a.address.into(),
+            count_b: info.count_b.address.into(),
+            status: info.status.into(),
+            max_count: items_of(info),
+            max_a: info.count_a.max,
+            co_ranks: self.part_of(own),
+        }
+    }
+
+    fn for_each_problem(&self, visit: &mut dyn FnMut(&MergeProblem)) {
+        let mut co_ranks = 0;
+        self.jobs.for_each(&mut |info| {
+            visit(&self.row(info, co_ranks));
+            co_ranks += co_rank_bytes(self.group, self.tile, items_of(info));
+        });
+    }
+
+    fn variant(&self, kernel: Kernel, threads: u32) -> Variant {
+        let Config { profile, format } = self.config;
+        // No emulated form: these kernels use no subgroup operations, and run with a size that the device chooses.
+        let lanes = if profile.emulated_subgroups { 0 } else { profile.lanes };
+        Variant::new(kernel, |constant| match constant {
+            Constant::Threads => threads,
+            Constant::Lanes => lanes,
+            Constant::Items => self.tile.items,
+            Constant::Tile => self.tile.tile(),
+            Constant::Mode => {
+                if self.count == 1 {
+                    MODE_SINGLE
+                } else {
+                    0
+                }
+            }
+            Constant::KeyWords => format.key_words,
+            Constant::KeyBits => u32::BITS,
+            Constant::Encoding => format.encoding,
+            Constant::ValueWords => format.value_words,
+            Constant::Layout => format.layout,
+            // Others are of other folders' kernels.
+            _ => 0,
+        })
+    }
+
+    fn add_pass<'p>(
+        &'p self,
+        plan: &mut Plan<'p>,
+        kernel: Kernel,
+        threads: u32,
+        groups: u32,
+        reads: Resources,
+        writes: Resources,
+    ) {
+        let mut push = MergePathPush {
+            problem: MergeProblem::default(),
+            scratch: self.scratch.into(),
+            problems: self.part_of(self.rows),
+            problem_count: self.count,
+            groups,
+        };
+        if self.count == 1 {
+            self.for_each_problem(&mut |row| push.problem = *row);
+        }
+        let variant = plan.add_variant(&self.variant(kernel, threads));
+        plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
+    }
+}
+
+fn items_of(info: &MergeInfo) -> u32 {
+    // Merger::check() refuses sums that do not fit.
+    info.count_a.max.saturating_add(info.count_b.max)
+}
+
+/// Bytes of a problem's co-ranks: a word for each tile.
+fn co_rank_bytes(group: Group, tile: Shape, items: u32) -> u64 {
+    if group.is_fused { 0 } else { (u64::from(items.div_ceil(tile.tile())) * WORD).next_multiple_of(PART_ALIGNMENT) }
+}
+
+impl Table for MergeTable<'_> {
+    fn for_each_row(&self, _rows: Rows, row: &mut dyn FnMut(&[u8])) {
+        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
+    }
+}
+
+impl PlanSource for MergeTable<'_> {
+    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        plan.name = "merge";
+        // No items, no status words.
+        if self.most_items == 0 && !self.any_status {
+            return;
+        }
+        let mut set = |resources: &[(&'static str, Range)]| {
+            let used = resources.iter().filter(|(_, range)| range.size != 0);
+            used.fold(Resources::default(), |all, (name, range)| {
+                all.union(Resources::of(&[plan.add_resource(name, *range)]))
+            })
+        };
+        let bound = |role| self.bounds.range(role);
+        let keys = set(&[("keys_a", bound(MergeRole::KeysA)), ("keys_b", bound(MergeRole::KeysB))]);
+        let values = set(&[("values_a", bound(MergeRole::ValuesA)), ("values_b", bound(MergeRole::ValuesB))]);
+        let outputs = set(&[("keys_out", bound(MergeRole::KeysOut)), ("values_out", bound(MergeRole::ValuesOut))]);
+        let counts = set(&[("counts_a", bound(MergeRole::CountA)), ("counts_b", bound(MergeRole::CountB))]);
+        let statuses = set(&[("statuses", bound(MergeRole::Status))]);
+        let rows = set(&[("problems", self.rows)]);
+        let co_ranks = set(&[("co_ranks", self.co_ranks)]);
+        if let Some(resource) = rows.iter().next() {
+            plan.add_upload(self, PROBLEMS, self.offset_of(self.rows), resource);
+        }
+        let searched = keys.union(counts).union(rows);
+        let merged = searched.union(values).union(co_ranks);
+        let (threads, groups) = (self.tile.threads, self.groups());
+        if self.group.is_fused {
+            return self.add_pass(plan, Kernel::MergeFused, threads, groups, merged, outputs.union(statuses));
+        }
+        let searching = self.config.profile.plain_threads;
+        self.add_pass(plan, Kernel::MergeCoRanks, searching, groups.div_ceil(searching), searched, co_ranks);
+        self.add_pass(plan, Kernel::MergeTiles, threads, groups, merged, outputs.union(statuses));
+    }
+}

@@ -1,0 +1,234 @@
+//! Turns merges into plans.
+
+use super::format::Format;
+use super::merger::{COUNTS, MergeInfo};
+use super::plan::MergeTable;
+use crate::core::handle::{Handle, Options};
+use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
+use crate::core::pipelines::Variant;
+use crate::core::primitive::{Jobs, Planner};
+use crate::core::scratch::Layout as ScratchLayout;
+use crate::core::variants::{Counts, Recording, variants};
+use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
+use crate::tuning::{Profile, Shape};
+use crate::{Count, Device, Error, Range, Result};
+
+roles! {
+    /// The arguments of a merge.
+    enum MergeRole {
+        KeysA = "keysA",
+        ValuesA = "valuesA",
+        KeysB = "keysB",
+        ValuesB = "valuesB",
+        KeysOut = "keysOut",
+        ValuesOut = "valuesOut",
+        CountA = "countA",
+        CountB = "countB",
+        Status = "status",
+    }
+}
+
+/// The device's profile and the format: all that plans depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Config<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) format: Format,
+}
+
+/// Merges of equal groups share dispatches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Group {
+    format: Format,
+    /// Whether one dispatch merges: each workgroup finds the items of its tile.
+    pub(crate) is_fused: bool,
+    /// Binary logarithm of the number of tiles, rounded up. All merges of a dispatch have the workgroups of the largest
+    /// one. 0 for a merge that is recorded alone.
+    log2_tiles: u32,
+}
+
+impl<'a> Config<'a> {
+    pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {
+        let shapes = self.profile.merge.shapes(self.format.value_words);
+        let is_fused = max_count <= shapes.fused_up_to;
+        let group = Group { format: self.format, is_fused, log2_tiles: 0 };
+        if alone {
+            return group;
+        }
+        let tiles = max_count.div_ceil(self.tile(&group).tile());
+        Group { log2_tiles: tiles.max(1).next_power_of_two().ilog2(), ..group }
+    }
+
+    /// The items of a workgroup.
+    pub(crate) fn tile(&self, group: &Group) -> Shape {
+        let shapes = self.profile.merge.shapes(self.format.value_words);
+        let shape = if group.is_fused { shapes.fused } else { shapes.tile };
+        shape.of_words(self.format.key_words)
+    }
+
+    fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> + use<'a> {
+        let shapes = self.profile.merge.shapes(self.format.value_words);
+        let (format, up_to) = (self.format, shapes.fused_up_to);
+        let grouped = [shapes.fused, shapes.tile].into_iter().filter(move |_| !alone);
+        let ends = grouped.flat_map(move |shape| {
+            let tile = shape.of_words(format.key_words).tile();
+            (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
+        });
+        ends.chain([up_to, u32::MAX])
+    }
+}
+
+impl Config<'_> {
+    /// Every variant that some plan uses.
+    pub(crate) fn variants(&self, batches: bool) -> Result<Vec<Variant>> {
+        let counts = Counts { ends: |alone| self.range_ends(alone), most: self.format.max_count };
+        variants(batches, &counts, |Recording { alone, another }, count, visit| {
+            let jobs = [count, 0].map(largest);
+            let jobs = Merges { format: &self.format, infos: &jobs[..1 + usize::from(another)] };
+            visit(&MergeTable::new(*self, self.group(count, alone), &jobs, 0, &mut ScratchLayout::default())?)
+        })
+    }
+}
+
+/// Merges of one format.
+#[derive(Debug)]
+pub(crate) struct Merges<'a> {
+    pub(crate) format: &'a Format,
+    pub(crate) infos: &'a [MergeInfo],
+}
+
+impl Jobs<MergeInfo, MergeRole> for Merges<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&MergeInfo)) {
+        self.infos.iter().for_each(visit);
+    }
+
+    fn bounding_ranges(&self) -> BoundingRanges<MergeRole> {
+        self.infos.iter().fold(BoundingRanges::default(), |mut bounds, info| {
+            bounds.grow(&arguments(self.format, info));
+            bounds
+        })
+    }
+}
+
+/// A merge with as many passes and as much scratch as any with this maximum count.
+fn largest(max_count: u32) -> MergeInfo {
+    MergeInfo { count_a: Count::device(4, max_count), count_b: Count::device(4, 0), status: 4, ..MergeInfo::default() }
+}
+
+/// Merges of one format on one device. Immutable: record from many threads.
+#[derive(Clone, Debug)]
+pub(crate) struct MergePlanner {
+    handle: Handle,
+    format: Format,
+    batches: bool,
+}
+
+impl MergePlanner {
+    /// Creates every pipeline that the merges may need, or names them for [`Handle::compile`].
+    pub(crate) fn new(device: &Device, format: Format, Options { batches, deferred }: Options) -> Result<Self> {
+        let mut planner = Self { handle: Handle::new(device), format, batches };
+        planner.handle = Handle::complete(&planner, planner.config().variants(batches)?, deferred)?;
+        Ok(planner)
+    }
+
+    fn config(&self) -> Config<'_> {
+        Config { profile: self.handle.device().profile(), format: self.format }
+    }
+}
+
+/// The memory that a merge names, without scratch.
+pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRole> {
+    let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
+    let keys = |range: Range, items: u64| Range::new(range.address, items * u64::from(format.key_step()));
+    let values = |range: Range, items: u64, is_used: bool| {
+        let words = if is_used && format.has_value_arrays() { format.value_words } else { 0 };
+        Range::new(range.address, items * u64::from(4 * words))
+    };
+    let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
+    let reads_values = !format.has(LAYOUT_INDICES);
+    let keys_out = if format.has(LAYOUT_DROP_KEYS) { Range::NONE } else { keys(info.keys_out, a + b) };
+    let all = [
+        (MergeRole::KeysA, keys(info.keys_a, a), false),
+        (MergeRole::ValuesA, values(info.values_a, a, reads_values), false),
+        (MergeRole::KeysB, keys(info.keys_b, b), false),
+        (MergeRole::ValuesB, values(info.values_b, b, reads_values), false),
+        (MergeRole::KeysOut, keys_out, true),
+        (MergeRole::ValuesOut, values(info.values_out, a + b, true), true),
+        (MergeRole::CountA, word(info.count_a.address), false),
+        (MergeRole::CountB, word(info.count_b.address), false),
+        (MergeRole::Status, word(info.status), true),
+    ];
+    all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
+}
+
+impl Planner for MergePlanner {
+    type Job = MergeInfo;
+    type Role = MergeRole;
+    type Group = Group;
+    type Table<'a> = MergeTable<'a>;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn allows_batches(&self) -> bool {
+        self.batches
+    }
+
+    fn check_count(&self, max_count: u32) -> Result<()> {
+        if max_count > self.format.max_count {
+            let (value, limit) = (max_count.into(), self.format.max_count.into());
+            return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "the merger's maxCount" });
+        }
+        Ok(())
+    }
+
+    fn arguments(&self, info: &MergeInfo) -> Arguments<MergeRole> {
+        arguments(&self.format, info)
+    }
+
+    fn check(&self, info: &MergeInfo, arguments: &Arguments<MergeRole>) -> Result<()> {
+        check_alignment("countA.address", info.count_a.address)?;
+        check_alignment("countB.address", info.count_b.address)?;
+        check_alignment("status", info.status)?;
+        let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
+        for argument in arguments {
+            let (range, items) = match argument.role {
+                MergeRole::KeysA => (info.keys_a, a),
+                MergeRole::ValuesA => (info.values_a, a),
+                MergeRole::KeysB => (info.keys_b, b),
+                MergeRole::ValuesB => (info.values_b, b),
+                MergeRole::KeysOut => (info.keys_out, a + b),
+                MergeRole::ValuesOut => (info.values_out, a + b),
+                MergeRole::CountA | MergeRole::CountB | MergeRole::Status => continue,
+            };
+            range.check(*argument.role.names(), 4, argument.range.size, Some(items))?;
+        }
+        Ok(())
+    }
+
+    fn group(&self, max_count: u32, alone: bool) -> Group {
+        self.config().group(max_count, alone)
+    }
+
+    fn shares(_group: &Group) -> bool {
+        true
+    }
+
+    fn lay_out<'a>(
+        &'a self,
+        group: Group,
+        jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+        scratch: u64,
+        layout: &mut ScratchLayout,
+    ) -> Result<MergeTable<'a>> {
+        MergeTable::new(self.config(), group, jobs, scratch, layout)
+    }
+
+    fn largest(&self, max_count: u32) -> MergeInfo {
+        largest(max_count)
+    }
+
+    fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {
+        self.config().range_ends(alone)
+    }
+}

@@ -1,0 +1,179 @@
+//! Merges as problems: their requests, and their expected results by the standard library.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use crate::common::items::Counted;
+use crate::common::keys::{Bits, Keys, bytes_of, number};
+use crate::common::problem::{Array, Places, Problem};
+use ash::vk;
+use trommel::{Layout, MergeInfo, Merger, MergerInfo, Request, Result, SOURCE_B, STATUS_COUNT_CLAMPED, ValueType};
+
+/// One merge.
+#[derive(Clone)]
+pub(crate) struct Job<'a> {
+    pub(crate) merger: &'a Merger,
+    /// The keys of A and B, sorted. Their numbers are the maximum counts.
+    pub(crate) keys: [Vec<Bits>; 2],
+    pub(crate) counts: [Counted; 2],
+    pub(crate) status: bool,
+}
+
+/// An item: its sequence (0: A, 1: B) and its index there.
+type Source = (usize, usize);
+
+impl<'a> Job<'a> {
+    /// Sorts the keys of each sequence.
+    pub(crate) fn new(merger: &'a Merger, keys: [Vec<Bits>; 2]) -> Self {
+        let MergerInfo { key, order, .. } = *merger.info();
+        let keys = keys.map(|mut keys| {
+            keys.sort_unstable_by_key(|bits| number(key, order, *bits));
+            keys
+        });
+        Self { merger, keys, counts: [Counted::Host; 2], status: false }
+    }
+
+    pub(crate) fn draw(merger: &'a Merger, keys: Keys, [a, b]: [usize; 2], seed: u64) -> Self {
+        let key = merger.info().key;
+        Self::new(merger, [keys.draw(key, a, seed), keys.draw(key, b, seed + 1)])
+    }
+
+    /// The same merge with its counts in device memory and a status word.
+    pub(crate) fn counted(self, counts: [Counted; 2]) -> Self {
+        Self { counts, status: true, ..self }
+    }
+
+    /// Items of a sequence, or their maximum.
+    fn most(&self, side: usize) -> usize {
+        self.keys[side].len()
+    }
+
+    /// Items of both sequences, or their maximum.
+    pub(crate) fn max(&self) -> u32 {
+        (self.most(0) + self.most(1)) as u32
+    }
+
+    /// The number of items of a sequence that are merged.
+    fn count(&self, side: usize) -> usize {
+        self.counts[side].on_device().map_or(usize::MAX, |count| count as usize).min(self.most(side))
+    }
+
+    fn is_clamped(&self) -> bool {
+        (0..2).any(|side| self.counts[side].on_device().is_some_and(|count| count as usize > self.most(side)))
+    }
+
+    /// The source of each item of the output: a stable sort of A followed by B.
+    fn order(&self) -> Vec<Source> {
+        let MergerInfo { key, order, .. } = *self.merger.info();
+        let mut all: Vec<Source> =
+            (0..2).flat_map(|side| (0..self.count(side)).map(move |index| (side, index))).collect();
+        all.sort_by_key(|(side, index)| number(key, order, self.keys[*side][*index]));
+        all
+    }
+
+    fn value_size(&self) -> usize {
+        self.merger.info().value.size() as usize
+    }
+
+    /// The values of both sequences, different for all items and problems; or the indices of items.
+    fn values(&self, problem: usize) -> [Vec<u8>; 2] {
+        [0, 1].map(|side| {
+            let words = self.most(side) * self.value_size() / 4;
+            let first = match (self.merger.info().value, side) {
+                (ValueType::Index, 0) => 0,
+                (ValueType::Index, _) => SOURCE_B,
+                _ => 0x0100_0000_u32.wrapping_mul(2 * problem as u32 + side as u32 + 1),
+            };
+            (0..words as u32).flat_map(|word| first.wrapping_add(word).to_le_bytes()).collect()
+        })
+    }
+
+    /// The arrays of keys, of values, or of both interleaved, each with the names of A, B and the output.
+    fn columns(&self, problem: usize) -> Vec<Column> {
+        let info = self.merger.info();
+        let (key_size, value_size) = (info.key.size() as usize, self.value_size());
+        let (keys, values) = ([0, 1].map(|side| bytes_of(&self.keys[side], key_size)), self.values(problem));
+        let of_keys = |size, items| Column { roles: ["keys a", "keys b", "keys out"], size, items };
+        if info.layout == Layout::Interleaved {
+            let items = [0, 1].map(|side| {
+                let pairs = keys[side].chunks_exact(key_size).zip(values[side].chunks_exact(value_size));
+                pairs.flat_map(|(key, value)| [key, value].concat()).collect()
+            });
+            return vec![of_keys(key_size + value_size, items)];
+        }
+        let mut columns = vec![of_keys(key_size, keys)];
+        if value_size != 0 {
+            columns.push(Column { roles: ["values a", "values b", "values out"], size: value_size, items: values });
+        }
+        columns
+    }
+
+    /// The info of the merge with its arrays at `places`.
+    pub(crate) fn info(&self, places: &Places) -> MergeInfo {
+        MergeInfo {
+            count_a: places.count("count a", self.most(0) as u32),
+            count_b: places.count("count b", self.most(1) as u32),
+            keys_a: places.range("keys a"),
+            values_a: places.range("values a"),
+            keys_b: places.range("keys b"),
+            values_b: places.range("values b"),
+            keys_out: places.range("keys out"),
+            values_out: places.range("values out"),
+            scratch: places.scratch,
+            status: places.address("status"),
+            timestamps: None,
+        }
+    }
+}
+
+/// The items of both sequences in one array each, and in the output.
+struct Column {
+    roles: [&'static str; 3],
+    /// Size of an item, in bytes.
+    size: usize,
+    items: [Vec<u8>; 2],
+}
+
+impl Column {
+    fn inputs(&self) -> impl Iterator<Item = Array> {
+        (0..2).map(|side| Array::input(self.roles[side], self.size, self.items[side].clone()))
+    }
+
+    fn output(&self, order: &[Source]) -> Array {
+        let room = self.items[0].len() + self.items[1].len();
+        let mut array = Array::input(self.roles[2], self.size, vec![0xcd; room]);
+        for (target, (side, index)) in array.expected.chunks_exact_mut(self.size).zip(order) {
+            target.copy_from_slice(&self.items[*side][index * self.size..][..self.size]);
+        }
+        array
+    }
+}
+
+impl Problem for Job<'_> {
+    fn arrays(&self, index: usize) -> Vec<Array> {
+        let (info, order) = (self.merger.info(), self.order());
+        let mut all = Vec::new();
+        for (nth, column) in self.columns(index).iter().enumerate() {
+            let is_read = nth == 0 || info.value != ValueType::Index;
+            let is_written = nth == 1 || !info.drop_keys;
+            all.extend(column.inputs().filter(|_| is_read));
+            all.extend(is_written.then(|| column.output(&order)));
+        }
+        let roles = ["count a", "count b"];
+        all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));
+        all.extend(self.status.then(|| Array::status(if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 })));
+        all
+    }
+
+    fn scratch_size(&self) -> u64 {
+        self.merger.scratch_size(self.max()).expect("counts are small")
+    }
+
+    fn request(&self, places: &Places) -> Request<'_> {
+        Request::Merge(self.merger, self.info(places))
+    }
+
+    unsafe fn record(&self, commands: vk::CommandBuffer, places: &Places) -> Result<()> {
+        // SAFETY: as the caller's.
+        unsafe { self.merger.cmd_merge(commands, &self.info(places)) }
+    }
+}

@@ -1,0 +1,89 @@
+//! Invalid mergers and merges: their error messages, and that nothing has been recorded.
+
+use crate::Case;
+use crate::common::arena::{Arena, Poison, Together};
+use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::items::Counted;
+use crate::common::keys::Keys;
+use ash::vk;
+use trommel::{Count, KeyType, MergeInfo, Merger, MergerInfo, Range};
+
+/// Checks the error messages, and that nothing has been recorded.
+pub(crate) fn refusals() {
+    let context = context(Setup::Native);
+    let narrow = MergerInfo { key: KeyType::U8, ..MergerInfo::keys() };
+    let refused = Merger::new(context.device(), &narrow).map(drop).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("keyType is malformed: keys narrower than a word are not merged".into()));
+
+    // With tiny tiles, few items take two dispatches: only these need scratch.
+    let case = Case::new(Setup::Folded, &MergerInfo { max_count: 100_000, ..MergerInfo::pairs() });
+    let n = case.tile()[1];
+    let jobs = [case.draw(Keys::Random, [n, n], 1).counted([Counted::Device(5), Counted::Host])];
+    let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(1));
+    let info = jobs[0].info(&arena.places[0]);
+    let (bytes, all) = (4 * n as u64, 8 * n as u64);
+    let required = case.merger.scratch_size(2 * n as u32).expect("few");
+    let moved = |range: Range, by: u64| Range { address: range.address + by, ..range };
+    let expected: Vec<(MergeInfo, String)> = vec![
+        (
+            MergeInfo { count_a: Count::host(99_999), count_b: Count::host(2), ..info },
+            "countA.max + countB.max 100001 > 100000, the merger's maxCount".into(),
+        ),
+        (
+            MergeInfo { count_a: Count::host(u32::MAX), count_b: Count::host(1), ..info },
+            "countA.max + countB.max 4294967296 > 4294967295, a 32-bit count".into(),
+        ),
+        (
+            MergeInfo { count_a: Count::device(info.status + 2, 5), ..info },
+            format!("countA.address {:#x} is not a multiple of 4", info.status + 2),
+        ),
+        (
+            MergeInfo { count_b: Count::device(info.status + 1, 5), ..info },
+            format!("countB.address {:#x} is not a multiple of 4", info.status + 1),
+        ),
+        (
+            MergeInfo { status: info.status + 1, ..info },
+            format!("status {:#x} is not a multiple of 4", info.status + 1),
+        ),
+        (MergeInfo { keys_a: Range::NONE, ..info }, "keysA.address is null".into()),
+        (
+            MergeInfo { keys_b: Range { size: bytes - 1, ..info.keys_b }, ..info },
+            format!("keysB.size {} < {bytes} required for maxCount {n}", bytes - 1),
+        ),
+        (
+            MergeInfo { values_a: moved(info.values_a, 2), ..info },
+            format!("valuesA.address {:#x} is not a multiple of 4", info.values_a.address + 2),
+        ),
+        (MergeInfo { values_b: Range::NONE, ..info }, "valuesB.address is null".into()),
+        (
+            MergeInfo { keys_out: Range { size: all - 4, ..info.keys_out }, ..info },
+            format!("keysOut.size {} < {all} required for maxCount {}", all - 4, 2 * n),
+        ),
+        (MergeInfo { values_out: Range::NONE, ..info }, "valuesOut.address is null".into()),
+        (MergeInfo { keys_out: moved(info.values_out, 4), ..info }, "keysOut and valuesOut overlap".into()),
+        (
+            MergeInfo { count_a: Count::host(1), count_b: Count::host(1), keys_out: info.keys_a, ..info },
+            "keysA and keysOut overlap".into(),
+        ),
+        (MergeInfo { status: info.count_a.address, ..info }, "countA and status overlap".into()),
+        (MergeInfo { status: info.keys_b.address, ..info }, "keysB and status overlap".into()),
+        (
+            MergeInfo { scratch: trommel::Scratch { size: required - 1, ..info.scratch }, ..info },
+            format!("scratch.size {} < {required} required for maxCount {}", required - 1, 2 * n),
+        ),
+    ];
+    let run = case.context.run(|commands| {
+        for (info, text) in &expected {
+            // SAFETY: the command buffer is recording; what is refused is not recorded.
+            let refused = unsafe { case.merger.cmd_merge(commands, info) };
+            assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
+        }
+        // SAFETY: as above.
+        let refused = unsafe { case.merger.cmd_merge(vk::CommandBuffer::null(), &info) };
+        assert_eq!(refused.map_err(|error| error.to_string()), Err("commandBuffer is null".into()));
+        Ok(())
+    });
+    run.expect("an empty command buffer is submitted");
+    arena.check_untouched();
+    assert_silence(&case.context);
+}

@@ -1,0 +1,209 @@
+//! Merges of any format, any counts and any keys.
+
+use crate::common::arena::{Arena, Poison, Together};
+use crate::common::contexts::assert_silence;
+use crate::common::items::Counted;
+use crate::common::keys::{Bits, Keys};
+use crate::common::{brief, full, very_brief};
+use crate::problem::Job;
+use crate::{Case, SETUPS};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeSet;
+use trommel::{KeyType, Layout, MergerInfo, Order, ValueType};
+
+/// Key types of at least a word.
+const KEYS: [KeyType; 9] = [
+    KeyType::U32,
+    KeyType::I64,
+    KeyType::F32,
+    KeyType::U64,
+    KeyType::U32x3,
+    KeyType::F64,
+    KeyType::I32,
+    KeyType::U32x4,
+    KeyType::U32x2,
+];
+
+/// Values, layouts, and whether keys are dropped.
+const ITEMS: [MergerInfo; 9] = {
+    const fn separate(value: ValueType) -> MergerInfo {
+        MergerInfo { value, ..MergerInfo::keys() }
+    }
+    [
+        MergerInfo::keys(),
+        MergerInfo::pairs(),
+        separate(ValueType::Bytes(8)),
+        MergerInfo { layout: Layout::Interleaved, ..MergerInfo::pairs() },
+        separate(ValueType::Index),
+        MergerInfo { drop_keys: true, ..separate(ValueType::Index) },
+        MergerInfo { layout: Layout::Interleaved, ..separate(ValueType::Bytes(16)) },
+        separate(ValueType::Bytes(36)),
+        MergerInfo { drop_keys: true, ..MergerInfo::pairs() },
+    ]
+};
+
+/// Whether a case runs: all of them on one driver, and a few where pipelines are created slowly.
+fn in_rotation(index: usize) -> bool {
+    let one_of = if very_brief() { 14 } else { 7 };
+    full() || !brief() || index % one_of == 3
+}
+
+/// Each key type with each kind of items, in either order: equal keys keep their order, A's before B's.
+pub(crate) fn every_format() {
+    let kinds =
+        KEYS.into_iter().enumerate().flat_map(|key| ITEMS.into_iter().enumerate().map(move |items| (key, items)));
+    for (nth, ((k, key), (i, items))) in kinds.enumerate() {
+        // Pairwise: each key type and each kind of items occurs in both setups and in both orders.
+        let is_chosen = full() || (k + i).is_multiple_of(3) || i < 2 && k < 6;
+        if !is_chosen || !in_rotation(nth) {
+            continue;
+        }
+        let order = [Order::Ascending, Order::Descending][(k + i / 2) % 2];
+        let case = Case::new(SETUPS[(nth + k) % 2], &MergerInfo { key, order, ..items });
+        let [tile, fused] = case.tile();
+        let jobs = [
+            case.draw(Keys::Random, [2 * tile + 7, tile + 5], 1),
+            case.draw(Keys::Constant, [tile / 2, tile], 2),
+            case.draw(Keys::Special, [tile + 1, tile], 3),
+            // Beyond the largest fused merge, in the setup with tiny tiles.
+            case.draw(Keys::LowEntropy, [fused.min(4 * tile) + 3, 2 * tile], 4),
+        ];
+        case.merge(&jobs, Together::Singles, nth as u64);
+        assert_silence(&case.context);
+    }
+}
+
+/// Counts around tiles, powers of two and the end of fused merges, in one sequence or in both.
+pub(crate) fn sizes() {
+    for (setup, info) in SETUPS.into_iter().zip([MergerInfo::pairs(), MergerInfo::keys()]) {
+        let case = Case::new(setup, &info);
+        let [tile, fused] = case.tile();
+        let ends = [tile, 2 * tile, fused.min(1 << 14)].into_iter().chain((0..=11).map(|k| 1 << k));
+        let sizes: BTreeSet<usize> = ends.flat_map(|end| end - 1..=end + 1).collect();
+        let mut jobs = Vec::new();
+        for n in sizes {
+            let seed = n as u64;
+            jobs.push(case.draw(Keys::Random, [n / 2, n - n / 2], seed));
+            if n < 3 * tile {
+                jobs.push(case.draw(Keys::Random, [n, 0], seed));
+                jobs.push(case.draw(Keys::Random, [0, n], seed));
+                jobs.push(case.draw(Keys::LowEntropy, [n, 1], seed));
+            }
+        }
+        case.merge(&jobs, Together::Singles, 1);
+        assert_silence(&case.context);
+    }
+}
+
+/// All of A before B and the reverse, alternating keys, runs of either, one sequence in a gap of the other, and a few
+/// items in a large sequence.
+pub(crate) fn skewed_sequences() {
+    for (setup, info) in SETUPS.into_iter().zip([MergerInfo::keys(), MergerInfo::pairs()]) {
+        let case = Case::new(setup, &info);
+        let n = 5 * case.tile()[0] + 3;
+        let keys = |from: usize, step: usize| (0..n).map(|i| (from + i * step) as Bits).collect::<Vec<_>>();
+        let runs = |first: usize| (0..n).map(|i| (i / 100 * 200 + i % 100 + first) as Bits).collect::<Vec<_>>();
+        let gap = (0..n).map(|i| (i + if i < n / 2 { 0 } else { 1_000_000 }) as Bits).collect::<Vec<_>>();
+        let few = |count: usize| (0..count).map(|i| (i * 2 * n / count) as Bits).collect::<Vec<_>>();
+        let jobs = [
+            [keys(0, 1), keys(n, 1)],
+            [keys(n, 1), keys(0, 1)],
+            [keys(0, 2), keys(1, 2)],
+            [runs(0), runs(100)],
+            [gap.clone(), keys(500_000, 1)],
+            [keys(500_000, 1), gap],
+            [vec![7; n], vec![7; n]],
+            [vec![7; n], keys(0, 1)],
+            [keys(0, 2), few(n / 100)],
+            [few(3), keys(0, 2)],
+        ];
+        let jobs = jobs.map(|keys| Job::new(&case.merger, keys));
+        case.merge(&jobs, Together::Singles, 2);
+        assert_silence(&case.context);
+    }
+}
+
+/// Every kind of keys, also the largest and the smallest ones.
+pub(crate) fn all_distributions() {
+    for (i, setup) in SETUPS.into_iter().enumerate() {
+        let case = Case::new(setup, &MergerInfo { key: KeyType::F64, ..MergerInfo::pairs() });
+        let n = case.tile()[0];
+        let jobs: Vec<_> = Keys::ALL.iter().map(|keys| case.draw(*keys, [2 * n + 1, n + 9 * i], 5)).collect();
+        case.merge(&jobs, Together::Singles, 3);
+        assert_silence(&case.context);
+    }
+}
+
+/// Device counts of either sequence or both, below, at and above the maximum, and zero. Clamped counts are flagged, and
+/// nothing past the counts is written.
+pub(crate) fn counts_on_the_device() {
+    for (setup, info) in SETUPS.into_iter().zip([MergerInfo::keys(), MergerInfo::pairs()]) {
+        let case = Case::new(setup, &info);
+        let n = 2 * case.tile()[0] + 5;
+        let most = n as u32;
+        let device = |count| Counted::Device(count);
+        let mut jobs = Vec::new();
+        for count in [0, 1, most / 3, most - 1, most, most + 1, u32::MAX] {
+            for counts in [[device(count), Counted::Host], [Counted::Host, device(count)], [device(count); 2]] {
+                jobs.push(case.draw(Keys::Random, [n, n], 6).counted(counts));
+            }
+        }
+        jobs.push(case.draw(Keys::Random, [n, 0], 7).counted([device(most), device(1)]));
+        jobs.push(case.draw(Keys::Random, [0, 0], 8).counted([device(0), Counted::Host]));
+        jobs.push(Job { status: true, ..case.draw(Keys::Random, [0, 0], 8) });
+        jobs.push(case.draw(Keys::Random, [0, 0], 8));
+        for together in [Together::Singles, Together::Batch] {
+            case.merge(&jobs, together, 4);
+        }
+        assert_silence(&case.context);
+    }
+}
+
+/// Both sequences may be the same memory, or parts of one array.
+pub(crate) fn sequences_that_overlap() {
+    let case = Case::new(SETUPS[1], &MergerInfo::pairs());
+    let n = 3 * case.tile()[0];
+    let job = case.draw(Keys::LowEntropy, [n, n], 9);
+    let twice = Job { keys: [job.keys[0].clone(), job.keys[0].clone()], ..job };
+    let arena = Arena::new(&case.context, std::slice::from_ref(&twice), Together::Singles, Poison::Random(9));
+    let info = twice.info(&arena.places[0]);
+    // The arrays of B stay in the arena, unused: values of A and B differ there, so only keys are compared.
+    let shared = trommel::MergeInfo { keys_b: info.keys_a, ..info };
+    // SAFETY: the command buffer is recording; the arena outlives its execution.
+    case.context.run(|commands| unsafe { case.merger.cmd_merge(commands, &shared) }).expect("the merge is valid");
+    arena.check();
+    assert_silence(&case.context);
+}
+
+/// Random counts, keys and formats.
+pub(crate) fn random_merges() {
+    let cases = if full() {
+        200
+    } else if brief() {
+        2
+    } else {
+        8
+    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    // Three formats, so that few pipelines are created.
+    let kinds = [
+        MergerInfo { key: KeyType::I64, ..ITEMS[1] },
+        MergerInfo { key: KeyType::F32, order: Order::Descending, ..ITEMS[0] },
+        ITEMS[3],
+    ];
+    let drawn = (0..2usize, 0..kinds.len(), 0..Keys::ALL.len(), any::<[u32; 4]>(), any::<u64>());
+    let ran = runner.run(&drawn, |(setup, kind, keys, [a, b, of_a, of_b], seed)| {
+        let case = Case::new(SETUPS[setup], &kinds[kind]);
+        let most = 6 * case.tile()[0] as u32;
+        let (a, b) = (a % most, b % most);
+        let counts = [Counted::Device(of_a % (a + a / 4 + 2)), Counted::Device(of_b % (b + b / 4 + 2))];
+        let job = case.draw(Keys::ALL[keys], [a as usize, b as usize], seed / 2);
+        let jobs = [job.clone(), job.counted(counts)];
+        case.merge(&jobs, [Together::Singles, Together::Batch][seed as usize % 2], seed);
+        assert_silence(&case.context);
+        Ok(())
+    });
+    ran.unwrap_or_else(|failure| panic!("{failure}"));
+}
