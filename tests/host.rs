@@ -1,9 +1,9 @@
-//! Sorts and splits of host memory in one call, against the standard library's stable sort.
+//! Sorts, splits and merges of host memory in one call, against the standard library's stable sort.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 use trommel::Error;
-use trommel::host::{Buckets, Context, sort, sort_pairs, split, split_pairs};
+use trommel::host::{Buckets, Context, merge, merge_pairs, sort, sort_pairs, split, split_pairs};
 
 const COUNT: usize = 5000;
 
@@ -35,7 +35,7 @@ fn check(context: &Context, by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize
 
 /// Uses the context that is kept until the process ends.
 #[test]
-fn one_call_sorts_and_splits() {
+fn one_call_sorts_splits_and_merges() {
     let (mut keys, mut values) = (vec![3, 1, 2], vec![30, 10, 20]);
     sort(&mut keys).unwrap();
     assert_eq!(keys, [1, 2, 3]);
@@ -47,6 +47,9 @@ fn one_call_sorts_and_splits() {
     assert_eq!(keys, [2, 1, 3]);
     assert_eq!(split_pairs(&mut keys, &mut values, Buckets::Splitters(&[2])), Ok(vec![0, 1, 3]));
     assert_eq!((keys, values), (vec![1, 2, 3], vec![20, 10, 30]));
+    assert_eq!(merge(&[1, 3, 5], &[2, 3]), Ok(vec![1, 2, 3, 3, 5]));
+    let pairs = merge_pairs((&[1, 3], &[10, 30]), (&[1, 2, 3], &[11, 21, 31]));
+    assert_eq!(pairs, Ok((vec![1, 1, 2, 3, 3], vec![10, 11, 21, 30, 31])));
 }
 
 #[test]
@@ -118,4 +121,26 @@ fn what_cannot_be_split_is_refused_and_left_as_it_was() {
         refused(4, Buckets::Ids { buckets: 2, ids: &[0, 1, 0] }),
         Error::TooSmall { argument: "bucketIds.size", .. }
     ));
+}
+
+#[test]
+fn sequences_are_merged_and_values_go_with_their_keys() {
+    let context = Context::new().unwrap();
+    // Few different keys: equal ones are in both sequences.
+    let sorted = |from: u32, count: u32| {
+        let mut keys: Vec<u32> = (0..count).map(|i| (i + from).wrapping_mul(0x9e37_79b9) >> 24).collect();
+        keys.sort_unstable();
+        keys
+    };
+    let (a, b) = (sorted(1, 3000), sorted(7, 2000));
+    let (values_a, values_b): (Vec<u32>, Vec<u32>) = ((0..3000).collect(), (3000..5000).collect());
+    let mut expected: Vec<(u32, u32)> = [&a[..], &b].concat().into_iter().zip(0..).collect();
+    expected.sort_by_key(|(key, _)| *key);
+    let (keys, values): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
+    assert_eq!(context.merge(&a, &b), Ok(keys.clone()));
+    assert_eq!(context.merge_pairs((&a, &values_a), (&b, &values_b)), Ok((keys, values)));
+    assert_eq!(context.merge(&[], &b), Ok(b.clone()));
+    assert_eq!(context.merge_pairs((&[], &[]), (&[], &[])), Ok((vec![], vec![])));
+    let refused = context.merge_pairs((&a, &values_a[1..]), (&b, &values_b)).unwrap_err();
+    assert!(matches!(refused, Error::TooSmall { argument: "valuesA.size", .. }));
 }

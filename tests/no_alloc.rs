@@ -10,8 +10,8 @@ use std::sync::Barrier;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, KeyType, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo, Strategy, ValueType,
-    batch_scratch_size, cmd_batch,
+    Count, KeyType, MergeInfo, Merger, MergerInfo, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo,
+    Strategy, ValueType, batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -203,6 +203,39 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
         });
         let requests: Vec<_> = infos.iter().copied().chain(tiny).map(|info| Request::Sort(&sorter, info)).collect();
         record_together(&context, &requests, &format!("a batch, {kind:?}"))?;
+    }
+    assert!(context.messages().is_empty());
+    Ok(())
+}
+
+/// Merges with one pass and with two, alone and together.
+#[test]
+fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
+    const MOST: u32 = 100_000;
+    let context = Context::new()?;
+    let merger = Merger::new(context.device(), &MergerInfo::keys().batches())?;
+    let inputs = context.upload(&vec![1u32; MOST as usize])?;
+    let outputs = context.upload(&vec![2u32; 3 * MOST as usize])?;
+    let count = context.upload(&[50u32])?;
+    let merge = |(most, index): (u32, u64)| MergeInfo {
+        count_a: Count::device(count.address(), most),
+        count_b: Count::host(most / 2),
+        keys_a: inputs.range(),
+        keys_b: inputs.range(),
+        keys_out: trommel::Range::new(outputs.address() + u64::from(MOST) * 6 * index, u64::from(MOST) * 6),
+        ..MergeInfo::default()
+    };
+    let merges = [(MOST, 0), (100, 1)].map(merge);
+    record_together(&context, &merges.map(|info| Request::Merge(&merger, info)), "a batch of merges")?;
+    for merge in merges {
+        let scratch = context.buffer(merger.scratch_size(merge.count_a.max + merge.count_b.max)?)?;
+        let merge = MergeInfo { scratch: scratch.scratch(), ..merge };
+        context.run(|commands| {
+            // SAFETY: everything is valid and lives until it has run.
+            let result = || unsafe { merger.cmd_merge(commands, &merge) };
+            assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0, "{merge:?}");
+            Ok(())
+        })?;
     }
     assert!(context.messages().is_empty());
     Ok(())

@@ -126,6 +126,16 @@ fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
     splitter
 }
 
+fn merger(device: TrmDevice) -> TrmMerger {
+    let flags = TRM_MERGER_CREATE_BATCHES_BIT;
+    // SAFETY: numbers and pointers.
+    let info = TrmMergerCreateInfo { flags, ..unsafe { begun(TrmStructureType::MergerCreateInfo) } };
+    let mut merger = ptr::null_mut();
+    // SAFETY: everything is valid.
+    unsafe { assert_eq!(trmCreateMerger(device, &info, &mut merger), 0) };
+    merger
+}
+
 /// Scratch that suffices for every request.
 fn scratch() -> TrmScratch {
     TrmScratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 }
@@ -164,6 +174,21 @@ fn split(splitter: TrmSplitter, index: u64, count: u32) -> TrmSplitInfo {
         command_items: 64,
         // SAFETY: numbers and pointers.
         ..unsafe { begun(TrmStructureType::SplitInfo) }
+    }
+}
+
+fn merge(merger: TrmMerger, index: u64, count: u32) -> TrmMergeInfo {
+    let array = |nth: u64| TrmRange { address: (1 + 8 * index + nth) << 30, size: 1 << 30 };
+    TrmMergeInfo {
+        merger,
+        count_a: TrmCount { max: count, address: array(2).address },
+        count_b: TrmCount { max: count, address: 0 },
+        keys_a: array(0),
+        keys_b: array(1),
+        keys_out: array(4),
+        status: array(3).address,
+        // SAFETY: numbers and pointers.
+        ..unsafe { begun(TrmStructureType::MergeInfo) }
     }
 }
 
@@ -206,6 +231,13 @@ fn one_request_records_on_a_small_stack() {
             assert_small(&format!("a split of {count} keys into {buckets} buckets"), call);
         }
     }
+    let merger = merger(device);
+    for count in [1000, 1 << 24] {
+        let info = TrmMergeInfo { scratch: scratch(), timestamps, ..merge(merger, 0, count) };
+        // SAFETY: everything is valid.
+        let call = || unsafe { trmCmdMerge(fake::command_buffer(), merger, &info) };
+        assert_small(&format!("a merge of twice {count} keys"), call);
+    }
 }
 
 /// More groups than are recorded side by side, all different, with segments among them; and more arrays than one
@@ -233,9 +265,12 @@ fn batches_record_on_small_stacks() {
     let splits: Vec<_> =
         splitters.iter().flat_map(|splitter| counts[1..].iter().map(|count| (*splitter, *count))).collect();
     let splits: Vec<_> = splits.into_iter().map(|(splitter, count)| split(splitter, next_index(), count)).collect();
-    let infos: Vec<_> = sorts.iter().map(header).chain(splits.iter().map(header)).collect();
-    assert_eq!(infos.len(), 40);
-    assert_small_batch("40 groups", &infos);
+    let merger = merger(device);
+    let merges = counts.map(|count| merge(merger, next_index(), count));
+    let infos = sorts.iter().map(header).chain(splits.iter().map(header)).chain(merges.iter().map(header));
+    let infos: Vec<_> = infos.collect();
+    assert_eq!(infos.len(), 44);
+    assert_small_batch("44 groups", &infos);
 
     let shuffled: Vec<_> = (0..1000).map(|index| sort(sorters[1], index * 617 % 1000, 1 + index as u32, 0)).collect();
     assert_small_batch("1000 sorts in no order", &shuffled.iter().map(header).collect::<Vec<_>>());

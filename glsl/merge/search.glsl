@@ -55,7 +55,8 @@ void search_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts c
     barrier();
     while (sh_low[0] < sh_high[0] || sh_low[1] < sh_high[1]) {
         uint low = sh_low[side];
-        uint items = sh_high[side] - low;
+        // Bounds cross only in sequences that are not sorted.
+        uint items = max(sh_high[side], low) - low;
         // All threads have read the bounds before one changes them.
         barrier();
         // Fits 32 bits: thread < HALF.

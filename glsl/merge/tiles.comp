@@ -203,7 +203,9 @@ OutputTile find_tile(uint p, uint index, Counts counts) {
     tile.first_a = co_ranks.v[index];
     uint end_a = tile.items == count - tile.first ? counts.a : co_ranks.v[index + 1];
 #endif
-    tile.items_a = end_a - tile.first_a;
+    // Co-ranks of sequences that are not sorted may decrease, or increase by more than a tile. Clamped, they still name
+    // items of both sequences.
+    tile.items_a = min(max(end_a, tile.first_a) - tile.first_a, tile.items);
     tile.first_b = tile.first - tile.first_a;
     return tile;
 }

@@ -1,7 +1,7 @@
 //! Arithmetic of merge sorts: numbers of levels, runs, windows and workgroups. glsl/merge/windows.glsl computes the
 //! same.
 
-#![cfg_attr(not(feature = "sort"), allow(dead_code, reason = "radix knows merge sorts, too"))]
+#![cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
 
 use crate::tuning::{SizedMerge, SmallShape};
 

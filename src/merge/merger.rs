@@ -8,8 +8,8 @@ use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 
-/// The parameters of one merge. Both sequences are sorted in the order of the merger. If one is not, the output is a
-/// permutation of the items in an undefined order.
+/// The parameters of one merge. Both sequences are sorted in the order of the merger. If one is not, the content of the
+/// outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.

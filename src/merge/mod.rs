@@ -25,6 +25,8 @@ mod merger;
 mod plan;
 #[cfg(feature = "merge")]
 mod planner;
+#[cfg(all(test, feature = "merge"))]
+mod tests;
 
 pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]

@@ -57,9 +57,9 @@ enum Command {
 }
 
 /// A plan, and the exact bytes of each of its resources.
-struct Truth<'a> {
-    plan: &'a Plan<'a>,
-    resources: Vec<Rc<[Range]>>,
+pub(crate) struct Truth<'a> {
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) resources: Vec<Rc<[Range]>>,
 }
 
 /// The caller's arrays lie apart, where a resource is the smallest range around them.
@@ -186,7 +186,8 @@ fn weaken(commands: &[Command], i: usize, source_less: Stage, target_less: Stage
     weaker
 }
 
-fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
+/// Checks that the plans have every barrier they need, and no other.
+pub(crate) fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
     let commands = List::of(truths, plans);
     assert_eq!(unprotected(&commands).next(), None, "missing barriers in {commands:#?}");
     for (i, command) in commands.iter().enumerate() {

@@ -10,7 +10,7 @@ mod checks;
 mod contexts;
 #[cfg(feature = "host")]
 mod declarations;
-mod hazards;
+pub(crate) mod hazards;
 #[cfg(feature = "host")]
 mod kernels;
 #[cfg(feature = "host")]
@@ -19,10 +19,10 @@ mod look_back;
 mod merges;
 mod plans;
 mod primitives;
-mod problems;
+pub(crate) mod problems;
 #[cfg(feature = "host")]
 mod recording;
 #[cfg(feature = "host")]
 mod segments;
 #[cfg(feature = "host")]
-mod twins;
+pub(crate) mod twins;

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// Address of the scratch, which does not exist.
-pub(super) const SCRATCH: u64 = 0x10_0000_0000;
+pub(crate) const SCRATCH: u64 = 0x10_0000_0000;
 
-pub(super) const NVIDIA: DeviceFacts = DeviceFacts {
+pub(crate) const NVIDIA: DeviceFacts = DeviceFacts {
     vendor_id: 0x10de,
     is_cpu: false,
     compute_only: true,
@@ -31,7 +31,7 @@ pub(super) const NVIDIA: DeviceFacts = DeviceFacts {
 };
 
 /// Devices of different make, by name.
-pub(super) fn devices() -> Vec<(&'static str, DeviceFacts)> {
+pub(crate) fn devices() -> Vec<(&'static str, DeviceFacts)> {
     let cpu = |lanes, max_invocations, max_subgroups| DeviceFacts {
         vendor_id: 0x10005,
         is_cpu: true,

@@ -18,7 +18,7 @@ pub(super) fn address(of: Address) -> u64 {
 }
 
 /// Words that look random, the same for the same seed.
-pub(super) fn noise(seed: u64, words: usize) -> Vec<u32> {
+pub(crate) fn noise(seed: u64, words: usize) -> Vec<u32> {
     let mut state = seed | 1;
     let draw = |_| {
         state ^= state << 13;

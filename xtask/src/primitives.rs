@@ -43,6 +43,10 @@ const SHARED: &[&str] = &[
     "xtask/src",
 ];
 
+/// Primitives with folders that others build on: sorts merge runs. Elsewhere, such a name may mean the folder or the
+/// verb. Only the names of the handle and of public types are the primitive's own.
+const ROOMS: &[&str] = &["merge"];
+
 /// Tests below [`SHARED`].
 const TESTS: &[&str] =
     &["src/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
@@ -61,7 +65,7 @@ const COMPARING: &[&str] = &["bench/src", "fuzz/src"];
 #[derive(Debug)]
 struct Primitive {
     name: String,
-    /// The name and the handle's name, in lower case.
+    /// The name, unless it is one of [`ROOMS`], and the handle's name, in lower case.
     words: Vec<String>,
     /// Public names in Rust and C.
     declared: BTreeSet<String>,
@@ -137,7 +141,8 @@ impl Primitive {
             let source = fs::read_to_string(&path)?;
             declared.extend(source.lines().filter_map(declaration).map(str::to_owned));
         }
-        Ok(Self { words: vec![name.clone(), handle], name, declared })
+        let words = if ROOMS.contains(&name.as_str()) { vec![handle] } else { vec![name.clone(), handle] };
+        Ok(Self { words, name, declared })
     }
 
     /// Whether a file is of this primitive.
@@ -145,15 +150,15 @@ impl Primitive {
         Path::new(file).iter().any(|part| Path::new(part).file_stem().is_some_and(|stem| stem == self.name.as_str()))
     }
 
-    /// Whether code of a folder names this primitive. Methods of the standard library, such as `.split_at()`, are not
-    /// its names.
-    fn is_named_in(&self, code: &str, folder: &Folder) -> bool {
-        let is_own = |word: &str| self.words.iter().any(|own| word == own || word.strip_suffix('s') == Some(own));
+    /// Whether code of a folder names this primitive by one of these words or by a declared name. Methods of the standard
+    /// library, such as `.split_at()`, are not its names.
+    fn is_named_in(&self, names: &[String], code: &str, folder: &Folder) -> bool {
+        let is_own = |word: &str| names.iter().any(|own| word == own || word.strip_suffix('s') == Some(own));
         identifiers(code).any(|(before, identifier)| {
             // A function of the name is a verb.
             let is_verb = identifier == self.name && code[before.len() + identifier.len()..].starts_with('(');
             let is_method = (before.ends_with('.') || before.ends_with("env::"))
-                && self.words.iter().any(|own| identifier.starts_with(own.as_str()));
+                && names.iter().any(|own| identifier.starts_with(own.as_str()));
             let named = || !is_verb && !is_method && words(identifier).iter().any(|word| is_own(word));
             self.declared.contains(identifier) || named() && !folder.owns(identifier)
         })
@@ -174,10 +179,13 @@ impl Primitive {
                 folders.insert(parent.to_owned(), Folder::read(parent)?);
             }
             let folder = &folders[parent];
+            // A list has the primitive, whatever else its name may mean.
+            let listed = [&self.words[..], std::slice::from_ref(&self.name)].concat();
+            let names = if LISTS.contains(&file.as_str()) { &listed } else { &self.words };
             let source = fs::read_to_string(&path).with_context(|| file.clone())?;
             let code = source.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
             for (index, line) in code.lines().enumerate() {
-                if self.is_named_in(without_comment(line, &file), folder) {
+                if self.is_named_in(names, without_comment(line, &file), folder) {
                     mentions.push(Mention { file: file.clone(), number: index + 1, line: line.trim().to_owned() });
                 }
             }
@@ -336,10 +344,10 @@ mod tests {
             "BucketFunction",
             "by_splits",
         ] {
-            assert!(split.is_named_in(code, &Folder::default()), "{code} and {:?}", split.declared);
+            assert!(split.is_named_in(&split.words, code, &Folder::default()), "{code} and {:?}", split.declared);
         }
         for code in ["line.split_once(':')", "splitmix64", "is_sorted", "Sorter", "text.split(' ')", "fn sort("] {
-            assert!(!split.is_named_in(code, &Folder::default()), "{code}");
+            assert!(!split.is_named_in(&split.words, code, &Folder::default()), "{code}");
         }
         assert!(split.owns("src/split/mod.rs") && split.owns("fuzz/src/split.rs") && !split.owns("src/core/plan.rs"));
         assert_eq!(words("TrmSplitInfo"), ["trm", "split", "info"]);
@@ -358,7 +366,7 @@ mod tests {
             ("    sort_by_digit(keys, digit);", &radix),
             ("merge_sort_run   sort_run.comp", &merge),
         ] {
-            assert!(!sort.is_named_in(code, folder), "{code} and {folder:?}");
+            assert!(!sort.is_named_in(&sort.words, code, folder), "{code} and {folder:?}");
         }
         for code in [
             "use crate::sort::Sorting;",
@@ -372,7 +380,7 @@ mod tests {
             "pub sort_keys: ItemShapes,",
             "sort_run();",
         ] {
-            assert!([&radix, &host].iter().all(|folder| sort.is_named_in(code, folder)), "{code}");
+            assert!([&radix, &host].iter().all(|folder| sort.is_named_in(&sort.words, code, folder)), "{code}");
         }
         assert_eq!(function("    pub(crate) const fn sort_shapes<T>(&self) {"), Some("sort_shapes"));
         assert_eq!(function("void sort_tile("), Some("sort_tile"));

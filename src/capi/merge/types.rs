@@ -65,8 +65,8 @@ pub struct TrmMergerCreateInfo {
     pub reserved: u32,
 }
 
-/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the output is a
-/// permutation of the items in an undefined order.
+/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the content of the
+/// outputs is undefined. Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {

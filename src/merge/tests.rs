@@ -1,0 +1,191 @@
+//! Tests of plans without a device, and of each kernel on the device that the environment selects.
+
+#[cfg(feature = "host")]
+mod kernels;
+
+use super::format::Format;
+use super::plan::MergeTable;
+use super::planner::{Config, MergeRole, Merges, arguments};
+use super::{MergeInfo, MergerInfo};
+use crate::core::plan::{Plan, Resource};
+use crate::core::scratch::Layout as ScratchLayout;
+use crate::tests::hazards::{Truth, check};
+use crate::tests::problems::{NVIDIA, SCRATCH, devices};
+use crate::tuning::Profile;
+use crate::{Count, KeyType, Layout, Order, Range, ValueType};
+use std::rc::Rc;
+
+/// Formats with each of: no values, values, interleaved items, indices, dropped keys.
+fn formats() -> [MergerInfo; 6] {
+    let keys = MergerInfo::keys();
+    [
+        keys,
+        MergerInfo::pairs(),
+        MergerInfo { key: KeyType::U64, value: ValueType::Bytes(16), layout: Layout::Interleaved, ..keys },
+        MergerInfo { key: KeyType::F64, order: Order::Descending, value: ValueType::Index, ..keys },
+        MergerInfo { key: KeyType::U32x4, value: ValueType::Bytes(36), ..keys },
+        MergerInfo { key: KeyType::I32, value: ValueType::Index, drop_keys: true, ..keys },
+    ]
+}
+
+/// Hands out ranges one after the other, with gaps.
+struct Addresses(u64);
+
+impl Addresses {
+    fn range(&mut self, size: u64) -> Range {
+        let address = self.0;
+        self.0 += size.next_multiple_of(256) + 256;
+        Range::new(address, size)
+    }
+
+    /// A merge with arrays of its own.
+    fn merge(&mut self, format: &Format, [a, b]: [u32; 2], on_device: bool, status: bool) -> MergeInfo {
+        let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
+        let (count_a, count_b) = (u64::from(a), u64::from(b));
+        let mut word = |wanted: bool| if wanted { self.range(4).address } else { 0 };
+        let (of_a, of_b, status) = (word(on_device), word(on_device), word(status));
+        MergeInfo {
+            count_a: Count { max: a, address: of_a },
+            count_b: Count { max: b, address: of_b },
+            keys_a: self.range(count_a * keys),
+            values_a: self.range(count_a * values),
+            keys_b: self.range(count_b * keys),
+            values_b: self.range(count_b * values),
+            keys_out: self.range((count_a + count_b) * keys),
+            values_out: self.range((count_a + count_b) * values),
+            status,
+            ..MergeInfo::default()
+        }
+    }
+}
+
+/// The argument of a merge that a plan's resource stands for. None for scratch.
+fn role_of(resource: &str) -> Option<MergeRole> {
+    Some(match resource {
+        "keys_a" => MergeRole::KeysA,
+        "values_a" => MergeRole::ValuesA,
+        "keys_b" => MergeRole::KeysB,
+        "values_b" => MergeRole::ValuesB,
+        "keys_out" => MergeRole::KeysOut,
+        "values_out" => MergeRole::ValuesOut,
+        "counts_a" => MergeRole::CountA,
+        "counts_b" => MergeRole::CountB,
+        "statuses" => MergeRole::Status,
+        _ => return None,
+    })
+}
+
+/// The bytes of a resource: those of each merge, where the resource is the smallest range around them.
+fn exact(resource: &Resource, format: &Format, infos: &[MergeInfo]) -> Rc<[Range]> {
+    let Some(role) = role_of(resource.name) else { return Rc::from([resource.range]) };
+    let all = infos.iter().flat_map(|info| arguments(format, info));
+    let mut ranges: Vec<Range> = all
+        .filter(|argument| argument.role == role && argument.range.size != 0)
+        .map(|argument| argument.range)
+        .collect();
+    ranges.sort_by_key(|range| range.address);
+    ranges.into()
+}
+
+/// Lays out merges of one group, and passes the table on.
+fn with_table<T>(
+    config: Config<'_>,
+    infos: &[MergeInfo],
+    alone: bool,
+    body: impl FnOnce(&MergeTable<'_>, u64) -> T,
+) -> T {
+    let most = infos.iter().map(|info| info.count_a.max + info.count_b.max).max().unwrap_or(0);
+    let jobs = Merges { format: &config.format, infos };
+    let mut layout = ScratchLayout::default();
+    let table = MergeTable::new(config, config.group(most, alone), &jobs, SCRATCH, &mut layout).unwrap();
+    body(&table, layout.size())
+}
+
+/// Counts of A and B: none, few, a tile and more than one of a fused merge, and one with two passes.
+const COUNTS: [[u32; 2]; 6] = [[0, 0], [3, 0], [500, 900], [20_000, 9000], [1 << 20, 77], [2 << 20, 2 << 20]];
+
+/// One merge and several, with counts on the device and statuses or without.
+#[test]
+fn every_plan_has_the_barriers_it_needs_and_no_other() {
+    for (_, facts) in devices() {
+        let profile = Profile::for_device(&facts);
+        for info in formats() {
+            let format = Format::new(&info).unwrap();
+            let config = Config { profile: &profile, format };
+            for (counts, merges, flags) in COUNTS
+                .iter()
+                .flat_map(|counts| [1, 3].map(|merges| (counts, merges)))
+                .flat_map(|(counts, merges)| (0..4).map(move |flags| (*counts, merges, flags)))
+            {
+                let mut addresses = Addresses(1 << 20);
+                let infos: Vec<_> =
+                    (0..merges).map(|_| addresses.merge(&format, counts, flags & 1 != 0, flags & 2 != 0)).collect();
+                with_table(config, &infos, merges == 1, |table, _| {
+                    let plan = Plan::of(table).unwrap();
+                    let is_empty = counts == [0, 0] && flags & 2 == 0;
+                    assert_eq!(plan.passes.is_empty(), is_empty, "{plan}");
+                    let resources = plan.resources.iter().map(|resource| exact(resource, &format, &infos)).collect();
+                    check(&[Truth { plan: &plan, resources }], std::slice::from_ref(&plan));
+                });
+            }
+        }
+    }
+}
+
+/// A merger creates every pipeline that its plans need: at most six.
+#[test]
+fn every_pipeline_is_made() {
+    for (_, facts) in devices() {
+        let profile = Profile::for_device(&facts);
+        for info in formats() {
+            let format = Format::new(&info).unwrap();
+            let config = Config { profile: &profile, format };
+            for batches in [false, true] {
+                let made = config.variants(batches).unwrap();
+                assert_eq!(made.len(), if batches { 6 } else { 3 });
+                for (counts, merges) in COUNTS.iter().flat_map(|counts| [1, 2].map(|merges| (*counts, merges))) {
+                    if merges > 1 && !batches {
+                        continue;
+                    }
+                    let infos = vec![Addresses(1 << 20).merge(&format, counts, false, true); merges];
+                    with_table(config, &infos, !batches, |table, _| {
+                        let plan = Plan::of(table).unwrap();
+                        let missing = plan.variants.iter().find(|variant| !made.contains(variant));
+                        assert!(missing.is_none(), "{missing:?} of {plan}");
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Scratch for one count suffices for all smaller ones: it holds a word for each tile, and nothing for fused merges.
+#[test]
+fn scratch_holds_the_co_ranks() {
+    let profile = Profile::for_device(&NVIDIA);
+    let format = Format::new(&MergerInfo::pairs()).unwrap();
+    let config = Config { profile: &profile, format };
+    let size = |count: u32| {
+        let info = Addresses(1 << 20).merge(&format, [count / 2, count - count / 2], true, true);
+        with_table(config, &[info], true, |_, size| size)
+    };
+    let up_to = profile.merge.pairs.fused_up_to;
+    assert_eq!([size(0), size(1), size(up_to)], [0; 3]);
+    let tile = profile.merge.pairs.tile.tile();
+    assert_eq!(size(up_to + 1), (u64::from((up_to + 1).div_ceil(tile)) * 4).next_multiple_of(256));
+    let sizes: Vec<u64> = (1..=4000).map(|step| size(step << 20)).collect();
+    assert!(sizes.is_sorted());
+}
+
+/// In a batch, merges share dispatches if their numbers of tiles have the same power of two above them.
+#[test]
+fn merges_of_similar_sizes_share_dispatches() {
+    let profile = Profile::for_device(&NVIDIA);
+    let config = Config { profile: &profile, format: Format::new(&MergerInfo::keys()).unwrap() };
+    let tile = profile.merge.keys.fused.tile();
+    let group = |count| config.group(count, false);
+    assert!(group(0) == group(1) && group(1) == group(tile) && group(tile) != group(tile + 1));
+    assert!(group(3 * tile) == group(4 * tile) && group(4 * tile) != group(4 * tile + 1));
+    let up_to = profile.merge.keys.fused_up_to;
+    assert!(group(up_to) != group(up_to + 1) && config.group(1, true) == config.group(up_to, true));
+}

@@ -1,0 +1,270 @@
+//! Each kernel against its twin. Each pass runs on memory as the preceding passes have left it, and a second time with
+//! all bytes altered that the pass does not declare to read. It may change only bytes that it declares to write, and
+//! both runs must write the same.
+
+use super::{Addresses, exact, formats};
+use crate::core::pipelines::Variant;
+use crate::core::plan::{Groups, Plan, Resources};
+use crate::core::record::{Commands as _, Recorder, record};
+use crate::core::scratch::Layout as ScratchLayout;
+use crate::host::{Buffer, Context, ContextInfo};
+use crate::kernels::Kernel;
+use crate::merge::format::Format;
+use crate::merge::plan::MergeTable;
+use crate::merge::planner::{Config, Merges};
+use crate::merge::{MergeInfo, MergerInfo, cpu};
+use crate::radix::cpu::encode;
+use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
+use crate::tests::twins::noise;
+use crate::tuning::Profile;
+use crate::{Range, Scratch, ValueType};
+
+/// Tiles of few items in at most 7 workgroups in x, so that few items need two passes.
+fn context() -> Context {
+    let native = Context::new().unwrap();
+    let threads = native.device().facts().max_lanes.max(64);
+    let tiny = Profile { plain_threads: threads, max_groups_x: 7, lanes: 0, ..native.device().profile().clone() };
+    let profile = [("tile", format!("{threads}x2")), ("fused", format!("{threads}x3")), ("fused_up_to", "900".into())]
+        .iter()
+        .fold(tiny, |profile, (member, value)| profile.with_member(member, value).unwrap());
+    Context::with(&ContextInfo { profile: Some(profile), ..ContextInfo::default() }).unwrap()
+}
+
+/// Sorted keys of a sequence, as words in memory and as encoded numbers.
+struct Keys {
+    raw: Vec<u32>,
+    encoded: Vec<u128>,
+}
+
+impl Keys {
+    /// Few different keys, with many equal ones in both sequences.
+    fn draw(info: &MergerInfo, seed: u64, count: usize) -> Self {
+        let words = info.key.size() as usize / 4;
+        let drawn: Vec<u32> = noise(seed, count * words).into_iter().map(|word| word & 0xc000_0007).collect();
+        let number = |raw: &[u32]| {
+            let mut words = raw.to_vec();
+            encode(info.key, info.order, &mut words);
+            words.iter().rev().fold(0, |number, word| number << 32 | u128::from(*word))
+        };
+        let mut keys: Vec<(u128, &[u32])> = drawn.chunks_exact(words).map(|raw| (number(raw), raw)).collect();
+        keys.sort();
+        Self {
+            raw: keys.iter().flat_map(|(_, raw)| raw.iter().copied()).collect(),
+            encoded: keys.iter().map(|(number, _)| *number).collect(),
+        }
+    }
+}
+
+/// Merges in one buffer, with scratch behind.
+struct Bench {
+    context: Context,
+    format: Format,
+    infos: Vec<MergeInfo>,
+    buffer: Buffer,
+    scratch: Scratch,
+    memory: Vec<u8>,
+}
+
+impl Bench {
+    fn new(context: &Context, info: &MergerInfo, counts: &[[usize; 2]]) -> Self {
+        let format = Format::new(info).unwrap();
+        let room = |first| {
+            let mut addresses = Addresses(first);
+            let counts = counts.iter().map(|[a, b]| [*a as u32, *b as u32]);
+            let infos: Vec<_> = counts.map(|counts| addresses.merge(&format, counts, true, true)).collect();
+            (infos, addresses.0 - first)
+        };
+        let (_, bytes) = room(1 << 20);
+        let scratch_bytes = 1 << 16;
+        let buffer = context.buffer(bytes + scratch_bytes).unwrap();
+        let (infos, _) = room(buffer.address());
+        let memory = bytemuck::cast_slice(&noise(5, buffer.size() as usize / 4)).to_vec();
+        let scratch = Scratch { buffer: buffer.handle(), offset: bytes, size: scratch_bytes };
+        Self { context: context.clone(), format, infos, buffer, scratch, memory }
+    }
+
+    fn offset_of(&self, address: u64) -> usize {
+        (address - self.buffer.address()) as usize
+    }
+
+    fn write(&mut self, range: Range, words: impl IntoIterator<Item = u32>) {
+        let offset = self.offset_of(range.address);
+        words.into_iter().enumerate().for_each(|(i, word)| {
+            self.memory[offset + 4 * i..][..4].copy_from_slice(&word.to_le_bytes());
+        });
+    }
+
+    /// A bit for each byte of these resources.
+    fn mask(&self, plan: &Plan<'_>, set: Resources) -> Vec<bool> {
+        let mut mask = vec![false; self.memory.len()];
+        for range in set.iter().flat_map(|id| exact(&plan.resources[id], &self.format, &self.infos).to_vec()) {
+            mask[self.offset_of(range.address)..][..range.size as usize].fill(true);
+        }
+        mask
+    }
+
+    /// Runs the commands that `body` records on this memory.
+    fn run(&self, memory: &[u8], plan: &Plan<'_>, body: impl FnOnce(&mut Recorder<'_>)) -> Vec<u8> {
+        let device = self.context.device();
+        self.context.write(&self.buffer, memory).unwrap();
+        let known = |variant: &Variant| Some(device.late_pipeline(*variant));
+        let run = self.context.run(|commands| {
+            body(&mut Recorder::new(device, commands, self.scratch, None, plan, known)?);
+            Ok(())
+        });
+        run.unwrap();
+        self.context.download(&self.buffer, memory.len()).unwrap()
+    }
+
+    /// Runs the passes one after the other, and proves their declarations. Returns the memory at the end.
+    fn prove(&self, config: Config<'_>) -> (Vec<u8>, Vec<Kernel>) {
+        let most = self.infos.iter().map(|info| info.count_a.max + info.count_b.max).max().unwrap();
+        let jobs = Merges { format: &self.format, infos: &self.infos };
+        let (address, mut layout) = (self.buffer.address() + self.scratch.offset, ScratchLayout::default());
+        let group = config.group(most, self.infos.len() == 1);
+        let table = MergeTable::new(config, group, &jobs, address, &mut layout).unwrap();
+        assert!(layout.size() <= self.scratch.size);
+        let plan = Plan::of(&table).unwrap();
+        // The table of several problems.
+        let mut uploads = plan.clone();
+        uploads.passes.clear();
+        let mut memory = self.run(&self.memory, &uploads, |recorder| {
+            record(&uploads, recorder);
+        });
+        for pass in &plan.passes {
+            assert!(matches!(pass.groups, Groups::Fixed(_)));
+            let (reads, writes) = (self.mask(&plan, pass.reads), self.mask(&plan, pass.writes));
+            let after = self.run(&memory, &plan, |recorder| recorder.dispatch(0, pass));
+            let outside = (0..memory.len()).find(|i| after[*i] != memory[*i] && !writes[*i]);
+            assert_eq!(outside, None, "{:?} writes bytes that it does not declare", pass.kernel);
+            let noise = noise(99, memory.len() / 4);
+            let noise: &[u8] = bytemuck::cast_slice(&noise);
+            let altered: Vec<u8> = (0..memory.len()).map(|i| memory[i] ^ if reads[i] { 0 } else { noise[i] }).collect();
+            let again = self.run(&altered, &plan, |recorder| recorder.dispatch(0, pass));
+            let left_alone = |i: usize| after[i] == memory[i] && again[i] == altered[i];
+            let depends = (0..memory.len()).find(|i| {
+                if writes[*i] { after[*i] != again[*i] && !left_alone(*i) } else { again[*i] != altered[*i] }
+            });
+            assert_eq!(depends, None, "{:?} depends on bytes that it does not declare to read", pass.kernel);
+            memory = after;
+        }
+        (memory, plan.passes.iter().map(|pass| pass.kernel).collect())
+    }
+}
+
+/// Merges of these counts, together, against the twin.
+fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], fused: bool) {
+    let mut bench = Bench::new(context, info, counts);
+    let format = bench.format;
+    let (key_words, value_words) = (format.key_words as usize, format.value_words as usize);
+    let mut twins = Vec::new();
+    for (nth, [a, b]) in counts.iter().enumerate() {
+        let merge = bench.infos[nth];
+        let keys = [*a, *b].map(|count| Keys::draw(info, 7 + (nth + count) as u64, count));
+        let values = |side: u32, count: usize| {
+            (0..(count * value_words) as u32).map(move |word| word | (side + 1) << 28 | (nth as u32) << 24)
+        };
+        for (side, (of_keys, of_values, count)) in
+            [(merge.keys_a, merge.values_a, *a), (merge.keys_b, merge.values_b, *b)].into_iter().enumerate()
+        {
+            let (raw, values): (_, Vec<u32>) = (&keys[side].raw, values(side as u32, count).collect());
+            if format.has(LAYOUT_INTERLEAVED) {
+                let items = raw.chunks_exact(key_words).zip(values.chunks_exact(value_words));
+                bench.write(of_keys, items.flat_map(|(key, value)| [key, value].concat()));
+            } else {
+                bench.write(of_keys, raw.iter().copied());
+                bench.write(of_values, values);
+            }
+        }
+        // One item less than there is room for.
+        let merged = [a.saturating_sub(1), *b];
+        bench.write(Range::new(merge.count_a.address, 4), [merged[0] as u32]);
+        bench.write(Range::new(merge.count_b.address, 4), [merged[1] as u32]);
+        twins.push((keys, merged, values(0, *a).collect::<Vec<u32>>(), values(1, *b).collect::<Vec<u32>>()));
+    }
+    let profile = context.device().profile();
+    let config = Config { profile, format };
+    let (memory, kernels) = bench.prove(config);
+    assert_eq!(kernels.contains(&Kernel::MergeFused), fused, "{kernels:?}");
+    let words = |address: u64, count: usize| -> Vec<u32> {
+        let bytes = &memory[bench.offset_of(address)..][..4 * count];
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+    };
+    let tile = profile.merge.shapes(format.value_words).tile.of_words(format.key_words).tile() as usize;
+    // The tables of several problems precede the co-ranks in scratch.
+    let mut co_ranks = bench.buffer.address() + bench.scratch.offset;
+    if counts.len() > 1 {
+        co_ranks += (counts.len() * size_of::<crate::shared::MergeProblem>()).next_multiple_of(256) as u64;
+    }
+    for (merge, (keys, [a, b], values_a, values_b)) in bench.infos.iter().zip(twins) {
+        let (of_a, of_b) = (&keys[0].encoded[..a], &keys[1].encoded[..b]);
+        // Each item with its sequence and index, compared by keys alone.
+        let order = cpu::tiles(
+            &of_a.iter().enumerate().map(|(i, key)| Item(*key, 0, i)).collect::<Vec<_>>(),
+            &of_b.iter().enumerate().map(|(i, key)| Item(*key, 1, i)).collect::<Vec<_>>(),
+            tile,
+            &cpu::co_ranks(of_a, of_b, tile),
+        );
+        if !fused {
+            let expected: Vec<u32> = cpu::co_ranks(of_a, of_b, tile).iter().map(|rank| *rank as u32).collect();
+            assert_eq!(words(co_ranks, expected.len()), expected, "co-ranks of {a} and {b}");
+            let most = (merge.count_a.max + merge.count_b.max).div_ceil(tile as u32);
+            co_ranks += u64::from(most * 4).next_multiple_of(256);
+        }
+        let key = |item: &Item| &keys[item.1].raw[item.2 * key_words..][..key_words];
+        let value = |item: &Item| match info.value {
+            ValueType::Index => vec![item.2 as u32 | if item.1 == 1 { SOURCE_B } else { 0 }],
+            _ => [&values_a, &values_b][item.1][item.2 * value_words..][..value_words].to_vec(),
+        };
+        if format.has(LAYOUT_INTERLEAVED) {
+            let expected: Vec<u32> = order.iter().flat_map(|item| [key(item), &value(item)].concat()).collect();
+            assert_eq!(words(merge.keys_out.address, expected.len()), expected);
+            continue;
+        }
+        if !info.drop_keys {
+            let expected: Vec<u32> = order.iter().flat_map(key).copied().collect();
+            assert_eq!(words(merge.keys_out.address, expected.len()), expected);
+        }
+        let expected: Vec<u32> = order.iter().flat_map(value).collect();
+        assert_eq!(words(merge.values_out.address, expected.len()), expected);
+        assert_eq!(words(merge.status, 1), [0]);
+    }
+}
+
+/// A key, the sequence, and the index in it.
+#[derive(Clone, Copy, Debug)]
+struct Item(u128, usize, usize);
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Item {}
+
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Item {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+#[test]
+fn merge_kernels() {
+    let context = context();
+    let brief = std::env::var_os("TROMMEL_TEST_BRIEF").is_some();
+    for info in formats().into_iter().take(if brief { 2 } else { usize::MAX }) {
+        // More tiles than a workgroup of the search has threads; several merges together; one dispatch.
+        prove(&context, &info, &[[9000, 7001]], false);
+        prove(&context, &info, &[[600, 500], [900, 3], [0, 905]], false);
+        prove(&context, &info, &[[300, 333], [1, 200], [127, 0]], true);
+        prove(&context, &info, &[[1, 1]], true);
+    }
+    assert_eq!(context.messages(), Vec::<String>::new());
+}
