@@ -125,7 +125,7 @@ enum TrmResult
     TRM_ERROR_NOT_BUILT = -1900000010,
     /// A bug in the library was caught. Please report it.
     TRM_ERROR_INTERNAL = -1900000011,
-    /// The pipelines of a sorter or splitter with deferred creation have not all been created.
+    /// The pipelines of a handle with deferred creation have not all been created.
     TRM_ERROR_NOT_READY = -1900000012,
 };
 #ifndef __cplusplus
@@ -478,15 +478,15 @@ typedef struct TrmDeviceCreateInfo {
     VkBool32 debugUtils;
     /// Cache for pipelines; VK_NULL_HANDLE: none. Several threads use the cache at once. For a cache with
     /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use the
-    /// cache while a sorter or splitter is created or compiled.
+    /// cache while a handle is created or compiled.
     VkPipelineCache pipelineCache;
     /// Host memory for Vulkan's objects; NULL: the driver's own. The struct is copied. The data of its functions must
     /// outlive the device.
     const VkAllocationCallbacks *allocationCallbacks;
     /// Tile shapes and strategy, as text from `trommel-bench --tune`; NULL: the built-in profile.
     const char *profile;
-    /// Maximum number of threads that create the pipelines of a sorter or splitter, the calling thread included. 0: one
-    /// for each core. If the system cannot create a thread, the others do its work. With allocationCallbacks the
+    /// Maximum number of threads that create the pipelines of a sorter or another handle, the calling thread included.
+    /// 0: one for each core. If the system cannot create a thread, the others do its work. With allocationCallbacks the
     /// calling thread is the only one.
     uint32_t creationThreads;
     /// Reserved, must be 0.
@@ -759,8 +759,8 @@ typedef struct TrmMergerCreateInfo {
 /// it at once.
 typedef struct TrmMerger_T *TrmMerger;
 
-/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the output is a
-/// permutation of the items in an undefined order.
+/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the content of the
+/// outputs is undefined. Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -1117,23 +1117,23 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 ///
 /// The call checks independence without heap memory, for ranges in any order. It reads the problems once if they have
 /// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise. The check uses host
-/// memory that belongs to the TrmDevice: the first sorter or splitter for batches allocates 32 MiB. One thread uses
-/// this memory at a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems
-/// more often. docs/design.md has the bounds.
+/// memory that belongs to the TrmDevice: the first handle for batches allocates 32 MiB. One thread uses this memory at
+/// a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems more often.
+/// docs/design.md has the bounds.
 ///
-/// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
-/// TRM_SPLITTER_CREATE_BATCHES_BIT.
+/// In a batch of several problems, all handles were created for batches, for instance with
+/// TRM_SORTER_CREATE_BATCHES_BIT.
 ///
-/// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
-/// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
-/// 8 groups, of 64 dispatches in all, are recorded together and share barriers. Further groups follow without a barrier
-/// in between. Each group has its own part of scratch.
+/// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
+/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 8 groups, of 64
+/// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
+/// Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
-/// of trmCmdSort() and trmCmdSplit(). The problems' own scratch and timestamps are not used. Recording needs no
-/// heap memory and at most 64 KiB of stack, as with all functions that record.
+/// of trmCmdSort() and the like. The problems' own scratch and timestamps are not used. Recording needs no heap memory
+/// and at most 64 KiB of stack, as with all functions that record.
 ///
-/// @param info With an infoCount of 0 nothing is recorded. All sorters and splitters belong to one device.
+/// @param info With an infoCount of 0 nothing is recorded. All handles belong to one device.
 TrmResult trmCmdBatch(VkCommandBuffer commandBuffer, const struct TrmBatchInfo *info);
 
 #ifdef __cplusplus

@@ -28,12 +28,12 @@ pub struct DeviceInfo<'a> {
     /// compute-only family is faster on some devices.
     pub queue_family: Option<u32>,
     /// Cache for pipelines; may be null. Several threads use the cache at once. For a cache with
-    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use the cache while a sorter or
-    /// splitter is created or compiled.
+    /// `EXTERNALLY_SYNCHRONIZED`, set `creation_threads` to 1, and let no other thread use the cache while a handle is
+    /// created or compiled.
     pub pipeline_cache: vk::PipelineCache,
-    /// Maximum number of threads that create the pipelines of a sorter or splitter, the calling thread included. 0: one
-    /// for each core. If the system cannot create a thread, the others do its work. With allocation callbacks the
-    /// calling thread is the only one.
+    /// Maximum number of threads that create the pipelines of a sorter or another handle, the calling thread included.
+    /// 0: one for each core. If the system cannot create a thread, the others do its work. With allocation callbacks
+    /// the calling thread is the only one.
     pub creation_threads: u32,
     /// Host memory for Vulkan's objects. The callbacks must outlive the [`Device`].
     pub allocation_callbacks: Option<vk::AllocationCallbacks<'static>>,
@@ -268,7 +268,7 @@ impl Device {
         self.0.registry.is_late()
     }
 
-    /// Every pipeline that a sorter or splitter uses, to read pipeline statistics.
+    /// Every pipeline that a handle uses, to read pipeline statistics.
     #[doc(hidden)]
     pub fn pipelines(&self) -> Vec<(Variant, vk::Pipeline)> {
         self.0.registry.all()
@@ -280,7 +280,7 @@ impl Device {
         self.0.registry.creation_times()
     }
 
-    /// For tests on drivers with slow pipeline creation: sorters and splitters created from now on have no pipelines.
+    /// For tests on drivers with slow pipeline creation: handles created from now on have no pipelines.
     /// The first recording that needs a pipeline creates it under a lock. The device keeps these pipelines until it is
     /// destroyed.
     #[doc(hidden)]

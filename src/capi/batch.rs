@@ -37,23 +37,23 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 ///
 /// The call checks independence without heap memory, for ranges in any order. It reads the problems once if they have
 /// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise. The check uses host
-/// memory that belongs to the TrmDevice: the first sorter or splitter for batches allocates 32 MiB. One thread uses
-/// this memory at a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems
-/// more often. docs/design.md has the bounds.
+/// memory that belongs to the TrmDevice: the first handle for batches allocates 32 MiB. One thread uses this memory at
+/// a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems more often.
+/// docs/design.md has the bounds.
 ///
-/// In a batch of several problems, all sorters and splitters were created with TRM_SORTER_CREATE_BATCHES_BIT or
-/// TRM_SPLITTER_CREATE_BATCHES_BIT.
+/// In a batch of several problems, all handles were created for batches, for instance with
+/// TRM_SORTER_CREATE_BATCHES_BIT.
 ///
-/// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
-/// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
-/// 8 groups, of 64 dispatches in all, are recorded together and share barriers. Further groups follow without a barrier
-/// in between. Each group has its own part of scratch.
+/// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
+/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 8 groups, of 64
+/// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
+/// Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
-/// of trmCmdSort() and trmCmdSplit(). The problems' own scratch and timestamps are not used. Recording needs no
-/// heap memory and at most 64 KiB of stack, as with all functions that record.
+/// of trmCmdSort() and the like. The problems' own scratch and timestamps are not used. Recording needs no heap memory
+/// and at most 64 KiB of stack, as with all functions that record.
 ///
-/// @param info With an infoCount of 0 nothing is recorded. All sorters and splitters belong to one device.
+/// @param info With an infoCount of 0 nothing is recorded. All handles belong to one device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *const TrmBatchInfo) -> raw::TrmResult {
     border(|| {

@@ -36,7 +36,7 @@ pub enum TrmResult {
     TrmErrorNotBuilt = -1_900_000_010,
     /// A bug in the library was caught. Please report it.
     TrmErrorInternal = -1_900_000_011,
-    /// The pipelines of a sorter or splitter with deferred creation have not all been created.
+    /// The pipelines of a handle with deferred creation have not all been created.
     TrmErrorNotReady = -1_900_000_012,
 }
 

@@ -144,15 +144,15 @@ pub struct TrmDeviceCreateInfo {
     pub debug_utils: VkBool32,
     /// Cache for pipelines; VK_NULL_HANDLE: none. Several threads use the cache at once. For a cache with
     /// VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, set creationThreads to 1, and let no other thread use the
-    /// cache while a sorter or splitter is created or compiled.
+    /// cache while a handle is created or compiled.
     pub pipeline_cache: VkPipelineCache,
     /// Host memory for Vulkan's objects; NULL: the driver's own. The struct is copied. The data of its functions must
     /// outlive the device.
     pub allocation_callbacks: *const VkAllocationCallbacks,
     /// Tile shapes and strategy, as text from `trommel-bench --tune`; NULL: the built-in profile.
     pub profile: *const c_char,
-    /// Maximum number of threads that create the pipelines of a sorter or splitter, the calling thread included. 0: one
-    /// for each core. If the system cannot create a thread, the others do its work. With allocationCallbacks the
+    /// Maximum number of threads that create the pipelines of a sorter or another handle, the calling thread included.
+    /// 0: one for each core. If the system cannot create a thread, the others do its work. With allocationCallbacks the
     /// calling thread is the only one.
     pub creation_threads: u32,
     /// Reserved, must be 0.

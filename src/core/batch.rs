@@ -227,17 +227,17 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 /// they have at most 2^21 ranges, or if their arrays are close together. The worst case is one pass for each
 /// 1.5 * 2^20 ranges and two more. A batch has at most 2^20 problems.
 ///
-/// The check uses memory of the device, which the first sorter or splitter with `batches` allocates: 32 MiB of
-/// addresses, of which each check uses 16 bytes for a range. One thread uses this memory at a time. A thread that finds
-/// it in use does not wait, but checks with less memory: one pass for at most 2304 ranges or arrays that are close
-/// together, and in the worst case one for each 1728 ranges and two more.
+/// The check uses memory of the device, which the first handle with `batches` allocates: 32 MiB of addresses, of which
+/// each check uses 16 bytes for a range. One thread uses this memory at a time. A thread that finds it in use does not
+/// wait, but checks with less memory: one pass for at most 2304 ranges or arrays that are close together, and in the
+/// worst case one for each 1728 ranges and two more.
 ///
 /// In a batch of several problems, all handles were created with `batches` ([`crate::SorterInfo::batches`]).
 ///
-/// Problems of one group share dispatches. A group has one configuration of sorter or splitter and one tile shape of
-/// the device profile, which has one for each range of sizes. Each segmented sort or split is a group of its own. Up to
-/// 8 groups, of 64 dispatches in all, are recorded together and share barriers. Further groups follow without a barrier
-/// in between. Each group has its own part of scratch.
+/// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
+/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 8 groups, of 64
+/// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
+/// Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. All other accesses are
 /// those of [`crate::Sorter::cmd_sort`]. The problems' own scratch and timestamps are not used. Recording needs no heap

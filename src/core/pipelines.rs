@@ -1,4 +1,4 @@
-//! Variants of kernels and their pipelines, which sorters, splitters and the like share.
+//! Variants of kernels and their pipelines, which sorters and other handles share.
 
 use super::specialize::{self, Unroll};
 use crate::device::DeviceHandles;
@@ -60,7 +60,7 @@ impl Variant {
     }
 }
 
-/// A pipeline. Dropped, and destroyed, with the last sorter or splitter that uses it.
+/// A pipeline. Dropped, and destroyed, with the last handle that uses it.
 pub(crate) struct Pipeline {
     handle: vk::Pipeline,
     /// Specialization included.
@@ -82,8 +82,7 @@ impl std::fmt::Debug for Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: callers of cmd_sort() and cmd_split() promise that no command buffer in flight outlives the sorter or
-        // splitter.
+        // SAFETY: callers of cmd_sort() and the like promise that no command buffer in flight outlives the handle.
         unsafe { self.device.vk.destroy_pipeline(self.handle, self.device.callbacks()) };
     }
 }
@@ -184,11 +183,11 @@ impl Shaders {
     }
 }
 
-/// The pipelines of a device, one for each variant that some sorter or splitter uses.
+/// The pipelines of a device, one for each variant that some handle uses.
 pub(crate) struct Registry {
     layout: vk::PipelineLayout,
     pipelines: Mutex<HashMap<Variant, Weak<Pipeline>>>,
-    /// Pipelines that a recording found missing. The device keeps them, because no sorter or splitter does.
+    /// Pipelines that a recording found missing. The device keeps them, because no handle does.
     kept: Mutex<HashMap<Variant, Arc<Pipeline>>>,
     modules: Mutex<Modules>,
     shaders: Shaders,
