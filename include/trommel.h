@@ -428,6 +428,31 @@ typedef int32_t TrmSplitMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// The algorithm of a merge. All of them write the same bytes. Those besides TRM_MERGE_METHOD_PATH are the kernels of
+/// Kirk and Hwu, "Programming Massively Parallel Processors", chapter "Merge". They exist for comparison.
+enum TrmMergeMethod
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Merge path: each workgroup merges one tile of the output, and loads the items of this tile only.
+    TRM_MERGE_METHOD_PATH = 0,
+    /// Each thread finds its own co-rank and merges its items in device memory. One dispatch, without scratch.
+    TRM_MERGE_METHOD_BASIC = 1,
+    /// Each workgroup merges a section of the output, one tile after the other. For each tile it loads as many items of
+    /// either sequence as the tile may take, twice as many as it takes. One dispatch, without scratch.
+    TRM_MERGE_METHOD_TILED = 2,
+    /// As TRM_MERGE_METHOD_TILED, with the items that a tile leaves kept in shared memory, in circular buffers.
+    TRM_MERGE_METHOD_CIRCULAR_BUFFER = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmMergeMethod TrmMergeMethod;
+#else
+typedef int32_t TrmMergeMethod;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
 
 typedef struct TrmMerger_T TrmMerger_T;
@@ -751,8 +776,7 @@ typedef struct TrmMergerCreateInfo {
     /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// TRM_VALUE_TYPE_INDEX.
     uint32_t maxCount;
-    /// Reserved, must be 0.
-    uint32_t reserved;
+    TrmMergeMethod method;
 } TrmMergerCreateInfo;
 
 /// The pipelines for merges with one key type, value type, order and layout. Immutable: any number of threads may use

@@ -63,6 +63,7 @@ impl Case {
 fn main() -> ExitCode {
     let tests = harness::tests![
         results::every_format,
+        results::methods_for_comparison,
         results::sizes,
         results::skewed_sequences,
         results::all_distributions,

@@ -104,6 +104,7 @@ const uint FUNCTION_SIGNS = 4;
 const uint FUNCTION_USER = 5;
 const uint SPLITTERS_KEPT = 3072;
 const uint SOURCE_B = 2147483648;
+const uint SECTION_TILES = 8;
 const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {

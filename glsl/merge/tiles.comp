@@ -24,13 +24,13 @@
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
-PROBLEM_MEMBER(uvec2, status)
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 7;
 
 const uint TILE = THREADS * ITEMS;
 
 #include "merge/sequences.glsl"
+#include "merge/status.glsl"
 #ifdef FUSED
 #include "merge/search.glsl"
 #endif
@@ -173,18 +173,6 @@ void copy_values(OutputTile tile) {
             target.v[word / MOVED_WORDS * VALUE_STRIDE + word % MOVED_WORDS] = words[k];
         }
     }
-}
-
-// Returns whether a count in device memory exceeds its maximum.
-bool is_clamped(uvec2 address, uint most) { return !is_null(address) && Words(address).v[0] > most; }
-
-void write_status(uint p) {
-    uvec2 status = problem_status(p);
-    if (is_null(status)) return;
-    uint most_a = problem_max_a(p);
-    bool clamped = is_clamped(problem_count_a(p), most_a);
-    if (is_clamped(problem_count_b(p), problem_max_count(p) - most_a)) clamped = true;
-    Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
 }
 
 // Finds the items of a tile. Barrier included with FUSED.

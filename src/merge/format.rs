@@ -1,6 +1,6 @@
 //! Formats: the parameters of a merger in the form that kernels and plans use.
 
-use super::MergerInfo;
+use super::{MergeMethod, MergerInfo};
 use crate::shared::{
     ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, SOURCE_B,
 };
@@ -15,6 +15,7 @@ pub(crate) struct Format {
     pub(crate) value_words: u32,
     /// `LAYOUT_` bits.
     pub(crate) layout: u32,
+    pub(crate) method: MergeMethod,
     /// Of both sequences together.
     pub(crate) max_count: u32,
 }
@@ -58,6 +59,7 @@ impl Format {
             encoding: key.encoding | descending,
             value_words,
             layout: layout.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit),
+            method: info.method,
             max_count: if info.max_count == 0 { most } else { info.max_count },
         })
     }

@@ -3,6 +3,22 @@
 use crate::core::handle::Options;
 use crate::{KeyType, Layout, Order, ValueType};
 
+/// The algorithm of a merge. All of them write the same bytes. Those besides [`MergeMethod::Path`] are the kernels of
+/// Kirk and Hwu, "Programming Massively Parallel Processors", chapter "Merge". They exist for comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MergeMethod {
+    /// Merge path: each workgroup merges one tile of the output, and loads the items of this tile only.
+    #[default]
+    Path,
+    /// Each thread finds its own co-rank and merges its items in device memory. One dispatch, without scratch.
+    Basic,
+    /// Each workgroup merges a section of the output, one tile after the other. For each tile it loads as many items of
+    /// either sequence as the tile may take, twice as many as it takes. One dispatch, without scratch.
+    Tiled,
+    /// As `Tiled`, with the items that a tile leaves kept in shared memory, in circular buffers.
+    CircularBuffer,
+}
+
 /// The parameters of [`crate::Merger::new`]. The default: `u32` keys without values, ascending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MergerInfo {
@@ -17,6 +33,8 @@ pub struct MergerInfo {
     pub drop_keys: bool,
     /// The layout of items in all arrays. [`Layout::Strided`] is not available.
     pub layout: Layout,
+    /// The algorithm.
+    pub method: MergeMethod,
     /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// [`ValueType::Index`].
     pub max_count: u32,
@@ -35,6 +53,7 @@ impl MergerInfo {
             value: ValueType::None,
             drop_keys: false,
             layout: Layout::Separate,
+            method: MergeMethod::Path,
             max_count: 0,
             batches: false,
             deferred: false,
@@ -44,6 +63,11 @@ impl MergerInfo {
     /// `u32` keys with 4-byte values.
     pub const fn pairs() -> Self {
         Self { value: ValueType::U32, ..Self::keys() }
+    }
+
+    /// The same merger with the given algorithm.
+    pub const fn method(self, method: MergeMethod) -> Self {
+        Self { method, ..self }
     }
 
     /// The same merger with support for batches.

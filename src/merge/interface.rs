@@ -7,6 +7,8 @@ use bytemuck::{Pod, Zeroable};
 shared_constants! {
     /// Bit in an index that names the source of an item: the item is one of sequence B, otherwise of A.
     const SOURCE_B = 1 << 31;
+    /// Tiles of the output that a workgroup merges one after the other, in kernels that exist for comparison.
+    const SECTION_TILES = 8;
 }
 
 shared_structs! {
@@ -92,6 +94,18 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// As `MergeTiles`, in one dispatch: each workgroup finds the items of its tile.
                 MergeFused = "merge_fused",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Merges two sequences, for comparison: each thread by itself, in device memory.
+                MergeBasic = "merge_basic",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Merges two sequences, for comparison: each workgroup a section, one tile after the other.
+                MergeTiled = "merge_tiled",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// As `MergeTiled`, with the items that a tile leaves kept in circular buffers.
+                MergeCircularBuffer = "merge_circular_buffer",
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
             }

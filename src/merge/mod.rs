@@ -31,6 +31,6 @@ mod tests;
 pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]
 pub use {
-    info::MergerInfo,
+    info::{MergeMethod, MergerInfo},
     merger::{MergeInfo, Merger},
 };

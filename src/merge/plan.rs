@@ -1,7 +1,7 @@
 //! The plan of a merge.
 
 use super::merger::{COUNTS, MergeInfo};
-use super::planner::{Config, Group, MergeRole};
+use super::planner::{Algorithm, Config, Group, MergeRole};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
@@ -9,7 +9,7 @@ use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::{Layout, PART_ALIGNMENT};
 use crate::kernels::Kernel;
 use crate::radix::MOST_GROUPS_Y;
-use crate::shared::{Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergePathPush, MergeProblem};
+use crate::shared::{Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergePathPush, MergeProblem, SECTION_TILES};
 use crate::tuning::Shape;
 use crate::{Error, Result};
 
@@ -80,9 +80,13 @@ impl<'a> MergeTable<'a> {
         Ok(table)
     }
 
-    /// Workgroups of each problem: one for each tile of the largest. Without items, one writes the status.
+    /// Workgroups of each problem: one for each tile or section of the largest. Without items, one writes the status.
     fn groups(&self) -> u32 {
-        self.most_items.div_ceil(self.tile.tile()).max(1)
+        let tiles = match self.group.algorithm {
+            Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
+            Algorithm::Fused | Algorithm::Tiles | Algorithm::Basic => 1,
+        };
+        self.most_items.div_ceil(self.tile.tile() * tiles).max(1)
     }
 
     fn offset_of(&self, range: Range) -> u64 {
@@ -141,13 +145,7 @@ impl<'a> MergeTable<'a> {
             Constant::Lanes => lanes,
             Constant::Items => self.tile.items,
             Constant::Tile => self.tile.tile(),
-            Constant::Mode => {
-                if self.count == 1 {
-                    MODE_SINGLE
-                } else {
-                    0
-                }
-            }
+            Constant::Mode if self.count == 1 => MODE_SINGLE,
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => u32::BITS,
             Constant::Encoding => format.encoding,
@@ -189,7 +187,10 @@ fn items_of(info: &MergeInfo) -> u32 {
 
 /// Bytes of a problem's co-ranks: a word for each tile.
 fn co_rank_bytes(group: Group, tile: Shape, items: u32) -> u64 {
-    if group.is_fused { 0 } else { (u64::from(items.div_ceil(tile.tile())) * WORD).next_multiple_of(PART_ALIGNMENT) }
+    if group.algorithm != Algorithm::Tiles {
+        return 0;
+    }
+    (u64::from(items.div_ceil(tile.tile())) * WORD).next_multiple_of(PART_ALIGNMENT)
 }
 
 impl Table for MergeTable<'_> {
@@ -225,11 +226,17 @@ impl PlanSource for MergeTable<'_> {
         let searched = keys.union(counts).union(rows);
         let merged = searched.union(values).union(co_ranks);
         let (threads, groups) = (self.tile.threads, self.groups());
-        if self.group.is_fused {
-            return self.add_pass(plan, Kernel::MergeFused, threads, groups, merged, outputs.union(statuses));
+        let kernel = match self.group.algorithm {
+            Algorithm::Fused => Kernel::MergeFused,
+            Algorithm::Tiles => Kernel::MergeTiles,
+            Algorithm::Basic => Kernel::MergeBasic,
+            Algorithm::Tiled => Kernel::MergeTiled,
+            Algorithm::CircularBuffer => Kernel::MergeCircularBuffer,
+        };
+        if self.group.algorithm == Algorithm::Tiles {
+            let searching = self.config.profile.plain_threads;
+            self.add_pass(plan, Kernel::MergeCoRanks, searching, groups.div_ceil(searching), searched, co_ranks);
         }
-        let searching = self.config.profile.plain_threads;
-        self.add_pass(plan, Kernel::MergeCoRanks, searching, groups.div_ceil(searching), searched, co_ranks);
-        self.add_pass(plan, Kernel::MergeTiles, threads, groups, merged, outputs.union(statuses));
+        self.add_pass(plan, kernel, threads, groups, merged, outputs.union(statuses));
     }
 }

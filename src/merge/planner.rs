@@ -1,5 +1,6 @@
 //! Turns merges into plans.
 
+use super::MergeMethod;
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
@@ -35,12 +36,24 @@ pub(crate) struct Config<'a> {
     pub(crate) format: Format,
 }
 
+/// The passes of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Algorithm {
+    /// Merge path in one dispatch: each workgroup finds the items of its tile.
+    Fused,
+    /// The co-ranks of all tiles, then the tiles.
+    Tiles,
+    /// One dispatch of this kernel.
+    Basic,
+    Tiled,
+    CircularBuffer,
+}
+
 /// Merges of equal groups share dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group {
     format: Format,
-    /// Whether one dispatch merges: each workgroup finds the items of its tile.
-    pub(crate) is_fused: bool,
+    pub(crate) algorithm: Algorithm,
     /// Binary logarithm of the number of tiles, rounded up. All merges of a dispatch have the workgroups of the largest
     /// one. 0 for a merge that is recorded alone.
     log2_tiles: u32,
@@ -49,8 +62,14 @@ pub(crate) struct Group {
 impl<'a> Config<'a> {
     pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {
         let shapes = self.profile.merge.shapes(self.format.value_words);
-        let is_fused = max_count <= shapes.fused_up_to;
-        let group = Group { format: self.format, is_fused, log2_tiles: 0 };
+        let algorithm = match self.format.method {
+            MergeMethod::Path if max_count <= shapes.fused_up_to => Algorithm::Fused,
+            MergeMethod::Path => Algorithm::Tiles,
+            MergeMethod::Basic => Algorithm::Basic,
+            MergeMethod::Tiled => Algorithm::Tiled,
+            MergeMethod::CircularBuffer => Algorithm::CircularBuffer,
+        };
+        let group = Group { format: self.format, algorithm, log2_tiles: 0 };
         if alone {
             return group;
         }
@@ -58,11 +77,16 @@ impl<'a> Config<'a> {
         Group { log2_tiles: tiles.max(1).next_power_of_two().ilog2(), ..group }
     }
 
-    /// The items of a workgroup.
+    /// The items that a workgroup merges at a time.
     pub(crate) fn tile(&self, group: &Group) -> Shape {
         let shapes = self.profile.merge.shapes(self.format.value_words);
-        let shape = if group.is_fused { shapes.fused } else { shapes.tile };
-        shape.of_words(self.format.key_words)
+        let words = self.format.key_words;
+        match group.algorithm {
+            Algorithm::Fused => shapes.fused.of_words(words),
+            Algorithm::Tiles | Algorithm::Basic => shapes.tile.of_words(words),
+            // Shared memory holds a tile of either sequence.
+            Algorithm::Tiled | Algorithm::CircularBuffer => shapes.tile.of_words(2 * words),
+        }
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> + use<'a> {
@@ -70,8 +94,10 @@ impl<'a> Config<'a> {
         let (format, up_to) = (self.format, shapes.fused_up_to);
         let grouped = [shapes.fused, shapes.tile].into_iter().filter(move |_| !alone);
         let ends = grouped.flat_map(move |shape| {
-            let tile = shape.of_words(format.key_words).tile();
-            (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
+            [1, 2].into_iter().flat_map(move |sequences| {
+                let tile = shape.of_words(sequences * format.key_words).tile();
+                (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
+            })
         });
         ends.chain([up_to, u32::MAX])
     }

@@ -64,7 +64,10 @@ impl Settings {
             for shape in [tile, fused] {
                 limits.check_group(*shape)?;
                 // More words of a key have fewer items, so they take no more memory than rounding adds.
-                let bytes = (1..=MAX_KEY_WORDS).map(|words| tile_bytes(shape.of_words(words), words)).max();
+                let bytes = (1..=MAX_KEY_WORDS).flat_map(|words| {
+                    [tile_bytes(shape.of_words(words), words), section_bytes(shape.of_words(2 * words), words)]
+                });
+                let bytes = bytes.max();
                 limits.check_memory(shape, shape.items != 0, bytes.unwrap_or(0))?;
             }
         }
@@ -101,6 +104,11 @@ impl Settings {
 /// Bytes of shared memory of a workgroup that merges a tile: see glsl/merge/tiles.comp.
 fn tile_bytes(shape: Shape, key_words: u32) -> u32 {
     4 * (key_words * (shape.tile() + 32 / key_words)) + 16
+}
+
+/// The same of a workgroup that holds a tile of either sequence: see glsl/merge/sections.comp.
+fn section_bytes(shape: Shape, key_words: u32) -> u32 {
+    4 * 2 * key_words * shape.tile() + 16
 }
 
 impl Shape {

@@ -6,7 +6,7 @@ mod kernels;
 use super::format::Format;
 use super::plan::MergeTable;
 use super::planner::{Config, MergeRole, Merges, arguments};
-use super::{MergeInfo, MergerInfo};
+use super::{MergeInfo, MergeMethod, MergerInfo};
 use crate::core::plan::{Plan, Resource};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::tests::hazards::{Truth, check};
@@ -15,8 +15,8 @@ use crate::tuning::Profile;
 use crate::{Count, KeyType, Layout, Order, Range, ValueType};
 use std::rc::Rc;
 
-/// Formats with each of: no values, values, interleaved items, indices, dropped keys.
-fn formats() -> [MergerInfo; 6] {
+/// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison.
+fn formats() -> [MergerInfo; 9] {
     let keys = MergerInfo::keys();
     [
         keys,
@@ -25,6 +25,9 @@ fn formats() -> [MergerInfo; 6] {
         MergerInfo { key: KeyType::F64, order: Order::Descending, value: ValueType::Index, ..keys },
         MergerInfo { key: KeyType::U32x4, value: ValueType::Bytes(36), ..keys },
         MergerInfo { key: KeyType::I32, value: ValueType::Index, drop_keys: true, ..keys },
+        MergerInfo { key: KeyType::I64, ..MergerInfo::pairs() }.method(MergeMethod::Basic),
+        MergerInfo { key: KeyType::F32, value: ValueType::Index, ..keys }.method(MergeMethod::Tiled),
+        MergerInfo { key: KeyType::U32x3, ..MergerInfo::pairs() }.method(MergeMethod::CircularBuffer),
     ]
 }
 
@@ -142,7 +145,8 @@ fn every_pipeline_is_made() {
             let config = Config { profile: &profile, format };
             for batches in [false, true] {
                 let made = config.variants(batches).unwrap();
-                assert_eq!(made.len(), if batches { 6 } else { 3 });
+                let kernels = if info.method == MergeMethod::Path { 3 } else { 1 };
+                assert_eq!(made.len(), if batches { 2 * kernels } else { kernels });
                 for (counts, merges) in COUNTS.iter().flat_map(|counts| [1, 2].map(|merges| (*counts, merges))) {
                     if merges > 1 && !batches {
                         continue;

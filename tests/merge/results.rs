@@ -10,7 +10,7 @@ use crate::{Case, SETUPS};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeSet;
-use trommel::{KeyType, Layout, MergerInfo, Order, ValueType};
+use trommel::{KeyType, Layout, MergeMethod, MergerInfo, Order, ValueType};
 
 /// Key types of at least a word.
 const KEYS: [KeyType; 9] = [
@@ -70,6 +70,42 @@ pub(crate) fn every_format() {
             case.draw(Keys::LowEntropy, [fused.min(4000) + 3, 2 * tile], 4),
         ];
         case.merge(&jobs, Together::Singles, nth as u64);
+        assert_silence(&case.context);
+    }
+}
+
+/// The methods for comparison write the same: in each format, with skewed keys and any counts.
+pub(crate) fn methods_for_comparison() {
+    let methods = [MergeMethod::Basic, MergeMethod::Tiled, MergeMethod::CircularBuffer];
+    for (nth, (method, (i, items))) in methods
+        .into_iter()
+        .flat_map(|method| ITEMS.into_iter().enumerate().map(move |items| (method, items)))
+        .enumerate()
+    {
+        if !in_rotation(nth) {
+            continue;
+        }
+        let info =
+            MergerInfo { key: KEYS[nth % KEYS.len()], order: [Order::Descending, Order::Ascending][i % 2], ..items };
+        let case = Case::new(SETUPS[nth % 2], &info.method(method));
+        // A section has eight tiles of half as many items.
+        let n = 9 * case.tile()[0];
+        let most = |count: usize| Counted::Device(count as u32);
+        let keys = |from: usize, step: usize| (0..n).map(|i| (from + i * step) as Bits).collect::<Vec<_>>();
+        let jobs = [
+            case.draw(Keys::Random, [n + 7, n / 2], 1),
+            case.draw(Keys::Constant, [n / 3, n], 2),
+            case.draw(Keys::LowEntropy, [n, n], 3).counted([most(n - n / 5), most(n + 1)]),
+            case.draw(Keys::Special, [0, n], 4),
+            case.draw(Keys::Random, [3, 1], 5),
+            case.draw(Keys::Random, [0, 0], 6).counted([most(0), Counted::Host]),
+            Job::new(&case.merger, [keys(0, 1), keys(n, 1)]),
+            Job::new(&case.merger, [keys(n, 1), keys(0, 1)]),
+            Job::new(&case.merger, [keys(0, 2), keys(1, 2)]),
+        ];
+        for together in [Together::Singles, Together::Batch] {
+            case.merge(&jobs, together, nth as u64);
+        }
         assert_silence(&case.context);
     }
 }

@@ -10,10 +10,10 @@ use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw
 use {
     crate::capi::batch::ProblemInfo,
     crate::capi::border::object,
-    crate::capi::convert::{count, range, scratch, timestamps},
+    crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, order, value_type},
-    crate::{Error, MergeInfo, Merger, MergerInfo, Request, Result},
+    crate::{Error, MergeInfo, MergeMethod, Merger, MergerInfo, Request, Result},
 };
 
 /// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
@@ -174,13 +174,19 @@ pub unsafe extern "C" fn trmCmdMerge(
 #[cfg(feature = "merge")]
 fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
     check_bits("flags", info.flags, MERGER_CREATE_BITS)?;
-    check_bits("reserved", info.reserved, 0)?;
+    let methods = [
+        (TrmMergeMethod::Path as i32, MergeMethod::Path),
+        (TrmMergeMethod::Basic as i32, MergeMethod::Basic),
+        (TrmMergeMethod::Tiled as i32, MergeMethod::Tiled),
+        (TrmMergeMethod::CircularBuffer as i32, MergeMethod::CircularBuffer),
+    ];
     Ok(MergerInfo {
         key: key_type(info.key_type)?,
         order: order(info.order)?,
         value: value_type(info.value_type, info.value_size)?,
         drop_keys: info.flags & TRM_MERGER_CREATE_DROP_KEYS_BIT != 0,
         layout: layout(info.layout)?,
+        method: value_of("method", info.method, &methods)?,
         max_count: info.max_count,
         batches: info.flags & TRM_MERGER_CREATE_BATCHES_BIT != 0,
         deferred: info.flags & TRM_MERGER_CREATE_DEFERRED_BIT != 0,

@@ -3,9 +3,32 @@
 use crate::capi::TrmStructureType;
 use crate::capi::info::infos;
 use crate::capi::layout::declarations;
-use crate::capi::radix::raw;
 use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
 use std::ffi::c_void;
+
+/// The types of enums, as in `types::raw`.
+/// cbindgen:ignore
+pub(super) mod raw {
+    pub(in crate::capi) use crate::capi::radix::raw::*;
+
+    pub(crate) type TrmMergeMethod = i32;
+}
+
+/// The algorithm of a merge. All of them write the same bytes. Those besides TRM_MERGE_METHOD_PATH are the kernels of
+/// Kirk and Hwu, "Programming Massively Parallel Processors", chapter "Merge". They exist for comparison.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmMergeMethod {
+    /// Merge path: each workgroup merges one tile of the output, and loads the items of this tile only.
+    Path = 0,
+    /// Each thread finds its own co-rank and merges its items in device memory. One dispatch, without scratch.
+    Basic = 1,
+    /// Each workgroup merges a section of the output, one tile after the other. For each tile it loads as many items of
+    /// either sequence as the tile may take, twice as many as it takes. One dispatch, without scratch.
+    Tiled = 2,
+    /// As TRM_MERGE_METHOD_TILED, with the items that a tile leaves kept in shared memory, in circular buffers.
+    CircularBuffer = 3,
+}
 
 /// Flag in TrmMergerCreateInfo::flags: the merged keys are not written, only the values. keysOut is ignored. Not
 /// available with TRM_VALUE_TYPE_NONE, since nothing would be written.
@@ -61,8 +84,7 @@ pub struct TrmMergerCreateInfo {
     /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// TRM_VALUE_TYPE_INDEX.
     pub max_count: u32,
-    /// Reserved, must be 0.
-    pub reserved: u32,
+    pub method: raw::TrmMergeMethod,
 }
 
 /// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the content of the
@@ -109,7 +131,7 @@ infos! {
 declarations! {
     structs {
         TrmMergerCreateInfo {
-            s_type, struct_size, p_next, key_type, value_type, value_size, flags, order, layout, max_count, reserved
+            s_type, struct_size, p_next, key_type, value_type, value_size, flags, order, layout, max_count, method
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
@@ -121,6 +143,10 @@ declarations! {
         "TRM_MERGER_CREATE_BATCHES_BIT" = TRM_MERGER_CREATE_BATCHES_BIT,
         "TRM_MERGER_CREATE_DEFERRED_BIT" = TRM_MERGER_CREATE_DEFERRED_BIT,
         "TRM_SOURCE_B" = TRM_SOURCE_B,
+        "TRM_MERGE_METHOD_PATH" = TrmMergeMethod::Path,
+        "TRM_MERGE_METHOD_BASIC" = TrmMergeMethod::Basic,
+        "TRM_MERGE_METHOD_TILED" = TrmMergeMethod::Tiled,
+        "TRM_MERGE_METHOD_CIRCULAR_BUFFER" = TrmMergeMethod::CircularBuffer,
         "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
         "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
     }

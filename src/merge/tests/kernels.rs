@@ -12,7 +12,7 @@ use crate::kernels::Kernel;
 use crate::merge::format::Format;
 use crate::merge::plan::MergeTable;
 use crate::merge::planner::{Config, Merges};
-use crate::merge::{MergeInfo, MergerInfo, cpu};
+use crate::merge::{MergeInfo, MergeMethod, MergerInfo, cpu};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
 use crate::tests::twins::noise;
@@ -152,8 +152,8 @@ impl Bench {
     }
 }
 
-/// Merges of these counts, together, against the twin.
-fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], fused: bool) {
+/// Merges of these counts, together, against the twin. `kernel`: the last one.
+fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Kernel) {
     let mut bench = Bench::new(context, info, counts);
     let format = bench.format;
     let (key_words, value_words) = (format.key_words as usize, format.value_words as usize);
@@ -185,7 +185,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], fused: boo
     let profile = context.device().profile();
     let config = Config { profile, format };
     let (memory, kernels) = bench.prove(config);
-    assert_eq!(kernels.contains(&Kernel::MergeFused), fused, "{kernels:?}");
+    assert_eq!(kernels.last(), Some(&kernel));
     let words = |address: u64, count: usize| -> Vec<u32> {
         let bytes = &memory[bench.offset_of(address)..][..4 * count];
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
@@ -205,7 +205,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], fused: boo
             tile,
             &cpu::co_ranks(of_a, of_b, tile),
         );
-        if !fused {
+        if kernel == Kernel::MergeTiles {
             let expected: Vec<u32> = cpu::co_ranks(of_a, of_b, tile).iter().map(|rank| *rank as u32).collect();
             assert_eq!(words(co_ranks, expected.len()), expected, "co-ranks of {a} and {b}");
             let most = (merge.count_a.max + merge.count_b.max).div_ceil(tile as u32);
@@ -260,11 +260,17 @@ fn merge_kernels() {
     let context = context();
     let brief = std::env::var_os("TROMMEL_TEST_BRIEF").is_some();
     for info in formats().into_iter().take(if brief { 2 } else { usize::MAX }) {
+        let [large, small] = match info.method {
+            MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
+            MergeMethod::Basic => [Kernel::MergeBasic; 2],
+            MergeMethod::Tiled => [Kernel::MergeTiled; 2],
+            MergeMethod::CircularBuffer => [Kernel::MergeCircularBuffer; 2],
+        };
         // More tiles than a workgroup of the search has threads; several merges together; one dispatch.
-        prove(&context, &info, &[[9000, 7001]], false);
-        prove(&context, &info, &[[600, 500], [900, 3], [0, 905]], false);
-        prove(&context, &info, &[[300, 333], [1, 200], [127, 0]], true);
-        prove(&context, &info, &[[1, 1]], true);
+        prove(&context, &info, &[[9000, 7001]], large);
+        prove(&context, &info, &[[600, 500], [900, 3], [0, 905]], large);
+        prove(&context, &info, &[[300, 333], [1, 200], [127, 0]], small);
+        prove(&context, &info, &[[1, 1]], small);
     }
     assert_eq!(context.messages(), Vec::<String>::new());
 }

@@ -1,0 +1,22 @@
+// Moves single items of a merge from device memory to device memory, without regard to coalescing.
+
+const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
+const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
+
+// Returns item `index` of an array whose items are `stride` words apart.
+Words item_of(uvec2 array, uint index, uint stride) { return Words(advance(array, bytes_of(index, stride * 4))); }
+
+// Copies item `source` of A, or of B, to item `target` of the output.
+void move_item(uint p, bool from_b, uint source, uint target) {
+    if (!DROPS_KEYS) {
+        Words from = item_of(from_b ? problem_keys_b(p) : problem_keys_a(p), source, KEY_STRIDE);
+        Words to = item_of(problem_keys_out(p), target, KEY_STRIDE);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) to.v[w] = from.v[w];
+    }
+    if (VALUE_WORDS == 0) return;
+    Words from = item_of(from_b ? problem_values_b(p) : problem_values_a(p), source, VALUE_STRIDE);
+    Words to = item_of(problem_values_out(p), target, VALUE_STRIDE);
+    [[dont_unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) {
+        to.v[w] = VALUES_ARE_INDICES ? source | (from_b ? SOURCE_B : 0) : from.v[w];
+    }
+}
