@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use trommel::tuning::{SizedTile, SmallShape, TileShape};
 use trommel::{Profile, Strategy};
 
-/// Times sorts and splits on the GPU and prints one line a case.
+/// Times the library on the GPU and prints one line a case.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 pub(crate) struct Args {
@@ -58,8 +58,7 @@ pub(crate) struct Args {
     /// Times the host instead: it records batches with their arrays in several orders in memory. Nothing is executed.
     #[arg(long)]
     pub(crate) recording: bool,
-    /// Times the creation of sorters and splitters instead, with the driver's cache off and with a warm
-    /// `VkPipelineCache`.
+    /// Times the creation of handles instead, with the driver's cache off and with a warm `VkPipelineCache`.
     #[arg(long)]
     pub(crate) creation: bool,
     /// Threads that create pipelines with `--creation`; 0: as many as there are cores.

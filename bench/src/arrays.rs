@@ -18,12 +18,15 @@ pub(crate) struct ArrayInfo {
     pub(crate) sides: [bool; 2],
     /// Items that each buffer has room for.
     pub(crate) capacity: u32,
+    /// Lengths of the sequences of input items, one after the other, that are sorted before the first run: see
+    /// [`Sources::get`]. Empty if keys stay as they are drawn.
+    pub(crate) sequences: Vec<u32>,
 }
 
 impl ArrayInfo {
     /// An array that one step leaves to the next.
     pub(crate) fn intermediate(stride: u32, capacity: u32) -> Self {
-        Self { fields: Vec::new(), stride, sides: [stride != 0, false], capacity }
+        Self { stride, sides: [stride != 0, false], capacity, ..Self::default() }
     }
 
     /// Bytes of `n` items, in whole words.
@@ -77,7 +80,8 @@ impl Memory {
     ) -> trommel::Result<Self> {
         let array = |info: &ArrayInfo| -> trommel::Result<Array> {
             let side = |exists: bool| exists.then(|| poisoned(context, info.size(info.capacity))).transpose();
-            let source = (!info.fields.is_empty()).then(|| sources.get(context, &info.fields, n)).transpose()?;
+            let source = || sources.get(context, &info.fields, &info.sequences, n);
+            let source = (!info.fields.is_empty()).then(source).transpose()?;
             Ok(Array {
                 stride: info.stride,
                 size: info.size(n),

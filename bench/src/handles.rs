@@ -11,8 +11,8 @@ pub(crate) trait HandleInfo: Copy + PartialEq + Send + 'static {
 
     fn create(&self, context: &Context, library: &Device, strategy: Strategy) -> trommel::Result<Self::Handle>;
 
-    /// The strategy that a handle of the library uses.
-    fn strategy_of(handle: &Self::Handle) -> Option<Strategy>;
+    /// The strategy or algorithm of a handle of the library, as reports name it. None for kernels of the bench.
+    fn strategy_name(handle: &Self::Handle) -> Option<&'static str>;
 
     /// The same info for handles that batches may hold.
     fn for_batches(self) -> Self;
@@ -24,7 +24,7 @@ pub(crate) trait HandleInfo: Copy + PartialEq + Send + 'static {
 /// A handle that has been created, as a report shows it.
 pub(crate) struct Created {
     pub(crate) name: String,
-    pub(crate) strategy: Strategy,
+    pub(crate) strategy: &'static str,
     /// New pipelines: handles share those that they have in common.
     pub(crate) pipelines: usize,
     pub(crate) time: Duration,
@@ -64,7 +64,7 @@ impl Handles {
         let (before, start) = (self.library.pipelines().len(), Instant::now());
         let handle = info.create(&self.context, &self.library, self.strategy);
         let time = start.elapsed();
-        if let Some(strategy) = handle.as_ref().ok().and_then(I::strategy_of) {
+        if let Some(strategy) = handle.as_ref().ok().and_then(I::strategy_name) {
             let pipelines = self.library.pipelines().len() - before;
             self.created.push(Created { name: info.describe(), strategy, pipelines, time });
         }

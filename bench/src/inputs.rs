@@ -15,6 +15,8 @@ pub(crate) enum Keys {
     Sorted,
     /// Descending.
     Reversed,
+    /// Ascending in either half. In the order of all keys, those of the halves alternate.
+    Alternating,
     /// Three uniform draws combined by AND: 17.4 bits of entropy in 32.
     LowEntropy,
     /// Uniform low bits, this many of them. All keys share the bits above.
@@ -69,30 +71,40 @@ pub(crate) struct Sources {
 
 struct Cached {
     fields: Vec<Field>,
+    sequences: Vec<u32>,
     n: u32,
     source: Arc<Source>,
 }
 
 impl Sources {
-    /// Returns an array of at least `n` items of these fields.
-    pub(crate) fn get(&mut self, context: &Context, fields: &[Field], n: u32) -> trommel::Result<Arc<Source>> {
+    /// Returns an array of at least `n` items of these fields. Sequences of these lengths, from the first item on, have
+    /// their keys sorted as unsigned numbers. Those keys are the first field, of one word or two.
+    pub(crate) fn get(
+        &mut self,
+        context: &Context,
+        fields: &[Field],
+        sequences: &[u32],
+        n: u32,
+    ) -> trommel::Result<Arc<Source>> {
         let is_values = fields.first().is_some_and(|field| field.content == Content::Values);
         let last = if is_values { &mut self.values } else { &mut self.keys };
         // Numbers that depend on their index alone serve every smaller size.
-        let any_size =
-            fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
+        let any_size = sequences.is_empty()
+            && fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
         if let Some(cached) = last
             && cached.fields == fields
+            && cached.sequences == sequences
             && (cached.n == n || any_size && cached.n > n)
         {
             return Ok(cached.source.clone());
         }
         // Frees the old array first: memory need not hold both.
         *last = None;
-        let host = generate(words(fields, n), |index| word(fields, index, n));
+        let mut host = generate(words(fields, n), |index| word(fields, index, n));
+        sort_sequences(&mut host, fields, sequences);
         let device = context.upload(&host)?;
         let source = Arc::new(Source { host: Arc::new(host), device });
-        *last = Some(Cached { fields: fields.to_vec(), n, source: source.clone() });
+        *last = Some(Cached { fields: fields.to_vec(), sequences: sequences.to_vec(), n, source: source.clone() });
         Ok(source)
     }
 }
@@ -149,6 +161,8 @@ impl Field {
             Keys::Constant => 0x9e37_79b9_5bd1_e995,
             Keys::Sorted => rising(i),
             Keys::Reversed => rising(n - 1 - i.min(n - 1)),
+            Keys::Alternating if i < n / 2 => rising(2 * i + 1),
+            Keys::Alternating => rising(2 * (i - n / 2)),
             Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
             Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
             Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
@@ -237,6 +251,36 @@ fn generate(n: u64, word: impl Fn(u64) -> u32 + Sync) -> Vec<u32> {
     words
 }
 
+/// Sorts the keys of each sequence, on all cores: see [`Sources::get`]. Values stay at their indices.
+fn sort_sequences(mut words: &mut [u32], fields: &[Field], lengths: &[u32]) {
+    let Some(keys) = fields.first() else { return };
+    let words_of = |bytes: u32| bytes as usize / 4;
+    let (key, item) = (words_of(keys.size), words_of(fields.iter().map(|field| field.size).sum()));
+    let mut sequences = Vec::new();
+    for length in lengths {
+        let (sequence, others) = words.split_at_mut(*length as usize * item);
+        sequences.push(sequence);
+        words = others;
+    }
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let part = sequences.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        for sequences in sequences.chunks_mut(part) {
+            scope.spawn(move || sequences.iter_mut().for_each(|sequence| sort_keys(sequence, key, item)));
+        }
+    });
+}
+
+/// Sorts keys of `key` words at the begin of items of `item` words.
+fn sort_keys(items: &mut [u32], key: usize, item: usize) {
+    let number = |item: &[u32]| item[..key].iter().rev().fold(0u64, |number, word| number << 32 | u64::from(*word));
+    let mut keys: Vec<u64> = items.chunks(item).map(number).collect();
+    keys.sort_unstable();
+    for (item, number) in items.chunks_mut(item).zip(keys) {
+        item[..key].iter_mut().zip(0u32..).for_each(|(word, index)| *word = low_word(number >> (32 * index)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,10 +340,35 @@ mod tests {
     }
 
     #[test]
+    fn sequences_are_sorted_each_by_itself() {
+        let sorted = |fields: &[Field], lengths: &[u32]| {
+            let mut array = array(fields, 100);
+            sort_sequences(&mut array, fields, lengths);
+            array
+        };
+        let drawn = array(&[keys(Keys::Random, 4)], 100);
+        let words = sorted(&[keys(Keys::Random, 4)], &[40, 0, 59]);
+        let (mut a, mut b) = (drawn[..40].to_vec(), drawn[40..99].to_vec());
+        a.sort_unstable();
+        b.sort_unstable();
+        assert_eq!(words, [a, b, vec![drawn[99]]].concat(), "items after the last sequence stay");
+
+        let items = sorted(&[keys(Keys::Random, 8), VALUE], &[100]);
+        let long = items.chunks(3).map(|item| u64::from(item[1]) << 32 | u64::from(item[0]));
+        let mut expected: Vec<u64> = (0..100).map(|i| draw(i, KEYS)).collect();
+        expected.sort_unstable();
+        assert!(long.eq(expected), "the second word of a key is the more significant one");
+        assert!(items.chunks(3).map(|item| item[2]).eq(array(&[VALUE], 100)), "values stay");
+    }
+
+    #[test]
     fn distributions_have_their_properties() {
         let made = |kind| array(&[keys(kind, 4)], 1000);
         assert!(made(Keys::Sorted).is_sorted());
         assert!(made(Keys::Reversed).iter().rev().is_sorted());
+        let alternating = made(Keys::Alternating);
+        let (a, b) = alternating.split_at(500);
+        assert!(a.iter().zip(b).all(|(a, b)| b < a) && b[1..].iter().zip(a).all(|(b, a)| a < b));
         assert!(made(Keys::Constant).iter().all(|key| *key == 0x5bd1_e995));
         assert!(made(Keys::LowBits(16)).iter().all(|key| *key < 1 << 16));
         assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));

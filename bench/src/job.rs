@@ -30,7 +30,8 @@ impl Job {
         operation: Box<dyn Operation>,
     ) -> trommel::Result<Self> {
         let (arrays, scratch) = (operation.arrays(), operation.scratch_size()?);
-        let memory = Memory::new(context, sources, case.n, &arrays, |inputs| operation.tables(inputs), scratch)?;
+        let items = case.work.item_count(case.n);
+        let memory = Memory::new(context, sources, items, &arrays, |inputs| operation.tables(inputs), scratch)?;
         Ok(Self { case, context: context.clone(), operation, memory })
     }
 

@@ -107,7 +107,7 @@ fn measure(args: &Args, gpu: &Gpu, profile: &Profile, cases: &[Case], mut report
     for (case, operation) in cases.iter().zip(operations) {
         report.step(&case.name);
         let run = |operation: Box<dyn Operation>| {
-            if job::memory(operation.as_ref(), case.n)? > gpu.about.memory {
+            if job::memory(operation.as_ref(), case.work.item_count(case.n))? > gpu.about.memory {
                 return Err(Error::Allocation("more than the device has".into()));
             }
             let job = Job::new(&gpu.context, &mut sources, case.clone(), operation)?;

@@ -83,7 +83,7 @@ impl Report {
     pub(crate) fn handles(&mut self, created: &[Created], spirv_bytes: usize) {
         let mut entries = Vec::new();
         for Created { name, strategy, pipelines, time } in created {
-            let (strategy, ms) = (strategy.name(), time.as_secs_f64() * 1e3);
+            let ms = time.as_secs_f64() * 1e3;
             self.comment(&format!("{name}: {strategy}, {pipelines} new pipelines in {ms:.1} ms"));
             entries.push(json!({ "name": name, "strategy": strategy, "pipelines": pipelines, "creation_ms": ms }));
         }
@@ -95,7 +95,8 @@ impl Report {
     /// One line, and its entry in the record.
     pub(crate) fn case(&mut self, case: &Case, samples: &Samples, passes: &[(String, Samples)]) {
         let (ms, bytes) = (samples.median(), case.work.bytes_per_item());
-        self.print(&line(&case.name, case.n, ms, f64::from(case.n) * f64::from(bytes)));
+        let items = case.work.item_count(case.n);
+        self.print(&line(&case.name, case.n, ms, f64::from(items) * f64::from(bytes)));
         for (name, samples) in passes {
             self.comment(&format!("    {name:<26} {:9.2} us", samples.median() * 1e3));
         }
@@ -104,7 +105,7 @@ impl Report {
         let all: Vec<_> = samples.all().iter().copied().map(whole_ns).collect();
         self.cases.push(json!({
             "name": case.name, "n": case.n, "median_ms": whole_ns(ms), "samples_ms": all,
-            "bytes_per_item": bytes, "passes": passes,
+            "items": items, "bytes_per_item": bytes, "passes": passes,
         }));
     }
 

@@ -42,6 +42,11 @@ pub(crate) trait Workload: Debug + Send + Sync {
     /// Bytes an item that the operation moves at least.
     fn bytes_per_item(&self) -> u32;
 
+    /// Items of a case of size `n`. More than `n` where the size is that of the larger of two inputs.
+    fn item_count(&self, n: u32) -> u32 {
+        n
+    }
+
     /// Takes the handles for `n` items, and creates those that do not exist.
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>>;
 
@@ -117,7 +122,7 @@ pub(crate) enum Sizes {
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) work: Arc<dyn Workload>,
-    /// Items in all.
+    /// The size. Items in all, unless [`Workload::item_count`] differs.
     pub(crate) n: u32,
 }
 

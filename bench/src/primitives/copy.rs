@@ -45,7 +45,7 @@ impl Operation for Copies {
         // Without a first buffer nothing is restored before the run, so that the copy reads from memory and not from a
         // cache.
         let fields = vec![Field { content: Content::Keys(Keys::Random), size: 4 }];
-        vec![ArrayInfo { fields, stride: 4, sides: [false, true], capacity: self.0 }]
+        vec![ArrayInfo { fields, stride: 4, sides: [false, true], capacity: self.0, ..ArrayInfo::default() }]
     }
 
     fn scratch_size(&self) -> trommel::Result<u64> {

@@ -86,7 +86,8 @@ impl<'a> Search<'a> {
         let mut handles = Handles::new(&gpu.context, gpu.context.device(), strategy).for_batches();
         works.iter().try_for_each(|work| work.prepare(1, &mut handles).map(|_| ()))?;
         let mut memory = |n: u32| {
-            let memory = works.iter().map(|work| job::memory(work.prepare(n, &mut handles)?.as_ref(), n));
+            let memory =
+                works.iter().map(|work| job::memory(work.prepare(n, &mut handles)?.as_ref(), work.item_count(n)));
             memory.collect::<Result<Vec<_>, _>>().map(|memory| memory.into_iter().max())
         };
         let fits =

@@ -13,8 +13,8 @@ impl HandleInfo for SorterInfo {
         Sorter::new(library, &self.strategy(strategy))
     }
 
-    fn strategy_of(sorter: &Sorter) -> Option<Strategy> {
-        Some(sorter.strategy())
+    fn strategy_name(sorter: &Sorter) -> Option<&'static str> {
+        Some(sorter.strategy().name())
     }
 
     fn for_batches(self) -> Self {

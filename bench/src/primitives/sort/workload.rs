@@ -4,8 +4,8 @@ use super::handle::SortStep;
 use crate::arrays::{ArrayInfo, Contents, Memory, Table};
 use crate::handles::Handles;
 use crate::inputs::{Keys, Source};
-use crate::items::{INDEX, Items, KEYS, MAX_MOVED_VALUE, VALUES};
-use crate::key_order::{KeyOrder, low_32, low_64};
+use crate::items::{INDEX, Items, KEYS, MAX_MOVED_VALUE, VALUES, check_sorted};
+use crate::key_order::KeyOrder;
 use crate::problems::{BatchStep, Problems, max_count};
 use crate::workload::{Operation, Step, Workload};
 use std::ops::Range;
@@ -75,16 +75,8 @@ impl Workload for Sort {
 
     fn check(&self, n: u32, contents: &Contents) -> Result<(), String> {
         let comparison = self.items().compare(self.problems.ranges(n), contents)?;
-        let keys = comparison.keys()?;
         let SorterInfo { key, order, begin_bit, end_bit, .. } = self.info;
-        let order = KeyOrder { key, order, begin_bit, end_bit };
-        let number = |index: u32| order.number(keys.item(index as usize));
-        // Narrow numbers save time: the check mostly moves them.
-        match key.bits() {
-            0..=32 => comparison.check_order(|index| low_32(number(index))),
-            33..=64 => comparison.check_order(|index| low_64(number(index))),
-            _ => comparison.check_order(number),
-        }
+        check_sorted(&comparison, &KeyOrder { key, order, begin_bit, end_bit })
     }
 
     fn with_keys(&self, keys: Keys) -> Arc<dyn Workload> {

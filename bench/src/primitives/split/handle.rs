@@ -17,8 +17,8 @@ impl HandleInfo for SplitterInfo {
         Splitter::new(library, &self.strategy(if any { strategy } else { Strategy::Auto }))
     }
 
-    fn strategy_of(splitter: &Splitter) -> Option<Strategy> {
-        Some(splitter.strategy())
+    fn strategy_name(splitter: &Splitter) -> Option<&'static str> {
+        Some(splitter.strategy().name())
     }
 
     fn for_batches(self) -> Self {

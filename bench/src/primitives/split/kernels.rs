@@ -134,7 +134,7 @@ impl HandleInfo for KernelInfo {
         Kernel::new(context, *self)
     }
 
-    fn strategy_of(_kernel: &Kernel) -> Option<Strategy> {
+    fn strategy_name(_kernel: &Kernel) -> Option<&'static str> {
         None
     }
 

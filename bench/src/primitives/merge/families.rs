@@ -1,0 +1,101 @@
+//! The cases of merges. Names and inputs that the CUDA peers have too are theirs: two halves of random keys, each
+//! sorted.
+
+use super::workload::{Division, Merge};
+use crate::inputs::Keys;
+use crate::problems::Problems;
+use crate::workload::{Family, Sizes};
+use std::sync::Arc;
+use trommel::{KeyType, Layout, MergerInfo, ValueType};
+
+/// Among them those of the peers.
+const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
+const SOME_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
+const LARGE: &[u32] = &[1 << 24];
+/// Items of A, into which a hundredth of them is merged.
+const BASES: &[u32] = &[1 << 20, 1 << 26];
+/// Far fewer items than the maximum that the host knows.
+const FEW: &[u32] = &[1 << 20];
+
+const KEYS: MergerInfo = MergerInfo::keys();
+const PAIRS: MergerInfo = MergerInfo::pairs();
+const INDICES: MergerInfo = MergerInfo { value: ValueType::Index, drop_keys: true, ..KEYS };
+
+const fn long_keys(info: MergerInfo) -> MergerInfo {
+    MergerInfo { key: KeyType::U64, ..info }
+}
+
+fn batch(name: &str, groups: &'static [(u32, u32)]) -> Family {
+    let work = Arc::new(Merge::new(KEYS).problems(Problems::Batch(groups)));
+    Family { name: name.into(), work, sizes: Sizes::Fixed(Problems::batch_size(groups)) }
+}
+
+pub(super) fn families() -> Vec<Family> {
+    vec![
+        Family::new("merge_keys_u32", Merge::new(KEYS), SIZES),
+        Family::new("merge_pairs_u32_u32", Merge::new(PAIRS), SIZES),
+        Family::new("merge_keys_u64", Merge::new(long_keys(KEYS)), SIZES),
+        Family::new("merge_pairs_u64_u32", Merge::new(long_keys(PAIRS)), SOME_SIZES),
+        Family::new("merge_index_u32", Merge::new(INDICES), SOME_SIZES),
+        Family::new("merge_delta_keys_u32", Merge::new(KEYS).divided(Division::Delta), BASES),
+        Family::new("merge_delta_pairs_u32_u32", Merge::new(PAIRS).divided(Division::Delta), BASES),
+        Family::new(
+            "merge_keys_u32_indirect",
+            Merge::new(KEYS).problems(Problems::Indirect { max_factor: 1 }),
+            SOME_SIZES,
+        ),
+        Family::new(
+            "merge_keys_u32_indirect_few",
+            Merge::new(KEYS).problems(Problems::Indirect { max_factor: 32 }),
+            FEW,
+        ),
+        Family::new("merge_keys_u32_a_before_b", Merge::new(KEYS).of(Keys::Sorted), LARGE),
+        Family::new("merge_keys_u32_b_before_a", Merge::new(KEYS).of(Keys::Reversed), LARGE),
+        Family::new("merge_keys_u32_alternating", Merge::new(KEYS).of(Keys::Alternating), LARGE),
+        Family::new("merge_keys_u32_one_empty", Merge::new(KEYS).divided(Division::AllInA), LARGE),
+        Family::new("merge_keys_u32_all_equal", Merge::new(KEYS).of(Keys::Constant), LARGE),
+        Family::new("merge_keys_u32_low_entropy", Merge::new(KEYS).of(Keys::LowEntropy), LARGE),
+        Family::new("merge_pairs_u32_u32_alternating", Merge::new(PAIRS).of(Keys::Alternating), LARGE),
+        Family::new("merge_pairs_u32_u32_all_equal", Merge::new(PAIRS).of(Keys::Constant), LARGE),
+        Family::new("merge_pairs_u32_u32_low_entropy", Merge::new(PAIRS).of(Keys::LowEntropy), LARGE),
+        Family::new(
+            "merge_pairs_u32_u32_interleaved",
+            Merge::new(MergerInfo { layout: Layout::Interleaved, ..PAIRS }),
+            LARGE,
+        ),
+        Family::new("merge_pairs_u32_16b", Merge::new(MergerInfo { value: ValueType::Bytes(16), ..KEYS }), LARGE),
+        Family::new("merge_pairs_u32_64b", Merge::new(MergerInfo { value: ValueType::Bytes(64), ..KEYS }), LARGE),
+        batch("merge_batch_tiny", &[(1024, 1000)]),
+        batch("merge_batch_medium", &[(64, 1 << 14)]),
+        batch("merge_batch_mixed", &[(512, 1000), (32, 1 << 14), (8, 1 << 17), (1, 1 << 20)]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(name: &str) -> Family {
+        families().into_iter().find(|family| family.name == name).unwrap()
+    }
+
+    #[test]
+    fn merges_of_the_peers_have_their_names_and_sizes() {
+        for name in ["merge_keys_u32", "merge_pairs_u32_u32", "merge_keys_u64"] {
+            let Sizes::Default(sizes) = family(name).sizes else { panic!("{name} has one size") };
+            assert!([1 << 20, 1 << 24, 1 << 25, 1 << 28].iter().all(|size| sizes.contains(size)), "{name}: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_follow_the_format() {
+        let bytes = |name: &str| family(name).work.bytes_per_item();
+        // As the peers count.
+        assert_eq!(["merge_keys_u32", "merge_pairs_u32_u32", "merge_keys_u64"].map(bytes), [8, 16, 16]);
+        assert_eq!(bytes("merge_pairs_u64_u32"), 24);
+        assert_eq!(bytes("merge_index_u32"), 4 + 4, "keys are read, and indices written");
+        assert_eq!(bytes("merge_pairs_u32_64b"), 2 * 68);
+        let delta = family("merge_delta_pairs_u32_u32").work;
+        assert_eq!((delta.bytes_per_item(), delta.item_count(1 << 20)), (16, (1 << 20) + 10_486));
+    }
+}

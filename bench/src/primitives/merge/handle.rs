@@ -1,0 +1,74 @@
+//! Mergers as handles and as steps.
+
+use crate::handles::{HandleInfo, describe_value, differing, join};
+use crate::workload::Step;
+use ash::vk;
+use trommel::host::Context;
+use trommel::{Device, Layout, MergeInfo, Merger, MergerInfo, Order, Strategy, Timestamps};
+
+impl HandleInfo for MergerInfo {
+    type Handle = Merger;
+
+    fn create(&self, _context: &Context, library: &Device, _strategy: Strategy) -> trommel::Result<Merger> {
+        Merger::new(library, self)
+    }
+
+    fn strategy_name(_merger: &Merger) -> Option<&'static str> {
+        Some("merge_path")
+    }
+
+    fn for_batches(self) -> Self {
+        self.batches()
+    }
+
+    fn describe(&self) -> String {
+        format!("merger of {}", describe(self))
+    }
+}
+
+fn describe(info: &MergerInfo) -> String {
+    join([
+        Some(format!("{:?} keys", info.key)),
+        describe_value(info.value),
+        differing(info.drop_keys, "keys dropped".into()),
+        differing(info.order != Order::Ascending, "descending".into()),
+        differing(info.layout != Layout::Separate, format!("{:?}", info.layout)),
+        differing(info.max_count != MergerInfo::default().max_count, format!("up to {}", info.max_count)),
+    ])
+}
+
+/// A merge of two sequences.
+pub(super) struct MergeStep<'a> {
+    pub(super) merger: &'a Merger,
+    pub(super) info: MergeInfo,
+}
+
+impl Step for MergeStep<'_> {
+    unsafe fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
+        // SAFETY: the caller's promises are the same.
+        unsafe { self.merger.cmd_merge(commands, &MergeInfo { timestamps, ..self.info }) }
+    }
+
+    fn timestamp_count(&self) -> trommel::Result<u32> {
+        self.merger.timestamp_count(self.info.count_a.max.saturating_add(self.info.count_b.max))
+    }
+
+    fn describe(&self) -> trommel::Result<String> {
+        self.merger.describe(&self.info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trommel::{KeyType, ValueType};
+
+    #[test]
+    fn descriptions_name_differences_from_defaults() {
+        assert_eq!(HandleInfo::describe(&MergerInfo::keys()), "merger of U32 keys");
+        let info = MergerInfo { value: ValueType::Index, drop_keys: true, max_count: 9, ..MergerInfo::keys() };
+        assert_eq!(describe(&info), "U32 keys, Index values, keys dropped, up to 9");
+        let info = MergerInfo { key: KeyType::F64, order: Order::Descending, ..MergerInfo::pairs() };
+        assert_eq!(describe(&info), "F64 keys, U32 values, descending");
+    }
+}

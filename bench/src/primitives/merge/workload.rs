@@ -1,0 +1,310 @@
+//! One merge, or a batch of merges: handle, arguments, check.
+
+use super::handle::MergeStep;
+use crate::arrays::{ArrayInfo, Contents, Memory, Table};
+use crate::handles::Handles;
+use crate::inputs::{Keys, Source};
+use crate::items::{INDEX, Items, KEYS, VALUES, check_sorted};
+use crate::key_order::KeyOrder;
+use crate::problems::{BatchStep, Problems};
+use crate::verify::Column;
+use crate::workload::{Operation, Step, Workload};
+use std::ops::Range;
+use std::sync::Arc;
+use trommel::{Count, MergeInfo, Merger, MergerInfo, Placement, Request, SOURCE_B, ValueType, batch_scratch_size};
+
+// Numbers of tables: the counts of sequences on the device.
+const COUNT_A: usize = 0;
+const COUNT_B: usize = 1;
+
+/// How the items of a merge are divided between A and B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Division {
+    /// In halves. B has one more of an odd number.
+    Halves,
+    /// B is empty.
+    AllInA,
+    /// B has a hundredth of the items of A. The size of the case is that of A.
+    Delta,
+}
+
+/// Merges of keys that are drawn, then sorted within each sequence. The items of a problem are those of A, followed by
+/// those of B.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Merge {
+    info: MergerInfo,
+    keys: Keys,
+    division: Division,
+    problems: Problems,
+}
+
+/// The items of A and of B in the arrays of a case.
+type Sequences = [Range<u32>; 2];
+
+impl Merge {
+    /// One merge of two halves of random keys.
+    pub(super) fn new(info: MergerInfo) -> Self {
+        Self { info, keys: Keys::Random, division: Division::Halves, problems: Problems::One }
+    }
+
+    /// The same of other keys.
+    pub(super) fn of(self, keys: Keys) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// The same with the items divided otherwise.
+    pub(super) fn divided(self, division: Division) -> Self {
+        Self { division, ..self }
+    }
+
+    /// The same of other problems. Merges have no segments.
+    pub(super) fn problems(self, problems: Problems) -> Self {
+        Self { problems, ..self }
+    }
+
+    fn items(&self) -> Items {
+        let MergerInfo { key, value, drop_keys, layout, .. } = self.info;
+        Items { key, value, drop_keys, layout, placement: Placement::Preserve }
+    }
+
+    fn merger_info(&self) -> MergerInfo {
+        MergerInfo { batches: matches!(self.problems, Problems::Batch(_)), ..self.info }
+    }
+
+    /// The items of each problem of a case of size `n`.
+    fn ranges(&self, n: u32) -> Vec<Range<u32>> {
+        self.problems.ranges(self.item_count(n))
+    }
+
+    /// The sequences of each problem of a case of size `n`.
+    fn sequences(&self, n: u32) -> Vec<Sequences> {
+        let divide = |problem: Range<u32>| {
+            let items = problem.end - problem.start;
+            let of_a = match self.division {
+                Division::Halves => items / 2,
+                Division::AllInA => items,
+                Division::Delta => n.min(items),
+            };
+            let end_a = problem.start + of_a;
+            [problem.start..end_a, end_a..problem.end]
+        };
+        self.ranges(n).into_iter().map(divide).collect()
+    }
+
+    /// The indices that a merge writes if it moves every item to its own index: those of each sequence count from 0.
+    fn indices(&self, n: u32) -> Column {
+        let problems = self.sequences(n);
+        let of_a = |a: &Range<u32>| 0..a.end - a.start;
+        let of_b = |b: &Range<u32>| (0..b.end - b.start).map(|index| index | SOURCE_B);
+        let words: Vec<u32> = problems.iter().flat_map(|[a, b]| of_a(a).chain(of_b(b))).collect();
+        Column { words: Arc::new(words), first: 0, stride: 4, size: 4 }
+    }
+}
+
+/// Bytes an item of a merge, which reads and writes all items once.
+fn bytes(info: &MergerInfo) -> u32 {
+    let (key, value) = (info.key.size(), info.value.size());
+    let unread = if info.value == ValueType::Index { INDEX } else { 0 };
+    let unwritten = if info.drop_keys { key } else { 0 };
+    2 * (key + value) - unread - unwritten
+}
+
+impl Workload for Merge {
+    fn bytes_per_item(&self) -> u32 {
+        bytes(&self.info)
+    }
+
+    fn item_count(&self, n: u32) -> u32 {
+        if self.division == Division::Delta { n.saturating_add(n.div_ceil(100)) } else { n }
+    }
+
+    fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
+        Ok(Box::new(MergeOperation { merge: *self, n, merger: handles.get(self.merger_info())? }))
+    }
+
+    /// A merge is a stable sort of A followed by B.
+    fn check(&self, n: u32, contents: &Contents) -> Result<(), String> {
+        let mut comparison = self.items().compare(self.ranges(n), contents)?;
+        if self.info.value == ValueType::Index {
+            comparison.values_are_indices = false;
+            comparison.input.values = Some(self.indices(n));
+        }
+        let MergerInfo { key, order, .. } = self.info;
+        check_sorted(&comparison, &KeyOrder { key, order, begin_bit: 0, end_bit: 0 })
+    }
+
+    fn with_keys(&self, keys: Keys) -> Arc<dyn Workload> {
+        Arc::new(self.of(keys))
+    }
+}
+
+struct MergeOperation {
+    merge: Merge,
+    n: u32,
+    merger: Merger,
+}
+
+impl MergeOperation {
+    /// Items that the arrays have room for.
+    fn capacity(&self) -> u32 {
+        self.merge.problems.capacity(self.merge.item_count(self.n))
+    }
+
+    /// The arguments of one problem. The parts of sequences overlap where their maximum exceeds their count.
+    fn info(&self, memory: &Memory, [a, b]: &Sequences) -> MergeInfo {
+        let problems = self.merge.problems;
+        let room = |items: &Range<u32>| items.start..items.start + problems.capacity(items.end - items.start);
+        let count = |table, items: &Range<u32>| {
+            let max = problems.capacity(items.end - items.start);
+            let indirect = matches!(problems, Problems::Indirect { .. });
+            if indirect { Count::device(memory.table(table).address, max) } else { Count::host(max) }
+        };
+        let output = room(&(a.start..b.end));
+        MergeInfo {
+            count_a: count(COUNT_A, a),
+            count_b: count(COUNT_B, b),
+            keys_a: memory.part(KEYS, 0, &room(a)),
+            values_a: memory.part(VALUES, 0, &room(a)),
+            keys_b: memory.part(KEYS, 0, &room(b)),
+            values_b: memory.part(VALUES, 0, &room(b)),
+            keys_out: memory.part(KEYS, 1, &output),
+            values_out: memory.part(VALUES, 1, &output),
+            scratch: memory.scratch(),
+            ..MergeInfo::default()
+        }
+    }
+
+    fn requests(&self, info: impl Fn(&Sequences) -> MergeInfo) -> Vec<Request<'_>> {
+        self.merge.sequences(self.n).iter().map(|problem| Request::Merge(&self.merger, info(problem))).collect()
+    }
+}
+
+impl Operation for MergeOperation {
+    fn arrays(&self) -> Vec<ArrayInfo> {
+        let [keys, values] = self.merge.items().arrays(self.merge.keys, self.capacity());
+        let lengths = self.merge.sequences(self.n).into_iter().flatten().map(|items| items.end - items.start);
+        vec![ArrayInfo { sequences: lengths.collect(), ..keys }, values]
+    }
+
+    fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
+        let Problems::Indirect { .. } = self.merge.problems else { return Vec::new() };
+        let lengths = self.merge.sequences(self.n).into_iter().flatten().map(|items| items.end - items.start);
+        lengths.map(|items| Table::Input(vec![items])).collect()
+    }
+
+    fn scratch_size(&self) -> trommel::Result<u64> {
+        let Problems::Batch(_) = self.merge.problems else { return self.merger.scratch_size(self.capacity()) };
+        let count = |items: &Range<u32>| Count::host(items.end - items.start);
+        batch_scratch_size(&self.requests(|[a, b]| MergeInfo {
+            count_a: count(a),
+            count_b: count(b),
+            ..MergeInfo::default()
+        }))
+    }
+
+    fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
+        if let Problems::Batch(_) = self.merge.problems {
+            let requests = self.requests(|problem| self.info(memory, problem));
+            return vec![Box::new(BatchStep { requests, scratch: memory.scratch() })];
+        }
+        let step = |problem: &Sequences| -> Box<dyn Step + 'a> {
+            Box::new(MergeStep { merger: &self.merger, info: self.info(memory, problem) })
+        };
+        self.merge.sequences(self.n).iter().map(step).collect()
+    }
+
+    fn output_sides(&self) -> Vec<usize> {
+        vec![1; 2]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: u32 = 8;
+    /// A: 1, 3, 3, 8. B: 0, 3, 8, 9.
+    const INPUT: [u32; 8] = [1, 3, 3, 8, 0, 3, 8, 9];
+    const MERGED: [u32; 8] = [0, 1, 3, 3, 3, 8, 8, 9];
+    const VALUES: [u32; 8] = [10, 11, 12, 13, 20, 21, 22, 23];
+    const MOVED: [u32; 8] = [20, 10, 11, 12, 21, 13, 22, 23];
+
+    fn check(merge: Merge, keys: Option<&[u32]>, values: Option<&[u32]>) -> Result<(), String> {
+        let array = |words: &[u32]| Arc::new(words.to_vec());
+        let inputs = vec![Some(array(&INPUT)), Some(array(&VALUES))];
+        let outputs = vec![keys.map(array), values.map(array)];
+        merge.check(N, &Contents { inputs, outputs, tables: Vec::new() })
+    }
+
+    /// `words` with the items at two indices exchanged.
+    fn exchanged(words: [u32; 8], i: usize, j: usize) -> [u32; 8] {
+        let mut exchanged = words;
+        exchanged.swap(i, j);
+        exchanged
+    }
+
+    #[test]
+    fn wrong_merges_of_keys_are_found() {
+        let keys = |found: &[u32; 8]| check(Merge::new(MergerInfo::keys()), Some(found), None);
+        assert_eq!(keys(&MERGED), Ok(()));
+        let in_wrong_order = exchanged(MERGED, 1, 2);
+        assert_eq!(keys(&in_wrong_order), Err("key 1 is 0x00000003, not 0x00000001".into()));
+        let lost = [0, 1, 3, 3, 8, 8, 9, 9];
+        assert_eq!(keys(&lost), Err("key 4 is 0x00000008, not 0x00000003".into()));
+        assert!(keys(&[0xdead_beef; 8]).is_err(), "nothing is written");
+        assert!(keys(&INPUT).is_err(), "a copy of the sequences");
+    }
+
+    #[test]
+    fn wrong_merges_of_pairs_are_found() {
+        let pairs =
+            |keys: &[u32; 8], values: &[u32; 8]| check(Merge::new(MergerInfo::pairs()), Some(keys), Some(values));
+        assert_eq!(pairs(&MERGED, &MOVED), Ok(()));
+        let within_a = pairs(&MERGED, &exchanged(MOVED, 2, 3));
+        assert_eq!(within_a, Err("value 2 is 0x0000000c, not 0x0000000b".into()), "two equal keys of A");
+        assert!(pairs(&MERGED, &exchanged(MOVED, 3, 4)).is_err(), "B before A");
+        assert!(pairs(&exchanged(MERGED, 1, 2), &exchanged(MOVED, 1, 2)).is_err(), "pairs in a wrong order");
+        assert!(pairs(&MERGED, &[20, 10, 11, 12, 12, 13, 22, 23]).is_err(), "a value is there twice, another is lost");
+        assert!(check(Merge::new(MergerInfo::pairs()), Some(&MERGED), None).is_err(), "no values");
+    }
+
+    #[test]
+    fn wrong_indices_are_found() {
+        let info = MergerInfo { value: ValueType::Index, drop_keys: true, ..MergerInfo::keys() };
+        let indices = |found: &[u32; 8]| check(Merge::new(info), None, Some(found));
+        let b = |index| index | SOURCE_B;
+        let right = [b(0), 0, 1, 2, b(1), 3, b(2), b(3)];
+        assert_eq!(indices(&right), Ok(()));
+        assert!(indices(&exchanged(right, 2, 3)).is_err(), "not stable within A");
+        assert!(indices(&exchanged(right, 3, 4)).is_err(), "B before A");
+        assert!(indices(&right.map(|index| index & !SOURCE_B)).is_err(), "no source");
+        assert!(indices(&[4, 0, 1, 2, 5, 3, 6, 7]).is_err(), "indices of both sequences together");
+    }
+
+    #[test]
+    fn problems_of_a_batch_are_merged_each_by_itself() {
+        let batch = |found: &[u32; 8]| {
+            let merge = Merge::new(MergerInfo::pairs()).problems(Problems::Batch(&[(2, 4)]));
+            check(merge, Some(found), Some(&VALUES))
+        };
+        assert_eq!(batch(&INPUT), Ok(()), "the sequences of each problem are one after the other");
+        assert!(batch(&MERGED).is_err());
+        let indices = Merge::new(MergerInfo::keys()).problems(Problems::Batch(&[(2, 4)])).indices(N);
+        let b = |index| index | SOURCE_B;
+        assert_eq!(indices.words[..], [0, 1, b(0), b(1), 0, 1, b(0), b(1)]);
+    }
+
+    #[test]
+    fn sequences_are_divided() {
+        let range = |start, end| Range { start, end };
+        let merge = Merge::new(MergerInfo::keys());
+        assert_eq!(merge.sequences(7), [[range(0, 3), range(3, 7)]]);
+        assert_eq!(merge.divided(Division::AllInA).sequences(7), [[range(0, 7), range(7, 7)]]);
+        let delta = merge.divided(Division::Delta);
+        assert_eq!(delta.sequences(1000), [[range(0, 1000), range(1000, 1010)]]);
+        assert_eq!((delta.item_count(1000), delta.item_count(1)), (1010, 2), "a delta is never empty");
+        let batch = merge.problems(Problems::Batch(&[(2, 3)]));
+        assert_eq!(batch.sequences(6), [[range(0, 1), range(1, 3)], [range(3, 4), range(4, 6)]]);
+        assert_eq!(batch.merger_info(), MergerInfo::keys().batches());
+    }
+}
