@@ -6,12 +6,13 @@ use crate::inputs::Keys;
 use crate::problems::Problems;
 use crate::workload::{Family, Sizes};
 use std::sync::Arc;
-use trommel::{KeyType, Layout, MergerInfo, ValueType};
+use trommel::{KeyType, Layout, MergeMethod, MergerInfo, ValueType};
 
 /// Among them those of the peers.
 const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
 const LARGE: &[u32] = &[1 << 24];
+const METHOD_SIZES: &[u32] = &[1 << 20, 1 << 24];
 /// Items of A, into which a hundredth of them is merged.
 const BASES: &[u32] = &[1 << 20, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
@@ -30,7 +31,24 @@ fn batch(name: &str, groups: &'static [(u32, u32)]) -> Family {
     Family { name: name.into(), work, sizes: Sizes::Fixed(Problems::batch_size(groups)) }
 }
 
+/// The other kernels of the chapter "Merge" of Kirk and Hwu, "Programming Massively Parallel Processors".
+fn methods() -> Vec<Family> {
+    use MergeMethod::{Basic, CircularBuffer, Tiled};
+    let methods = [("basic", Basic), ("tiled", Tiled), ("circular", CircularBuffer)];
+    let items = [("keys_u32", KEYS), ("pairs_u32_u32", PAIRS)];
+    let family = |(method, items): (&(&str, MergeMethod), &(&str, MergerInfo))| {
+        Family::new(format!("merge_{}_{}", method.0, items.0), Merge::new(items.1.method(method.1)), METHOD_SIZES)
+    };
+    methods.iter().flat_map(|method| items.iter().map(move |items| (method, items))).map(family).collect()
+}
+
 pub(super) fn families() -> Vec<Family> {
+    let mut families = merges();
+    families.extend(methods());
+    families
+}
+
+fn merges() -> Vec<Family> {
     vec![
         Family::new("merge_keys_u32", Merge::new(KEYS), SIZES),
         Family::new("merge_pairs_u32_u32", Merge::new(PAIRS), SIZES),

@@ -4,7 +4,7 @@ use crate::handles::{HandleInfo, describe_value, differing, join};
 use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
-use trommel::{Device, Layout, MergeInfo, Merger, MergerInfo, Order, Strategy, Timestamps};
+use trommel::{Device, Layout, MergeInfo, MergeMethod, Merger, MergerInfo, Order, Strategy, Timestamps};
 
 impl HandleInfo for MergerInfo {
     type Handle = Merger;
@@ -13,8 +13,13 @@ impl HandleInfo for MergerInfo {
         Merger::new(library, self)
     }
 
-    fn strategy_name(_merger: &Merger) -> Option<&'static str> {
-        Some("merge_path")
+    fn strategy_name(merger: &Merger) -> Option<&'static str> {
+        Some(match merger.info().method {
+            MergeMethod::Path => "merge_path",
+            MergeMethod::Basic => "basic",
+            MergeMethod::Tiled => "tiled",
+            MergeMethod::CircularBuffer => "circular_buffer",
+        })
     }
 
     fn for_batches(self) -> Self {
