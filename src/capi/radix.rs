@@ -1,5 +1,7 @@
 //! Types that several primitives share: of keys and values, order, layouts, segments, strategies; and their conversion.
 
+#![cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
+
 #[cfg(feature = "radix")]
 use super::convert::{count, range, value_of};
 use super::layout::declarations;

@@ -25,7 +25,8 @@ mod merger;
 mod plan;
 #[cfg(feature = "merge")]
 mod planner;
-#[cfg(all(test, feature = "merge"))]
+#[cfg(test)]
+#[cfg(feature = "merge")]
 mod tests;
 
 pub(crate) use levels::Merging;

@@ -55,6 +55,7 @@ impl Settings {
     }
 
     /// The shapes for items with so many words of values.
+    #[cfg_attr(not(feature = "merge"), allow(dead_code, reason = "profiles are the same in every build"))]
     pub(crate) fn shapes(&self, value_words: u32) -> &Shapes {
         if value_words == 0 { &self.keys } else { &self.pairs }
     }

@@ -1,5 +1,7 @@
 //! Tests of plans without a device, and of each kernel on the device that the environment selects.
 
+#![allow(clippy::cast_possible_truncation, reason = "tests are small")]
+
 #[cfg(feature = "host")]
 mod kernels;
 
