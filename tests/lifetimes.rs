@@ -154,7 +154,8 @@ fn deferred_sorters_are_compiled_by_their_callers_threads() {
     assert_eq!(record(), Ok(()));
 }
 
-/// For engines that allow no further threads, or whose pipeline cache they synchronize themselves.
+/// With one creation thread, the calling thread creates all pipelines. Some engines allow no further threads, or
+/// synchronize their pipeline cache themselves.
 #[test]
 fn one_thread_is_the_calling_one() {
     let _alone = alone();

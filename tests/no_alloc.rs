@@ -124,7 +124,7 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let requests: Vec<_> = (0..PROBLEMS).map(request).collect();
     let scratch = context.buffer(batch_scratch_size(&requests)?)?;
     let stopped = context.run(|commands| {
-        // SAFETY: what is recorded is not executed.
+        // SAFETY: the recorded commands are never executed.
         let result = || unsafe { cmd_batch(commands, &requests, scratch.scratch()) };
         assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0);
         Err(trommel::Error::NotBuilt("nothing is executed"))
@@ -134,8 +134,8 @@ fn recording_large_batches_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Threads that record at the same time: one checks its batch in memory of the device, the others on their stacks,
-/// where ranges outnumber the spans. All find the batch independent, and one with a conflict not.
+/// Threads that record at the same time. One checks its batch in the spans of the device handle. The others have fewer
+/// spans than ranges, on their stacks. All accept the independent batch and refuse the batch with a conflict.
 #[test]
 fn threads_that_record_large_batches_take_no_heap() -> Result<(), Box<dyn Error>> {
     const THREADS: usize = 3;
@@ -149,7 +149,7 @@ fn threads_that_record_large_batches_take_no_heap() -> Result<(), Box<dyn Error>
     let (vk, family) = (context.vk(), context.queue_family());
     let record = || {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-        // SAFETY: the device is alive, the command buffer is this thread's own, and what is recorded is not executed.
+        // SAFETY: the device is alive, the command buffer is this thread's own, and its commands are never executed.
         unsafe {
             let pool = vk.create_command_pool(&info, None).expect("a pool of commands");
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -274,7 +274,7 @@ fn device(context: &Context) -> Result<TrmDevice, Box<dyn Error>> {
         device: context.vk().handle(),
         enabled_features: ptr::from_ref(&features).cast(),
         queue_family_index: context.queue_family(),
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::DeviceCreateInfo) }
     };
     let mut device = ptr::null_mut();
@@ -300,7 +300,7 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
             key_type: key_type as i32,
             value_type: value_type as i32,
             value_size,
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::SorterCreateInfo) }
         };
         let mut sorter = ptr::null_mut();
@@ -312,7 +312,7 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
             count: TrmCount { max: info.count.max, address: info.count.address },
             keys: TrmRange { address: info.keys.address, size: info.keys.size },
             values: TrmRange { address: info.values.address, size: info.values.size },
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::SortInfo) }
         };
         let sorts: Vec<_> = infos(&keys, &values, &count).iter().map(sort).collect();
@@ -320,7 +320,7 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         let mut batch = TrmBatchInfo {
             info_count: u32::try_from(pointers.len())?,
             infos: pointers.as_ptr(),
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::BatchInfo) }
         };
         let mut size = 0;
@@ -343,10 +343,10 @@ fn recording_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
                 Ok(())
             })?;
         }
-        // SAFETY: nobody uses it any more.
+        // SAFETY: the handle is not used any more.
         unsafe { trmDestroySorter(sorter) };
     }
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { trmDestroyDevice(device) };
     Ok(())
 }
@@ -365,7 +365,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
             flags: TRM_SPLITTER_CREATE_BATCHES_BIT,
             key_type: key_type as i32,
             bucket_count,
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::SplitterCreateInfo) }
         };
         let mut splitter = ptr::null_mut();
@@ -385,7 +385,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
                 commands: part(2),
                 command_items: 64,
                 status: part(3).address,
-                // SAFETY: numbers and pointers.
+                // SAFETY: the struct consists of numbers and pointers.
                 ..unsafe { begun(TrmStructureType::SplitInfo) }
             }
         };
@@ -394,7 +394,7 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
         let mut batch = TrmBatchInfo {
             info_count: u32::try_from(pointers.len())?,
             infos: pointers.as_ptr(),
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::BatchInfo) }
         };
         let mut size = 0;
@@ -417,10 +417,10 @@ fn recording_splits_from_c_takes_no_heap() -> Result<(), Box<dyn Error>> {
                 Ok(())
             })?;
         }
-        // SAFETY: nobody uses it any more.
+        // SAFETY: the handle is not used any more.
         unsafe { trmDestroySplitter(splitter) };
     }
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { trmDestroyDevice(device) };
     assert!(context.messages().is_empty());
     Ok(())

@@ -16,7 +16,7 @@ static SSSP: Example = Example::new("sssp");
 
 const METHODS: [&str; 5] = ["bellman-ford", "near-far", "buckets", "sort-near-far", "sort-buckets"];
 
-/// Runs the example, checks what it prints and writes, and returns the numbers.
+/// Runs the example, checks its output and its JSON file, and returns the numbers of the file.
 fn solve(arguments: &[&str], folder: &Path) -> Value {
     let output = SSSP.run(&[&["--json", "n.json"], arguments].concat(), folder);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

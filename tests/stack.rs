@@ -40,7 +40,7 @@ unsafe extern "C" {
 /// Stack size in bytes of a thread that only runs `call`.
 fn stack_of_thread<F: Fn()>(call: F) -> usize {
     extern "C" fn start<F: Fn()>(call: *mut c_void) -> *mut c_void {
-        // SAFETY: what is called outlives the thread.
+        // SAFETY: `call` outlives the thread.
         unsafe { (*call.cast::<F>())() };
         ptr::null_mut()
     }
@@ -48,7 +48,7 @@ fn stack_of_thread<F: Fn()>(call: F) -> usize {
     let mut stack = vec![[PAINT; 512]; STACK / 4096];
     let mut attributes = Attributes::default();
     let mut thread = 0;
-    // SAFETY: the stack and what is called outlive the thread.
+    // SAFETY: the stack and `call` outlive the thread.
     unsafe {
         assert_eq!(pthread_attr_init(&mut attributes), 0);
         let begin = stack.as_mut_ptr().cast::<u8>();
@@ -95,7 +95,7 @@ fn device() -> TrmDevice {
         physical_device: vk::PhysicalDevice::from_raw(2),
         device: vk::Device::from_raw(3),
         enabled_features: ptr::from_ref(&features).cast(),
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::DeviceCreateInfo) }
     };
     let mut device = ptr::null_mut();
@@ -107,7 +107,7 @@ fn device() -> TrmDevice {
 fn sorter(device: TrmDevice, flags: u32, key_type: TrmKeyType, value_type: TrmValueType) -> TrmSorter {
     let (key_type, value_type) = (key_type as i32, value_type as i32);
     let flags = flags | TRM_SORTER_CREATE_BATCHES_BIT;
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     let info =
         TrmSorterCreateInfo { flags, key_type, value_type, ..unsafe { begun(TrmStructureType::SorterCreateInfo) } };
     let mut sorter = ptr::null_mut();
@@ -118,7 +118,7 @@ fn sorter(device: TrmDevice, flags: u32, key_type: TrmKeyType, value_type: TrmVa
 
 fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
     let flags = TRM_SPLITTER_CREATE_BATCHES_BIT;
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     let info = TrmSplitterCreateInfo { flags, bucket_count, ..unsafe { begun(TrmStructureType::SplitterCreateInfo) } };
     let mut splitter = ptr::null_mut();
     // SAFETY: everything is valid.
@@ -128,7 +128,7 @@ fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
 
 fn merger(device: TrmDevice) -> TrmMerger {
     let flags = TRM_MERGER_CREATE_BATCHES_BIT;
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     let info = TrmMergerCreateInfo { flags, ..unsafe { begun(TrmStructureType::MergerCreateInfo) } };
     let mut merger = ptr::null_mut();
     // SAFETY: everything is valid.
@@ -155,7 +155,7 @@ fn sort(sorter: TrmSorter, index: u64, count: u32, segments: u32) -> TrmSortInfo
         values: array(1),
         status: array(3).address,
         segments,
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::SortInfo) }
     }
 }
@@ -172,7 +172,7 @@ fn split(splitter: TrmSplitter, index: u64, count: u32) -> TrmSplitInfo {
         counts: array(5),
         commands: array(6),
         command_items: 64,
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::SplitInfo) }
     }
 }
@@ -187,7 +187,7 @@ fn merge(merger: TrmMerger, index: u64, count: u32) -> TrmMergeInfo {
         keys_b: array(1),
         keys_out: array(4),
         status: array(3).address,
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::MergeInfo) }
     }
 }
@@ -201,7 +201,7 @@ fn assert_small_batch(what: &str, infos: &[*const TrmInfoHeader]) {
         info_count: infos.len() as u32,
         infos: infos.as_ptr(),
         scratch: scratch(),
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::BatchInfo) }
     };
     // SAFETY: everything is valid.

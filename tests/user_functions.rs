@@ -53,7 +53,7 @@ fn kernels_compiled_before() {
         let context = context(setups[i % setups.len()]);
         let info = info.strategy([Strategy::Auto, Strategy::ReduceThenScan, Strategy::Ring][i % 3]);
         println!("{} {info:?}", context.name());
-        // SAFETY: the modules are what the compiler has made of a valid function.
+        // SAFETY: the compiler has created the modules from valid functions.
         let splitter = unsafe { Splitter::with_kernel(context.device(), &info, &kernel(info.key)) };
         let splitter = splitter.expect("a kernel for such keys");
         let asked = Asked { offsets: true, counts: true, command_items: 7, ..Asked::default() };
@@ -110,7 +110,7 @@ fn several_kernels_on_one_device() {
 #[test]
 fn refusals() {
     let context = context(Setup::Native);
-    // SAFETY: nothing is made of them.
+    // SAFETY: every creation is refused before the kernel is used.
     let made = |info: &SplitterInfo| unsafe { Splitter::with_kernel(context.device(), info, &kernel(KeyType::U32)) };
     let refused = |info: &SplitterInfo| made(info).map(drop).map_err(|error| error.to_string());
     let user = by_user(KeyType::U32, 5, ValueType::None);

@@ -1,17 +1,16 @@
-// What every kernel of the comparisons is given: one block of addresses and numbers (the host's twin is `Args` in
-// src/primitives/split/kernels.rs). All arrays are reached by address, and none is longer than 2^30 words, which an
-// index into them reaches.
+// Push constants of every comparison kernel: device addresses and numbers. `Args` in src/primitives/split/kernels.rs
+// has the same members. No array is longer than 2^30 words, the range that an index reaches.
 //
-// A bucket is a field of the key's uppermost bits.
+// The bucket of a key is a field of its uppermost bits.
 
-// The value of an empty slot of an area. No key may have it.
+// The key of an empty slot of an area. No item may have this key.
 #define EMPTY 0xffffffffu
 
 layout(constant_id = 0) const bool PAIRS = false;
 
 layout(local_size_x = 256) in;
 const uint THREADS = 256u;
-// Items that an invocation asks for at a time, a workgroup apart.
+// Items that an invocation loads at a time. Their indices are THREADS apart.
 const uint RUN = 8u;
 const uint TILE = THREADS * RUN;
 
@@ -23,18 +22,18 @@ layout(push_constant, scalar) uniform Args {
     uvec2 values;
     uvec2 keys_out;
     uvec2 values_out;
-    uvec2 ids;         // of buckets
+    uvec2 ids;         // bucket of each item
     uvec2 pairs;       // keys with their values
-    uvec2 pairs_out;   // the same, sorted by ids
-    uvec2 areas;       // of buckets, one behind the other: keys
+    uvec2 pairs_out;   // pairs sorted by ids
+    uvec2 areas;       // keys in the areas of all buckets, one area after the other
     uvec2 area_values;
     uint count;
-    uint shift;        // of a key, to its bucket
+    uint shift;        // right shift from a key to its bucket
     uint area;         // slots of one area
-    uint slots;        // of all areas
+    uint slots;        // slots of all areas
 } args;
 
-// The first item of this invocation in the workgroup's first tile. The next one lies `next_tile` further.
+// Returns the index of this invocation's first item in the workgroup's first tile. Each further tile adds next_tile().
 uint first_item() { return gl_WorkGroupID.x * TILE + gl_LocalInvocationIndex; }
 
 uint next_tile() { return gl_NumWorkGroups.x * TILE; }

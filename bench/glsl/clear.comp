@@ -1,4 +1,4 @@
-// Randomized insertion, step 1: all slots are empty.
+// Randomized insertion, step 1: marks all slots as empty.
 //
 // Out: areas.
 // Progress: none needed.

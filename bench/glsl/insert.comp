@@ -1,12 +1,12 @@
-// Randomized insertion, step 2: each item goes to a slot of its bucket's area, drawn anew as long as there is a key
-// already. What is then left empty is for a compaction to leave out.
+// Randomized insertion, step 2: inserts each item into a random slot of its bucket's area, and draws another slot if
+// the slot is occupied. A compaction drops the empty slots afterwards.
 //
-// In:  keys and values; areas, empty.
-// Out: areas. What finds its bucket's full is lost, and missing in the output.
+// In:  keys and values; empty areas.
+// Out: areas. An item is dropped if the area of its bucket is full.
 // Paper: S. Ashkiani, A. Davidson, U. Meyer, J. Owens, "GPU Multisplit", PPoPP 2016 (randomized insertion, relaxed
-// buckets). Memory order: relaxed. The compare-and-swap that writes a key is what claims its slot, and the value
-// beside it has one writer; neither is read here. Progress: none needed; an invocation tries so many slots at random,
-// and then each of the area once.
+// buckets). Memory order: relaxed. The compare-and-swap that writes a key claims its slot, so the value beside the key
+// has one writer. The kernel reads neither again. Progress: none needed. An invocation tries DRAWS random slots, then
+// each slot of the area once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -17,18 +17,19 @@
 
 #include "args.glsl"
 
-// Half of an area is empty at last, so one draw in two finds a slot then: one item in 2^32 draws so often.
+// Half of an area is empty at the end, so a draw fails with a probability of at most 1/2. About one item in 2^32 fails
+// all draws.
 const uint DRAWS = 32u;
 
-// A finalizer: each bit of the input turns each of the output about every second time. (C. Wellons, "Prospecting for
-// hash functions", 2018.)
+// A hash finalizer: each input bit flips each output bit with a probability of about 1/2. (C. Wellons, "Prospecting
+// for hash functions", 2018.)
 uint mix_bits(uint x) {
     x = (x ^ x >> 16) * 0x7feb352du;
     x = (x ^ x >> 15) * 0x846ca68bu;
     return x ^ x >> 16;
 }
 
-// Below the limit, and about uniform: the upper half of a product.
+// Returns a nearly uniform number below the limit: the upper half of a product of a hash and the limit.
 uint draw_below(uint limit, uint item, uint draw) {
     uint high, low;
     umulExtended(mix_bits(item * DRAWS + draw), limit, high, low);
@@ -58,7 +59,7 @@ void insert(uint item, uint key) {
 void main() {
     for (uint first = first_item(); first < args.count; first += next_tile()) {
         uint keys[RUN];
-        // Past the last item, that again.
+        // Indices past the end load the last item again. The second loop skips them.
         [[unroll]] for (uint k = 0u; k < RUN; ++k) {
             keys[k] = Words(args.keys).v[min(first + k * THREADS, args.count - 1u)];
         }

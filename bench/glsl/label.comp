@@ -1,5 +1,5 @@
-// Reduced-bit sort, step 1: the bucket of each item, which it is then sorted by, and keys packed with their values, so
-// that both move as one.
+// Reduced-bit sort, step 1: writes the bucket id of each item, which is the key of the following sort. Packs keys with
+// their values, so that both move as one.
 //
 // In:  keys and values. Out: ids of buckets, pairs.
 // Paper: S. Ashkiani, A. Davidson, U. Meyer, J. Owens, "GPU Multisplit", PPoPP 2016.
@@ -16,7 +16,7 @@
 void main() {
     for (uint first = first_item(); first < args.count; first += next_tile()) {
         uvec2 items[RUN];
-        // Past the last item, that again.
+        // Indices past the end load the last item again. The second loop skips them.
         [[unroll]] for (uint k = 0u; k < RUN; ++k) {
             uint i = min(first + k * THREADS, args.count - 1u);
             items[k].x = Words(args.keys).v[i];

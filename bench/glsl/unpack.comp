@@ -1,4 +1,4 @@
-// Reduced-bit sort of pairs, step 3: keys and values go to arrays of their own.
+// Reduced-bit sort of pairs, step 3: unpacks keys and values to separate arrays.
 //
 // In:  pairs. Out: keys and values.
 // Progress: none needed.
@@ -14,7 +14,7 @@
 void main() {
     for (uint first = first_item(); first < args.count; first += next_tile()) {
         uvec2 items[RUN];
-        // Past the last item, that again.
+        // Indices past the end load the last item again. The second loop skips them.
         [[unroll]] for (uint k = 0u; k < RUN; ++k) {
             items[k] = Pairs(args.pairs_out).v[min(first + k * THREADS, args.count - 1u)];
         }

@@ -172,11 +172,11 @@ impl Memory {
 /// The words of a case's memory after a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
-    /// Of each array, the input.
+    /// The input of each array.
     pub(crate) inputs: Vec<Option<Arc<Vec<u32>>>>,
-    /// Of each array that a check reads, the output.
+    /// The output of each array that a check reads.
     pub(crate) outputs: Vec<Option<Arc<Vec<u32>>>>,
-    /// Of each table, the words that the operation has written.
+    /// The words that the operation has written to each table.
     pub(crate) tables: Vec<Option<Vec<u32>>>,
 }
 

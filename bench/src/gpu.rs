@@ -51,12 +51,12 @@ impl Gpu {
         self.library_with(profile, vk::PipelineCache::null(), 0)
     }
 
-    /// The same, but commands go nowhere or into a list: see [`commands`].
+    /// Opens the library with functions that record nothing or list their commands: see [`commands`].
     pub(crate) fn library_without_commands(&self, profile: &Profile) -> trommel::Result<Device> {
         self.open_library(profile, vk::PipelineCache::null(), 0, commands::loader(self.entry.static_fn()))
     }
 
-    /// The same with a pipeline cache; `threads` create pipelines.
+    /// Opens the library with a pipeline cache. `threads` threads create pipelines.
     pub(crate) fn library_with(
         &self,
         profile: &Profile,
@@ -79,7 +79,7 @@ impl Gpu {
         unsafe {
             let (instance, version) = (context.instance().handle(), vk::API_VERSION_1_3);
             let requirements = Requirements::query(proc_addr, instance, version, context.physical_device())?;
-            // What the context has enabled as well.
+            // The context has enabled the same features.
             requirements.enable(&mut v12, &mut v13);
             let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
             let mut info = DeviceInfo::new(

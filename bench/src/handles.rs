@@ -72,7 +72,7 @@ impl Handles {
         handle
     }
 
-    /// Has `handle` serve for `info`, whatever it was created as.
+    /// Makes `handle` serve `info`, although its own info may differ.
     #[cfg(test)]
     pub(crate) fn insert<I: HandleInfo>(&mut self, info: I, handle: I::Handle) {
         self.known.push(Box::new((info, trommel::Result::Ok(handle))));

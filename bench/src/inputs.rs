@@ -40,7 +40,7 @@ pub(crate) enum Fill {
     Alternate,
 }
 
-/// What a member of an item holds.
+/// Content of a member of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Keys(Keys),

@@ -7,7 +7,7 @@ use std::path::Path;
 /// The modules that each module uses, by paths such as `primitives::sort`. The path of main.rs is empty.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads the sources below `folder`, except other programs and this file, whose tests contain paths.
+/// Reads the sources below `folder`, except other programs and this file: its tests contain paths.
 fn read(folder: &Path, module: &str, sources: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

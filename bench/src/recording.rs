@@ -112,7 +112,8 @@ fn measure_alone(
     Ok(())
 }
 
-/// The median time of each of `N` things. They take turns, so that a change of the clock changes all medians alike.
+/// Returns the median time of each of `N` measurements. Their runs alternate, so that a change of the clock affects all
+/// medians alike.
 fn medians<const N: usize>(
     runs: usize,
     mut time: impl FnMut(usize) -> anyhow::Result<f64>,
@@ -129,7 +130,7 @@ fn medians<const N: usize>(
 fn measure_batches(gpu: &Gpu, pool: &Pool<'_>, recorder: &dyn Recorder, report: &Report) -> anyhow::Result<()> {
     for problems in PROBLEMS {
         let request = |index| recorder.request(BASE + index as u64 * STRIDE, KEYS);
-        // Those of the largest batch take 200 MB for each order.
+        // The requests of the largest batch take 200 MB for each order.
         let orders = Order::ALL.map(|order| order.indices(problems).into_iter().map(request).collect::<Vec<_>>());
         let buffer = gpu.context.buffer(batch_scratch_size(&orders[0])?)?;
         let runs = (PROBLEMS_IN_ALL / problems).clamp(FEWEST_RUNS, MOST_RUNS);

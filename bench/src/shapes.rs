@@ -84,7 +84,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// In the order of the search.
+    /// All roles, in the order of the search.
     pub(crate) const ALL: [Self; 6] =
         [Self::Small, Self::SingleDispatch, Self::Tiles, Self::Counted, Self::CountedMany, Self::FewBins];
 

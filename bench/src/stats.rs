@@ -48,13 +48,13 @@ impl PipelineStats {
         Ok(stats)
     }
 
-    /// For reading.
+    /// The statistics as a line of text.
     pub(crate) fn line(&self) -> String {
         let statistics: Vec<_> = self.statistics.iter().map(|(name, value)| format!("{name} {value}")).collect();
         format!("pipeline {} {}: {}", self.kernel, self.constants, statistics.join(", "))
     }
 
-    /// For the record.
+    /// The statistics as JSON, for the record.
     pub(crate) fn json(&self) -> Value {
         let statistics: Map<_, _> = self.statistics.iter().cloned().collect();
         json!({ "kernel": self.kernel, "constants": self.constants, "statistics": statistics })

@@ -13,10 +13,10 @@ use trommel::{Error, Strategy, Timestamps};
 const WARM_UPS: usize = 3;
 /// Runs that count.
 pub(crate) const RUNS: usize = 15;
-/// Around the work.
+/// Queries around the work: one before and one after.
 const OWN_QUERIES: u32 = 2;
-/// Then the queries of its passes, one more than passes. Sixteen digits of three passes each, and a few more, are the
-/// maximum.
+/// All queries. The passes write one query more than passes, after the two around the work. The maximum is sixteen
+/// digits of three passes each, and a few more passes.
 const QUERIES: u32 = OWN_QUERIES + 62;
 
 /// The device computes for this long before the first measurement. An idle GPU lowers its clock, and raises it again
@@ -38,12 +38,12 @@ impl Samples {
         Self(times)
     }
 
-    /// The middle one, the upper of two.
+    /// Returns the median; for an even number of samples, the upper one of the middle two.
     pub(crate) fn median(&self) -> f64 {
         self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
     }
 
-    /// All of them, rising.
+    /// All samples, ascending.
     pub(crate) fn all(&self) -> &[f64] {
         &self.0
     }
@@ -132,7 +132,7 @@ impl<'a> Timer<'a> {
         Ok(())
     }
 
-    /// From one query to the next.
+    /// Milliseconds from query `first` to the next.
     fn milliseconds(&self, first: u32) -> trommel::Result<f64> {
         let mut ticks = [0u64; 2];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;

@@ -1,4 +1,4 @@
-//! What a primitive brings to the program. All modules outside `primitives` know primitives by these traits alone.
+//! Traits that each primitive implements. All modules outside `primitives` know primitives by these traits alone.
 
 use crate::arrays::{ArrayInfo, Contents, Memory, Table};
 use crate::handles::Handles;
@@ -16,7 +16,7 @@ pub(crate) trait Primitive: Sync {
     /// The cases, by name and sizes.
     fn families(&self) -> Vec<Family>;
 
-    /// The handles whose creation `--creation` times.
+    /// The handles that `--creation` creates and times.
     fn creations(&self) -> Vec<Creation> {
         Vec::new()
     }
@@ -26,7 +26,7 @@ pub(crate) trait Primitive: Sync {
         None
     }
 
-    /// The handle whose recording `--recording` times.
+    /// The handle that `--recording` records and times.
     fn recorder(&self, _library: &Device) -> trommel::Result<Option<Box<dyn Recorder>>> {
         Ok(None)
     }
@@ -37,7 +37,7 @@ pub(crate) trait Primitive: Sync {
     }
 }
 
-/// An operation as data: which handles it needs, what it moves, what its output must be.
+/// An operation as data: its handles, its traffic, and the check of its output.
 pub(crate) trait Workload: Debug + Send + Sync {
     /// Bytes an item that the operation moves at least.
     fn bytes_per_item(&self) -> u32;
@@ -126,7 +126,7 @@ pub(crate) struct Case {
     pub(crate) n: u32,
 }
 
-/// A handle whose creation is timed.
+/// The creation of a handle, to be timed.
 pub(crate) struct Creation {
     pub(crate) name: &'static str,
     pub(crate) create: Box<CreateFn>,
@@ -134,7 +134,7 @@ pub(crate) struct Creation {
 
 type CreateFn = dyn Fn(&Device) -> trommel::Result<Box<dyn Any>>;
 
-/// A handle whose requests are recorded and never executed.
+/// Records requests of a handle. They are never executed.
 pub(crate) trait Recorder {
     /// The handle in the output.
     fn label(&self) -> &'static str;

@@ -1,5 +1,5 @@
-// Splits through trommel.hpp, against std's stable partition by buckets: keys, pairs, a count on the device, a batch
-// with a sort; and, where there is an argument, by tests/kernels/spread.glsl, out of that file or compiled.
+// Splits through trommel.hpp, against std's stable sort by buckets: keys, pairs, a count on the device, a batch with a
+// sort. With an argument, also by the user-defined function spread.glsl, from the GLSL or SPIR-V file of that name.
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,7 +34,7 @@ using Words = std::vector<std::uint32_t>;
 
 std::uint32_t key_of(std::uint32_t i) { return i * 2654435761u >> 8; }
 
-/// What the first count pairs must become.
+/// Expected outputs of a split of the first count pairs.
 struct Expected {
     template <class BucketOf>
     Expected(std::uint32_t buckets, std::uint32_t count, BucketOf bucket_of)
@@ -53,7 +53,7 @@ struct Expected {
     Words indices, counts, offsets, keys, commands;
 };
 
-/// Memory that ends itself.
+/// A buffer that its destructor frees.
 struct Memory {
     Memory(const Engine &engine, std::size_t words) : buffer(create_buffer(&engine, words * 4)), engine(engine) {}
     Memory(const Engine &engine, const Words &words) : Memory(engine, words.size()) {
@@ -161,12 +161,12 @@ std::string read(const std::string &name) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// From GLSL, with errors that name their line, or from SPIR-V.
+/// Creates a splitter from GLSL or from SPIR-V. Checks that errors in GLSL name their line.
 trommel::Splitter own_splitter(const trommel::Device &device, const std::string &name) {
     const std::string file = read(name);
     const bool compiles = name.find(".glsl") != std::string::npos;
     try {
-        // As long as the library may compile, this may not succeed.
+        // Invalid GLSL is refused in any case: it is malformed, or the library has no compiler.
         trommel::Splitter::fromGlsl(device, trommel::userInfo(5),
                                     "\nuint trm_bucket(KEY key, uint index, TrmUserData data) { return color; }");
         EXPECT(!"no error");
@@ -180,7 +180,8 @@ trommel::Splitter own_splitter(const trommel::Device &device, const std::string 
     return trommel::Splitter::fromSpirv(device, trommel::userInfo(5), words);
 }
 
-/// A bucket for each remainder, without the step for every other item.
+/// Splits by the function in tests/kernels/spread.glsl: a table maps remainders of keys to buckets. The index mask
+/// userWords[3] is 0.
 void run_own_function(const Engine &engine, const char *name) {
     const Words table{3, 0, 4, 1, 1, 2, 0};
     const auto remainders = static_cast<std::uint32_t>(table.size());

@@ -1,4 +1,4 @@
-// trommel.hpp beyond what the example uses: moves, errors, requirements.
+// Tests of trommel.hpp that the example does not cover: moves, errors, requirements, argsort, a digest.
 
 #include <algorithm>
 #include <cstring>
@@ -89,13 +89,13 @@ void sort_and_wait(const Engine &engine, const trommel::Sorter &sorter, const Tr
     submit_and_wait(&engine);
 }
 
-/// The order of keys that stay as they are.
+/// Sorts indices by keys, which stay unchanged.
 void argsort(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
     const trommel::Sorter sorter(device, trommel::argsortInfo(TRM_KEY_TYPE_I16));
     Buffer keys = create_buffer(&engine, 8);
     Buffer indices = create_buffer(&engine, 12);
-    // So few may need none, but Vulkan has no buffers of no size.
+    // So few keys may need no scratch, but Vulkan has no empty buffers.
     Buffer scratch = create_buffer(&engine, std::max<VkDeviceSize>(sorter.scratchSize(3), 4));
     const std::int16_t unsorted[] = {7, -7, 0};
     std::memcpy(keys.mapped, unsorted, sizeof unsorted);
@@ -115,8 +115,8 @@ void argsort(const Engine &engine) {
     destroy_buffer(&engine, &keys);
 }
 
-/// The case that every language sorts and then splits: see package.rs. Prints a digest (Fowler, Noll and Vo's FNV-1a, a
-/// word at a time).
+/// Sorts and then splits the pairs that every language sorts and splits: see package.rs. Prints a digest (FNV-1a by
+/// Fowler, Noll and Vo, a word at a time).
 void digest(const Engine &engine) {
     constexpr std::uint32_t count = 20000;
     const trommel::Device device(library_info(&engine));
@@ -170,7 +170,7 @@ void digest(const Engine &engine) {
 }  // namespace
 
 int main() {
-    // An engine's command buffer records once.
+    // The command buffer of an engine is recorded once, so each part has its own engine.
     for (const auto part : {run, argsort, digest}) {
         Engine engine;
         create_engine(&engine);

@@ -21,7 +21,7 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// Their names.
+            /// Names of the functions.
             pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
 
             /// # Safety
@@ -105,13 +105,13 @@ impl Deref for Api {
 }
 
 impl Api {
-    /// The calling thread's last detail.
+    /// The calling thread's last error message.
     pub fn last_error(&self) -> String {
         // SAFETY: a C string, valid until the next failure on this thread.
         unsafe { CStr::from_ptr((self.trmGetLastError)()) }.to_string_lossy().into_owned()
     }
 
-    /// What a result means.
+    /// The text of a result.
     pub fn result_string(&self, result: raw::TrmResult) -> String {
         // SAFETY: static text.
         unsafe { CStr::from_ptr((self.trmResultString)(result)) }.to_string_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! Where things are, and the library as a plain `cargo build` makes it.
+//! Folders of the workspace and of tests, and the library as a plain `cargo build` builds it.
 
 use anyhow::{Context, Result, ensure};
 use std::env;
@@ -28,48 +28,48 @@ fn folders() -> Result<(PathBuf, String)> {
     Ok((target.to_owned(), profile.file_name().unwrap_or_default().to_string_lossy().into_owned()))
 }
 
-/// The target folder for builds out of tests. Not that of the tests: the library's files are named the same whatever
-/// its features, and the tests' own build of it must stay.
+/// The target folder for builds by tests. It differs from the target folder of the tests themselves: the names of the
+/// library's files do not depend on its features, and the tests' own build must stay unchanged.
 ///
 /// # Errors
-/// It cannot be made.
+/// The folder cannot be created.
 pub fn target() -> Result<PathBuf> {
     scratch_folder("cargo")
 }
 
-/// The target folder of the tests themselves, for what takes minutes to build once more. The library's files there are
-/// another's then.
+/// The target folder of the tests themselves, for builds that would take minutes in another folder. Such a build
+/// replaces the library's files there.
 ///
 /// # Errors
-/// This is no test.
+/// The program is no test in a target folder.
 pub fn own_target() -> Result<PathBuf> {
     Ok(folders()?.0)
 }
 
-/// A folder of that name for what tests make, empty.
+/// An empty folder of this name for files of tests.
 ///
 /// # Errors
-/// It cannot be made.
+/// The folder cannot be created.
 pub fn empty_folder(name: &str) -> Result<PathBuf> {
     let folder = scratch_folder(name)?;
     fs::remove_dir_all(&folder)?;
     scratch_folder(name)
 }
 
-/// A folder of that name for what tests make; kept from run to run.
+/// A folder of this name for files of tests. Its content is kept from run to run.
 ///
 /// # Errors
-/// It cannot be made.
+/// The folder cannot be created.
 pub fn scratch_folder(name: &str) -> Result<PathBuf> {
     let folder = folders()?.0.join("ffi-tests").join(name);
     fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-/// Runs a command to its end; what it wrote.
+/// Runs a command to its end and returns its standard output.
 ///
 /// # Errors
-/// It cannot be started or fails; everything it wrote is in the message.
+/// The command cannot be started or fails. The message contains all its output.
 pub fn run(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -107,7 +107,7 @@ pub(crate) fn once(
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The copy is safe from later builds into the same folder.
+/// Builds the library and returns a copy, which later builds into the same folder leave unchanged.
 fn build(name: &str, arguments: &[&str]) -> Result<PathBuf> {
     let (target, profile) = (target()?, folders()?.1);
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -116,11 +116,11 @@ fn build(name: &str, arguments: &[&str]) -> Result<PathBuf> {
     if profile == "release" {
         cargo.arg("--release");
     }
-    // Cargo runs one test program at a time, but that has threads.
+    // Cargo runs one test program at a time, but its tests run on several threads.
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     run(&mut cargo)?;
     let copy = scratch_folder(name)?.join("libtrommel.so");
-    // Renamed into place, so that whoever has the last one loaded keeps it.
+    // A rename replaces the copy, so programs that have loaded the previous file keep it.
     fs::copy(target.join(profile).join("libtrommel.so"), copy.with_extension("new"))?;
     fs::rename(copy.with_extension("new"), &copy)?;
     Ok(copy)

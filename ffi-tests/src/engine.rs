@@ -1,4 +1,4 @@
-//! A Vulkan device for the loaded library to work on, and infos that begin right.
+//! A Vulkan device for the loaded library, and infos with valid headers.
 
 use crate::Api;
 use anyhow::{Result, ensure};
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// The library's own choice of device, with the library in `api` on it.
+    /// Opens the device that the host module selects, and the library in `api` on it.
     ///
     /// # Errors
     /// There is no device, or the library refuses it.
@@ -65,7 +65,7 @@ impl Engine {
             instance: self.context.instance().handle(),
             physical_device: self.context.physical_device(),
             api_version: vk::API_VERSION_1_3,
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::DeviceRequirementsInfo) }
         }
     }
@@ -79,17 +79,17 @@ impl Engine {
             device: self.context.vk().handle(),
             enabled_features: &raw const *self.features,
             queue_family_index: self.context.queue_family(),
-            // SAFETY: numbers and pointers.
+            // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::DeviceCreateInfo) }
         }
     }
 
-    /// Ends the library on the device; whether the validation layer has been content.
+    /// Destroys the library's device handle, and checks that the validation layer has reported nothing.
     ///
     /// # Errors
-    /// It has not.
+    /// The messages of the validation layer.
     pub fn finish(self) -> Result<()> {
-        // SAFETY: nothing is pending, and nobody uses it any more.
+        // SAFETY: nothing is pending, and the handle is not used any more.
         unsafe { (self.api.trmDestroyDevice)(self.device) };
         let messages = self.context.messages();
         ensure!(messages.is_empty(), "{messages:?}");
@@ -115,22 +115,22 @@ pub(crate) unsafe fn begun<T>(s_type: TrmStructureType) -> T {
     }
 }
 
-/// A batch of these.
+/// A batch of these requests.
 pub fn batch_info(infos: &[*const TrmInfoHeader]) -> TrmBatchInfo {
     TrmBatchInfo {
         info_count: u32::try_from(infos.len()).unwrap_or(u32::MAX),
         infos: infos.as_ptr(),
-        // SAFETY: numbers and pointers.
+        // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::BatchInfo) }
     }
 }
 
-/// All of a buffer.
+/// The whole buffer as a range.
 pub fn range(buffer: &Buffer) -> TrmRange {
     TrmRange { address: buffer.address(), size: buffer.size() }
 }
 
-/// All of a buffer.
+/// The whole buffer as scratch.
 pub fn scratch(buffer: &Buffer) -> TrmScratch {
     TrmScratch { buffer: buffer.handle(), offset: 0, size: buffer.size() }
 }

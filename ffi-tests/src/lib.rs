@@ -1,4 +1,4 @@
-//! What the tests of the C ABI share: the library as cargo builds it, its functions, and an engine to try them on.
+//! Code that the tests of the C ABI share: the library as cargo builds it, its functions, and an engine to call them.
 
 mod api;
 mod build;

@@ -1,4 +1,4 @@
-//! The installed package, as its users meet it.
+//! The installed package, as its users find it.
 
 use crate::build::{empty_folder, run, workspace};
 use anyhow::{Result, bail, ensure};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package that has been installed and moved away from there.
+/// An installed package, moved out of the folder of its installation.
 #[derive(Debug)]
 pub struct Package(PathBuf);
 
@@ -31,7 +31,7 @@ impl Package {
         Ok(Self(moved))
     }
 
-    /// Where it is.
+    /// The folder of the package.
     pub fn folder(&self) -> &Path {
         &self.0
     }
@@ -56,7 +56,7 @@ impl Package {
         bail!("the package has no {name}")
     }
 
-    /// What pkg-config says of it.
+    /// Output of pkg-config about the package.
     ///
     /// # Errors
     /// pkg-config's.
@@ -67,7 +67,7 @@ impl Package {
         run(&mut command)
     }
 
-    /// What to link to for the static library.
+    /// Linker arguments for the static library.
     ///
     /// # Errors
     /// pkg-config's.
@@ -75,7 +75,7 @@ impl Package {
         Ok(self.pkg_config(&["--libs", "--static"])?.replace("-ltrommel", "-l:libtrommel.a"))
     }
 
-    /// A program of one file of these tests and the package's static library.
+    /// Builds a program from one source file of these tests and the package's static library.
     ///
     /// # Errors
     /// The compiler's.
@@ -96,10 +96,10 @@ impl Package {
     }
 }
 
-/// A program that must succeed and, where the tests are validated, without a word of the validation layer.
+/// Runs a program that must succeed and, if the tests are validated, without messages of the validation layer.
 ///
 /// # Errors
-/// What it or the layer says.
+/// The output of the program and of the layer.
 pub fn run_quietly(command: &mut Command) -> Result<String> {
     if env::var("TROMMEL_VALIDATION").is_ok_and(|value| !value.is_empty() && value != "0") {
         command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");

@@ -1,4 +1,4 @@
-//! Sorts: their functions, handles on an engine, and infos that begin right.
+//! Sorts: their functions, handles on an engine, and infos with valid headers.
 
 use crate::Engine;
 use crate::api::functions;
@@ -45,14 +45,14 @@ impl Engine {
         Ok(sorter)
     }
 
-    /// Scratch for as many keys.
+    /// Scratch for `max_count` keys.
     ///
     /// # Errors
     /// The library's.
     #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "a test knows which sorters are alive")]
     pub fn scratch(&self, sorter: TrmSorter, max_count: u32) -> Result<Buffer> {
         let mut size = 0;
-        // SAFETY: the sorter is one.
+        // SAFETY: the handle is a live sorter.
         let result = unsafe { (self.api.sort.trmGetSorterScratch)(sorter, max_count, &mut size) };
         ensure!(result == 0, "scratch: {}", self.api.last_error());
         Ok(self.context.buffer(size)?)
@@ -61,13 +61,13 @@ impl Engine {
 
 /// Keys alone, strategy by the device.
 pub fn sorter_info() -> TrmSorterCreateInfo {
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     unsafe { begun(TrmStructureType::SorterCreateInfo) }
 }
 
 /// An empty sort.
 pub fn sort_info() -> TrmSortInfo {
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     unsafe { begun(TrmStructureType::SortInfo) }
 }
 

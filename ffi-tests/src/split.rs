@@ -1,4 +1,4 @@
-//! Splits: their functions, handles on an engine, and infos that begin right.
+//! Splits: their functions, handles on an engine, and infos with valid headers.
 
 use crate::Engine;
 use crate::api::functions;
@@ -46,14 +46,14 @@ impl Engine {
         Ok(splitter)
     }
 
-    /// Scratch for as many items.
+    /// Scratch for `max_count` items.
     ///
     /// # Errors
     /// The library's.
     #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "a test knows which splitters are alive")]
     pub fn split_scratch(&self, splitter: TrmSplitter, max_count: u32) -> Result<Buffer> {
         let mut size = 0;
-        // SAFETY: the splitter is one.
+        // SAFETY: the handle is a live splitter.
         let result = unsafe { (self.api.split.trmGetSplitterScratch)(splitter, max_count, &mut size) };
         ensure!(result == 0, "scratch: {}", self.api.last_error());
         Ok(self.context.buffer(size)?)
@@ -62,12 +62,12 @@ impl Engine {
 
 /// Keys alone by one bit, strategy by the device.
 pub fn splitter_info() -> TrmSplitterCreateInfo {
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     TrmSplitterCreateInfo { bucket_count: 2, ..unsafe { begun(TrmStructureType::SplitterCreateInfo) } }
 }
 
 /// An empty split.
 pub fn split_info() -> TrmSplitInfo {
-    // SAFETY: numbers and pointers.
+    // SAFETY: the struct consists of numbers and pointers.
     unsafe { begun(TrmStructureType::SplitInfo) }
 }

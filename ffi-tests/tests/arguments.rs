@@ -1,4 +1,4 @@
-//! Every exported function with bad arguments: each gives its code and its reason, and does nothing.
+//! Every exported function with bad arguments: each call returns its code and its reason, and has no other effect.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -29,7 +29,7 @@ const NOT_READY: i32 = TrmResult::TrmErrorNotReady as i32;
 const NOT_BUILT: i32 = TrmResult::TrmErrorNotBuilt as i32;
 const INCOMPLETE: i32 = 5;
 
-/// Anything but what a function would write.
+/// A value that no function writes.
 const UNTOUCHED: u64 = 0xdead_beef;
 
 fn engine() -> Result<Engine> {
@@ -48,7 +48,7 @@ fn byte_later<T>(pointer: *const T) -> *const T {
 }
 
 impl Refusals<'_> {
-    /// What was expected, and what came.
+    /// Compares a result and its message with the expected code and reason. Keeps a mismatch for the report.
     fn expect(&mut self, what: &str, result: i32, code: i32, reason: &str) {
         let said = self.0.last_error();
         if result != code || !said.contains(reason) {
@@ -65,7 +65,7 @@ impl Refusals<'_> {
 /// Collects every wrong answer, for one report.
 struct Refusals<'a>(&'a Api, Vec<String>);
 
-/// How a header can be wrong, by name, with the answer; every info struct gives the same ones.
+/// Invalid headers, by name, with the expected code and reason. Every info struct gives the same ones.
 fn bad_headers(size: usize, other: TrmStructureType) -> Vec<(&'static str, TrmInfoHeader, i32, &'static str)> {
     let size = u32::try_from(size).unwrap();
     let header = |s_type, struct_size, p_next| TrmInfoHeader { s_type, struct_size, p_next };

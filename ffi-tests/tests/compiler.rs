@@ -1,12 +1,12 @@
-//! The package with a compiler of functions of the caller: the tool and its CMake function, and what C and C++ make of
-//! GLSL.
+//! The package with a compiler of user-defined functions: the tool, its CMake function, and C and C++ programs that
+//! compile GLSL at run time.
 
 use anyhow::{Result, ensure};
 use ffi_tests::{Package, empty_folder, own_target, run, run_quietly, workspace};
 use std::fs;
 use std::process::Command;
 
-/// By the profile of these tests, whose target folder has the compiler already.
+/// Installs the package with the profile of these tests: their target folder already has the compiler.
 fn package() -> Result<Package> {
     Package::install(
         "package-with-compiler",
@@ -15,7 +15,7 @@ fn package() -> Result<Package> {
     )
 }
 
-/// What tests/kernels has of a function for keys of a type.
+/// Reads a committed module from tests/kernels.
 fn committed(name: &str) -> Result<Vec<u8>> {
     Ok(fs::read(workspace().join("tests/kernels").join(name))?)
 }
@@ -33,7 +33,7 @@ fn functions_are_compiled_by_the_package() -> Result<()> {
     Ok(())
 }
 
-/// Kernels of two types of keys, compiled as CMake's users do; and once more where the function has changed.
+/// Compiles kernels for two key types as users of CMake do, and one of them again after its function has changed.
 fn by_cmake(package: &Package) -> Result<()> {
     let folder = empty_folder("kernels")?;
     let function = folder.join("function.glsl");

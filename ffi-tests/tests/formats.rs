@@ -1,5 +1,5 @@
-//! Sorts of every format through the loaded library, against std's stable sort: the bytes of the result, those around
-//! it, and those of an input that is preserved.
+//! Sorts of every format through the loaded library, against std's stable sort. The tests compare the bytes of the
+//! result, the bytes around it, and the bytes of a preserved input.
 
 #![allow(clippy::cast_possible_truncation, reason = "keys are the low bits of noise, and indices are small")]
 
@@ -15,17 +15,17 @@ use trommel::host::{Buffer, Context};
 const GUARD: usize = 64;
 const UNTOUCHED: u8 = 0xa5;
 
-/// One workgroup's work, and that of several tiles.
+/// Counts for a single workgroup and for several tiles.
 const COUNTS: [u32; 2] = [300, 20_000];
 
-/// As the device counts them.
+/// The device count of segments.
 const SEGMENTS: u32 = 11;
 
 fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
 
-/// The same bits for the same index, everywhere.
+/// Pseudorandom bits of an index.
 fn noise(index: usize) -> u64 {
     let mut bits = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,7 +37,7 @@ fn items<T>(count: u32, item: impl Fn(usize) -> T) -> Vec<T> {
     (0..count as usize).map(item).collect()
 }
 
-/// Places of the keys in their order; equal keys stay as they were.
+/// Indices of the keys in sorted order, stably.
 fn argsort<K>(keys: &[K], compare: impl Fn(&K, &K) -> Ordering) -> Vec<usize> {
     let mut order: Vec<_> = (0..keys.len()).collect();
     order.sort_by(|a, b| compare(&keys[*a], &keys[*b]));
@@ -53,7 +53,7 @@ fn indices(order: &[usize]) -> Vec<u8> {
     order.iter().flat_map(|index| u32::try_from(*index).unwrap_or(u32::MAX).to_ne_bytes()).collect()
 }
 
-/// Items between guards, at no better an alignment than they need.
+/// Items between guards, with no larger alignment than they require.
 struct Array {
     buffer: Buffer,
     /// First byte of the items.
@@ -69,7 +69,7 @@ impl Array {
         Ok(Self { buffer: context.upload(&bytes)?, start, items })
     }
 
-    /// As much room as `other` has.
+    /// An array with the size and alignment of `other`.
     fn like(context: &Context, other: &Self) -> Result<Self> {
         Self::new(context, other.start - GUARD, &vec![0x5au8; other.items.len()])
     }
@@ -78,7 +78,7 @@ impl Array {
         TrmRange { address: self.buffer.address() + self.start as u64, size: self.items.len() as u64 }
     }
 
-    /// What lies there now.
+    /// Downloads the items. Fails if a guard has changed.
     fn read(&self, context: &Context) -> Result<Vec<u8>> {
         let bytes = context.download::<u8>(&self.buffer, usize::try_from(self.buffer.size())?)?;
         let (before, rest) = bytes.split_at(self.start);
@@ -88,7 +88,7 @@ impl Array {
     }
 }
 
-/// A sort, and what must become of it.
+/// A sort and its expected result.
 struct Case {
     name: &'static str,
     sorter: TrmSorterCreateInfo,
@@ -96,17 +96,17 @@ struct Case {
     keys: Array,
     values: Option<Array>,
     out: Option<[Array; 2]>,
-    /// Where segments begin.
+    /// Segment offsets.
     offsets: Option<Array>,
-    /// How many segments there are, where that lies on the device.
+    /// The number of segments, if it is on the device.
     segments: Option<Buffer>,
-    /// Sorted keys, or items, and values; none: whatever there is means nothing.
+    /// Sorted keys, or interleaved items, and values. None: the content is undefined.
     expected: [Option<Vec<u8>>; 2],
     side: u32,
 }
 
 impl Case {
-    /// Of `count` keys in place.
+    /// A sort of `count` keys in place.
     fn new(name: &'static str, sorter: TrmSorterCreateInfo, count: u32, keys: Array, values: Option<Array>) -> Self {
         let info = TrmSortInfo {
             count: TrmCount { max: count, address: 0 },
@@ -128,7 +128,7 @@ impl Case {
         }
     }
 
-    /// With arrays of their own for the result, or second ones.
+    /// The same sort with output arrays, or with the second arrays of a double buffer.
     fn out(self, keys: Array, values: Array) -> Self {
         let info = TrmSortInfo { keys_out: keys.range(), values_out: values.range(), ..self.info };
         Self { info, out: Some([keys, values]), side: 1, ..self }
@@ -343,7 +343,7 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
         cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
     }
 
-    // Segments of a few items, and what is left as one.
+    // Segments of fewer than 14 items, then one segment with all other items.
     let mut offsets = vec![0];
     while offsets.len() < 20 {
         offsets.push(offsets[offsets.len() - 1] + noise(offsets.len()) as u32 % 14);
@@ -361,7 +361,7 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     let case = Case { info: TrmSortInfo { segments, ..case.info }, offsets: Some(cut), ..case };
     cases.push(case.expect(Some(picked(&keys, &order)), Some(picked(&ids, &order))));
 
-    // The same, of which the device says that there are fewer.
+    // The same offsets with a smaller number of segments, on the device.
     let end = offsets[SEGMENTS as usize].min(count) as usize;
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order[..end].sort_by_key(|index| (segment(index), keys[*index]));
@@ -390,15 +390,15 @@ fn cases(context: &Context, count: u32) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The sorter's, by its function.
+/// Returns the sorter's result side.
 fn result_side(api: &Api, sorter: TrmSorter) -> Result<u32> {
     let mut side = u32::MAX;
-    // SAFETY: the sorter is one.
+    // SAFETY: the handle is a live sorter.
     ensure!(unsafe { (api.sort.trmGetSorterResultSide)(sorter, &mut side) } == 0, api.last_error());
     Ok(side)
 }
 
-/// Scratch of a ring is what two sides of the items take, and a constant.
+/// With the ring, scratch is the size of the alternate arrays plus a constant.
 #[test]
 fn scratch_of_the_ring() -> Result<()> {
     let engine = engine()?;
@@ -406,7 +406,7 @@ fn scratch_of_the_ring() -> Result<()> {
     let sorter = engine.sorter_of(&ring)?;
     let beside = |count: u32| -> Result<u64> {
         let mut size = 0;
-        // SAFETY: the sorter is one.
+        // SAFETY: the handle is a live sorter.
         let result = unsafe { (engine.api.sort.trmGetSorterScratch)(sorter, count, &mut size) };
         ensure!(result == 0, engine.api.last_error());
         Ok(size - u64::from(count) * 8)
@@ -416,7 +416,7 @@ fn scratch_of_the_ring() -> Result<()> {
         small < (2 << 20) + (64 << 10) && large < small + 512,
         "{small} bytes beside 2^20 pairs, {large} beside 2^30"
     );
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }
@@ -462,7 +462,7 @@ fn every_format() -> Result<()> {
         })?;
         cases.iter().zip(&sorters).try_for_each(|(case, sorter)| check("in a batch", case, *sorter))?;
     }
-    // SAFETY: nobody uses them any more.
+    // SAFETY: the handles are not used any more.
     sorters.iter().for_each(|sorter| unsafe { (api.sort.trmDestroySorter)(*sorter) });
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     engine.finish()

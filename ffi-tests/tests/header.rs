@@ -18,13 +18,13 @@ fn camel_case(name: &str) -> String {
     words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
 }
 
-/// A source file that compiles where the header says what the library does.
+/// A source file that compiles if the layouts and values in the header equal the library's.
 fn assertions() -> Result<String> {
     let mut text = String::from("#include <trommel.h>\n\n");
     let mut number = 0;
     let mut assert = |condition: String| {
         number += 1;
-        // C99 and C++11 have no assertion in common but this one.
+        // C99 and C++11 have only this form of assertion in common.
         writeln!(text, "typedef char assertion_{number}[({condition}) ? 1 : -1];")
     };
     for s in layout::structs() {
@@ -42,10 +42,10 @@ fn assertions() -> Result<String> {
     Ok(text)
 }
 
-/// Names in errors that C does not have: what only Rust can be given.
+/// Argument names in errors of the Rust API alone.
 const OF_RUST: [&str; 2] = ["buffer.size", "handle"];
 
-/// What comes before the name of an argument where an error is made, or where the name is kept for one.
+/// Code before an argument's name, where an error is created or where the name is stored for an error.
 const BEFORE_NAMES: [&str; 18] = [
     "argument: ",
     "argument = ",
@@ -77,7 +77,7 @@ fn argument_names(source: &str) -> Vec<(String, String)> {
             let (before, literal) = (pair[0], pair[1]);
             let is_name = literal.starts_with(|c: char| c.is_ascii_lowercase())
                 && literal.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
-            // Tuples of names and values: what is spelled as C spells it is a name.
+            // In tuples of names and values, a literal in C spelling is a name.
             let spelled_as_c = literal.contains(|c: char| c.is_ascii_uppercase() || c == '.');
             let in_tuple = before.ends_with('(') && (spelled_as_c || line.contains("for (argument"));
             let known =
@@ -85,7 +85,7 @@ fn argument_names(source: &str) -> Vec<(String, String)> {
             if is_name && (in_tuple || BEFORE_NAMES.iter().any(known)) {
                 names.push((literal.to_owned(), line.trim().to_owned()));
             }
-            // A line of roles! names a range, whose members are named, too.
+            // A line of roles! names a range. The members of the range have names, too.
             let is_role = before.trim_start().starts_with(|c: char| c.is_ascii_uppercase()) && before.ends_with(" = ");
             if is_name && is_role {
                 let members = ["", ".address", ".size"].map(|member| format!("{literal}{member}"));
@@ -141,7 +141,7 @@ fn errors_name_members_and_parameters_of_the_header() -> Result<()> {
         }
     }
     ensure!(unknown.is_empty(), "C has no such names:\n{}", unknown.join("\n"));
-    // The test itself must be able to fail, and to see what there is.
+    // The test itself must be able to fail, and must find existing names.
     for name in
         ["keysOut", "segments.offsets.size", "keyStride", "queueFamilyIndex", "codeSize", "timestamps.first", "low"]
     {

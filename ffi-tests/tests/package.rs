@@ -1,4 +1,4 @@
-//! The installed package, as its users meet it: CMake, pkg-config, C, C++, Python.
+//! The installed package, as its users find it: CMake, pkg-config, C, C++, Python.
 
 use anyhow::{Result, ensure};
 use ffi_tests::{Package, empty_folder, library, run, run_quietly, scratch_folder, target, workspace};
@@ -43,21 +43,21 @@ fn a_cpp_program_finds_both_libraries() -> Result<()> {
     example("cpp", "batch")
 }
 
-/// What each digest is of: keys and values, sorted, these split, and where buckets begin.
+/// The digest of five arrays: sorted keys and values, split keys and values, and bucket offsets.
 fn digest(parts: [&[u32]; 5]) -> u64 {
     // Fowler, Noll and Vo's hash (FNV-1a), a word at a time.
     let hash = |digest: u64, word: &u32| (digest ^ u64::from(*word)).wrapping_mul(0x100_0000_01b3);
     parts.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325_u64, hash)
 }
 
-/// By a field of three bits, from bit 7 on, of which five values are buckets.
+/// Buckets: values of a field of three bits, from bit 7 on. Keys with larger values have no bucket.
 const BUCKETS: u32 = 5;
 
 fn bucket(key: u32) -> u32 {
     (key >> 7 & 7).min(BUCKETS)
 }
 
-/// The same keys, many of them equal, and their indices: what the C++ header's own tests end with, and Python's.
+/// Every language sorts and splits the same keys with their indices, and gets the same digest. Many keys are equal.
 #[test]
 fn every_language_gets_the_same_bytes() -> Result<()> {
     let keys: Vec<u32> = (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 20) * 0x0008_0401).collect();
@@ -179,7 +179,7 @@ fn the_shared_library_has_a_soname_needs_no_loader_and_keeps_to_itself() -> Resu
         "{dynamic}"
     );
     ensure!(!dynamic.contains("libvulkan"), "{dynamic}");
-    // Threads that have been in it end in it.
+    // The library must stay loaded: threads that have called it run its thread-local destructors when they end.
     ensure!(dynamic.contains("NODELETE"), "{dynamic}");
     let symbols = run(Command::new("nm").args(["--dynamic", "--defined-only"]).arg(package()?.find("libtrommel.so")?))?;
     ensure!(symbols.lines().all(|line| line.contains(" T trm")), "{symbols}");
@@ -201,7 +201,7 @@ fn the_c_program_is_clean_under_sanitizers() -> Result<()> {
     cc.arg(workspace().join("examples/c/sort.c")).arg("-o").arg(&program);
     run(cc.args(package()?.static_libraries()?.split_whitespace()).arg("-lvulkan"))?;
     ensure!(run(Command::new("nm").arg(&program))?.contains("__asan_init"), "the program is not sanitized");
-    // Drivers and the loader keep memory until the end. And no other allocator may come before the sanitizers'.
+    // Drivers and the loader keep memory until the end. No other allocator may precede the sanitizers' allocator.
     run(Command::new(&program).env("ASAN_OPTIONS", "detect_leaks=0").env_remove("LD_PRELOAD"))?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use ffi_tests::{run, scratch_folder, workspace};
 use std::fs;
 use std::process::Command;
 
-/// What the examples take from the engine around them.
+/// The function around the examples. Its parameters are variables of the engine.
 const ENGINE: &str = "
 void record(VkCommandBuffer command_buffer, TrmSorter sorter, VkDeviceAddress visible_count_address,
             VkDeviceAddress depths_address, VkDeviceSize depths_size, VkDeviceAddress ids_address,
@@ -17,7 +17,7 @@ void record(VkCommandBuffer command_buffer, TrmSorter sorter, VkDeviceAddress vi
 #[test]
 fn the_c_examples_compile() -> Result<()> {
     let readme = fs::read_to_string(workspace().join("README.md"))?;
-    // One after the other, as they are read.
+    // All examples form one text, in the order of the page.
     let blocks: String = readme.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     let (include, body) = blocks.split_once("\n\n").context("the first example begins with its include")?;
     ensure!(body.contains("trmCmdSort") && body.contains("trmCmdSplit"), "README lacks an example");

@@ -10,7 +10,7 @@ use std::ptr;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 
-/// What lies behind the count.
+/// Items behind the maximum count, which a sort must not change.
 const GUARD: u32 = 16;
 const UNTOUCHED: u32 = 0xdead_beef;
 
@@ -18,7 +18,7 @@ fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
 
-/// A problem, and what must become of it.
+/// A problem and its expected result.
 struct Problem {
     keys: Buffer,
     values: Buffer,
@@ -30,7 +30,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// `max` pairs and a guard behind them, of which `on_device` are to be sorted, where it is given.
+    /// `max` pairs with a guard behind them. `on_device`: the count in device memory, if any.
     fn new(engine: &Engine, max: u32, on_device: Option<u32>) -> Result<Self> {
         let context = &engine.context;
         let key = |i: u32| i.wrapping_mul(2_654_435_761) >> 19;
@@ -107,7 +107,7 @@ fn counts_from_host_and_device() -> Result<()> {
         })?;
         problem.check(&engine)?;
     }
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }
@@ -128,7 +128,7 @@ fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
         let info = TrmSorterCreateInfo {
             struct_size: u32::try_from(offset_of!(TrmSorterCreateInfo, order))?,
             strategy: strategy as i32,
-            // Past the size: not read, and none of them could be.
+            // Members past the size are not read. Their values are invalid.
             order: 77,
             value_size: 77,
             end_bit: 77,
@@ -146,7 +146,7 @@ fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
             count: TrmCount { max: 20_000, address: 0 },
             keys: range(&keys),
             scratch: scratch(&work),
-            // Past the size: not read.
+            // Members past the size are not read.
             status: 3,
             timestamps: TrmTimestamps { pool: vk::QueryPool::from_raw(7), first: 7 },
             key_stride: 7,
@@ -157,7 +157,7 @@ fn strategies_keys_alone_and_infos_of_an_earlier_version() -> Result<()> {
             Ok(())
         })?;
         ensure!(engine.context.download::<u32>(&keys, 20_000)?.is_sorted(), "{strategy:?}");
-        // SAFETY: nobody uses it any more.
+        // SAFETY: the handle is not used any more.
         unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     }
     engine.finish()
@@ -182,12 +182,12 @@ fn batches_of_all_sizes() -> Result<()> {
         // SAFETY: everything is valid and lives until it has run.
         let result = unsafe { (engine.api.trmCmdBatch)(commands, &batch) };
         assert_eq!(result, 0, "{}", engine.api.last_error());
-        // SAFETY: as before; none is a batch, too.
+        // SAFETY: as before. An empty batch is valid.
         assert_eq!(unsafe { (engine.api.trmCmdBatch)(commands, &batch_info(&[])) }, 0, "{}", engine.api.last_error());
         Ok(())
     })?;
     problems.iter().try_for_each(|problem| problem.check(&engine))?;
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     drop((problems, work));
     engine.finish()
@@ -234,7 +234,7 @@ fn batches_of_many_segmented_sorts() -> Result<()> {
         [0..3, 3..30, 30..COUNT as usize].into_iter().for_each(|segment| sort[segment].sort_unstable());
     }
     ensure!(context.download::<u32>(&keys, expected.len())? == expected, "each segment is sorted");
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (api.sort.trmDestroySorter)(sorter) };
     drop((keys, offsets, work));
     engine.finish()
@@ -273,7 +273,7 @@ impl<'a> Secondary<'a> {
 
 impl Drop for Secondary<'_> {
     fn drop(&mut self) {
-        // SAFETY: what was submitted has been waited for.
+        // SAFETY: all submissions have completed.
         unsafe { self.vk.destroy_command_pool(self.pool, None) };
     }
 }
@@ -329,7 +329,7 @@ fn two_threads_record_secondary_command_buffers() -> Result<()> {
     })?;
     problems.iter().try_for_each(|problem| problem.check(&engine))?;
     drop(recorded);
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (api.sort.trmDestroySorter)(sorter.get()) };
     drop((problems, work));
     engine.finish()
@@ -347,7 +347,7 @@ fn a_sorter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         let problem = Problem::new(&engine, max, None)?;
         let work = engine.scratch(sorter, max)?;
         let mut count = 0;
-        // SAFETY: the sorter is one.
+        // SAFETY: the handle is a live sorter.
         let result = unsafe { (engine.api.sort.trmGetSorterTimestampCount)(sorter, max, &mut count) };
         ensure!(result == 0 && count >= 2, engine.api.last_error());
         let vk = engine.context.vk();
@@ -371,7 +371,7 @@ fn a_sorter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         }
         ensure!(times.is_sorted() && times[0] != 0, "{times:?}");
     }
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }

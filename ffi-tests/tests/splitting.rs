@@ -1,4 +1,4 @@
-//! Splits through the loaded library: what each function makes of keys and pairs, and the bucket information.
+//! Splits through the loaded library: keys and pairs by each bucket function, and the bucket information.
 
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -10,10 +10,10 @@ use std::ptr;
 use trommel::capi::*;
 use trommel::host::Buffer;
 
-/// What lies behind the count.
+/// Words behind the end of each array, which a split must not change.
 const GUARD: u32 = 16;
 const UNTOUCHED: u32 = 0xdead_beef;
-/// Items of a workgroup of the commands.
+/// Items for each workgroup of the indirect commands.
 const GROUP: u32 = 100;
 
 fn engine() -> Result<Engine> {
@@ -40,7 +40,7 @@ fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) 
     let is = |function: TrmBucketFunction| info.bucket_function == function as i32;
     let (ranges, splitters) = (is(TrmBucketFunction::Range), is(TrmBucketFunction::Splitters));
     let ids = is(TrmBucketFunction::IdsU32);
-    // Keys of no bucket lie behind the last one, among themselves in their order.
+    // Keys without a bucket are placed after the last bucket, in their order.
     move |index| {
         let key = key(index);
         if ranges {
@@ -55,7 +55,7 @@ fn function(info: &TrmSplitterCreateInfo, split: &TrmSplitInfo) -> impl Fn(u32) 
     }
 }
 
-/// A split of pairs, and what must become of it.
+/// A split of pairs and its expected result.
 struct Problem {
     input: [Buffer; 2],
     output: [Buffer; 2],
@@ -73,7 +73,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// `max` pairs, of which `on_device` are to be split, where it is given, as `split` says.
+    /// `max` pairs. `split` has the first key and the width of ranges. `on_device`: the count in device memory, if any.
     fn new(
         engine: &Engine,
         kind: &TrmSplitterCreateInfo,
@@ -153,7 +153,7 @@ impl Problem {
         }
     }
 
-    /// Of keys alone, without `values`.
+    /// Compares all outputs. Without `values`, the values must be unchanged.
     fn check(&self, engine: &Engine, values: bool) -> Result<()> {
         let names = ["keys", "values", "offsets", "counts", "commands"];
         for ((name, buffer), expected) in
@@ -226,14 +226,14 @@ fn functions_values_and_counts_from_host_and_device() -> Result<()> {
                 })?;
                 problem.check(&engine, value_type != TrmValueType::None)?;
             }
-            // SAFETY: nobody uses it any more.
+            // SAFETY: the handle is not used any more.
             unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
         }
     }
     engine.finish()
 }
 
-/// What becomes of items besides, each against the split of all.
+/// Outputs other than TRM_SPLIT_OUTPUT_BUCKETS, each compared with the order of a full split.
 #[test]
 fn other_outputs() -> Result<()> {
     const COUNT: u32 = 20_000;
@@ -241,7 +241,7 @@ fn other_outputs() -> Result<()> {
     let pairs = TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, ..bits(10, 4) };
     let bucket = function(&pairs, &split_info());
     let of = |wanted: u32| (0..COUNT).filter(move |index| key(*index) >> 4 & 15 == wanted);
-    // Buckets one behind the other, the last ones first; behind them those of none.
+    // Adjacent buckets in reverse order, then the items without a bucket.
     let counts: Vec<u32> =
         (0..=10).map(|wanted| (0..COUNT).map(|index| u32::from(bucket(index) == wanted)).sum()).collect();
     let starts: Vec<u32> =
@@ -300,13 +300,13 @@ fn other_outputs() -> Result<()> {
         );
         let found = engine.context.download::<u32>(&problem.bucket_info[1], 10)?;
         ensure!(found == counts[..10], "counts of {output:?}");
-        // SAFETY: nobody uses it any more.
+        // SAFETY: the handle is not used any more.
         unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
     engine.finish()
 }
 
-/// Three segments, of which the device says that there are two: each as if it were alone, where it lies.
+/// Three segments, with a device count of two. Each of the two is split independently, within its range.
 #[test]
 fn segments() -> Result<()> {
     const COUNT: u32 = 20_000;
@@ -346,12 +346,12 @@ fn segments() -> Result<()> {
     let keys: Vec<u32> = order.iter().map(|index| if *index == UNTOUCHED { UNTOUCHED } else { key(*index) }).collect();
     ensure!(engine.context.download::<u32>(&problem.output[0], COUNT as usize)? == keys, "keys");
     ensure!(engine.context.download::<u32>(&problem.output[1], COUNT as usize)? == order, "values");
-    // The third segment does not exist: it is written as an empty one.
+    // The third segment is beyond the count. Its bucket information is that of an empty segment.
     offsets.resize(33, OFFSETS[2]);
     counts.resize(30, 0);
     ensure!(engine.context.download::<u32>(&offsets_out, 33)? == offsets, "offsets");
     ensure!(engine.context.download::<u32>(&counts_out, 30)? == counts, "counts");
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     engine.finish()
 }
@@ -372,14 +372,14 @@ fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
     .map(|strategy| TrmSplitterCreateInfo {
         strategy: strategy as i32,
         struct_size: earlier_size,
-        // Past the size: not read, and none of them could be.
+        // Members past the size are not read. Their values are invalid.
         value_size: 77,
         layout: 77,
         max_count: 77,
         ..bits(16, 8)
     });
     let methods = [TrmSplitMethod::Workgroup, TrmSplitMethod::Subgroup, TrmSplitMethod::Direct];
-    // As it was before there were methods.
+    // The struct of a version without methods.
     let without_method = u32::try_from(offset_of!(TrmSplitterCreateInfo, method))?;
     let later = TrmSplitterCreateInfo { struct_size: without_method, method: 77, reserved: 77, ..bits(16, 8) };
     let without_segments = u32::try_from(offset_of!(TrmSplitInfo, segments))?;
@@ -396,7 +396,7 @@ fn strategies_methods_and_infos_of_an_earlier_version() -> Result<()> {
             Ok(())
         })?;
         problem.check(&engine, false)?;
-        // SAFETY: nobody uses it any more.
+        // SAFETY: the handle is not used any more.
         unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
     engine.finish()
@@ -439,7 +439,7 @@ fn batches_of_splits_and_sorts() -> Result<()> {
     let mut sorted = data;
     sorted.sort_unstable();
     ensure!(engine.context.download::<u32>(&keys, sorted.len())? == sorted, "the sort");
-    // SAFETY: nobody uses them any more.
+    // SAFETY: the handles are not used any more.
     unsafe {
         splitters.into_iter().for_each(|splitter| (engine.api.split.trmDestroySplitter)(splitter));
         (engine.api.sort.trmDestroySorter)(sorter);
@@ -461,7 +461,7 @@ fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         let problem = Problem::new(&engine, &kind, &split_info(), max, None)?;
         let work = engine.split_scratch(splitter, max)?;
         let mut count = 0;
-        // SAFETY: the splitter is one.
+        // SAFETY: the handle is a live splitter.
         let result = unsafe { (engine.api.split.trmGetSplitterTimestampCount)(splitter, max, &mut count) };
         ensure!(result == 0 && count >= 2, engine.api.last_error());
         let vk = engine.context.vk();
@@ -485,7 +485,7 @@ fn a_splitter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
         }
         ensure!(times.is_sorted() && times[0] != 0, "{times:?}");
     }
-    // SAFETY: nobody uses it any more.
+    // SAFETY: the handle is not used any more.
     unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     engine.finish()
 }
@@ -557,7 +557,7 @@ fn layouts_and_indices() -> Result<()> {
         })?;
         ensure!(context.download::<u32>(&keys_out, untouched.len())? == expected_keys, "{name}: keys");
         ensure!(context.download::<u32>(&values_out, untouched.len())? == expected_values, "{name}: values");
-        // SAFETY: nobody uses it any more.
+        // SAFETY: the handle is not used any more.
         unsafe { (engine.api.split.trmDestroySplitter)(splitter) };
     }
     engine.finish()

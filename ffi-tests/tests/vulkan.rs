@@ -1,4 +1,4 @@
-//! What the library asks of Vulkan, with a loader of ours in between: devices that fall short, calls that fail, and the
+//! Use of Vulkan by the library, through loaders that replace functions: insufficient devices, failing calls, and the
 //! engine's own memory, cache and names.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -32,7 +32,7 @@ unsafe extern "system" fn old_properties(device: vk::PhysicalDevice, properties:
     }
 }
 
-/// A loader whose devices are of Vulkan 1.1.
+/// A loader with devices of Vulkan 1.1.
 unsafe extern "system" fn old_device(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {
@@ -54,7 +54,7 @@ unsafe extern "system" fn no_features(_: vk::PhysicalDevice, features: *mut vk::
     unsafe { (*features).features = vk::PhysicalDeviceFeatures::default() };
 }
 
-/// A loader whose devices have no features.
+/// A loader with devices that have no features.
 unsafe extern "system" fn poor_device(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {
@@ -94,7 +94,7 @@ static GIVEN_CACHE: AtomicU64 = AtomicU64::new(0);
 
 static REAL_DEVICE_FUNCTIONS: OnceLock<vk::PFN_vkGetDeviceProcAddr> = OnceLock::new();
 
-/// A loader whose devices have no memory for pipelines.
+/// A loader with devices that have no memory for pipelines.
 unsafe extern "system" fn full_device(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {
@@ -112,7 +112,7 @@ fn engine() -> Result<Engine> {
     Engine::new(Api::load(library()?)?)
 }
 
-/// The text of what is missing, in memory of `room` bytes, and the answer.
+/// Queries the missing requirements into memory of `room` bytes. Returns the result and the text.
 fn missing(engine: &Engine, loader: vk::PFN_vkGetInstanceProcAddr, room: u32) -> (i32, String) {
     let info = TrmDeviceRequirementsInfo { get_instance_proc_addr: Some(loader), ..engine.requirements_info() };
     let mut text = vec![b'?'; room as usize + 1];
@@ -177,7 +177,7 @@ fn errors_of_vulkan_pass_through() -> Result<()> {
     engine.finish()
 }
 
-/// A loader, or an instance, of before Vulkan 1.1.
+/// A loader, or an instance, of Vulkan 1.0.
 unsafe extern "system" fn old_loader(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {
@@ -191,7 +191,7 @@ unsafe extern "system" fn old_device_functions(device: vk::Device, name: *const 
     unsafe { if CStr::from_ptr(name) == c"vkCmdPipelineBarrier2" { None } else { full_device_functions(device, name) } }
 }
 
-/// A loader whose devices are of an instance of Vulkan 1.2.
+/// A loader with devices of an instance of Vulkan 1.2: they lack vkCmdPipelineBarrier2().
 unsafe extern "system" fn old_instance(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {
@@ -230,7 +230,8 @@ fn loaders_and_instances_of_other_versions_are_refused() -> Result<()> {
     engine.finish()
 }
 
-/// Loaders serve a physical device of Vulkan 1.3 on an older instance: the instance's version is what the caller says.
+/// Loaders accept a physical device of Vulkan 1.3 on an older instance. The library therefore checks the instance
+/// version that the caller declares.
 #[test]
 fn instances_of_other_versions_are_reported() -> Result<()> {
     let engine = engine()?;
@@ -265,8 +266,7 @@ fn instances_of_other_versions_are_reported() -> Result<()> {
     engine.finish()
 }
 
-/// A loader that gives the functions of a device although the instance is without their extension, as the Khronos
-/// loader does.
+/// A loader that returns device functions of an extension that the instance lacks, as the Khronos loader does.
 unsafe extern "system" fn no_debug_utils(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's instance and name.
     unsafe {
@@ -285,7 +285,7 @@ unsafe extern "system" fn no_debug_utils(instance: vk::Instance, name: *const c_
 }
 
 unsafe extern "system" fn any_device_function(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the caller's device and name; names that nothing answers to are not called.
+    // SAFETY: the caller's device and name. The substitute for missing functions is never called.
     unsafe {
         let real = REAL_DEVICE_FUNCTIONS.get().unwrap()(device, name);
         if CStr::from_ptr(name).to_bytes().ends_with(b"EXT") && real.is_none() {
@@ -319,7 +319,7 @@ fn names_and_labels_need_their_extension() -> Result<()> {
     if result == 0 {
         // The tests are validated, so the instance has the extension.
         let mut sorter = ptr::null_mut();
-        // SAFETY: the infos are valid, and nobody uses the handles any more.
+        // SAFETY: the infos are valid, and the handles are not used any more.
         unsafe {
             ensure!(
                 (engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0,
@@ -335,9 +335,9 @@ fn names_and_labels_need_their_extension() -> Result<()> {
     engine.finish()
 }
 
-/// Allocations that live.
+/// Number of live allocations.
 static LIVE: AtomicI64 = AtomicI64::new(0);
-/// Allocations ever.
+/// Number of all allocations so far.
 static MADE: AtomicI64 = AtomicI64::new(0);
 
 unsafe extern "C" {
@@ -395,7 +395,7 @@ fn host_memory_is_the_engines() -> Result<()> {
     };
     let info = TrmDeviceCreateInfo { allocation_callbacks: &callbacks, ..engine.device_info() };
     let (mut device, mut sorter) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the infos are valid, and nobody uses the handles at the end.
+    // SAFETY: the infos are valid, and the handles are not used after their destruction.
     unsafe {
         ensure!((engine.api.trmCreateDevice)(&info, &mut device) == 0, engine.api.last_error());
         ensure!((engine.api.sort.trmCreateSorter)(device, &sorter_info(), &mut sorter) == 0, engine.api.last_error());

@@ -8,19 +8,19 @@ use std::ops::Range;
 /// An array of a request: the bytes before, and the bytes expected afterwards.
 #[derive(Clone, Debug, Default)]
 pub struct Array {
-    /// Its name, unique within the request.
+    /// Name of the array, unique within the request.
     pub role: &'static str,
-    /// Of its address, in bytes.
+    /// Alignment of the address, in bytes.
     pub alignment: usize,
     /// Bytes of an item.
     pub item: usize,
     /// Bytes from one item to the next.
     pub stride: usize,
-    /// Before the execution.
+    /// Content before the execution.
     pub before: Vec<u8>,
-    /// After it; as long.
+    /// Expected content after the execution, of the same length.
     pub expected: Vec<u8>,
-    /// Bytes that may be anything afterwards.
+    /// Bytes with undefined content after the execution.
     pub free: Vec<Range<usize>>,
     /// Bytes that hold the expected items in any order.
     pub permuted: Option<Range<usize>>,
@@ -42,7 +42,7 @@ impl Array {
         Self { before: random.bytes(words.len() * 4), ..Self::words(role, words) }
     }
 
-    /// An input whose items lie further apart than they are long.
+    /// A strided input: random bytes fill the gaps between items.
     pub fn strided(
         role: &'static str,
         alignment: usize,
@@ -70,14 +70,14 @@ impl Array {
         self.expected[target * self.stride..][..item].copy_from_slice(&from[source * item..][..item]);
     }
 
-    /// Lets a range of items be anything afterwards.
+    /// Marks the content of a range of items as undefined after the execution.
     pub fn free_items(&mut self, items: Range<usize>) {
         if !items.is_empty() {
             self.free.push(items.start * self.stride..items.end * self.stride);
         }
     }
 
-    /// Lets all bytes be anything afterwards.
+    /// Marks the content of all bytes as undefined after the execution.
     pub fn free_all(&mut self) {
         self.free = std::iter::once(0..self.before.len()).collect();
     }
@@ -92,19 +92,19 @@ pub struct ArrayRanges {
 }
 
 impl ArrayRanges {
-    /// The array of this role; none where the request has none.
+    /// The array of this role; [`trommel::Range::NONE`] if the request has none.
     pub fn range(&self, role: &str) -> trommel::Range {
         let found = self.arrays.iter().find(|(known, ..)| *known == role);
         found.map_or(trommel::Range::NONE, |(_, offset, size)| trommel::Range::new(self.base + offset, *size))
     }
 
-    /// Its address; 0 where there is none.
+    /// The address of the array of this role; 0 if the request has none.
     pub fn address(&self, role: &str) -> u64 {
         self.range(role).address
     }
 }
 
-/// What scratch holds before.
+/// Content of scratch before the execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poison {
     /// Random bytes.
@@ -116,7 +116,7 @@ pub enum Poison {
 }
 
 impl Poison {
-    /// Any of them.
+    /// Draws a content.
     pub fn draw(random: &mut Random) -> Self {
         match random.below(5) {
             0..3 => Self::Random,
@@ -146,7 +146,7 @@ impl Poison {
 /// A run of bytes with a name.
 #[derive(Clone, Debug)]
 struct Part {
-    /// The request that it belongs to; none for guards and scratch.
+    /// The request of the part; none for guards and scratch.
     member: Option<usize>,
     role: &'static str,
     bytes: Range<usize>,
@@ -156,9 +156,9 @@ struct Part {
 /// The memory of a case.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    /// Before the execution.
+    /// Content before the execution.
     pub before: Vec<u8>,
-    /// After it, where it is determined.
+    /// Expected content after the execution. Undefined content is not compared.
     pub expected: Vec<u8>,
     /// The arrays of each request.
     pub ranges: Vec<ArrayRanges>,
@@ -208,7 +208,7 @@ impl Image {
         image
     }
 
-    /// Random bytes, at least so many and less than 64 more, to a multiple of the alignment.
+    /// Appends `least` to `least + 63` random bytes, up to a multiple of the alignment.
     fn guard(&mut self, least: usize, alignment: usize, random: &mut Random) {
         let bytes = least + random.index(64);
         let end = (self.before.len() + bytes).next_multiple_of(alignment.max(1));
@@ -224,12 +224,12 @@ impl Image {
         self.parts.push(Part { member, role: array.role, bytes, array });
     }
 
-    /// Tells the requests where the arena lies.
+    /// Sets the device address of the arena.
     pub fn bind(&mut self, base: u64) {
         self.ranges.iter_mut().for_each(|ranges| ranges.base = base);
     }
 
-    /// Every part that is not as expected.
+    /// Returns every part with unexpected content.
     pub fn compare(&self, found: &[u8]) -> Vec<Difference> {
         self.parts.iter().enumerate().filter_map(|(index, part)| self.compare_part(index, part, found)).collect()
     }
@@ -291,7 +291,7 @@ impl Image {
         })
     }
 
-    /// Changes a byte that is determined, as an error of the library would: for tests of the tester.
+    /// Changes a byte with defined content, as an error of the library would. For tests of the tester.
     pub fn plant(&self, found: &mut [u8], random: &mut Random) {
         let fixed: Vec<_> =
             self.parts.iter().filter(|part| !part.bytes.is_empty() && part.array.free.is_empty()).collect();
@@ -302,28 +302,28 @@ impl Image {
     }
 }
 
-/// A part that is not as expected.
+/// A part with unexpected content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The request that it belongs to; none for guards.
+    /// The request of the part; none for guards.
     pub member: Option<usize>,
     /// The array's name.
     pub role: &'static str,
-    /// Of a guard, the parts beside it.
+    /// The parts beside a guard; none for other parts.
     pub neighbors: Option<String>,
     /// Index of the first wrong item.
     pub first: usize,
-    /// Wrong items.
+    /// Number of wrong items.
     pub wrong: usize,
-    /// Items of the part.
+    /// Number of items of the part.
     pub items: usize,
-    /// Bytes from the first wrong item on.
+    /// Expected bytes from the first wrong item on.
     pub expected: Vec<u8>,
-    /// Bytes from the first wrong item on.
+    /// Found bytes from the first wrong item on.
     pub found: Vec<u8>,
     /// The part holds the expected items in another order.
     pub is_permutation: bool,
-    /// Items that may lie in any order are not those expected.
+    /// The part may hold its items in any order, but they are not the expected items.
     pub lost: bool,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// The profiles to run with.
     #[arg(long, value_enum, default_value_t = ProfileArg::Both)]
     pub(crate) profile: ProfileArg,
-    /// `sort`, `split`, `batch`, or a part of what is printed of a handle, such as `key: F32`.
+    /// `sort`, `split`, `batch`, or a part of a handle's description, such as `key: F32`.
     #[arg(long)]
     pub(crate) only: Option<String>,
     /// A line of every profile, as `small_ranking=verified`; any number of them.
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Most items of a request [default: 2500 on a CPU, else 300000, and millions now and then].
     #[arg(long)]
     pub(crate) max_items: Option<u32>,
-    /// Loads the validation layer; what it says is an error.
+    /// Loads the validation layer; each of its messages is an error.
     #[arg(long)]
     pub(crate) validate: bool,
     /// Prints each submission before it is executed.
@@ -83,7 +83,7 @@ impl Args {
     /// The command that draws the same kinds and cases.
     pub(crate) fn reproducer(&self, kind: u64, case: Option<u64>) -> String {
         let mut line = format!("trommel-fuzz --seed {} --kind {kind}", self.seed);
-        // Nothing fails to be written to a string.
+        // Writing to a string cannot fail.
         let _ = case.map_or(Ok(()), |case| write!(line, " --case {case}"));
         let profile = match self.profile {
             ProfileArg::BuiltIn => Some("built-in"),

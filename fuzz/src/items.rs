@@ -6,7 +6,7 @@ use crate::random::Random;
 use std::ops::Range;
 use trommel::{Layout, ValueType};
 
-/// The streams of random numbers of a request: what one of them is used for never changes the others.
+/// Independent streams of random numbers of a request: draws from one stream never change another.
 #[derive(Clone, Copy, Debug)]
 pub enum Stream {
     /// Keys.
@@ -15,11 +15,11 @@ pub enum Stream {
     Values,
     /// Offsets of segments.
     Segments,
-    /// What buckets are found by.
+    /// Ids, splitters, ranges and starts of buckets.
     Buckets,
-    /// All that is said of the layout.
+    /// Strides, spare room and command sizes.
     Layout,
-    /// What arrays hold before they are written.
+    /// Content of arrays before they are written.
     Noise,
 }
 
@@ -29,13 +29,13 @@ impl Ask {
         Random::of(&[self.seed, stream as u64])
     }
 
-    /// The offsets of its segments; none where there are no segments.
+    /// The segment offsets of the request; empty without segments.
     pub fn offsets(&self) -> Vec<u32> {
         self.segments.map_or(Vec::new(), |segments| segments.offsets(self.items, &mut self.stream(Stream::Segments)))
     }
 
-    /// The runs of items that are processed, each by itself: the segments, or all items. None where the offsets fall:
-    /// then nothing is determined.
+    /// The runs of items that are processed independently: the segments, or all items. None if offsets descend: the
+    /// result is undefined then.
     pub fn runs(&self, offsets: &[u32]) -> Option<Vec<Range<usize>>> {
         let Some(segments) = self.segments else {
             return Some(std::iter::once(0..self.count.get(self.items) as usize).collect());
@@ -45,7 +45,7 @@ impl Ask {
         Segmentation::is_determined(used).then(|| used.windows(2).map(|pair| end(pair[0])..end(pair[1])).collect())
     }
 
-    /// Whether the status word says that a count or an offset was clamped.
+    /// Whether the status word reports a clamped count or offset.
     pub fn is_clamped(&self, offsets: &[u32]) -> bool {
         let Some(segments) = self.segments else { return self.count.is_clamped(self.items) };
         let end = offsets[segments.count.get(segments.max) as usize];
@@ -69,9 +69,9 @@ pub struct Items {
 /// Bytes from one item to the next in inputs; 0: dense.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Strides {
-    /// Of keys.
+    /// Stride of keys.
     pub key: u32,
-    /// Of values.
+    /// Stride of values.
     pub value: u32,
 }
 
@@ -91,7 +91,7 @@ impl Items {
         let keys = ask.data.keys(key, count, &mut ask.stream(Stream::Keys));
         let size = value_size(value);
         let base = if value == ValueType::Index { 0 } else { ask.stream(Stream::Values).word() };
-        // Rising, so that every value is another one.
+        // Ascending, so that all values differ.
         let words =
             (0..ask.items.saturating_mul(u32::try_from(size / 4).unwrap_or(0))).map(|word| base.wrapping_add(word));
         let values = words.flat_map(u32::to_le_bytes).collect();
@@ -103,7 +103,7 @@ impl Items {
         &self.keys[index * self.key_size..][..self.key_size]
     }
 
-    /// Each key with its value behind it.
+    /// All items, each as a key followed by its value.
     pub fn interleaved(&self) -> Vec<u8> {
         let values = self.values.chunks_exact(self.value_size.max(1));
         self.keys.chunks_exact(self.key_size).zip(values).flat_map(|(key, value)| [key, value].concat()).collect()
@@ -124,7 +124,7 @@ impl Items {
         Strides { key, value: if has_values { stride(self.value_size, 4) } else { 0 } }
     }
 
-    /// The input of keys and that of values, as they are only read.
+    /// The inputs of keys and of values, which are only read.
     pub fn inputs(&self, layout: Layout, strides: Strides, has_values: bool, ask: &Ask) -> Vec<Array> {
         let mut noise = ask.stream(Stream::Noise);
         if layout == Layout::Interleaved {

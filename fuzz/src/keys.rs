@@ -39,7 +39,7 @@ fn numbers(key: KeyType) -> Numbers {
     }
 }
 
-/// The position of a key among all keys of its type, ascending: the number whose bits `begin_bit` and `end_bit` count.
+/// The position of a key among all keys of its type, ascending. `begin_bit` and `end_bit` count bits of this number.
 /// `bytes`: the key in memory.
 pub fn position(key: KeyType, bytes: &[u8]) -> u128 {
     let little_endian = |bytes: &[u8]| bytes.iter().rev().fold(0u128, |number, byte| number * 256 + u128::from(*byte));

@@ -21,20 +21,20 @@ pub enum Which {
     Both,
 }
 
-/// What is drawn.
+/// Parameters of all draws.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// The seed of everything.
     pub seed: u64,
     /// The device.
     pub facts: DeviceFacts,
-    /// Its profile, with the lines that are forced.
+    /// The device's built-in profile, with the forced lines.
     pub built_in: Profile,
-    /// Those lines.
+    /// Lines that every profile has.
     pub forced: Forced,
-    /// Which profiles.
+    /// Which profiles are drawn.
     pub which: Which,
-    /// A primitive's name, "batch", or a part of a handle's description; all, where there is none.
+    /// A primitive's name, "batch", or a part of a handle's description. None: all.
     pub only: Option<String>,
     /// Most items of a request.
     pub max_items: u32,
@@ -58,9 +58,9 @@ impl Scope {
         self.only.as_deref().filter(|only| !named(only))
     }
 
-    /// What may be drawn with a profile.
+    /// Limits of draws with a profile.
     pub fn limits(&self, profile: &Profile) -> Limits {
-        // Rows of a dispatch, of the smallest tiles.
+        // As many of the smallest tiles as a dispatch has workgroups.
         let most = profile.max_groups_x.saturating_mul(65535).saturating_mul(32);
         Limits {
             facts: self.facts.clone(),
@@ -93,9 +93,9 @@ pub struct Kind {
 pub struct Live {
     /// The library.
     pub device: Device,
-    /// The handles, as many as the kind has.
+    /// The handles of the kind.
     pub handles: Vec<Box<dyn Handle>>,
-    /// What may be drawn.
+    /// Limits of draws.
     pub limits: Limits,
 }
 
@@ -103,7 +103,7 @@ impl Kind {
     /// The kind of this number.
     ///
     /// # Errors
-    /// Where the device cannot be used.
+    /// If the device cannot be used.
     pub fn draw(scope: &Scope, number: u64, machine: &Machine) -> trommel::Result<Self> {
         let mut random = Random::of(&[scope.seed, number]);
         let is_built_in = match scope.which {
@@ -118,7 +118,7 @@ impl Kind {
         let count = if scope.facts.is_cpu { random.between(1, 2) } else { random.between(1, 5) };
         let mut kind = Self { profile, is_built_in, handles: Vec::new(), refused: [refused, 0], cases: 0 };
         let primitives = scope.primitives();
-        // Where a part of a description is wanted, most draws do not have it.
+        // If a part of a description is required, most draws lack it.
         let mut patience = 100_000;
         while kind.handles.len() < count as usize && patience > 0 {
             patience -= 1;
@@ -155,15 +155,15 @@ pub struct Case {
     pub is_batch: bool,
     /// Each request, with the number of its handle.
     pub members: Vec<(usize, Ask)>,
-    /// What scratch holds before.
+    /// Content of scratch before the execution.
     pub poison: Poison,
-    /// Arrays lie in any order.
+    /// Whether arrays are in random order in memory.
     pub shuffled: bool,
-    /// For the arena.
+    /// Seed of the arena.
     pub seed: u64,
 }
 
-/// Millions of items now and then: where the host takes no long time for them, and nobody wants fewer.
+/// Whether some requests may have millions of items: only on a GPU, and only if the command line allows that many.
 fn may_be_large(scope: &Scope) -> bool {
     !scope.facts.is_cpu && scope.max_items >= MANY_ITEMS
 }
@@ -204,7 +204,7 @@ impl Case {
         }
     }
 
-    /// Bytes of scratch that it takes.
+    /// Bytes of scratch that the case needs.
     ///
     /// # Errors
     /// The library's, of batches of too many kinds.
@@ -216,7 +216,7 @@ impl Case {
         }
     }
 
-    /// Its requests, of an image or of none yet.
+    /// The requests of the case, with the addresses of an image. Without an image, addresses are null.
     pub fn requests<'a>(&self, live: &'a Live, image: Option<&Image>) -> Vec<Request<'a>> {
         let none = Default::default();
         let request = |(index, (handle, ask)): (usize, &(usize, Ask))| {
@@ -225,7 +225,7 @@ impl Case {
         self.members.iter().enumerate().map(request).collect()
     }
 
-    /// Its memory.
+    /// The memory of the case.
     pub fn image(&self, live: &Live, scratch: u64) -> Image {
         let arrays = self.members.iter().map(|(handle, ask)| live.handles[*handle].arrays(ask, &live.limits)).collect();
         let scratch = usize::try_from(scratch.next_multiple_of(4)).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! A device of a worker's own: memory that is copied there and back, and submissions that do not wait forever.
+//! A worker's own device: memory that is copied to it and back, and submissions with a time limit.
 
 use anyhow::Context as _;
 use ash::vk;
@@ -9,12 +9,12 @@ use trommel::host::{Context, ContextInfo, Validation};
 use trommel::kernels::Variant;
 use trommel::{Device, DeviceInfo, Profile, Requirements};
 
-/// What opens a device.
+/// Parameters for opening a device.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Its index or part of its name.
+    /// Index of the device, or part of its name.
     pub device: Option<String>,
-    /// Whether the validation layer watches.
+    /// Whether the validation layer is loaded.
     pub validate: bool,
     /// How long a submission may take.
     pub patience: Option<Duration>,
@@ -23,9 +23,9 @@ pub struct Opening {
 /// How a submission ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It was executed.
+    /// The submission was executed.
     Done,
-    /// It was not executed in time.
+    /// The submission was not executed in time.
     Hung,
     /// The device was lost, or Vulkan failed otherwise.
     Lost(vk::Result),
@@ -45,7 +45,7 @@ pub struct Machine {
     broken: bool,
     /// The library with the profiles used last; the first one stays.
     libraries: RefCell<Vec<(Profile, Device)>>,
-    /// Of libraries that have gone.
+    /// Variants of libraries that have been destroyed.
     variants: RefCell<HashSet<Variant>>,
     entry: ash::Entry,
     context: Context,
@@ -67,7 +67,7 @@ struct Memory {
     mapped: Option<std::ptr::NonNull<u8>>,
 }
 
-/// Pipelines after which a library is made anew.
+/// Number of pipelines after which a library is created anew.
 const MOST_PIPELINES: usize = 1500;
 
 /// The first size of both buffers.
@@ -77,7 +77,7 @@ impl Machine {
     /// Opens a device.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub fn open(opening: &Opening) -> anyhow::Result<Self> {
         let context = Context::with(&ContextInfo {
             device: opening.device.clone(),
@@ -142,7 +142,7 @@ impl Machine {
         Ok(device)
     }
 
-    /// Keeps in mind which kernels a library has recorded: its pipelines may go with their handles.
+    /// Notes the kernels that a library has recorded, since its pipelines may be destroyed with their handles.
     pub fn retire(&self, device: &Device) {
         self.variants.borrow_mut().extend(device.pipelines().into_iter().map(|(variant, _)| variant));
     }
@@ -162,7 +162,7 @@ impl Machine {
         let device = unsafe {
             let requirements =
                 Requirements::query(proc_addr, instance, vk::API_VERSION_1_3, context.physical_device())?;
-            // What the context has enabled as well.
+            // The context has enabled the same features.
             requirements.enable(&mut v12, &mut v13);
             let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
             let handle = context.vk().handle();
@@ -176,15 +176,15 @@ impl Machine {
         Ok(device)
     }
 
-    /// What the validation layer has said.
+    /// Messages of the validation layer so far.
     pub fn messages(&self) -> Vec<String> {
         self.context.messages()
     }
 
-    /// Makes room for so many bytes; the address and the buffer where the arena lies from now on.
+    /// Makes room for so many bytes. Returns the address and the buffer of the arena.
     ///
     /// # Errors
-    /// Where there is not enough memory.
+    /// If there is not enough memory.
     pub fn reserve(&mut self, bytes: u64) -> anyhow::Result<(u64, vk::Buffer)> {
         if self.arena.size < bytes {
             let size = bytes.next_power_of_two().max(LEAST_MEMORY);
@@ -259,10 +259,10 @@ impl Machine {
         }
     }
 
-    /// Copies so many bytes to the arena, executes what is recorded, and copies them back.
+    /// Copies so many bytes to the arena, executes the recorded commands, and copies the bytes back.
     ///
     /// # Errors
-    /// What `record` returns; nothing is submitted then.
+    /// The error of `record`; nothing is submitted then.
     pub fn execute(
         &mut self,
         bytes: u64,
@@ -306,7 +306,7 @@ impl Machine {
     }
 }
 
-/// Makes every write visible to whatever comes.
+/// Makes every write visible to all later commands.
 fn everything(vk: &ash::Device, commands: vk::CommandBuffer) {
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)

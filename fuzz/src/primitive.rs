@@ -1,4 +1,4 @@
-//! What a primitive brings to the tester, and what the tester asks of it.
+//! Traits that a primitive implements for the tester, and the requests that the tester draws.
 
 use crate::arena::{Array, ArrayRanges};
 use crate::keys::Data;
@@ -7,7 +7,7 @@ use crate::random::Random;
 use std::fmt;
 use trommel::{Device, DeviceFacts, Profile, Request, Scratch, Strategy};
 
-/// What may be drawn on a device with a profile.
+/// Limits of draws on a device with a profile.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The device.
@@ -25,7 +25,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How many items a request may have, of so many bytes each.
+    /// Draws the number of items of a request, with so many bytes each.
     pub fn draw_items(&self, bytes_each: usize, random: &mut Random) -> u32 {
         let fits = u32::try_from(self.max_bytes / bytes_each.max(1) as u64).unwrap_or(u32::MAX);
         let most = self.max_items.min(fits).max(1);
@@ -50,12 +50,12 @@ impl Limits {
     }
 }
 
-/// How many items there are of those that there may be.
+/// Source of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountAt {
-    /// The host knows: the maximum.
+    /// The count is the maximum, on the host.
     Host,
-    /// A word on the device.
+    /// The count is a word on the device.
     Device(u32),
 }
 
@@ -81,12 +81,12 @@ impl CountAt {
         }
     }
 
-    /// Whether the device says more than the maximum.
+    /// Whether the count on the device exceeds the maximum.
     pub fn is_clamped(self, max: u32) -> bool {
         matches!(self, Self::Device(count) if count > max)
     }
 
-    /// As the library has it, with the word in the array "count".
+    /// The count as an argument of the library. The array "count" holds the word.
     pub fn of(self, max: u32, ranges: &ArrayRanges) -> trommel::Count {
         match self {
             Self::Host => trommel::Count::host(max),
@@ -94,7 +94,7 @@ impl CountAt {
         }
     }
 
-    /// The word, where there is one.
+    /// The array of the word, if the count is on the device.
     pub fn array(self) -> Option<Array> {
         if let Self::Device(count) = self { Some(Array::words("count", &[count])) } else { None }
     }
@@ -113,7 +113,7 @@ pub enum Cuts {
     All,
     /// The last ones beyond the arrays, where they are cut off and flagged.
     Beyond,
-    /// Falling now and then: anything may become of the items, and of nothing else.
+    /// Descending in places: the content of the items is undefined, all other memory is defined.
     Falling,
 }
 
@@ -127,9 +127,9 @@ impl Cuts {
 pub struct Segmentation {
     /// The most segments.
     pub max: u32,
-    /// How many there are.
+    /// Number of segments.
     pub count: CountAt,
-    /// Where they begin.
+    /// Distribution of the offsets.
     pub cuts: Cuts,
 }
 
@@ -145,7 +145,7 @@ impl Segmentation {
         Self { max, count: CountAt::draw(max, random), cuts: random.pick(&Cuts::ALL) }
     }
 
-    /// One offset more than there are segments.
+    /// Draws the offsets: one more than segments.
     pub fn offsets(&self, items: u32, random: &mut Random) -> Vec<u32> {
         let len = self.max as usize + 1;
         let mut offsets: Vec<u32> = (0..len).map(|_| random.between(0, items)).collect();
@@ -198,12 +198,12 @@ fn random_offset(items: u32, index: usize) -> u32 {
     items.wrapping_mul(index.wrapping_mul(0x9e37_79b1)) % items.saturating_add(1).max(1)
 }
 
-/// One request to a handle. All else that it needs is drawn from its seed.
+/// One request to a handle. All its other content is drawn from its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The most items: as many as the arrays hold.
+    /// The maximum count. The arrays hold so many items.
     pub items: u32,
-    /// How many there are; of segments, that is for their offsets to say.
+    /// The number of items. Unused with segments: their offsets determine the items.
     pub count: CountAt,
     /// The segments, of a handle that takes them.
     pub segments: Option<Segmentation>,
@@ -215,7 +215,7 @@ pub struct Ask {
     pub hostile: bool,
     /// How keys are distributed.
     pub data: Data,
-    /// For keys and all else.
+    /// Seed of keys and all other content.
     pub seed: u64,
 }
 
@@ -231,7 +231,7 @@ impl fmt::Display for Ask {
 }
 
 impl Ask {
-    /// Any request of items of so many bytes.
+    /// Draws a request with items of so many bytes.
     pub fn draw(limits: &Limits, bytes_each: usize, segmented: bool, random: &mut Random) -> Self {
         let items = limits.draw_items(bytes_each, random);
         Self {
@@ -246,7 +246,7 @@ impl Ask {
         }
     }
 
-    /// The same to a handle that takes segments, or none.
+    /// The same request for a handle with or without segments.
     pub fn fitting(&self, segmented: bool) -> Self {
         let whole = Segmentation { max: 1, count: CountAt::Host, cuts: Cuts::All };
         match (segmented, self.segments) {
@@ -256,7 +256,7 @@ impl Ask {
         }
     }
 
-    /// Simpler requests, the simplest first: what a failure does not need is left out.
+    /// Returns simpler requests, the simplest first. Each leaves out or reduces one property.
     pub fn simpler(&self) -> Vec<Self> {
         let with_items = |items: u32| Self {
             items,
@@ -317,7 +317,7 @@ pub(crate) fn draw_max_count(limits: &Limits, random: &mut Random) -> u32 {
 
 /// A primitive of the library, as the tester draws from it.
 pub trait Primitive: Sync {
-    /// Its name, in summaries.
+    /// The name of the primitive, in summaries.
     fn name(&self) -> &'static str;
 
     /// A handle of any kind that a device with these limits may take. One that it refuses is drawn again.
@@ -334,7 +334,7 @@ pub trait Primitive: Sync {
     }
 }
 
-/// What a handle is made from.
+/// The create info of a handle.
 pub trait HandleInfo: fmt::Debug + Send + Sync {
     /// The handle on a device.
     ///
@@ -342,7 +342,7 @@ pub trait HandleInfo: fmt::Debug + Send + Sync {
     /// The library's.
     fn create(&self, device: &Device) -> trommel::Result<Box<dyn Handle>>;
 
-    /// The info as text, with what differs from the default.
+    /// The info as text, with every member that differs from its default.
     fn describe(&self) -> String;
 
     /// The strategy asked for.
@@ -354,16 +354,16 @@ pub trait HandleInfo: fmt::Debug + Send + Sync {
     /// The primitive's name.
     fn primitive(&self) -> &'static str;
 
-    /// Any request.
+    /// Draws a request.
     fn draw(&self, limits: &Limits, random: &mut Random) -> Ask;
 
-    /// The same info with one thing simpler, the simplest first.
+    /// Returns infos that differ in one simpler member, the simplest first.
     fn simpler(&self) -> Vec<Box<dyn HandleInfo>>;
 }
 
 /// A handle on a device.
 pub trait Handle: fmt::Debug {
-    /// The arrays of a request, with what they hold before and afterwards.
+    /// The arrays of a request, with their content before and after the execution.
     fn arrays(&self, ask: &Ask, limits: &Limits) -> Vec<Array>;
 
     /// The request, once its arrays have addresses.

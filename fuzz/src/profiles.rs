@@ -35,7 +35,7 @@ impl Forced {
     /// Lines as `NAME=VALUE`.
     ///
     /// # Errors
-    /// Where one is none.
+    /// If a text has no `=`.
     pub fn new(lines: &[String]) -> anyhow::Result<Self> {
         let line = |line: &String| {
             let (name, value) = line.split_once('=').with_context(|| format!("\"{line}\" is not NAME=VALUE"))?;
@@ -58,19 +58,19 @@ impl Forced {
 pub struct Profiles<'a> {
     /// The device.
     pub facts: &'a DeviceFacts,
-    /// Its own profile.
+    /// The device's built-in profile.
     pub built_in: &'a Profile,
-    /// Lines that no profile may say otherwise.
+    /// Lines that every profile has.
     pub forced: &'a Forced,
 }
 
 /// Draws the value of a line.
 pub type Draw = fn(&Draws<'_>, &mut Random) -> String;
 
-/// Lines of a profile: their name, in which `*` stands for each kind of items, and what draws a value.
+/// A line of a profile: its name, in which `*` stands for each kind of items, and the function that draws its value.
 pub type Line = (&'static str, Draw);
 
-/// Lines apart from those of primitives and those that say what subgroups are.
+/// Lines that belong to no primitive and do not describe subgroups.
 const LINES: &[Line] = &[
     ("strategy", |_, random| random.pick(&Strategy::ALL).name().into()),
     ("plain_threads", |draws, random| draws.threads(random).to_string()),
@@ -119,7 +119,7 @@ pub(crate) fn draw_ranking(random: &mut Random) -> &'static str {
     ranking.name()
 }
 
-/// What lines are drawn from.
+/// The device's facts and the workgroup sizes, from which lines are drawn.
 #[derive(Debug)]
 pub struct Draws<'a> {
     facts: &'a DeviceFacts,
@@ -141,7 +141,7 @@ impl Draws<'_> {
         }
     }
 
-    /// Threads and items, of which there are more rarely than few.
+    /// Draws threads and items. Few items are more likely than many.
     pub fn shape(&self, random: &mut Random, most: u32) -> String {
         let (threads, most) = (self.threads(random), if self.facts.is_cpu { most.min(8) } else { most });
         format!("{threads}x{}", random.log_between(1, most))
@@ -175,7 +175,7 @@ impl Draws<'_> {
         format!("{up_to}:{}", self.shape(random, 8))
     }
 
-    /// Up to so many entries, by rising size where they begin with one.
+    /// Draws up to `most` entries, ordered by [`size_of_entry`].
     pub(crate) fn list(&self, random: &mut Random, most: u32, entry: fn(&Self, &mut Random) -> String) -> String {
         let mut entries: Vec<String> = (0..random.between(0, most)).map(|_| entry(self, random)).collect();
         entries.sort_by_key(|entry| size_of_entry(entry));
@@ -191,7 +191,7 @@ impl Draws<'_> {
     }
 }
 
-/// What lists are ordered by: the size before a colon, or the product of a shape.
+/// The order of list entries: the size before a colon, or the product of a shape.
 fn size_of_entry(entry: &str) -> u64 {
     let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0u64);
     match (entry.split_once(':'), entry.split_once('x')) {
@@ -202,7 +202,7 @@ fn size_of_entry(entry: &str) -> u64 {
 }
 
 impl Profiles<'_> {
-    /// Any profile that the device can run, and how many draws it has refused.
+    /// Draws a profile that the device can run. Returns it with the number of refused draws.
     pub fn draw(&self, random: &mut Random) -> (Profile, u32) {
         let mut refused = 0;
         let near = random.chance(1, 3);
@@ -245,7 +245,7 @@ impl Profiles<'_> {
         }
     }
 
-    /// Subgroups of any kind, and the least of all else.
+    /// Draws a profile with subgroups of any kind. All other lines are minimal.
     fn plain(&self, random: &mut Random, refused: &mut u32) -> Profile {
         loop {
             let emulated_subgroups = random.chance(1, 4);
@@ -282,13 +282,13 @@ impl Profiles<'_> {
         }
     }
 
-    /// Lavapipe ends all loops of an invocation after 65,535 iterations. Where tiles are late, or waits are long and a
-    /// thread gets no time, no workgroup takes several.
+    /// Removes persistent workgroups from CPU profiles with delayed tiles or long waits. Lavapipe ends all loops of an
+    /// invocation after 65,535 iterations, and a waiting workgroup with several tiles may reach that number.
     fn tamed(&self, profile: Profile) -> Profile {
         if !self.facts.is_cpu || profile.hooks.delay_every == 0 && profile.spin_limit <= 4 {
             return profile;
         }
-        // The number of workgroups follows a star.
+        // In a tile shape, the number of workgroups follows an asterisk.
         let text = profile.to_string();
         let mut parts = text.split('*');
         let first = parts.next().unwrap_or_default().to_owned();

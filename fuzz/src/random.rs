@@ -43,7 +43,7 @@ impl Random {
         }
     }
 
-    /// A number from `low` to `high`, whose bit lengths are about equally likely.
+    /// A number from `low` to `high`. All bit lengths are about equally likely.
     pub fn log_between(&mut self, low: u32, high: u32) -> u32 {
         let (shortest, longest) = (low.max(1).ilog2(), high.max(1).ilog2());
         let bits = self.between(shortest, longest);

@@ -24,7 +24,7 @@ const MOST_TOLD: u64 = 30;
 /// How often a failing case is run by itself, to say how often it fails.
 const AGAIN: u32 = 10;
 
-/// What all workers share.
+/// State that all workers share.
 struct Session<'a> {
     args: &'a Args,
     opening: Opening,
@@ -33,18 +33,18 @@ struct Session<'a> {
     next_kind: AtomicU64,
     cases: AtomicU64,
     failures: AtomicU64,
-    /// Workers end as soon as they see it.
+    /// Workers end as soon as it is set.
     stop: AtomicBool,
     tally: Mutex<Tally>,
     errors: Mutex<Vec<String>>,
-    /// What has been said of failures.
+    /// Reports of failures so far.
     reported: Mutex<Vec<String>>,
     /// How long a failure is simplified.
     shrink_time: Duration,
     bar: ProgressBar,
 }
 
-/// Runs what the command line asks for; false where a case is wrong.
+/// Runs the tests that the command line selects. Returns false if a case is wrong.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let session = Session::new(args)?;
     session.run();
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// One worker, on a device of its own, until there is nothing left to do.
+    /// Runs one worker on its own device: kind after kind until the run is over, or the kind of the command line.
     fn work(&self) {
         let work = || -> Result<()> {
             let mut tester = Tester::new(&self.scope, Machine::open(&self.opening)?, self.args.plant);
@@ -206,7 +206,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What the validation layer has said is an error.
+    /// Fails if the validation layer has reported messages.
     fn messages(&self, tester: &Tester<'_>, number: u64) -> Result<()> {
         let messages = tester.machine.messages();
         anyhow::ensure!(
@@ -218,7 +218,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Says which case has failed and how, how often it does by itself, and what is left of it once it is simplified.
+    /// Reports a failing case: its differences, how often it fails by itself, and its simplified form.
     fn failure(&self, tester: &mut Tester<'_>, number: u64, case_number: u64, failure: Failure) -> Result<()> {
         let count = self.failures.fetch_add(1, Ordering::Relaxed);
         if count >= MOST_TOLD {

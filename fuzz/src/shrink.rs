@@ -1,4 +1,4 @@
-//! Makes a failing case as simple as it stays failing, and says what is left of it.
+//! Simplifies a failing case as long as it still fails, and describes the result.
 
 use crate::arena::Poison;
 use crate::kind::{Case, Kind, Scope};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// A case that fails, and how.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Its kind.
+    /// The kind of the case.
     pub kind: Kind,
     /// The case.
     pub case: Case,
@@ -24,10 +24,11 @@ pub struct Failure {
 const RUNS: u32 = 3;
 
 impl Tester<'_> {
-    /// The verdict of a case by itself: the first that is not right, of so many runs. None where the device breaks.
+    /// Runs a case by itself, up to `runs` times. Returns the first verdict that is not right, otherwise
+    /// [`Verdict::Right`]. None if the device breaks.
     ///
     /// # Errors
-    /// Where the device cannot be used.
+    /// If the device cannot be used.
     pub fn verdict(&mut self, kind: &Kind, number: u64, case: &Case, runs: u32) -> anyhow::Result<Option<Verdict>> {
         let live = kind.live(self.scope, &self.machine)?;
         for _ in 0..runs {
@@ -43,11 +44,11 @@ impl Tester<'_> {
         Ok(Some(Verdict::Right))
     }
 
-    /// Simplifies a failure as long as something simpler fails too, for no longer than `patience`. Calls that are
-    /// refused are none of the failures that a wrong output becomes.
+    /// Simplifies a failure as long as a simpler case fails too, for no longer than `patience`. A wrong output never
+    /// turns into a refused call.
     ///
     /// # Errors
-    /// Where the device cannot be used.
+    /// If the device cannot be used.
     pub fn shrink(&mut self, number: u64, mut failure: Failure, patience: Duration) -> anyhow::Result<Failure> {
         let end = Instant::now() + patience;
         let is_refusal = matches!(failure.verdict, Verdict::Refused(_));
@@ -56,7 +57,7 @@ impl Tester<'_> {
                 if Instant::now() >= end {
                     break;
                 }
-                // What the library refuses to make is no simpler case.
+                // A handle that the library refuses to create gives no simpler case.
                 let Ok(Some(verdict)) = self.verdict(&kind, number, &case, RUNS) else { continue };
                 if verdict != Verdict::Right && matches!(verdict, Verdict::Refused(_)) == is_refusal {
                     failure = Failure { kind, case, verdict };
@@ -121,7 +122,7 @@ fn simpler(kind: &Kind, case: &Case, scope: &Scope) -> Vec<(Kind, Case)> {
     all
 }
 
-/// A failure in words: lines of the profile as `trommel-bench --set` takes them, handles, requests, and what differs.
+/// Describes a failure: lines of the profile as `trommel-bench --set` takes them, handles, requests, differences.
 pub fn describe(failure: &Failure, scope: &Scope) -> String {
     let Failure { kind, case, verdict } = failure;
     let mut text = String::new();

@@ -1,11 +1,11 @@
-//! Counts of what has run.
+//! Counts of executed tests.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 use trommel::kernels::{Kernel, Variant};
 
-/// What has run.
+/// Counts of executed kinds, cases and requests, and the kernels that they have used.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Kinds.
@@ -14,9 +14,9 @@ pub struct Tally {
     pub submissions: u64,
     /// Executed cases.
     pub cases: u64,
-    /// Of these, batches.
+    /// Executed batches.
     pub batches: u64,
-    /// Of these, with the built-in profile.
+    /// Executed cases with the built-in profile.
     pub built_in: u64,
     /// Requests by primitive.
     pub requests: BTreeMap<&'static str, u64>,
@@ -33,7 +33,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds what has run elsewhere.
+    /// Adds another tally.
     pub fn add(&mut self, other: &Self) {
         self.kinds += other.kinds;
         self.submissions += other.submissions;

@@ -14,29 +14,29 @@ const MOST_BYTES: usize = 16 << 20;
 /// How the cases of a submission follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Between {
-    /// They may run at the same time.
+    /// Cases may run at the same time.
     Nothing,
-    /// One after the other.
+    /// Cases run one after the other.
     Barrier,
-    /// The same, in the same scratch: what one leaves the next one finds.
+    /// One after the other in the same scratch: each case finds the content that the case before has left.
     SharedScratch,
 }
 
-/// What a case has come to.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every byte is as expected.
     Right,
-    /// Some are not.
+    /// Some bytes differ.
     Wrong(Vec<Difference>),
     /// The library has refused a valid call.
     Refused(Error),
 }
 
-/// What a submission has come to.
+/// The result of a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was executed: of each case a verdict.
+    /// The submission was executed: a verdict for each case.
     Done(Vec<Verdict>),
     /// The device hangs or was lost.
     Broken(End),
@@ -61,7 +61,7 @@ impl Submission {
 /// Executes cases on a machine.
 #[derive(Debug)]
 pub struct Tester<'a> {
-    /// What is drawn.
+    /// Parameters of all draws.
     pub scope: &'a Scope,
     /// The device.
     pub machine: Machine,
@@ -102,10 +102,10 @@ impl<'a> Tester<'a> {
         all
     }
 
-    /// Executes a submission, in several where it has too many bytes.
+    /// Executes a submission. Splits it into several if it has too many bytes.
     ///
     /// # Errors
-    /// Where the device has no memory.
+    /// If the device has no memory.
     pub fn execute(&mut self, live: &Live, submission: &Submission, tally: &mut Tally) -> anyhow::Result<Outcome> {
         let mut verdicts = vec![Verdict::Right; submission.cases.len()];
         let mut next = 0;
@@ -182,7 +182,7 @@ impl<'a> Tester<'a> {
             Ok(())
         });
         if let Some((index, error)) = refused {
-            // The others are executed without it.
+            // The other cases are executed without the refused one.
             verdicts[index] = Verdict::Refused(error);
             prepared.retain(|(known, _)| *known != index);
             return self.submit(live, submission, prepared, bytes, verdicts);
@@ -213,7 +213,7 @@ impl<'a> Tester<'a> {
                 made.image.plant(found, &mut Random::of(&[case.seed]));
             }
             let mut differences = made.image.compare(found);
-            // Beyond the scratch that all share: anybody may have written there.
+            // Differences beside the shared scratch count for the first case: any case may have caused them.
             differences.append(&mut beside);
             if !differences.is_empty() {
                 verdicts[*index] = Verdict::Wrong(differences);

@@ -1,4 +1,4 @@
-//! A case: its problems, how they are sorted, and its memory before the first pass, which is all one buffer.
+//! A test case: its problems, their algorithm, and its memory before the first pass, in one buffer.
 
 use super::contexts::context;
 use super::labels;
@@ -14,24 +14,24 @@ use crate::split::Ranges;
 use crate::tuning::{ItemKind, Profile, Ranking, Shape, SizedMerge, SizedRank, SizedTile};
 use crate::{Count, Range, Scratch, Segments, SorterInfo, Strategy};
 
-/// How much of a sort is decided before it runs.
+/// The path that a case takes through the algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Nothing prepared, where one problem is alone.
+    /// Without a prepare pass, if a problem is alone.
     Direct,
-    /// Prepared; every digit is sorted by.
+    /// With a prepare pass; a pass for every digit.
     EveryDigit,
-    /// Prepared; constant digits are skipped.
+    /// With a prepare pass; constant digits are skipped.
     SkippingDigits,
-    /// Prepared; prefixes may be sorted by, and otherwise every digit is.
+    /// With a prepare pass; a sort by prefixes if the device chooses it, otherwise a pass for every digit.
     Prefixes,
-    /// Prepared; prefixes may be sorted by, and otherwise constant digits are skipped.
+    /// With a prepare pass; a sort by prefixes if the device chooses it, otherwise constant digits are skipped.
     PrefixesSkippingDigits,
-    /// Runs, merged.
+    /// Sorted runs, then merges.
     Merging,
-    /// Every key compared with every other, where one problem is alone.
+    /// Every key is compared with every other, if a problem is alone.
     Ranked,
-    /// Every item counted by every workgroup, where a split may be made so.
+    /// Every workgroup counts all items, for splits that support it.
     SingleDispatch,
 }
 
@@ -59,18 +59,18 @@ impl Way {
     }
 }
 
-/// A problem: how its keys are drawn, how many of them the device says there are, and whether it wants its status.
+/// A problem: the source of its keys, its count on the device, and whether it has a status word.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) seed: u64,
     pub(super) size: usize,
     pub(super) device_count: Option<u32>,
     pub(super) status: bool,
-    /// A bit for each digit that not all keys share.
+    /// A bit for each digit that is not constant.
     pub(super) varied: u32,
-    /// Where segments begin, and the last ends, of those that the device counts.
+    /// Segment offsets, one more than segments. With segments, `device_count` counts segments.
     pub(super) offsets: Vec<u32>,
-    /// The keys, where they are not drawn; of those of several words, the most significant ones.
+    /// Given keys, in place of drawn ones. For keys of several words: the most significant words.
     pub(super) keys: Vec<u32>,
 }
 
@@ -87,7 +87,7 @@ impl Problem {
         }
     }
 
-    /// Words as they come, in this order.
+    /// A problem with these keys, in this order.
     pub(super) fn of_keys(keys: Vec<u32>) -> Self {
         Self { size: keys.len(), keys, ..Self::new(0, 0, None) }
     }
@@ -101,11 +101,11 @@ impl Problem {
     }
 }
 
-/// Memory being laid out: parts apart from one another, noise between them.
+/// Memory under construction: disjoint parts with noise between them.
 struct Memory(Vec<u8>);
 
 impl Memory {
-    /// Where the part begins: where an item of so many bytes may, and no better aligned than that.
+    /// Appends a part and returns its offset. The part is not aligned to more than `alignment`.
     pub(super) fn add(&mut self, part: &[u8], alignment: usize) -> usize {
         self.noise(12);
         self.0.resize(self.0.len().next_multiple_of(4), 0x5a);
@@ -120,15 +120,15 @@ impl Memory {
     }
 }
 
-/// Parts of scratch begin so many bytes behind the address that they are counted from, as if scratch were larger: the
-/// sum of the low words has a carry for all but one address in 64.
+/// Parts of scratch begin so many bytes behind the address from which they are counted, as if scratch were larger. The
+/// sum of the low words then has a carry, except for one address in 64.
 pub(super) const AHEAD: u64 = (1 << 32) - (1 << 26);
 
 pub(super) struct Bench {
     pub(super) context: Context,
     pub(super) profile: Profile,
     pub(super) problems: Vec<Problem>,
-    /// As they come.
+    /// The problems' items before the first pass.
     pub(super) inputs: Vec<Twin>,
     pub(super) sorts: Sorts,
     pub(super) buffer: Buffer,
@@ -152,7 +152,7 @@ impl Bench {
         Self::of(emulated, way, tune, Sorts::new(info), problems)
     }
 
-    /// Of sorts or splits, yet without problems.
+    /// A case of `problems` for sorts or splits that have none yet.
     pub(super) fn of(
         emulated: bool,
         way: Way,
@@ -168,7 +168,7 @@ impl Bench {
         for problem in &problems {
             let mut twin = Twin::new(&sorts, problem.seed, problem.size, problem.varied);
             if !problem.keys.is_empty() {
-                // Of several words, the most significant.
+                // Of keys with several words, the given words replace the most significant ones.
                 if let Some(top) = twin.raw.last_mut() {
                     top.clone_from(&problem.keys);
                 }
@@ -182,7 +182,7 @@ impl Bench {
                 offsets,
                 count: Count { max: problem.offsets.len().saturating_sub(1) as u32, address: count },
             };
-            // Addresses are offsets until there is a buffer.
+            // Addresses are offsets until the buffer exists.
             let sort = Items {
                 count: Count { max: problem.size as u32, address: if info.segmented { 0 } else { count } },
                 segments: if info.segmented { segments } else { Segments::default() },
@@ -199,7 +199,7 @@ impl Bench {
                 if size == 0 {
                     return Range::NONE;
                 }
-                // Outputs hold noise, and so do arrays of indices.
+                // Arrays without input, such as outputs and indices, begin as noise.
                 let drawn: Vec<u8> = bytemuck::cast_slice(&noise(size as u64, size.div_ceil(4)))[..size].to_vec();
                 let offset = memory.add(if bytes.is_empty() { &drawn } else { &bytes[..size] }, alignment as usize);
                 Range::new(offset as u64, size as u64)
@@ -224,7 +224,7 @@ impl Bench {
                     let drawn = noise(u64::from(words) + 3, words as usize);
                     Range::new(memory.add(bytemuck::cast_slice(&drawn), 4) as u64, u64::from(words) * 4)
                 };
-                // Of each segment.
+                // Each segment has its own results.
                 let times = if info.segmented { problem.offsets.len() as u32 - 1 } else { 1 };
                 sorts.buckets.push(Buckets {
                     starts,
@@ -267,7 +267,7 @@ impl Bench {
         Self { context, profile, problems, inputs, sorts, buffer, scratch, initial: memory.0 }
     }
 
-    /// Hands the plan, and memory with the table in it, to `body`.
+    /// Calls `body` with the plan, the memory with uploaded tables, and the rows of the problems.
     pub(super) fn with_plan<T>(&self, body: impl FnOnce(&Plan<'_>, Vec<u8>, &[RadixProblem]) -> T) -> T {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
         let algorithm = config.algorithm(self.sorts.infos[0].count.max);
@@ -293,7 +293,7 @@ impl Bench {
         body(&plan, memory, &rows)
     }
 
-    /// The address that parts of scratch are counted from.
+    /// The address from which parts of scratch are counted.
     pub(super) fn scratch_address(&self) -> u64 {
         self.buffer.address() + self.scratch.offset - AHEAD
     }
@@ -303,7 +303,7 @@ impl Bench {
     }
 
     pub(super) fn bytes<'m>(&self, memory: &'m [u8], address: u64, len: usize) -> &'m [u8] {
-        // Where there is nothing, it may lie nowhere.
+        // An empty range may have no address in the buffer.
         if len == 0 {
             return &[];
         }

@@ -72,7 +72,7 @@ impl Bench {
             line += tiles;
             let compare_items = |twin: &mut Twin, to: Move| {
                 if self.proves_by_keys() && !to.last {
-                    // All the same in the bits that are sorted by so far; the others may come in any order.
+                    // Keys must be sorted by the bits of the passes so far. Keys with equal bits may have any order.
                     let found = self.words(memory, twin.area(row, 0, !to.to_output), twin.len());
                     return twin.take_order(found, index);
                 }
@@ -82,7 +82,7 @@ impl Bench {
                     assert_eq!(wrong, None, "{name}: byte of pass {index}, {to:?}, {problem:?}");
                 }
             };
-            // Of one problem alone, which is counted on the device, as many chunks as of the most items.
+            // Without a prepare pass, a problem with a device count has as many chunks as its maximum count needs.
             let chunk = match problem.device_count.filter(|_| !prepared) {
                 Some(_) => tiles.div_ceil(problem.size.div_ceil(tile).div_ceil(chunk_of_most).max(1)).max(1),
                 None => chunk_of_most,
@@ -152,7 +152,7 @@ impl Bench {
                 }
                 "sort_equal_prefixes" => {
                     if let Some(to) = to.filter(|_| self.chosen(twin)) {
-                        // Stable passes by every digit order them as it should be.
+                        // Stable passes by every digit give the expected order.
                         (0..digits as u32).for_each(|digit| drop(twin.reorder(tile, digit)));
                         compare_items(twin, to);
                     }
@@ -191,7 +191,7 @@ impl Bench {
                 }
                 "radix_permute" => {
                     let [_, values] = twin.output();
-                    // After both planes of source indices.
+                    // The values in scratch follow both planes of source indices.
                     let aside = address(row.alternate_values) + u64::from(row.max_count.next_multiple_of(4)) * 8;
                     let target =
                         if member(pass, "step") == Some(PERMUTE_TO_SCRATCH) { aside } else { address(row.to_values) };
@@ -247,7 +247,7 @@ impl Bench {
         }
     }
 
-    /// Offsets, counts and commands.
+    /// Checks the bucket information: offsets, counts and commands.
     fn check_results(&self, memory: &[u8], twin: &Twin, of: &Buckets) {
         let mut offsets = twin.bucket_counts();
         let Primitive::Split(by) = self.sorts.primitive() else { panic!("a sort has no buckets") };
@@ -265,13 +265,14 @@ impl Bench {
         }
     }
 
-    /// How runs are merged, where they are.
+    /// The merge parameters, if the algorithm merges runs.
     pub(super) fn merging(&self) -> Option<Merging> {
         let config = self.sorts.config(self.context.device().facts(), &self.profile);
         config.algorithm(self.sorts.infos[0].count.max).merging()
     }
 
-    /// Where windows of a group of runs begin, by items of each run; and the most items of one.
+    /// Returns the start of each window of a group of runs, as an index into each run, and the size of the largest
+    /// window.
     pub(super) fn windows(&self, twin: &Twin, first: usize, run: usize) -> (Vec<u32>, usize) {
         let Merging { sized, fan, .. } = self.merging().unwrap();
         let (step, spacing) = (sized.step(fan) as usize, sized.spacing(fan));
@@ -305,14 +306,14 @@ impl Bench {
         }
     }
 
-    /// Counts of all digits, the digits that all keys share, and look-back words cleared.
+    /// Checks the histograms, the constant digits, and that look-back words are cleared.
     pub(super) fn check_histogram(&self, memory: &[u8], prepared: bool, chunk: usize, row: &RadixProblem, twin: &Twin) {
         let tile = self.tile();
         if prepared {
             let expected = [twin.histograms().concat(), vec![twin.shared]].concat();
             assert_eq!(self.part(memory, row.histogram, expected.len()), expected, "histograms and shared digits");
         } else {
-            // A row for each group.
+            // One row for each counting workgroup.
             let chunk = chunk * tile;
             let rows = (row.max_count as usize).div_ceil(chunk);
             let expected = (0..rows).flat_map(|g| twin.part(g * chunk..(g + 1) * chunk).histograms().concat());
@@ -326,7 +327,7 @@ impl Bench {
 
     fn check_cleared(&self, memory: &[u8], row: &RadixProblem, twin: &Twin) {
         let words = match twin.len() {
-            // Without a tile there is no group to clear them.
+            // Without a tile, no workgroup clears look-back words.
             0 => 0,
             _ if self.in_ring() => RING_ENTRIES as usize * 2 * twin.bins(),
             items => items.div_ceil(self.tile()) * twin.look_back_row(),
@@ -400,7 +401,7 @@ impl Bench {
                 twins.iter().zip(self.twins()).zip(self.problems.iter().zip(&self.sorts.infos))
             {
                 let format = &twin.format;
-                // Of other outputs, all is said of the pass that leaves it.
+                // Other outputs are checked after the pass that writes them.
                 if format.output() != OUTPUT_BUCKETS {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! The contexts of all cases, and how many cases meet them.
+//! The contexts of all cases, and the selection of cases that run.
 
 use crate::host::{Context, ContextInfo};
 use crate::tuning::{Hooks, ItemKind, Profile, Shape, SizedTile, SmallShape};
@@ -37,23 +37,24 @@ unsafe extern "C" {
     safe fn atexit(function: extern "C" fn()) -> i32;
 }
 
-/// The GPU-assisted layer aborts where devices outlive it, and no test knows itself to be the last.
+/// The GPU-assisted layer aborts if a device outlives it, and no test can know that it is the last.
 extern "C" fn close_all() {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-/// That the validation layer, where it is on, has said nothing. Every test ends with it.
+/// Checks that the validation layer, if it is on, has reported nothing. Every test ends with this check.
 pub(super) fn assert_silence(context: &Context) {
-    // After what driver and layer have registered so far, hence before it. Once more does no harm.
+    // Exit handlers run in reverse order, so this one runs before those that driver and layer have registered so far.
+    // Running it again does no harm.
     atexit(close_all);
     assert_eq!(context.messages(), Vec::<String>::new());
 }
 
-/// Entries of the ring, and how far tiles look back in it: a few tiles go round it.
+/// Entries of the ring, and the maximum distance of look-back in it. A few tiles wrap around this ring.
 pub(super) const RING_ENTRIES: u32 = 8;
 pub(super) const RING_REACH: u32 = 3;
 
-/// Small tiles, so that few keys make many; subgroups as they are, or emulated ones.
+/// The context with hardware or emulated subgroups. Tiles are small, so that few keys need many tiles.
 pub(super) fn context(emulated: bool) -> Context {
     let lane = LANE.with(|lane| lane.0);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +79,7 @@ pub(super) fn context(emulated: bool) -> Context {
     for kind in ItemKind::ALL {
         let tile = SizedTile { up_to: u32::MAX, shape: shape(2).into() };
         profile.radix[kind].tiles = [tile].into_iter().collect();
-        // Both ways, of pairs and of the others, on either kind of subgroups.
+        // Pairs and the other kinds sort segments both by merging and by digits: one way with each kind of subgroups.
         let merges = (kind == ItemKind::Pairs) == emulated;
         profile.radix[kind].segments =
             if merges { SmallShape::merge(threads, 3) } else { SmallShape::radix(threads, 3) };
@@ -105,12 +106,12 @@ pub(super) fn in_full() -> bool {
     std::env::var_os("TROMMEL_TEST_FULL").is_some()
 }
 
-/// Whether the driver takes long to make pipelines: then only the first formats run, and few ways.
+/// Whether the driver creates pipelines slowly: then only the first formats run, in few ways.
 pub(super) fn in_brief() -> bool {
     std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
 }
 
-/// The first format, with which every driver meets every kernel.
+/// Whether `index` is the first format: with it, every driver runs every kernel.
 pub(super) fn always(index: usize) -> bool {
     index == 0
 }

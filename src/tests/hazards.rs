@@ -62,7 +62,8 @@ pub(crate) struct Truth<'a> {
     pub(crate) resources: Vec<Rc<[Range]>>,
 }
 
-/// The caller's arrays lie apart, where a resource is the smallest range around them.
+/// Returns the exact ranges of a resource. The caller's arrays are disjoint; a resource is the smallest range around
+/// them.
 fn exact(resource: &Resource, primitive: Primitive, jobs: &[Job], format: &Format) -> Rc<[Range]> {
     let Some(role) = argument_of(resource.name) else { return Rc::from([resource.range]) };
     let arguments = jobs.iter().flat_map(|job| primitive.arguments(format, job));
@@ -142,20 +143,21 @@ impl Commands for List<'_> {
     fn mark(&mut self, _level: u32) {}
 }
 
-/// The stages that a barrier waits for: those named and, as Vulkan has it, logically earlier ones.
+/// Whether a barrier with these source stages waits for any of `stages`. By Vulkan's rules, it also waits for logically
+/// earlier stages.
 fn waits_for(source: Stage, stages: Stage) -> bool {
     let earlier = if source.contains(Stage::COMPUTE_SHADER) { Stage::DRAW_INDIRECT } else { Stage::NONE };
     stages.intersects(source | earlier)
 }
 
-/// Pairs of accesses that nothing orders.
+/// Returns the pairs of conflicting accesses that no barrier orders.
 fn unprotected(commands: &[Command]) -> impl Iterator<Item = String> {
     let first = commands.iter().enumerate().filter_map(|(i, command)| match command {
         Command::Accesses(accesses) => Some(accesses.iter().map(move |access| (i, access))),
         Command::Barrier { .. } => None,
     });
     first.flatten().flat_map(move |(i, a)| {
-        // Where barriers, one after the other, have made `a` safe to meet.
+        // Stages in which accesses are ordered after `a`, by the chain of barriers so far.
         let mut safe = Stage::NONE;
         commands[i + 1..].iter().flat_map(move |command| {
             let second = match command {
@@ -173,7 +175,7 @@ fn unprotected(commands: &[Command]) -> impl Iterator<Item = String> {
     })
 }
 
-/// `commands` with barrier `i` less some stages; without stages on a side it goes.
+/// Removes stages from barrier `i` of `commands`. Removes the barrier if one side has no stages left.
 fn weaken(commands: &[Command], i: usize, source_less: Stage, target_less: Stage) -> Vec<Command> {
     let mut weaker = commands.to_vec();
     if let Command::Barrier { source, target } = &mut weaker[i] {
@@ -205,7 +207,7 @@ pub(crate) fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
     }
 }
 
-/// The built-in one, and merging and prefixes where tiles are small.
+/// The built-in profile with merge sorts, and with sorts by prefixes up to 2^20.
 fn profile(facts: &DeviceFacts) -> Profile {
     let mut profile = Profile::for_device(facts);
     profile.sort.prefixes_up_to = 1 << 20;
@@ -215,7 +217,7 @@ fn profile(facts: &DeviceFacts) -> Profile {
 /// Tables that the host writes for several problems.
 const ROWS: [&str; 3] = ["problems", "results", "label_rows"];
 
-/// Plans of the sorts, as batches have them, handed to `body` with the truth about them.
+/// Calls `body` with the plans of the sorts in a batch, and with the exact bytes of their resources.
 fn with_plans(sorts: &[Sorts], facts: &DeviceFacts, body: impl FnOnce(&[Truth<'_>], &[Plan<'_>])) {
     let profile = profile(facts);
     let groups = groups(sorts, facts, &profile);
@@ -272,20 +274,20 @@ fn all_formats() -> Vec<(&'static str, SorterInfo)> {
 }
 
 /// Every kind of plan alone: each strategy and format, one problem and several, with counts and statuses or without.
-/// Not strided input: a range of it covers bytes between the items, which are not declared. Its barriers are those of
-/// dense input.
+/// Strided input is left out: its range covers undeclared bytes between the items. Its barriers are those of dense
+/// input.
 #[test]
 fn every_plan_has_the_barriers_it_needs_and_no_other() {
     let formats = all_formats();
     for (d, (_, facts)) in devices().into_iter().enumerate() {
         for (f, (_, info)) in formats.iter().enumerate() {
-            // Devices differ in tile shapes: together they see every strategy of every format.
+            // Devices differ in tile shapes. Together they cover every strategy of every format.
             for strategy in [Strategy::ALL[(d + f) % 5], Strategy::ALL[(d + f + 1) % 5]] {
                 for size in SIZES {
                     for problems in [1, 3, if f == d { 200 } else { 2 }] {
                         for flags in 0..4 {
                             let problem = Problem { size, count_on_device: flags & 1 != 0, status: flags & 2 != 0 };
-                            // Each of segments is a plan of its own.
+                            // Each segmented sort is a plan of its own.
                             let problems = if info.segmented { problems.min(3) } else { problems };
                             let sorts = sorts(info.strategy(strategy), vec![problem; problems]);
                             with_plans(&sorts.apart(), &facts, check);

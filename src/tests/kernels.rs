@@ -29,7 +29,8 @@ fn alone(emulated: bool, way: Way, info: SorterInfo) {
     }
 }
 
-/// Device counts below the maximum, above it, and none; with and without a status; keys that share different digits.
+/// A batch with device counts below and above the maximum, zero, and host counts; with and without a status; with
+/// different constant digits.
 fn together(emulated: bool, way: Way, info: SorterInfo) {
     let tile = tile_of(emulated);
     let batch = vec![
@@ -47,7 +48,7 @@ fn every_way(emulated: bool, info: SorterInfo) {
     for way in [Way::Direct, Way::EveryDigit, Way::SkippingDigits] {
         alone(emulated, way, info);
     }
-    // More than there are groups to count digits, each of several tiles then, some of them behind the count.
+    // More tiles than counting workgroups: each counts several tiles, some of them past the count.
     let tile = tile_of(emulated);
     let many = Problem::new(5, 45 * tile + 5, Some(40 * tile as u32 + 3)).varied(0b0110);
     Bench::new(emulated, Way::Direct, info, vec![many]).prove();
@@ -85,7 +86,7 @@ fn kernels_of(strategy: Strategy, share: usize) {
     }
 }
 
-/// Doubles by bits of their low word alone: the sign that decodes it lies in a word that no digit is in.
+/// Doubles by bits of their low word alone. The sign bit, by which the low word is decoded, is in the other word.
 #[test]
 fn doubles_by_their_low_words() {
     let info = SorterInfo { key: KeyType::F64, begin_bit: 3, end_bit: 19, ..SorterInfo::keys() };
@@ -142,7 +143,7 @@ fn ring_kernels_with_emulated_subgroups() {
     with_emulated_subgroups(Strategy::Ring);
 }
 
-/// These differ from the others in how they wait, not in what they move.
+/// Strategies that differ from the others only in how tiles wait.
 #[test]
 fn chained_and_orderly_kernels() {
     for strategy in [Strategy::ChainedScan, Strategy::RingInOrder] {
@@ -151,8 +152,8 @@ fn chained_and_orderly_kernels() {
     }
 }
 
-/// Prefixes that few keys share, and prefixes that many share: keys of few values, of few varied digits, all equal.
-/// Returns which of the problems together were sorted by prefixes.
+/// Sorts by prefixes: prefixes that few keys share, and prefixes that many keys share, up to equal keys. Returns for
+/// each problem of the batch whether it was sorted by prefixes.
 fn by_prefixes(emulated: bool, info: SorterInfo) -> Vec<bool> {
     let tile = tile_of(emulated);
     let problems = || {
@@ -198,7 +199,7 @@ fn prefix_kernels() {
             value: ValueType::Bytes(8),
             ..long
         },
-        // Prefixes of fewer bits, and such that are parts of two words.
+        // Sorts by some of the bits: prefixes of fewer bits, and prefixes that span two words.
         SorterInfo { begin_bit: 3, end_bit: 61, ..long },
         SorterInfo { begin_bit: 5, end_bit: 43, value: ValueType::Bytes(4), ..long },
     ];
@@ -251,7 +252,7 @@ fn prefix_kernels_with_emulated_subgroups() {
     assert!(by_prefixes(true, doubles.strategy(Strategy::Lookback))[0], "few doubles have the same prefix");
 }
 
-/// One run, and runs that one level merges or several do: full ones, with a few items left over, counted by the device.
+/// Merge sorts of one run, and of runs that take one to three levels: full runs, partial runs, device counts.
 fn merged(info: SorterInfo) {
     let without_small = |profile: Profile| profile.with_member("small", "").unwrap();
     let run = context(false).device().profile().plain_threads as usize;
@@ -270,7 +271,7 @@ fn merged(info: SorterInfo) {
             counted(54, other, 2 * run + 1).varied(0),
             counted(55, size, size + 1).varied(0b101),
         ];
-        // One alone, and several.
+        // One problem alone, then several.
         for problems in [batch[..1].to_vec(), batch] {
             let bench = Bench::tuned(false, Way::Merging, without_small, info, problems);
             assert_eq!(bench.merging().map(|merging| merging.levels), Some(levels));
@@ -279,7 +280,7 @@ fn merged(info: SorterInfo) {
     }
 }
 
-/// Keys of a group of runs whose second window is as full as possible: at its start, every run but one is just past a
+/// Keys of a group of runs with a second window as full as possible. At its start, every run but one is just past a
 /// sample, and at its end just before one.
 fn fullest_window(run: usize, fan: usize, step: usize, spacing: usize) -> Vec<u32> {
     // For each item in sorted order, the run that it belongs to.
@@ -367,7 +368,7 @@ fn rank_kernel() {
     }
 }
 
-/// More keys than shared memory has room for at a time.
+/// More keys than fit in shared memory at a time.
 #[test]
 fn ranks_by_several_chunks() {
     let context = context(false);
@@ -413,7 +414,7 @@ fn any_constant_digits_are_skipped() {
     }
 }
 
-/// The proof above finds a declaration that leaves out what is read, and one that leaves out what is written.
+/// The check of declarations finds undeclared reads and undeclared writes.
 #[test]
 fn wrong_declarations_are_found() {
     let info = SorterInfo::keys().strategy(Strategy::ReduceThenScan);

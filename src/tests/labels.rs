@@ -28,14 +28,14 @@ pub(super) fn given(split: &SplitterInfo, seed: u64, size: usize) -> Vec<u8> {
     }
 }
 
-/// A key as it is ordered.
+/// A key as a number in the order of keys.
 fn number(split: &SplitterInfo, words: &[u32]) -> u128 {
     let mut words = words.to_vec();
     cpu::encode(split.key, Order::Ascending, &mut words);
     words.iter().rev().fold(0, |number, word| number << 32 | u128::from(*word))
 }
 
-/// The bucket of each item, or as many as there are.
+/// The bucket of each item; for items without a bucket, the number of buckets.
 pub(super) fn labels(split: &SplitterInfo, given: &[u8], keys: &[Plane]) -> Plane {
     let size = (split.key.size() / 4) as usize;
     let splitters: Vec<u128> = match split.function {

@@ -1,4 +1,4 @@
-//! Plans as text, held against committed ones.
+//! Plans as text, compared with committed ones.
 
 use super::primitives::Requests as _;
 use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, groups, segmented_splits, splits, tables};
@@ -157,7 +157,7 @@ fn other_outputs_by_look_back_have_plans() {
     assert_text("split_outputs_lookback", &texts.join("\n"));
 }
 
-/// Runs, merged once, twice, in a batch; and where items are too large, tiles.
+/// Merge sorts of one level, of two, and in a batch. Items that are too large are sorted by digits instead.
 #[test]
 fn merging_has_plans() {
     let merges =
@@ -187,7 +187,7 @@ fn with_prefixes() -> Profile {
     profile
 }
 
-/// Prefixes and what has the same, or every digit, as the device finds: alone, and in a batch.
+/// Sorts by prefixes or by every digit, as the device chooses: alone, and in a batch.
 #[test]
 fn prefixes_have_plans() {
     let profile = with_prefixes();
@@ -244,7 +244,7 @@ fn every_problem_of_a_batch_has_a_workgroup() {
 fn handles_have_the_pipelines_of_their_plans() {
     let profile = Profile::for_device(&NVIDIA);
     let sorter = |info: SorterInfo| (Sorts::new(info.strategy(Strategy::Lookback)), None);
-    // As Strategy::Auto has it on this device.
+    // The strategy that Strategy::Auto selects on this device.
     let splitter =
         |info: SplitterInfo| (Sorts::splits(info.strategy(Strategy::ReduceThenScan)), Some(Strategy::Lookback));
     let field = BucketFunction::Bits { begin_bit: 0 };

@@ -1,4 +1,4 @@
-//! One face for sorts and splits, so that tests run on both.
+//! A common interface of sorts and splits, so that tests run on both.
 
 use crate::core::memory::{Argument, Arguments, BoundingRanges};
 use crate::core::pipelines::Variant;
@@ -55,7 +55,7 @@ impl Algorithm {
     }
 }
 
-/// What the primitive of a configuration selects. Only splits have a number of bins of their own.
+/// Selections of the primitive of a configuration. Only the formats of splits name a number of bins.
 pub(super) trait Selection {
     fn algorithm(&self, max_count: u32) -> Algorithm;
     fn range_ends(&self) -> Vec<u32>;
@@ -77,7 +77,7 @@ impl Selection for Config<'_> {
     }
 }
 
-/// Requests of either primitive, which sorts see as their items alone.
+/// Requests of either primitive. Sorts use only their items.
 pub(super) trait Requests: Jobs<Job, Role> + Jobs<Items, ItemRole> {
     fn primitive(&self) -> Primitive;
 }

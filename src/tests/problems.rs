@@ -1,4 +1,4 @@
-//! Devices and problems that exist in numbers only.
+//! Devices and problems as numbers alone, without a GPU.
 
 use super::primitives::{
     Algorithm, AnyTable, Buckets, Job, Primitive, Requests, Role, Selection, bounding_ranges_of_items,
@@ -67,7 +67,7 @@ pub(crate) fn devices() -> Vec<(&'static str, DeviceFacts)> {
     ]
 }
 
-/// The argument of a request that a plan's resource stands for; none where it is scratch.
+/// The argument of a request behind a plan's resource; none for scratch.
 pub(super) fn argument_of(resource: &str) -> Option<Role> {
     Some(match resource {
         "keys" => Role::Keys,
@@ -92,14 +92,14 @@ pub(super) fn argument_of(resource: &str) -> Option<Role> {
 pub(super) struct Sorts {
     /// Its strategy is not [`crate::Strategy::Auto`].
     pub(super) info: SorterInfo,
-    /// Where items only go to buckets.
+    /// The splitter, for splits.
     split: Option<SplitterInfo>,
     pub(super) infos: Vec<Items>,
     /// For splits: the bucket arguments of each.
     pub(super) buckets: Vec<Buckets>,
 }
 
-/// For cases whose problems all use one algorithm.
+/// All problems as one group, for cases with one algorithm.
 impl Jobs<Job, Role> for Sorts {
     fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         self.jobs().for_each(|job| visit(&job));
@@ -126,7 +126,7 @@ impl Requests for Sorts {
     }
 }
 
-/// The problems of one sorter or splitter that go by one algorithm.
+/// The problems of one sorter or splitter with the same algorithm.
 pub(super) struct Group<'a> {
     pub(super) sorts: &'a Sorts,
     pub(super) config: Config<'a>,
@@ -170,7 +170,7 @@ impl Sorts {
         Self { info, split: None, infos: Vec::new(), buckets: Vec::new() }
     }
 
-    /// Items that are only counted, or ranked by subgroups, go by the strategy that they can.
+    /// Splits without problems. Splits that only count or rank by subgroups always use reduce-then-scan.
     pub(super) fn splits(split: SplitterInfo) -> Self {
         let any = split.output != SplitOutput::Counts && split.method == SplitMethod::Workgroup;
         let split = if any { split } else { split.strategy(Strategy::ReduceThenScan) };
@@ -196,7 +196,7 @@ impl Sorts {
         self.split.map(|split| split.function)
     }
 
-    /// The splitter, where labels say where items go.
+    /// The splitter, if the split is by labels.
     pub(super) fn by_labels(&self) -> Option<SplitterInfo> {
         self.split.filter(|_| self.format().binning.labels)
     }
@@ -218,7 +218,7 @@ impl Sorts {
         self.infos.iter().enumerate().map(move |(index, items)| Job { items: *items, buckets: buckets(index) })
     }
 
-    /// As many sorts as do not share their dispatches with others.
+    /// Separates segmented requests, which share no dispatches.
     pub(super) fn apart(self) -> Vec<Self> {
         if !self.info.segmented {
             return vec![self];
@@ -231,12 +231,13 @@ impl Sorts {
         self.jobs().map(of).collect()
     }
 
-    /// One sort is one alone, beside those of other sorters too: more kinds of plans side by side than batches have.
+    /// A single request counts as alone even beside requests of other sorters. So more kinds of plans are side by side
+    /// than in batches.
     pub(super) fn config<'a>(&self, facts: &'a DeviceFacts, profile: &'a Profile) -> Config<'a> {
         Config { facts, profile, strategy: self.info.strategy, format: self.format(), alone: self.infos.len() == 1 }
     }
 
-    /// The classes of the problems, in order of first appearance.
+    /// The algorithms of the problems, in order of first appearance.
     fn algorithms(&self, config: Config<'_>) -> Vec<Algorithm> {
         let mut algorithms = Vec::new();
         for info in &self.infos {
@@ -296,7 +297,7 @@ pub(super) fn formats() -> Vec<(&'static str, SorterInfo)> {
     ]
 }
 
-/// The same in segments: some of each kind.
+/// Segmented formats: some of each kind of items.
 pub(super) fn segmented_formats() -> Vec<(&'static str, SorterInfo)> {
     let chosen =
         ["pairs", "doubles_descending", "narrow_pairs", "argsort", "interleaved_twice", "twice_odd", "large_values"];
@@ -341,7 +342,7 @@ pub(super) fn splits() -> [SplitterInfo; 22] {
     ]
 }
 
-/// The same in segments, by one digit of labels, by two, and where one of two is for items of no bucket.
+/// Segmented splits: by one digit of labels, by two, and with a second digit for items without a bucket.
 pub(super) fn segmented_splits() -> [SplitterInfo; 5] {
     use BucketFunction::{Ids, Range, Signs, Splitters};
     let bits = BucketFunction::Bits { begin_bit: 3 };
@@ -361,7 +362,7 @@ pub(super) fn segmented_splits() -> [SplitterInfo; 5] {
     .map(|split| SplitterInfo { segmented: true, ..split })
 }
 
-/// A problem yet without addresses.
+/// A problem without addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Problem {
     pub(super) size: u32,
@@ -369,7 +370,7 @@ pub(super) struct Problem {
     pub(super) status: bool,
 }
 
-/// Of a problem that is cut.
+/// Number of segments of a segmented problem of this size.
 fn segments_of(size: u32) -> u32 {
     size / 8
 }
@@ -395,9 +396,9 @@ impl Addresses {
         let buckets = by.buckets;
         let Problem { size, count_on_device, status } = problem;
         let mut array = |wanted: bool, words: u32| if wanted { self.array(u64::from(words) * 4) } else { Range::NONE };
-        // Of each segment.
+        // Each segment has its own results.
         let times = if format.segmented { segments_of(size) } else { 1 };
-        // As long as the longest id or splitter.
+        // Room for ids or splitters of the largest type.
         let given = array(by.labels.is_some_and(|labels| labels.given.is_some()), size.max(4 * buckets));
         Buckets {
             given,

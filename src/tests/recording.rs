@@ -1,5 +1,5 @@
-//! What recording one request does on the host: each argument is asked for once, scratch is laid out once, and no
-//! pipeline is looked up elsewhere than in the handle.
+//! Host work of recording one request: arguments are collected once, scratch is laid out once, and pipelines are looked
+//! up in the handle alone.
 
 use crate::core::compose::record_composed;
 use crate::core::handle::{Handle, One, record_one, scratch_size};
@@ -111,14 +111,14 @@ impl Planner for Counted {
     }
 }
 
-/// A context that ends with its test. The tests record, so no pipeline is needed before.
+/// A context for one test. Pipelines are created when they are first recorded.
 fn context() -> Context {
     let context = Context::new().unwrap();
     context.device().make_pipelines_late();
     context
 }
 
-/// Records a sort of so many keys, and runs it.
+/// Records and runs a sort of so many keys. Returns the calls of its planner.
 fn record(context: &Context, counted: &Counted, count: u32, timestamps: Option<Timestamps>) -> Calls {
     let keys = context.buffer(u64::from(count) * 4).unwrap();
     let scratch = context.buffer(counted.sorter.scratch_size(count).unwrap()).unwrap();
@@ -147,13 +147,13 @@ fn arguments_are_collected_once_and_scratch_is_laid_out_once() {
     for count in [0, 1, 1000, 50_000] {
         assert_eq!(record(&context, &counted, count, None), Calls { arguments: 1, layouts: 1 }, "{count} keys");
     }
-    // A query of the size takes one layout. Recording has none of its own for it.
+    // A query of the scratch size takes one layout. Recording takes no further layout for the size.
     counted.calls.set(Calls::default());
     scratch_size(&counted, 50_000).unwrap();
     assert_eq!(counted.calls.get(), Calls { arguments: 1, layouts: 1 });
 }
 
-/// The largest request of the same count decides how many queries are written: its plan takes another layout.
+/// The largest request of the same count determines the number of written queries. Its plan takes another layout.
 #[test]
 fn timestamps_take_one_more_layout() {
     let context = context();

@@ -105,7 +105,7 @@ impl BucketInfo {
     }
 }
 
-/// Lengths that one workgroup takes together, alone and not at all, in windows of their own and in one; and empty ones.
+/// Lengths of segments that a workgroup sorts together, alone or not at all, in different windows and in one; and 0.
 fn lengths(emulated: bool) -> Vec<usize> {
     let whole = context(emulated).device().profile().radix.keys.segments.tile() as usize;
     let tile = tile_of(emulated);
@@ -178,7 +178,8 @@ fn segments_of_many_items_a_thread() {
         };
         let whole = shape(threads).tile() as usize;
         let window = shape(threads).segments_window() as usize;
-        // One that begins long before the next; up to the end of a window and across it; more than fit together.
+        // A segment that begins long before the next; segments that end at the end of a window or cross it; more
+        // segments than fit together.
         let lengths =
             [3, window - 20, 40, 5, whole / 2, whole / 3, whole - 1, 2, window, whole, 1, 33, 64, whole + 1, 9];
         prove_tuned(false, tune, info.strategy(Strategy::ReduceThenScan), problem(7, &lengths, None));
@@ -210,7 +211,7 @@ fn falling_offsets_stay_within_the_arrays() {
     let drawn = noise(5, 60).into_iter().map(|word| word % (2 * items)).collect();
     let behind = vec![items + 1, u32::MAX, 3, u32::MAX, 0];
     for (i, offsets) in [vec![0, items, window, items], torn, swinging, drawn, behind].into_iter().enumerate() {
-        // By merging, and by digits.
+        // Segments are sorted by merging, and by digits.
         let keys = SorterInfo { key: if i % 2 == 0 { KeyType::U32 } else { KeyType::U64 }, ..SorterInfo::keys() };
         for info in [keys, SorterInfo { value: ValueType::Bytes(28), ..SorterInfo::keys() }] {
             let strategy = [Strategy::Lookback, Strategy::ReduceThenScan, Strategy::Ring][i % 3];

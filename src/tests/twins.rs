@@ -54,9 +54,9 @@ pub(super) struct Twin {
     pub(super) format: Format,
     /// The bucket function, if the passes of the split evaluate it.
     buckets: Option<BucketFunction>,
-    /// Of a split.
+    /// Number of buckets, for splits.
     bucket_count: Option<u32>,
-    /// Of a split by labels: they are its keys then, and the caller's keys and values what moves along.
+    /// The splitter, for splits by labels. Then `keys` holds the labels, and `moved` the caller's keys and values.
     by_labels: Option<SplitterInfo>,
     /// Bucket ids or splitters.
     pub(super) given: Vec<u8>,
@@ -126,7 +126,7 @@ impl Twin {
         self.raw[0].len()
     }
 
-    /// Words of a tile that looks back, where there is no ring.
+    /// Look-back words of a tile, without the ring.
     pub(super) fn look_back_row(&self) -> usize {
         self.bins().max(LEAST_LOOK_BACK_ROW as usize)
     }
@@ -138,7 +138,7 @@ impl Twin {
     pub(super) fn input(&self) -> Input {
         let format = &self.format;
         let (step, unit) = (format.key_step() as usize, format.key_size.min(4) as usize);
-        // Odd distances, of words or of narrow keys.
+        // Strided items are an odd number of words, or of narrow keys, longer.
         let strided = self.info.layout == crate::Layout::Strided;
         let further = |size: usize, by: usize| if strided { size + by } else { size };
         let (key_stride, value_stride) = (further(step, unit * 3), further(format.value_size as usize, 4));
@@ -154,7 +154,7 @@ impl Twin {
         }
     }
 
-    /// The first `count` items, on their way.
+    /// The first `count` items as the first pass reads them.
     pub(super) fn begun(&self, count: usize) -> Self {
         let mut twin = self.clone();
         twin.raw.iter_mut().for_each(|plane| plane.truncate(count));
@@ -215,7 +215,7 @@ impl Twin {
         starts
     }
 
-    /// How many items of its bin come before each.
+    /// For each item, the number of preceding items of its bin.
     pub(super) fn ranks(&self) -> Vec<u32> {
         let mut next = vec![0; self.bins()];
         let rank = |i| {
@@ -226,8 +226,8 @@ impl Twin {
         (0..self.len()).map(rank).collect()
     }
 
-    /// Where a split leaves its items that has moved them, where each bucket begins said by `starts`: those of one
-    /// bucket, or of all.
+    /// The addresses and bytes that a split writes for its items: of one bucket, or of all. `starts`: the output index
+    /// of each bucket's first item.
     pub(super) fn placed(&self, row: &RadixProblem, to: Move, starts: &[u32]) -> Vec<(u64, Vec<u8>)> {
         let split = self.format.binning.output;
         let (mut parts, mut first) = (Vec::new(), 0);
@@ -250,7 +250,7 @@ impl Twin {
         parts
     }
 
-    /// By the words of the key.
+    /// The bin of a key, by the words of the key.
     fn bin_of(&self, function: BucketFunction, i: usize) -> u32 {
         let bin = match function {
             BucketFunction::Range => self.keys[0][i].saturating_sub(LOW) / WIDTH,
@@ -297,13 +297,13 @@ impl Twin {
         squares <= f64::from(MOST_STEPS) * self.len().max(1) as f64
     }
 
-    /// The keys of some tiles alone.
+    /// A twin with the keys of these items alone.
     pub(super) fn part(&self, items: std::ops::Range<usize>) -> Self {
         let items = items.start.min(self.len())..items.end.min(self.len());
         Self { keys: self.keys.iter().map(|plane| plane[items.clone()].to_vec()).collect(), ..self.clone() }
     }
 
-    /// Some of the items, as if there were no others.
+    /// A twin of these items alone.
     pub(super) fn cut(&self, items: std::ops::Range<usize>) -> Self {
         let of = |planes: &[Plane]| planes.iter().map(|plane| plane[items.clone()].to_vec()).collect();
         // Large values are gathered by source indices among all items.
@@ -330,7 +330,7 @@ impl Twin {
         key >> self.format.begin_bit & u128::MAX >> (128 - (self.format.end_bit - self.format.begin_bit))
     }
 
-    /// The order of some of the items.
+    /// The stably sorted order of these items.
     pub(super) fn order_of(&self, items: std::ops::Range<usize>) -> Vec<usize> {
         let mut order: Vec<usize> = items.collect();
         order.sort_by_key(|i| self.sorted_by(*i));
@@ -346,7 +346,7 @@ impl Twin {
         }
     }
 
-    /// Takes over the order of plain keys alone that are ordered by all digits up to that of `pass`.
+    /// Takes over a found order of `u32` keys without values, which must be sorted by all digits up to that of `pass`.
     pub(super) fn take_order(&mut self, found: Plane, pass: u32) {
         let digit = self.format.digit(pass);
         let sorted_by =
@@ -375,7 +375,7 @@ impl Twin {
         let bases: Vec<u32> =
             totals.iter().scan(0, |sum, total| Some(std::mem::replace(sum, *sum + total * in_line))).collect();
         let largest = match self.buckets {
-            // Of ranges that reach beyond all keys, the last that has any.
+            // If the ranges extend beyond all keys, the last range that contains keys.
             Some(BucketFunction::Range) => (self.bins() - 1).min(((u32::MAX - LOW) / WIDTH) as usize),
             Some(_) => self.bins() - 1,
             None => ((1 << digit.bits) - 1).min(self.bins() - 1),
@@ -388,7 +388,7 @@ impl Twin {
         (0..tiles).flat_map(|t| (0..self.bins()).map(move |value| (t, value))).map(|(t, value)| of(t, value)).collect()
     }
 
-    /// That the keys are sorted by the bits that the sorter sorts by, equal ones in the order of the input.
+    /// Checks that the items are sorted by the sorted bits of their keys, and equal ones in the order of `of`.
     pub(super) fn assert_sorted(&self, of: &Self) {
         let order = of.order_of(0..of.len());
         let expected: Vec<Plane> = of.raw.iter().map(|plane| order.iter().map(|i| plane[*i]).collect()).collect();
@@ -534,7 +534,7 @@ pub(super) fn move_of_pass(
     Some(Move { before: before as u32, last: after == 0, to_output: after.is_multiple_of(2) })
 }
 
-/// A bit for each digit that is not of the prefix.
+/// A bit for each digit below the prefix.
 pub(super) fn below_prefix(format: &Format) -> u32 {
     (1 << (format.digits() - PREFIX_DIGITS)) - 1
 }

@@ -189,7 +189,7 @@ impl<'a> Arena<'a> {
         self.context.write(&self.buffer, &self.image.before).expect("the buffer is as large");
     }
 
-    /// Compares every byte whose content is defined.
+    /// Compares every byte with defined content.
     pub(crate) fn check(&self) {
         self.image.compare(&self.download());
     }

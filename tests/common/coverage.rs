@@ -2,9 +2,9 @@
 //! the binary must run.
 //!
 //! A branch is a kernel, a specialization constant that it declares, and a class of that constant's values. A table is
-//! a text file: a line has a kernel, a constant and its classes; `class@4+16` is run where subgroups have 4 or 16
-//! lanes, a class without `@` everywhere. With `TROMMEL_UPDATE_COVERAGE` set, a whole run writes what it has run to the
-//! table, for the lanes that it has run with.
+//! a text file. A line has a kernel, a constant and its classes. `class@4+16` must run with subgroups of 4 or 16 lanes,
+//! a class without `@` with all subgroup sizes. With `TROMMEL_UPDATE_COVERAGE` set, a whole run replaces the entries of
+//! the table for its own subgroup size.
 
 use super::contexts::{Setup, context};
 use ash::vk::Handle as _;

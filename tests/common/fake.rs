@@ -100,7 +100,7 @@ pub(crate) fn device_with(
     Ok(device)
 }
 
-/// Whatever is created on this thread from now on is created on a device with such facts.
+/// Sets the facts of all devices that this thread creates from now on.
 pub(crate) fn set_facts(facts: &'static DeviceFacts) {
     FACTS.set(Some(facts));
 }

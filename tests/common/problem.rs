@@ -1,4 +1,4 @@
-//! What a test asks of a primitive: a request, its arrays, and their expected content.
+//! Problems: a request of a primitive, its arrays, and their expected content.
 
 use ash::vk;
 use trommel::{Count, Request, Result, Scratch};
@@ -32,7 +32,7 @@ impl<'a, P: Problem> From<&'a P> for &'a (dyn Problem + 'a) {
 /// An array of a problem.
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
-    /// Its name, unique in the problem.
+    /// Name of the array, unique in the problem.
     pub(crate) role: &'static str,
     pub(crate) alignment: usize,
     /// Size of an item, in bytes.

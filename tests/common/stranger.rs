@@ -66,7 +66,7 @@ impl Stranger {
 
 impl Drop for Stranger {
     fn drop(&mut self) {
-        // SAFETY: Context::run waits for what it submits.
+        // SAFETY: Context::run has waited for all submissions.
         unsafe {
             self.context.vk().destroy_pipeline(self.pipeline, None);
             self.context.vk().destroy_pipeline_layout(self.layout, None);

@@ -28,7 +28,8 @@ pub(crate) fn run_twice_from_secondary(context: &Context, problems: &[impl Probl
     let vk = context.vk();
     let arena = Arena::new(context, problems, Together::Singles, Poison::Random(7));
     let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
-    // SAFETY: the device is alive; the secondary is executable when it is executed, and done with when the pool goes.
+    // SAFETY: the device is alive. The secondary is executable before its execution, and unused when the pool is
+    // destroyed.
     unsafe {
         let pool = vk.create_command_pool(&pool_info, None).expect("pool");
         let info = vk::CommandBufferAllocateInfo::default()

@@ -23,7 +23,7 @@ impl Example {
             .expect("the example was built and starts")
     }
 
-    /// Each ends with one line that begins with `error: ` and contains the given text.
+    /// Checks that each call ends with one line that begins with `error: ` and contains the given text.
     pub(crate) fn assert_refused(&self, refused: &[(&[&str], &str)], folder: &Path) {
         for (arguments, said) in refused {
             let output = self.run(arguments, folder);
@@ -61,7 +61,7 @@ pub(crate) fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// A folder of real data; none where it is missing, which is said.
+/// A folder of real data. If the folder is missing, prints a line and returns none.
 pub(crate) fn data(folder: &str) -> Option<PathBuf> {
     let data = std::env::var("TROMMEL_DATA").map_or_else(|_| PathBuf::from("../shared/data"), PathBuf::from);
     let found = data.join(folder).canonicalize().ok();

@@ -70,7 +70,7 @@ pub(crate) fn timestamps() {
     let case = Case::new(SETUPS[1], &MergerInfo::pairs());
     let (context, vk) = (&case.context, case.context.vk());
     const MOST: u32 = 4;
-    // SAFETY: the device is alive; the pool goes after run() has waited.
+    // SAFETY: the device is alive; the pool is destroyed after run() has waited.
     unsafe {
         let families = context.instance().get_physical_device_queue_family_properties(context.physical_device());
         if families[context.queue_family() as usize].timestamp_valid_bits == 0 {

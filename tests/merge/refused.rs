@@ -74,7 +74,7 @@ pub(crate) fn refusals() {
     ];
     let run = case.context.run(|commands| {
         for (info, text) in &expected {
-            // SAFETY: the command buffer is recording; what is refused is not recorded.
+            // SAFETY: the command buffer is recording; refused calls record nothing.
             let refused = unsafe { case.merger.cmd_merge(commands, info) };
             assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
         }

@@ -21,7 +21,7 @@ fn workgroups_of_too_few_invocations_are_missing() {
 /// Items of a tile.
 const TILE: u32 = 64;
 
-/// A sorter of keys whose tiles all have [`TILE`] items.
+/// A sorter with tiles of [`TILE`] items at every count.
 fn sorter(info: SorterInfo) -> Sorter {
     let with = |profile: Profile, (member, value)| profile.with_member(member, value).expect("a line");
     let lines = [("all_digits_up_to", "0"), ("tiles", "4294967295:64x1"), ("ring", "64x1")];

@@ -45,7 +45,7 @@ pub(crate) fn timestamps(case: &Case) {
     let vk = context.vk();
     const FIRST: u32 = 3;
     const MOST: u32 = 60;
-    // SAFETY: the device is alive; the pool goes after run() has waited.
+    // SAFETY: the device is alive; the pool is destroyed after run() has waited.
     unsafe {
         let families = context.instance().get_physical_device_queue_family_properties(context.physical_device());
         if families[context.queue_family() as usize].timestamp_valid_bits == 0 {

@@ -80,7 +80,7 @@ pub(crate) fn one_sort() {
         ];
         let run = case.context.run(|commands| {
             for (info, text) in &expected {
-                // SAFETY: the command buffer is recording; what is refused is not recorded.
+                // SAFETY: the command buffer is recording; refused calls record nothing.
                 let refused = unsafe { case.sorter.cmd_sort(commands, info) };
                 assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
             }
@@ -135,11 +135,11 @@ pub(crate) fn many_sorts() {
         ];
         let run = case.context.run(|commands| {
             for (requests, scratch, text) in &expected {
-                // SAFETY: the command buffer is recording; what is refused is not recorded.
+                // SAFETY: the command buffer is recording; refused calls record nothing.
                 let refused = unsafe { trommel::cmd_batch(commands, requests, *scratch) };
                 assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
             }
-            // SAFETY: nothing is recorded for nothing.
+            // SAFETY: an empty batch records nothing.
             unsafe { trommel::cmd_batch(commands, &[], trommel::Scratch::default()) }
         });
         run.expect("an empty command buffer is submitted");

@@ -241,7 +241,7 @@ pub(crate) fn refusals() {
     ];
     let run = context.run(|commands| {
         for (case, info, text) in &expected {
-            // SAFETY: the command buffer is recording; what is refused is not recorded.
+            // SAFETY: the command buffer is recording; refused calls record nothing.
             let refused = unsafe { case.splitter.cmd_split(commands, info) };
             assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
         }

@@ -158,7 +158,8 @@ impl Times {
         })
     }
 
-    /// Tiles whose workgroups count all items, up to the first size at which counting tile by tile takes less time.
+    /// Returns the tiles of single-dispatch splits, in which each workgroup counts all items. These tiles serve the
+    /// sizes before the first one at which counting tile by tile takes less time.
     fn best_single_dispatch(&self) -> Vec<SizedTile> {
         let wins = |index: &usize| match (best(self.single_dispatch.iter(), *index), best(self.counted.iter(), *index))
         {
@@ -270,7 +271,7 @@ mod tests {
         times.iter().zip(1..).map(|(times, i)| Candidate { shape: tile(8 * i), times: times.to_vec() }).collect()
     }
 
-    /// Sorts go by tiles, the smaller the better up to 2^18, and above by larger ones.
+    /// Times of two tile shapes: the smaller one is faster up to 2^18, the larger one above.
     fn times() -> Times {
         let [tiles, counted, counted_many, few_bins] =
             [(); 4].map(|()| candidates(&[[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]]));
@@ -320,8 +321,8 @@ mod tests {
 
     #[test]
     fn many_bins_have_the_last_of_all_tiles_behind_the_others() {
-        // Few bins would have one shape everywhere, but many have the last of `tiles` then, which is bad for all sizes
-        // but the last.
+        // One shape is best for few bins at every size. Many bins then use the last of `tiles`, which is slow at all
+        // sizes but the last.
         let counted = candidates(&[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
         let counted_many = candidates(&[[1.0, 1.0, 9.0], [9.0, 9.0, 1.0]]);
         let shapes = chosen(&Times { counted, counted_many, ..times() });

@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         Ok(Self { gpu, is_cpu, sizes, timer: Timer::new(gpu, heating)?, sources: Sources::default() })
     }
 
-    /// Times all shapes that the device can run and whose outputs are right, at the sizes that they serve. A time at
+    /// Times all shapes that the device can run and that pass verification, at the sizes that they serve. A time at
     /// another size is infinite. `profile` returns the profile with a shape.
     pub(super) fn time_all<S: Searched>(
         &mut self,
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
         prepared.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// The candidates whose outputs equal the CPU's. A wrong candidate is never timed, so that it cannot be chosen.
+    /// Returns the candidates with outputs equal to the CPU's. A wrong candidate is never timed and cannot be chosen.
     fn right<S: Searched>(
         &mut self,
         report: &mut Report,

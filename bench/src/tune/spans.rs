@@ -1,6 +1,6 @@
 //! Chooses few candidates that serve all sizes well.
 
-/// What one more span must gain, as the logarithm of a time, summed over the sizes: less is noise.
+/// Minimum gain of one more span: a difference of the logarithms of times, summed over the sizes. Less is noise.
 pub(super) const SPAN_COST: f64 = 0.03;
 
 /// Consecutive sizes with one choice: those from the end of the span before up to `end`, exclusive.

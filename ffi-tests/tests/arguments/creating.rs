@@ -1,4 +1,4 @@
-//! What is asked before anything is recorded: requirements, devices, sorters and their sizes.
+//! Invalid arguments of calls that record nothing: requirements, devices, sorters and their sizes.
 
 use crate::{
     INCOMPLETE, Later, MALFORMED, MISALIGNED, MISSING_FEATURE, NULL, Refusals, TOO_LARGE, UNKNOWN_VALUE, UNTOUCHED,
@@ -20,7 +20,7 @@ fn device_requirements() -> Result<()> {
     let mut refusals = Refusals(&engine.api, Vec::new());
     let mut bad = |what: &str, info: *const TrmDeviceRequirementsInfo, code, reason: &str| {
         let mut count = 7;
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         let result =
             unsafe { ask(info, ptr::null_mut(), ptr::null_mut(), &mut count, ptr::null_mut(), null, ptr::null_mut()) };
         refusals.expect(what, result, code, reason);
@@ -53,7 +53,7 @@ fn device_requirements() -> Result<()> {
     );
 
     let mut name = ptr::null::<c_char>();
-    // SAFETY: pointers are valid, or such that the library finds out.
+    // SAFETY: pointers are valid, or invalid in a way that the library detects.
     unsafe {
         let result = ask(
             &good,
@@ -110,7 +110,7 @@ fn devices() -> Result<()> {
     let mut refusals = Refusals(api, Vec::new());
     let mut bad = |what: &str, info: *const TrmDeviceCreateInfo, code, reason: &str| {
         let mut device = ptr::dangling_mut();
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         let result = unsafe { (api.trmCreateDevice)(info, &mut device) };
         refusals.expect(what, result, code, reason);
         assert!(device.is_null(), "{what}: there is a handle");
@@ -164,7 +164,7 @@ fn devices() -> Result<()> {
         bad("unknown members", &later.info, MALFORMED, "are of a later version and not zero");
     }
 
-    // SAFETY: the info is valid; the output is such that the library finds out.
+    // SAFETY: the info is valid; the output is invalid in a way that the library detects.
     unsafe {
         refusals.expect("no output", (api.trmCreateDevice)(&good, ptr::null_mut()), NULL, "device is null");
         refusals.expect(
@@ -189,12 +189,12 @@ fn sizes_of_other_versions_are_read() -> Result<()> {
         // SAFETY: the info is valid.
         let result = unsafe { (api.trmCreateDevice)(info, &mut device) };
         assert_eq!(result, 0, "{}", api.last_error());
-        // SAFETY: nobody uses it.
+        // SAFETY: the handle is not used any more.
         unsafe { (api.trmDestroyDevice)(device) };
     };
     let earlier = TrmDeviceCreateInfo {
         struct_size: u32::try_from(offset_of!(TrmDeviceCreateInfo, queue_family_index))?,
-        // None of these is read: they count as zero.
+        // These members are past the size: the library reads zeros in place of them.
         queue_family_index: 99,
         debug_utils: 99,
         profile: ptr::dangling(),
@@ -217,7 +217,7 @@ fn sorters() -> Result<()> {
     let mut refusals = Refusals(api, Vec::new());
     let mut bad = |what: &str, device, info: *const TrmSorterCreateInfo, code, reason: &str| {
         let mut sorter = ptr::dangling_mut();
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         let result = unsafe { (api.sort.trmCreateSorter)(device, info, &mut sorter) };
         refusals.expect(what, result, code, reason);
         assert!(sorter.is_null(), "{what}: there is a handle");
@@ -321,7 +321,7 @@ fn sorters() -> Result<()> {
     let sorter = engine.sorter(TrmValueType::None)?;
     let few = engine.sorter_of(&TrmSorterCreateInfo { max_count: 1000, ..good })?;
     let (mut size, mut count, mut side) = (UNTOUCHED, 7, 7);
-    // SAFETY: pointers are valid, or such that the library finds out.
+    // SAFETY: pointers are valid, or invalid in a way that the library detects.
     unsafe {
         refusals.expect(
             "no output",

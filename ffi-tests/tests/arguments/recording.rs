@@ -1,4 +1,4 @@
-//! What is wrong with sorts and batches, and that nothing has been recorded then.
+//! Invalid sorts and batches: their errors, and that nothing has been recorded.
 
 use crate::{
     FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NOT_READY, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL,
@@ -32,7 +32,7 @@ fn sorts() -> Result<()> {
     let mut refusals = Refusals(api, Vec::new());
     context.run(|commands| {
         let mut bad = |what: &str, info: *const TrmSortInfo, code, reason: &str| {
-            // SAFETY: pointers are valid, or such that the library finds out.
+            // SAFETY: pointers are valid, or invalid in a way that the library detects.
             let result = unsafe { (api.sort.trmCmdSort)(commands, sorter, info) };
             refusals.expect(what, result, code, reason);
         };
@@ -132,7 +132,7 @@ fn sorts() -> Result<()> {
             "values and status overlap",
         );
 
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         unsafe {
             let null = VkCommandBuffer::default();
             refusals.expect(
@@ -155,7 +155,7 @@ fn sorts() -> Result<()> {
     refusals.finish()?;
     assert_eq!(context.download::<u32>(&keys, COUNT as usize)?, data, "nothing has been recorded");
     assert_eq!(context.download::<u32>(&values, COUNT as usize)?, data, "nothing has been recorded");
-    // SAFETY: nobody uses them.
+    // SAFETY: the handles are not used any more.
     unsafe {
         (api.sort.trmDestroySorter)(other);
         (api.sort.trmDestroySorter)(sorter);
@@ -190,7 +190,7 @@ fn second_arrays_and_strides() -> Result<()> {
             context.run(|commands| {
                 for (what, info, code, reason) in bad {
                     let info = TrmSortInfo { scratch: scratch(&work), ..*info };
-                    // SAFETY: pointers are valid, or such that the library finds out.
+                    // SAFETY: pointers are valid, or invalid in a way that the library detects.
                     refusals.expect(what, unsafe { (api.sort.trmCmdSort)(commands, sorter, &info) }, *code, reason);
                 }
                 Ok(())
@@ -205,7 +205,7 @@ fn second_arrays_and_strides() -> Result<()> {
                 Ok(())
             })?;
             context.write(&memory, &[UNTOUCHED; 1000])?;
-            // SAFETY: nobody uses it any more.
+            // SAFETY: the handle is not used any more.
             unsafe { (api.sort.trmDestroySorter)(sorter) };
             Ok(())
         };
@@ -239,7 +239,7 @@ fn second_arrays_and_strides() -> Result<()> {
         ];
         try_all(placed(placement, pairs), &bad, &[good])?;
     }
-    // What a sorter has no use for is not looked at.
+    // Arrays that a sorter does not use are not checked.
     let none = TrmRange { address: 3, size: 1 };
     try_all(pairs, &[], &[TrmSortInfo { keys_out: none, values_out: none, ..good }])?;
     let argsort = TrmSorterCreateInfo {
@@ -266,7 +266,7 @@ fn second_arrays_and_strides() -> Result<()> {
         ("short", strides(8, 0), TOO_SMALL, "keys.size 400 < 796 required for maxCount 100"),
         ("short", strides(0, 8), TOO_SMALL, "values.size 400 < 796 required for maxCount 100"),
     ];
-    // Keys and values within one another, as members of structs.
+    // Keys and values interleaved by strides, as members of structs.
     let members = TrmSortInfo {
         keys: part(0, 796),
         values: TrmRange { address: memory.address() + 4, size: 796 },
@@ -349,7 +349,7 @@ fn batches() -> Result<()> {
     let mut refusals = Refusals(api, Vec::new());
     context.run(|commands| {
         let mut bad = |what: &str, info: *const TrmBatchInfo, code, reason: &str| {
-            // SAFETY: pointers are valid, or such that the library finds out.
+            // SAFETY: pointers are valid, or invalid in a way that the library detects.
             let result = unsafe { (api.trmCmdBatch)(commands, info) };
             refusals.expect(what, result, code, reason);
         };
@@ -406,7 +406,7 @@ fn batches() -> Result<()> {
         );
 
         let mut out = UNTOUCHED;
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         unsafe {
             let null = VkCommandBuffer::default();
             refusals.expect("no command buffer", (api.trmCmdBatch)(null, &good), NULL, "commandBuffer is null");
@@ -438,7 +438,7 @@ fn batches() -> Result<()> {
     })?;
     refusals.finish()?;
     assert_eq!(context.download::<u32>(&keys, data.len())?, data, "nothing has been recorded");
-    // By two threads, one of which may find nothing left to do.
+    // Two threads compile. One of them may find nothing left to compile.
     let handle = deferred.expose_provenance();
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -461,7 +461,7 @@ fn batches() -> Result<()> {
     let mut sorted = data.clone();
     sorted[..COUNT as usize].sort_unstable();
     assert_eq!(context.download::<u32>(&keys, data.len())?, sorted, "a deferred sorter sorts once it is ready");
-    // SAFETY: nobody uses them.
+    // SAFETY: the handles are not used any more.
     unsafe {
         (api.sort.trmDestroySorter)(foreign);
         (api.sort.trmDestroySorter)(without_batches);

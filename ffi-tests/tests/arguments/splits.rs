@@ -1,4 +1,4 @@
-//! What is wrong with splitters, splits, and batches of them, and that nothing has been recorded then.
+//! Invalid splitters, splits, and batches of splits: their errors, and that nothing has been recorded.
 
 use crate::{
     FOREIGN_DEVICE, Later, MALFORMED, MISALIGNED, NULL, OVERLAP, Refusals, TOO_LARGE, TOO_SMALL, UNKNOWN_VALUE,
@@ -23,7 +23,7 @@ fn splitters() -> Result<()> {
     let mut refusals = Refusals(api, Vec::new());
     let mut bad = |what: &str, device, info: *const TrmSplitterCreateInfo, code, reason: &str| {
         let mut splitter = ptr::dangling_mut();
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         let result = unsafe { (api.split.trmCreateSplitter)(device, info, &mut splitter) };
         refusals.expect(what, result, code, reason);
         assert!(splitter.is_null(), "{what}: there is a handle");
@@ -160,7 +160,7 @@ fn splitters() -> Result<()> {
         bad(what, engine.device, &info, TOO_LARGE, reason);
     }
 
-    // By functions of the caller: what is no kernel, and a library without a compiler.
+    // User-defined functions: code that is no kernel, and a library without a compiler.
     let own = TrmSplitterCreateInfo { bucket_function: TrmBucketFunction::User as i32, ..good };
     let words = [0x0723_0203u32, 0x0001_0600, 0, 1, 0];
     let (code, size) = (words.as_ptr(), size_of_val(&words));
@@ -180,7 +180,7 @@ fn splitters() -> Result<()> {
     ];
     for (what, info, code, size, error, reason) in cases {
         let mut splitter = ptr::dangling_mut();
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         let result = unsafe { (api.split.trmCreateSplitterFromSpirv)(engine.device, info, code, size, &mut splitter) };
         refusals.expect(what, result, error, reason);
         assert!(splitter.is_null(), "{what}: there is a handle");
@@ -191,7 +191,7 @@ fn splitters() -> Result<()> {
 
     let few = engine.splitter_of(&TrmSplitterCreateInfo { max_count: 1000, ..good })?;
     let (mut size, mut count) = (UNTOUCHED, 7);
-    // SAFETY: pointers are valid, or such that the library finds out.
+    // SAFETY: pointers are valid, or invalid in a way that the library detects.
     unsafe {
         let limit = "count.max 1001 > 1000, the splitter's maxCount";
         refusals.expect(
@@ -233,12 +233,12 @@ fn splitters() -> Result<()> {
 #[test]
 fn splits() -> Result<()> {
     const COUNT: u32 = 1000;
-    /// Eight arrays of as many.
+    /// Words of eight arrays of equal size.
     const WORDS: usize = 8000;
     const WORD: u32 = 0xdead_beef;
     let engine = engine()?;
     let (api, context) = (&engine.api, &engine.context);
-    // By subgroups, which takes scratch even for few items.
+    // Ranking by subgroups needs scratch even for few items.
     let method = TrmSplitMethod::Subgroup as i32;
     let pairs =
         TrmSplitterCreateInfo { value_type: TrmValueType::U32 as i32, bucket_count: 10, method, ..splitter_info() };
@@ -279,7 +279,7 @@ fn splits() -> Result<()> {
     let mut refusals = Refusals(api, Vec::new());
     context.run(|commands| {
         let mut bad = |what: &str, info: *const TrmSplitInfo, code, reason: &str| {
-            // SAFETY: pointers are valid, or such that the library finds out.
+            // SAFETY: pointers are valid, or invalid in a way that the library detects.
             let result = unsafe { (api.split.trmCmdSplit)(commands, splitter, info) };
             refusals.expect(what, result, code, reason);
         };
@@ -354,7 +354,7 @@ fn splits() -> Result<()> {
                 set(&mut info, range);
                 info
             };
-            // Of results, nothing is what is not wanted.
+            // Only a range of zeros leaves out a result. A null address with a size is an error.
             let no_address = TrmRange { address: 0, size: 4000 };
             bad(name, &with(no_address), NULL, &format!("{name}.address is null"));
             bad(name, &with(odd(index)), MISALIGNED, &format!("{name}.address"));
@@ -380,7 +380,7 @@ fn splits() -> Result<()> {
         bad("no scratch buffer", &with_scratch(no_buffer), NULL, "scratch.buffer is null");
         bad("odd scratch", &with_scratch(TrmScratch { offset: 2, ..scratch(&work) }), MISALIGNED, "scratch.offset 0x2");
 
-        // SAFETY: pointers are valid, or such that the library finds out.
+        // SAFETY: pointers are valid, or invalid in a way that the library detects.
         unsafe {
             let null = VkCommandBuffer::default();
             refusals.expect(
@@ -405,7 +405,7 @@ fn splits() -> Result<()> {
     })?;
     ensure!(context.download::<u32>(&memory, WORDS)? == [WORD; WORDS], "something has been recorded");
 
-    // What is not wanted is not looked at.
+    // Without requested results, the split is valid with commandItems 0.
     let unwanted = TrmSplitInfo { offsets: none, counts: none, commands: none, command_items: 0, ..good };
     context.run(|commands| {
         // SAFETY: everything is valid and lives until it has run.
@@ -413,7 +413,7 @@ fn splits() -> Result<()> {
         Ok(())
     })?;
 
-    // Beside a sort of the keys that were written, which is nobody's business but its own.
+    // A batch with a sort, which must not overlap the arrays of the split.
     let sorter = engine.sorter(TrmValueType::None)?;
     let few = |range: TrmRange| TrmRange { size: 400, ..range };
     let sort = |keys| TrmSortInfo { sorter, count: TrmCount { max: 100, address: 0 }, keys, ..sort_info() };
@@ -430,7 +430,7 @@ fn splits() -> Result<()> {
     context.run(|commands| {
         let mut with = |what: &str, sort: &TrmSortInfo, split: *const TrmInfoHeader, code, reason: &str| {
             let infos = [sort_header(sort), split];
-            // SAFETY: pointers are valid, or such that the library finds out.
+            // SAFETY: pointers are valid, or invalid in a way that the library detects.
             let result = unsafe { (api.trmCmdBatch)(commands, &TrmBatchInfo { infos: infos.as_ptr(), ..batch }) };
             refusals.expect(what, result, code, reason);
         };
@@ -464,7 +464,7 @@ fn splits() -> Result<()> {
         Ok(())
     })?;
     refusals.finish()?;
-    // SAFETY: nobody uses them.
+    // SAFETY: the handles are not used any more.
     unsafe {
         (api.sort.trmDestroySorter)(sorter);
         (api.split.trmDestroySplitter)(foreign);

@@ -1,4 +1,4 @@
-//! What is broken in good arguments.
+//! Draws the breakages of good arguments.
 
 use crate::calls::case::{Breakage, Case, Function, HANDLE, Item, Pointer, handle_code};
 use crate::calls::fake::ALL_FEATURES;
@@ -45,7 +45,7 @@ fn break_header<T: Info>(random: &mut Random, item: Option<usize>, breakages: &m
     let size = size_of::<T>() as u64;
     match random.below(6) {
         0 => {
-            // In a batch, not the type of another request: that would lie about a handle.
+            // In a batch, never the type of another request: the library would read the handle as another type.
             let types = if item.is_some() { vec![0, 1, 3, 1000, 77] } else { [&[0], &types()[..], &[77]].concat() };
             breakages.push(Breakage::Set { item, offset: 0, width: 4, value: random.pick(&types) });
         }
@@ -125,7 +125,7 @@ pub(crate) fn break_create<T: Info>(random: &mut Random, image: &Image, breakage
     breakages.push(Breakage::Set { item: None, offset: member.offset, width: 4, value });
 }
 
-/// What is to be broken in a good case.
+/// Draws one or two breakages of a good case.
 pub(crate) fn breakages(random: &mut Random, session: &Session, case: &Case) -> Vec<Breakage> {
     let mut breakages = Vec::new();
     for _ in 0..1 + random.below(2) {
@@ -200,7 +200,7 @@ fn break_batch(random: &mut Random, session: &Session, case: &Case, breakages: &
             breakages.push(Breakage::Output(random.pick(&[Pointer::Null, Pointer::Misaligned])));
         }
         4 => {
-            // Not infoCount and infos: to say more infos than there are breaks the caller's promise.
+            // infoCount and infos stay: more infos than exist would break the caller's promise.
             let offset = std::mem::offset_of!(TrmBatchInfo, scratch) + 8 * random.index(3);
             let now = case.image.get(offset, 8);
             let value = if offset == std::mem::offset_of!(TrmBatchInfo, scratch) {

@@ -1,4 +1,4 @@
-//! One random call: its arguments, and what may be broken in them.
+//! One random call: its arguments, and the breakages of arguments.
 
 use crate::calls::fake::ALL_FEATURES;
 use crate::calls::info::{HEADER, Image, empty};
@@ -63,7 +63,7 @@ impl Function {
     }
 }
 
-/// What a pointer argument is.
+/// State of a pointer argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pointer {
     Good,
@@ -91,24 +91,24 @@ pub(crate) struct Case {
     pub(crate) items: Vec<Item>,
     /// The list of infos, a text, or a module.
     pub(crate) list: Pointer,
-    /// Where the answer goes.
+    /// The output pointer.
     pub(crate) output: Pointer,
     /// maxCount, codeSize, missingSize.
     pub(crate) number: u64,
     /// A module, a profile or GLSL.
     pub(crate) text: Vec<u8>,
     pub(crate) text_is_changed: bool,
-    /// Of a device: features that are enabled, that there are, and the instance's minor version.
+    /// For calls about devices: enabled features, supported features, and the instance's minor version.
     pub(crate) enabled: u32,
     pub(crate) features: u32,
     pub(crate) instance_minor: u32,
     pub(crate) debug_utils: bool,
     pub(crate) facts_seed: u64,
-    /// The Vulkan object whose creation fails.
+    /// The creation of a Vulkan object that fails, counted from the call on; below 0: none.
     pub(crate) fail_after: i64,
 }
 
-/// One thing that is done to good arguments.
+/// One change of good arguments.
 #[derive(Clone, Debug)]
 pub(crate) enum Breakage {
     /// Overwrites a number of the info, or of an info of the batch.
@@ -173,7 +173,7 @@ impl Case {
             Breakage::Features(features) => self.features = features,
             Breakage::Instance(minor) => {
                 self.instance_minor = minor;
-                // What an engine says of its instance.
+                // The info declares the same version, if it has the member.
                 if self.function == Function::Requirements && self.image.get(4, 4) > HEADER as u64 + 24 {
                     self.image.set(HEADER + 24, 4, ash::vk::make_api_version(0, 1, minor, 0).into());
                 }

@@ -72,7 +72,7 @@ impl Call<'_> {
             let info = image.effective::<TrmDeviceRequirementsInfo>();
             verdict.must(info.reserved == 0, MALFORMED, "reserved");
             verdict.must(fake.instance_minor != 0, MISSING, "an instance of Vulkan 1.0");
-            // Other old instances are among what is missing, like a feature.
+            // Older instances from Vulkan 1.1 on are reported as a missing requirement, like a feature.
             lacks |= info.api_version < vk::API_VERSION_1_3;
         }
         let entry: vk::PFN_vkGetInstanceProcAddr = get_proc_addr;
@@ -89,8 +89,7 @@ impl Call<'_> {
             Pointer::Misaligned => (&raw mut size).cast::<u8>().wrapping_add(1).cast(),
         };
         let mut extensions = 7u32;
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
-        // find out.
+        // SAFETY: each pointer is null, valid by the header, or breaks a rule that the library has to detect.
         self.outcome.result = unsafe {
             let extensions = &raw mut extensions;
             trmGetDeviceRequirements(info, &raw mut v12, &raw mut v13, extensions, null_mut(), size_at, text.cast())

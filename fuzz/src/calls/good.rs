@@ -5,7 +5,7 @@ use crate::calls::random::Random;
 use trommel::DeviceFacts;
 use trommel::capi::*;
 
-/// Facts of a device that has all that the library needs.
+/// Facts of a device that meets all requirements of the library.
 pub(crate) fn facts(random: &mut Random) -> DeviceFacts {
     let (min_lanes, max_lanes) =
         random.pick(&[(32, 32), (32, 32), (64, 64), (32, 64), (8, 32), (8, 16), (4, 4), (8, 8), (16, 16)]);
@@ -42,7 +42,7 @@ pub(crate) fn until_good<T>(mut make: impl FnMut() -> T, judge: impl Fn(&T, &mut
     }
 }
 
-/// Hands out memory that is apart.
+/// Allocates disjoint ranges of memory.
 #[derive(Debug)]
 pub(crate) struct Space(u64);
 
@@ -60,7 +60,7 @@ impl Space {
     }
 }
 
-/// Memory that an info wants: where it goes, and how much.
+/// Memory that an info needs: the member to set, the bytes, and the alignment.
 pub(crate) type Wants<'a> = Vec<(&'a mut TrmRange, u64, u32)>;
 
 pub(crate) fn take_ranges(random: &mut Random, space: &mut Space, mut wants: Wants<'_>) {

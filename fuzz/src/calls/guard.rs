@@ -1,4 +1,4 @@
-//! Memory that ends at a page that nobody may touch, and the handler that says which call has touched it.
+//! Memory in front of an inaccessible guard page, and the signal handler that reports the call that has touched it.
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -16,7 +16,7 @@ impl Block {
     /// Maps the block.
     pub(crate) fn new() -> std::io::Result<Self> {
         let bytes = (PAGES + 1) * PAGE;
-        // SAFETY: an anonymous mapping at an address of the kernel's choice, whose last page is then taken away again.
+        // SAFETY: an anonymous mapping at an address that the kernel chooses. mprotect() then blocks its last page.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let start = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
@@ -32,7 +32,7 @@ impl Block {
         }
     }
 
-    /// Puts `bytes` as close to the guard page as `alignment` allows; what lies beside them is poison.
+    /// Places `bytes` as close to the guard page as `alignment` allows, with poison on both sides.
     pub(crate) fn place(&self, bytes: &[u8], alignment: usize) -> *mut u8 {
         let room = PAGES * PAGE;
         assert!(bytes.len() <= room - 64, "a block has room");

@@ -1,4 +1,4 @@
-//! Info structs as bytes: what a random tester may break in them, and how the library has to read them.
+//! Info structs as bytes, which breakages may overwrite, and their values as the library has to read them.
 
 use ash::vk::Handle as _;
 use std::ops::Range;
@@ -54,7 +54,7 @@ pub(crate) fn empty<T: Info>() -> T {
     image.read()
 }
 
-/// What is passed for an info.
+/// An info argument: the bytes of a struct, or a pointer that is null or misaligned.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     bytes: [u8; MOST_BYTES],

@@ -10,7 +10,7 @@ use crate::calls::session::{Session, base_of};
 use ash::vk::Handle as _;
 use trommel::capi::*;
 
-/// Judges the members of an info by its model; what commands may use.
+/// Judges the members of an info by its model. Returns the limits of its commands.
 pub(super) fn judge_single(model: &Model, image: &Image, verdict: &mut Verdict) -> Limits {
     let (mut required, mut queries) = (POISON, 0u32);
     let (primitive, handle) = (primitive(model.primitive), &model.handle);
@@ -34,7 +34,8 @@ pub(super) fn judge_single(model: &Model, image: &Image, verdict: &mut Verdict) 
     Limits { buffer, offset: scratch.offset, size: required, pool, first_query: timestamps.first, queries }
 }
 
-/// Judges the infos of a batch, `all`: for recording, otherwise for scratch alone. The memory that they name.
+/// Judges the infos of a batch and returns the memory that they name. `all`: for recording, otherwise for the scratch
+/// size alone.
 pub(super) fn judge_batch(
     case: &Case,
     session: &Session,

@@ -1,7 +1,7 @@
 //! Calls the C ABI with random good and bad arguments, on a Vulkan that executes nothing.
 //!
 //! Every call is compared with a model of the header: errors record nothing and write no output, good calls record
-//! valid commands and the same ones again. Info structs, lists, texts and outputs end at a page that nobody may touch.
+//! valid commands and the same ones again. Info structs, lists, texts and outputs end at an inaccessible guard page.
 
 pub(crate) mod breakage;
 pub(crate) mod case;
@@ -59,7 +59,7 @@ const CALLS_OF_SESSION: u64 = 1000;
 /// Failures of one kind that are printed in full.
 const PRINTED: u64 = 1;
 
-/// What the calls of a thread have come to.
+/// Results of the calls of a thread.
 #[derive(Debug, Default)]
 struct Summary {
     passed: u64,
@@ -67,7 +67,7 @@ struct Summary {
     /// Calls of each function with each result.
     results: BTreeMap<(Function, i32), u64>,
     messages: HashSet<String>,
-    /// How often, by function and problem without numbers.
+    /// Number of failures, by function and problem without numbers.
     failures: BTreeMap<String, u64>,
 }
 
@@ -80,7 +80,7 @@ impl Summary {
         other.failures.into_iter().for_each(|(key, times)| *self.failures.entry(key).or_default() += times);
     }
 
-    /// Notes a failure; whether it is to be printed.
+    /// Notes a failure. Returns whether to print it.
     fn fail(&mut self, kind: String) -> bool {
         self.failed += 1;
         let times = self.failures.entry(kind).or_default();
@@ -153,7 +153,7 @@ fn broken(good: &Case, broken: &[Breakage]) -> Case {
     case
 }
 
-/// What a failure is about: problems without numbers, and the message.
+/// The kind of a failure: function, problems and message, without numbers.
 fn kind_of(outcome: &Outcome, function: Function) -> String {
     let problems = outcome.problems.join("; ");
     let message = if outcome.result == model::SUCCESS { "" } else { &outcome.message };
@@ -237,7 +237,7 @@ fn make_session(
 /// The program.
 ///
 /// # Errors
-/// Where memory with guard pages cannot be mapped, or a thread panics.
+/// If memory with guard pages cannot be mapped, or a thread panics.
 pub fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     guard::install_handler();

@@ -4,12 +4,12 @@
 use crate::calls::info::{Image, Info};
 use trommel::capi::*;
 
-/// What a call has to answer.
+/// The results that the header allows for a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verdict {
     /// Errors: any of these results will do.
     pub(crate) faults: Vec<(i32, &'static str)>,
-    /// What the header leaves open: the call may fail or succeed.
+    /// Reasons for which the header allows the call to fail or to succeed.
     pub(crate) doubts: Vec<&'static str>,
 }
 
@@ -33,21 +33,21 @@ codes! {
 }
 
 impl Verdict {
-    /// Notes an error where something is not as it must be.
+    /// Notes an error unless a requirement holds.
     pub(crate) fn must(&mut self, holds: bool, code: i32, what: &'static str) {
         if !holds {
             self.faults.push((code, what));
         }
     }
 
-    /// Notes what the header leaves open.
+    /// Notes a reason for which the call may fail or succeed, if it applies.
     pub(crate) fn doubt(&mut self, open: bool, what: &'static str) {
         if open {
             self.doubts.push(what);
         }
     }
 
-    /// Judges the header of an info. Whether its members can be read.
+    /// Judges the header of an info. Returns whether the members can be read.
     pub(crate) fn header<T: Info>(&mut self, image: &Image) -> bool {
         let before = self.faults.len();
         self.must(!image.null, NULL, "info is NULL");
@@ -71,7 +71,7 @@ impl Verdict {
 pub(crate) const NARROW: u32 = 1 << 30;
 const MOST_SEGMENTS: u32 = (1 << 30) - 1;
 
-/// What sorters and splitters have in common: how items lie.
+/// Properties of items that sorters and splitters have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Items {
     pub(crate) key_bits: u32,
@@ -175,7 +175,7 @@ pub(crate) struct Array {
     /// Bytes that the call touches.
     pub(crate) need: u128,
     pub(crate) written: bool,
-    /// Whether overlaps count for all that is given.
+    /// Whether overlaps count for the whole given range, not only for the bytes that the call touches.
     pub(crate) whole: bool,
 }
 
@@ -205,13 +205,13 @@ impl Array {
         verdict.doubt(end == 1 << 64, "a range that ends at 2^64");
     }
 
-    /// Whether one writes what the other touches.
+    /// Whether two arrays overlap and the call writes at least one of them.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         let apart = u128::from(self.address) >= other.end() || u128::from(other.address) >= self.end();
         self.need != 0 && other.need != 0 && (self.written || other.written) && !apart
     }
 
-    /// Whether bytes of scratch are among its own.
+    /// Whether the array overlaps the bytes of scratch from `start` to `end`.
     pub(crate) fn meets(&self, start: u128, end: u128) -> bool {
         self.need != 0 && start < end && u128::from(self.address) < end && start < self.end()
     }
@@ -235,7 +235,7 @@ fn judge_stride(stride: u32, alignment: u32, size: u32, unit: u32, items: &Items
     }
 }
 
-/// What sort and split infos have in common.
+/// Members that sort and split infos have in common.
 pub(crate) struct Common {
     pub(crate) count: TrmCount,
     pub(crate) strides: [u32; 2],

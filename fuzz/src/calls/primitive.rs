@@ -1,4 +1,4 @@
-//! What a primitive brings to the random calls.
+//! Traits that a primitive implements for the random calls.
 
 use crate::PRIMITIVES;
 use crate::calls::case::{Breakage, Case};
@@ -35,7 +35,7 @@ pub(crate) trait Primitive: Sync {
     /// Breaks one argument of a creation.
     fn break_creation(&self, creation: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>);
 
-    /// Judges the info of a creation and what belongs to it.
+    /// Judges the info and the other arguments of a creation.
     fn judge_creation(&self, creation: usize, case: &Case, verdict: &mut Verdict);
 
     /// The info of a creation, for a reader of a failure.
@@ -44,7 +44,7 @@ pub(crate) trait Primitive: Sync {
     /// Breaks one member of a request's info.
     fn break_request(&self, random: &mut Random, image: &Image, item: Option<usize>, breakages: &mut Vec<Breakage>);
 
-    /// Judges the header of a request's info. Whether its members can be read.
+    /// Judges the header of a request's info. Returns whether the members can be read.
     fn judge_header(&self, image: &Image, verdict: &mut Verdict) -> bool;
 
     /// The info of a request, for a reader of a failure.
@@ -56,13 +56,13 @@ pub(crate) trait Primitive: Sync {
     /// Creates a handle.
     ///
     /// # Safety
-    /// The arguments are as the header asks, or break a rule that the library has to find out.
+    /// The arguments are valid by the header, or break a rule that the library has to detect.
     unsafe fn create(&self, creation: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32;
 
     /// Destroys a handle.
     ///
     /// # Safety
-    /// The handle is null, or one of this primitive that nobody uses any more.
+    /// The handle is null, or one of this primitive that no call uses any more.
     unsafe fn destroy(&self, handle: *mut c_void);
 
     /// Records a request.
@@ -84,7 +84,7 @@ pub(crate) trait Primitive: Sync {
     unsafe fn timestamp_count(&self, handle: *mut c_void, max_count: u32, count: *mut u32) -> i32;
 }
 
-/// A number that a handle is asked for.
+/// A query of a number from a handle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Query {
     /// [`Primitive::scratch`]
@@ -125,7 +125,7 @@ pub(crate) trait Handle: fmt::Debug {
     /// The handle itself.
     fn address(&self) -> *mut c_void;
 
-    /// How its items lie.
+    /// Layout of the items.
     fn items(&self) -> &Items;
 
     /// A good request of at most `most` items, without scratch.
@@ -138,7 +138,7 @@ pub(crate) trait Handle: fmt::Debug {
     fn records(&self, image: &Image) -> bool;
 }
 
-/// What a request names.
+/// Arguments of a judged request.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) arrays: Vec<Array>,

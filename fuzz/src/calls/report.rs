@@ -1,4 +1,4 @@
-//! What every answer is compared with, and the words that a message has to use.
+//! Checks of results and of error messages.
 
 use crate::calls::model::{INTERNAL, NOT_BUILT, SUCCESS, Verdict};
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ fn names(header: &str) -> HashSet<String> {
     ends.collect()
 }
 
-/// What a Rust value looks like when it is printed for programmers.
+/// Text of Rust values in debug format, which no message may contain.
 const NOISE: &[&str] = &[
     "Some(",
     "None",
@@ -41,7 +41,7 @@ const NOISE: &[&str] = &[
     "0x0 ",
 ];
 
-/// What is wrong with the message of a failed call. `quotes`: it may have a text of the caller.
+/// Returns the defect of a failed call's message, if any. `quotes`: the message may contain text of the caller.
 pub(crate) fn judge_message(result: i32, message: &str, quotes: bool) -> Option<String> {
     if message.is_empty() {
         return Some("trmGetLastError() is empty".into());
@@ -65,7 +65,7 @@ pub(crate) fn has_text(result: i32) -> bool {
     unsafe { !CStr::from_ptr(trmResultString(result)).is_empty() }
 }
 
-/// Compares an answer with the verdict.
+/// Compares a result with the verdict. Returns the difference, if any.
 pub(crate) fn judge_result(verdict: &Verdict, result: i32) -> Option<String> {
     let Verdict { faults, doubts } = verdict;
     if !has_text(result) {

@@ -1,4 +1,4 @@
-//! Makes the call of a case and judges the answer.
+//! Makes the call of a case and judges its result.
 
 use crate::calls::case::{Case, Function, HANDLE, HandleId, Item, Pointer, handle_of_code};
 use crate::calls::fake::Limits;
@@ -16,7 +16,7 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering;
 use trommel::capi::*;
 
-/// What came of a call.
+/// Result of a call, and its problems.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
@@ -26,10 +26,10 @@ pub(crate) struct Outcome {
     pub(crate) problems: Vec<String>,
 }
 
-/// What an output holds before the call.
+/// Content of an output before the call.
 pub(super) const POISON: u64 = 0x5a5a_5a5a_5a5a_5a5a;
 
-/// A call, and what has come of it so far.
+/// A call, and its outcome so far.
 pub(super) struct Call<'a> {
     pub(super) case: &'a Case,
     pub(super) blocks: &'a Blocks,
@@ -78,7 +78,7 @@ fn address(model: Option<&Model>) -> *mut c_void {
     model.map_or(null_mut(), |model| model.handle.address())
 }
 
-/// The handle that an info holds instead of its code.
+/// The pointer that replaces a handle's code in an info.
 fn handle_pointer(session: &Session, code: u64) -> u64 {
     address(model_at(session, handle_of_code(code)).as_ref()).expose_provenance() as u64
 }
@@ -87,7 +87,7 @@ pub(super) fn model_at(session: &Session, handle: Option<HandleId>) -> Option<Mo
     handle.and_then(|(side, index)| session.model(side, index))
 }
 
-/// Where a query's number goes: good, null or one byte off.
+/// The output pointer of a query: good, null or one byte off.
 pub(super) fn output<T>(blocks: &Blocks, pointer: Pointer) -> *mut T {
     let start = blocks.output.place(&POISON.to_ne_bytes()[..size_of::<T>()], align_of::<T>());
     match pointer {
@@ -107,7 +107,7 @@ impl Call<'_> {
         self.outcome.problems.push(text.into());
     }
 
-    /// Records twice and compares; `limits`: what the commands may use.
+    /// Records twice and compares. `limits`: memory and queries that the commands may use.
     fn record(&mut self, session: &mut Session, limits: Limits, call: impl Fn(VkCommandBuffer) -> i32) {
         let must_record = must_record(self.case, session);
         // A batch may be of the other device as a whole.
@@ -154,8 +154,7 @@ impl Call<'_> {
         }
         let handle = address(model.as_ref());
         let info = primitive.place(&self.blocks.info, &case.image, &[(HANDLE, handle_pointer(session, code))]);
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
-        // find out.
+        // SAFETY: each pointer is null, valid by the header, or breaks a rule that the library has to detect.
         self.record(session, limits, |commands| unsafe { primitive.record(commands, handle, info) });
     }
 
@@ -177,7 +176,7 @@ impl Call<'_> {
 
     fn batch(&mut self, session: &mut Session) {
         let case = self.case;
-        // Scratch by what the query says, unless it has been broken.
+        // Scratch of the queried size, unless a breakage has set it.
         let mut required = POISON;
         // SAFETY: as below.
         let query = unsafe { trmGetBatchScratch(self.place_batch(session, &case.image), &raw mut required) };
@@ -202,8 +201,7 @@ impl Call<'_> {
                 Limits { buffer: info.scratch.buffer.as_raw(), offset: info.scratch.offset, size: required, ..limits };
         }
         let info = self.place_batch(session, &image);
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
-        // find out.
+        // SAFETY: each pointer is null, valid by the header, or breaks a rule that the library has to detect.
         self.record(session, limits, |commands| unsafe { trmCmdBatch(commands, info) });
     }
 
@@ -263,7 +261,7 @@ impl Call<'_> {
         (self.outcome.result == SUCCESS).then_some(answer)
     }
 
-    /// Scratch never shrinks, queries are one at least, and so on.
+    /// Judges the answer to a query: for example, scratch for a larger count is never smaller.
     fn judge_answer(
         &mut self,
         primitive: &dyn Primitive,
@@ -321,8 +319,8 @@ impl Call<'_> {
             code: text.cast_const().cast(),
             code_size: usize::try_from(case.number).unwrap_or(0),
         };
-        // SAFETY: what the arguments lead to is null or as the header asks, or breaks a rule that the library has to
-        // find out. The fake compiles no module.
+        // SAFETY: each pointer is null, valid by the header, or breaks a rule that the library has to detect. The fake
+        // compiles no module.
         unsafe {
             self.outcome.result = primitive.create(creation, &arguments, out.cast());
             side.fake.fail_after.store(-1, Ordering::Relaxed);

@@ -31,7 +31,7 @@ impl Blocks {
     }
 }
 
-/// Puts an info before a guard page. `pointers`: what members that are pointers hold, where they are not null.
+/// Places an info before a guard page. `pointers`: offset and value of each pointer member; null members stay null.
 pub(crate) fn place<T: Info>(block: &Block, image: &Image, pointers: &[(usize, u64)]) -> *const T {
     if image.null {
         return null();
@@ -48,7 +48,7 @@ pub(crate) fn place<T: Info>(block: &Block, image: &Image, pointers: &[(usize, u
     if image.misaligned { start.wrapping_sub(4).cast_const().cast() } else { start.cast_const().cast() }
 }
 
-/// Allocation callbacks that nobody calls, since the fake allocates nothing.
+/// Allocation callbacks that are never called, since the fake allocates nothing.
 fn callbacks() -> vk::AllocationCallbacks<'static> {
     unsafe extern "system" fn allocate(
         _: *mut c_void,
@@ -76,7 +76,7 @@ fn callbacks() -> vk::AllocationCallbacks<'static> {
     }
 }
 
-/// What trmCreateDevice() is given beside an image: nonzero pointer members of the image point here.
+/// Arguments of trmCreateDevice() beside an image. Nonzero pointer members of the image point to them.
 pub(crate) struct DeviceArguments {
     pub(crate) enabled: u32,
     pub(crate) profile: Option<CString>,
@@ -111,13 +111,13 @@ impl DeviceArguments {
             (std::mem::offset_of!(Create, allocation_callbacks), address((&raw const callbacks).cast())),
             (std::mem::offset_of!(Create, profile), profile),
         ];
-        // SAFETY: what the image points to is null or as the header asks, or breaks a rule that the library has to find
-        // out.
+        // SAFETY: each pointer of the image is null, valid by the header, or breaks a rule that the library has to
+        // detect.
         unsafe { trmCreateDevice(place::<Create>(&blocks.info, image, &pointers), device) }
     }
 }
 
-/// A TrmDeviceCreateInfo for a fake; nonzero pointers stand for what [`DeviceArguments`] has.
+/// A TrmDeviceCreateInfo for a fake. [`DeviceArguments::create`] replaces nonzero pointers.
 pub(crate) fn device_info(random: &mut Random, fake: &Fake, profile: bool) -> TrmDeviceCreateInfo {
     let families = u32::try_from(fake.families.len()).unwrap_or(1);
     let mut image = Image::of(&crate::calls::info::empty::<TrmDeviceCreateInfo>());
@@ -134,7 +134,7 @@ pub(crate) fn device_info(random: &mut Random, fake: &Fake, profile: bool) -> Tr
     }
 }
 
-/// A device and what has been made on it.
+/// A device, its handles and its command buffer.
 pub(crate) struct Side {
     pub(crate) fake: Box<Fake>,
     pub(crate) device: TrmDevice,
@@ -142,7 +142,7 @@ pub(crate) struct Side {
     pub(crate) recording: Box<Recording>,
 }
 
-/// Handles that are made once and used by many calls. What `problems` says went wrong while it was made.
+/// Handles that are created once and used by many calls. `problems` lists the failures of their creation.
 pub(crate) struct Session {
     pub(crate) sides: [Side; 2],
     pub(crate) problems: Vec<String>,
@@ -163,17 +163,17 @@ impl Session {
         Self { sides, problems }
     }
 
-    /// The handle with a number; numbers go round.
+    /// The handle with a number, modulo the number of handles.
     pub(crate) fn model(&self, side: usize, index: usize) -> Option<Model> {
         let models = &self.sides[side].models;
         if models.is_empty() { None } else { Some(models[index % models.len()].clone()) }
     }
 
-    /// Destroys everything; what has gone wrong since the beginning.
+    /// Destroys all handles. Returns all problems since the creation of the session.
     pub(crate) fn end(self) -> Vec<String> {
         let mut problems = self.problems;
         for Side { fake, device, models, .. } in self.sides {
-            // SAFETY: nobody uses the handles any more. The device may go before what was made on it.
+            // SAFETY: no call uses the handles any more. A device may be destroyed before its sorters and splitters.
             unsafe {
                 trmDestroyDevice(device);
                 models.iter().for_each(|model| primitive(model.primitive).destroy(model.handle.address()));

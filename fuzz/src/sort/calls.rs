@@ -191,7 +191,7 @@ impl SorterModel {
     }
 }
 
-/// Judges what trmCreateSorter() is given.
+/// Judges the info of trmCreateSorter().
 fn judge_sorter(info: &TrmSorterCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);

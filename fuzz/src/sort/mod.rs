@@ -158,14 +158,14 @@ fn field(info: &SorterInfo, key: &[u8]) -> u128 {
     if info.order == Order::Descending { u128::MAX - field } else { field }
 }
 
-/// The two sides of a sort's items: what each holds before and afterwards.
+/// The sorted order of items, from which the expected content of both sides follows.
 struct Sides<'a> {
     runs: Option<&'a [Range<usize>]>,
     order: &'a [u32],
 }
 
 impl Sides<'_> {
-    /// An array of the result, or, of a double buffer, of the other side.
+    /// Sets the expected content of an array: of the result or, for a double buffer, of the other side.
     fn write(&self, mut array: Array, dense: &[u8], is_result: bool) -> Array {
         let Some(runs) = self.runs else {
             array.free_all();
@@ -191,7 +191,7 @@ impl Sorting {
         Items::draw(ask, self.0.info().key, self.0.info().value)
     }
 
-    /// Keys and values on both sides.
+    /// The arrays of keys and values on both sides.
     fn item_arrays(&self, ask: &Ask, sides: &Sides<'_>, items: &Items) -> Vec<Array> {
         let info = self.0.info();
         let (count, result) = (ask.items as usize, self.0.result_side());

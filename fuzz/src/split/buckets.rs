@@ -8,16 +8,16 @@ use crate::random::Random;
 use std::ops::Range;
 use trommel::{BucketFunction, IdType, SplitterInfo};
 
-/// What takes an item to its bucket, evaluated for every item.
+/// The bucket of every item, and the arguments of the bucket function.
 pub(super) struct Buckets {
-    /// The bucket of each item; as many as there are buckets: none.
+    /// The bucket of each item. `count` stands for no bucket.
     pub(super) of: Vec<u32>,
     pub(super) count: usize,
-    /// Ids or splitters, as the library is given them.
+    /// Ids or splitters, as an array for the library.
     pub(super) given: Option<Array>,
     pub(super) low: u64,
     pub(super) width: u64,
-    /// Splitters fall somewhere: every item has some bucket, but nobody says which.
+    /// Whether splitters are unsorted. Every item then has some bucket, but an undefined one.
     pub(super) unsorted: bool,
 }
 
@@ -99,7 +99,7 @@ impl Buckets {
         buckets
     }
 
-    /// Items of each bucket of a run, and behind them those of none.
+    /// Numbers of items of each bucket of a run, then of items without a bucket.
     pub(super) fn counts(&self, run: &Range<usize>) -> Vec<u32> {
         let mut counts = vec![0; self.count + 1];
         self.of[run.clone()].iter().for_each(|bucket| counts[*bucket as usize] += 1);
@@ -107,7 +107,7 @@ impl Buckets {
     }
 }
 
-/// The first key of the first range and the width of a range: often so that keys fall into several.
+/// Draws the first key of the first range and the width of a range. Keys often fall into several ranges.
 pub(super) fn draw_range(info: &SplitterInfo, items: &Items, random: &mut Random) -> (u64, u64) {
     let bits = keys::bits(info.key);
     let most = u64::MAX >> (64 - bits);

@@ -1,4 +1,4 @@
-//! A splitter on a device: the arrays of a request, with what a split must write.
+//! A splitter on a device: the arrays of a request, with their expected content.
 
 use super::buckets::{Buckets, allows_items_without_bucket, draw_range, placed_at};
 use super::results::{COMMANDS, COUNTS, OFFSETS, Results};
@@ -13,7 +13,7 @@ use trommel::{
     SplitOutput, Splitter, ValueType,
 };
 
-/// The status bit of a placed split: items have no room where buckets are said to begin, and stay where they are.
+/// The status bit of a placed split: some items belong past the end of the output and are not written.
 const STATUS_OUTPUT_CLAMPED: u32 = 4;
 
 /// Rows of a dispatch that every device takes.
@@ -22,7 +22,7 @@ const MOST_ROWS: u32 = 65535;
 #[derive(Debug)]
 pub(super) struct Splitting(pub(super) Splitter);
 
-/// Items that a placed output has more room for than there are.
+/// Additional items that a placed output has room for.
 fn more_room(ask: &Ask) -> usize {
     ask.stream(Stream::Layout).index(70)
 }
@@ -32,7 +32,7 @@ impl Splitting {
         Items::draw(ask, self.0.info().key, self.0.info().value)
     }
 
-    /// Of a workgroup of the commands.
+    /// Items for each workgroup of the indirect commands.
     fn command_items(ask: &Ask, max_groups_x: u32) -> u32 {
         let drawn = ask.stream(Stream::Layout).log_between(1, 3000);
         drawn.max(ask.items.div_ceil(max_groups_x.saturating_mul(MOST_ROWS)))
@@ -49,7 +49,7 @@ impl Splitting {
         none.strides(info.layout, info.value, ask)
     }
 
-    /// Where keys and values go.
+    /// The output arrays of keys and values, each with the dense items of its source.
     fn outputs(&self, ask: &Ask, items: &Items, more: usize) -> Vec<(Array, Vec<u8>)> {
         let info = self.0.info();
         let mut noise = ask.stream(Stream::Noise);
@@ -69,7 +69,7 @@ impl Splitting {
         }
     }
 
-    /// Where each bucket begins: in any order, with room between. Hostile ones overlap or lie beyond the output.
+    /// Draws the start of each bucket: buckets in any order, with gaps. Hostile starts overlap or are past the output.
     fn starts(ask: &Ask, counts: &[u32], more: usize) -> Vec<u32> {
         let mut random = ask.stream(Stream::Buckets);
         let room = ask.items + u32::try_from(more).unwrap_or(0);
@@ -100,7 +100,7 @@ impl Splitting {
         Self::starts(ask, &counts, more_room(ask))
     }
 
-    /// Whether items have no room where their buckets are said to begin.
+    /// Whether some items belong past the end of the output, by the given bucket starts.
     fn overflows(&self, ask: &Ask, buckets: &Buckets, runs: &[Range<usize>]) -> bool {
         let room = u64::from(ask.items) + more_room(ask) as u64;
         let overflow = |run| {
@@ -109,7 +109,7 @@ impl Splitting {
         runs.iter().any(overflow)
     }
 
-    /// What is written of items.
+    /// The arrays of items that a split writes, and the given bucket starts.
     fn write(&self, ask: &Ask, items: &Items, buckets: &Buckets, runs: Option<&[Range<usize>]>) -> Vec<Array> {
         let info = self.0.info();
         let placed = info.output == SplitOutput::Placed;
@@ -160,7 +160,7 @@ impl Splitting {
                             *times += 1;
                         }
                     }
-                    // Where buckets overlap, either may be what is left.
+                    // Where buckets overlap, either item may remain.
                     let twice = times.iter().enumerate().filter(|(_, times)| **times > 1);
                     twice.for_each(|(target, _)| array.free_items(target..target + 1));
                 }
@@ -247,7 +247,7 @@ impl Handle for Splitting {
                 | if without_bucket { STATUS_NO_BUCKET } else { 0 }
                 | if overflows { STATUS_OUTPUT_CLAMPED } else { 0 };
             let mut status = Array::results("status", &[expected], &mut noise);
-            // Where splitters are unsorted, nobody says which bucket has room for an item.
+            // With unsorted splitters, the bucket of an item is undefined, and so is its room in the output.
             if runs.is_none() || buckets.unsorted && info.output == SplitOutput::Placed {
                 status.free_all();
             }

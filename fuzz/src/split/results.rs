@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The command of a bucket without items.
 const EMPTY_COMMAND: [u32; 3] = [0, 1, 1];
 
-/// All that a split shall write, apart from items: offsets, counts, commands.
+/// The expected bucket information of a split: offsets, counts, commands.
 pub(super) struct Results {
     pub(super) offsets: Vec<u32>,
     pub(super) counts: Vec<u32>,

@@ -41,7 +41,7 @@ fn batch() -> impl proptest::strategy::Strategy<Value = Vec<Sorts>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Plans of different kinds and lengths side by side, whose arrays alternate in memory.
+    /// Plans of different kinds and lengths side by side. Their arrays alternate in memory.
     #[test]
     fn batches_have_the_barriers_they_need_and_no_other(batch in batch(), device in 0..9usize) {
         with_plans(&batch, &devices()[device].1, check);

@@ -106,7 +106,7 @@ fn small_splits_are_single_dispatch() {
         let one_digit =
             info.buckets <= 256 && info.method == SplitMethod::default() && info.output != SplitOutput::Placed;
         for size in [0, 1, 1 << 11, 1 << 12, (1 << 12) + 1, 1 << 13, (1 << 13) + 1, 1 << 15, (1 << 15) + 1, 1 << 20] {
-            // The same of every kind.
+            // The sizes of all kinds of items are equal.
             let expected = profile.split.keys.single_dispatch.iter().find(|sized| size <= sized.up_to && one_digit);
             let expected = expected.map(|sized| Algorithm::Split(split::Algorithm::SingleDispatch(sized.shape.shape)));
             assert_eq!(
@@ -114,7 +114,7 @@ fn small_splits_are_single_dispatch() {
                 expected,
                 "{size} of {info:?}"
             );
-            // No more than four tiles, where others are there to share launches with.
+            // At most four tiles in a batch, where other requests share the dispatches.
             let together = Config { alone: false, ..config }.algorithm(size);
             assert_eq!(together.is_single_dispatch(), one_digit && size <= 4 * 1024, "{size} of {info:?} with others");
         }

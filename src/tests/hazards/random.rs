@@ -36,7 +36,7 @@ struct Drawn {
     is_indirect: bool,
 }
 
-/// Passes of no kernel. Their resources lie behind so many bytes of scratch.
+/// A request of passes without kernels. Its resources begin at an offset from [`SCRATCH`].
 #[derive(Clone, Debug)]
 struct Request {
     offset: u64,
@@ -69,7 +69,7 @@ impl PlanSource for Request {
     }
 }
 
-/// Mostly few resources a pass: where each touches all, every level has a barrier whatever the recorder does.
+/// Draws passes, most of which use few resources. If each pass used all, every level would have a barrier anyway.
 fn passes(fewer_than: usize) -> impl Strategy<Value = Vec<Drawn>> {
     let few = || (any::<u128>(), any::<u128>()).prop_map(|(a, b)| a & b & ((1 << RESOURCES) - 1));
     let drawn = (few(), few(), prop::bool::weighted(0.2));
@@ -87,8 +87,9 @@ fn with_truth<T>(plan: &Plan<'_>, body: impl FnOnce(&[Truth<'_>]) -> T) -> T {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every two accesses that conflict have a barrier between, and no stage of any barrier is superfluous: of requests
-    /// side by side, each of which is up to three one behind the other that share scratch, in part or as a whole.
+    /// Every two conflicting accesses have a barrier between them, and no stage of a barrier is superfluous. Up to
+    /// three sequences of up to three requests run side by side. Requests of a sequence share scratch, in part or as a
+    /// whole.
     #[test]
     fn random_plans_have_the_barriers_they_need_and_no_other(
         drawn in prop::collection::vec(prop::collection::vec((0..=TABLES, passes(8), 0..6u64), 1..4), 1..4),
@@ -105,8 +106,8 @@ proptest! {
         with_truth(&plan, |truths| check(truths, std::slice::from_ref(&plan)));
     }
 
-    /// The same of stages one behind the other, each of up to three requests side by side. A request uses the scratch
-    /// of any request of the stage before.
+    /// The same for stages one after another, each of up to three requests side by side. A request uses the scratch of
+    /// any request of the stage before.
     #[test]
     fn random_stages_have_the_barriers_they_need_and_no_other(
         drawn in prop::collection::vec(
@@ -129,7 +130,7 @@ proptest! {
     }
 }
 
-/// Where the scratch of a request begins that shares none with those of other regions.
+/// The offset of a region of scratch. Requests of different regions share no scratch.
 fn region(index: u64) -> u64 {
     index * 4 * RESOURCES as u64 * SIZE
 }

@@ -1,5 +1,5 @@
 //! Composed plans on the device: splits and sorts, recorded as one plan with one scratch. All memory but scratch is
-//! compared, byte by byte, with the same steps in plain Rust.
+//! compared byte by byte with the same steps in plain Rust.
 
 use crate::core::compose::{Concurrent, Sequence, record_composed};
 use crate::core::handle::{Handle, One};
@@ -171,7 +171,7 @@ fn counts(items: &[Item], buckets: u32, bucket: impl Fn(u32) -> u32) -> Vec<u32>
     (0..buckets).map(of).collect()
 }
 
-/// For each bucket the number of items before it; then that in all buckets.
+/// For each bucket, the number of items in the buckets before it; then the number of items in all buckets.
 fn offsets(counts: &[u32]) -> Vec<u32> {
     let ends = counts.iter().scan(0, |end, count| {
         *end += count;
@@ -327,7 +327,7 @@ fn sides(context: &Context, tree: &Tree, size: usize, on_device: bool) {
     let half_counts = counts(&input, 2, |key| key >> 31);
     let middle = half_counts[0] as usize;
     let side_items = [&by_half[..middle], &by_half[middle..]];
-    // Where only the device knows the counts, each side has room for all items.
+    // If only the device knows the counts, each side has room for all items.
     let starts = on_device.then(|| memory.input(&[0, size as u32]));
     let halves = memory.arrays(if on_device { 2 * size } else { size });
     let (parts, counts_of_halves) =

@@ -50,10 +50,10 @@ fn small_kernel() {
         let formats = if emulated { &formats[..3] } else { &formats[..] };
         for (i, info) in formats.iter().enumerate().filter(|(i, _)| always(*i) || !in_brief()) {
             let single = vec![Problem::new(5, 3 * threads, Some(70))];
-            // By merging, by buckets, by digits.
+            // The shapes for these sizes sort by merging, by buckets, by digits.
             let of_sizes = [of_size(3 * threads), of_size(2 * threads), of_size(threads), single];
             let all = always(i) || in_full();
-            // Others alternate between merging and buckets: the suite runs with subgroups of three widths.
+            // Other formats alternate between merging and buckets: the suite runs with three subgroup widths.
             let share = (i + width) % 2;
             for problems in
                 of_sizes.into_iter().enumerate().filter(|(way, _)| all || *way == share).map(|(_, problems)| problems)
@@ -64,7 +64,7 @@ fn small_kernel() {
     }
 }
 
-/// Keys that spread well and badly, that differ in one word or another, with few duplicates or all equal.
+/// Keys that spread evenly and unevenly over buckets, differ in one word or another, have few duplicates, or are equal.
 #[test]
 fn buckets_kernel() {
     for emulated in [false, true].into_iter().filter(|emulated| !(*emulated && in_brief())) {
@@ -73,15 +73,15 @@ fn buckets_kernel() {
         let of = |key: &dyn Fn(u32) -> u32| Problem::of_keys((0..size).map(key).collect());
         let problems = vec![
             of(&|i| i.wrapping_mul(0x9e37_79b9)),
-            // Two have the same, or as many as no bucket takes, or all.
+            // Each key twice, more equal keys than a bucket holds, nearly equal keys, and equal keys.
             of(&|i| 0x8000_0000 - (i * 7) % (size / 2)),
             of(&|i| [3, 0x7000_0001][i as usize % 2]),
             of(&|i| if i == 40 { 0 } else { 0xffff_ff00 | (i % 5) }),
             of(&|_| 11),
-            // The range is all there is, or one.
+            // Keys of the full range, and of the range from 0 to 1.
             of(&|i| if i % 2 == 0 { i } else { u32::MAX - i }),
             of(&|i| i % 2),
-            // In five clusters, each with more than a bucket takes, and less than all of its range.
+            // Five clusters. Each has more keys than a bucket holds, in part of the range of a bucket.
             of(&|i| (i % 5) * 0x3200_0000 + (i.wrapping_mul(0x9e37_79b9) >> 10)),
             Problem::new(6, size as usize, Some(size - 9)),
             Problem::new(7, size as usize - 3, Some(1)).varied(0b100),
@@ -113,7 +113,7 @@ fn buckets_kernel() {
         for (i, info) in
             infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_full() || !emulated && in_rotation(*i))
         {
-            // In whichever way keys are ranked that are spread badly.
+            // Each ranking of unevenly spread keys.
             let (small_ranking, wrong_ranks) =
                 [(Ranking::Verified, false), (Ranking::Verified, true), (Ranking::Ballots, false)][i % 3];
             for problems in problems.chunks(4) {

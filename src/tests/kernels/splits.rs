@@ -5,8 +5,8 @@ use crate::tests::contexts::{always, context, in_brief, in_full, in_rotation, ti
 use crate::tests::problems::{Sorts, splits};
 use crate::{SplitMethod, Strategy};
 
-/// One problem and several, counted by host and device, of one bucket and of all, with and without items that have no
-/// bucket.
+/// Splits one problem and several: host and device counts, items of one bucket and of all, with and without items that
+/// have no bucket.
 fn split(emulated: bool, sorts: &Sorts) {
     let tile = tile_of(emulated);
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
@@ -36,8 +36,8 @@ fn split_kernels() {
     }
 }
 
-/// Splits in a single dispatch, whose workgroups each count all items: several problems, one with a device count, and
-/// one that fits a workgroup.
+/// Splits in a single dispatch, in which each workgroup counts all items: one problem, one with a device count, several
+/// problems, and no items.
 fn split_single_dispatch(emulated: bool, sorts: &Sorts) {
     let threads = context(emulated).device().profile().plain_threads as usize;
     let batch = vec![
@@ -46,7 +46,7 @@ fn split_single_dispatch(emulated: bool, sorts: &Sorts) {
         Problem::new(87, 2 * threads, Some(0)),
         Problem::new(88, threads - 1, Some(u32::MAX)).varied(0),
     ];
-    // More of one alone.
+    // A problem alone may have more tiles.
     let many = Problem { status: true, ..Problem::new(89, 11 * threads + 5, None) };
     let nothing = Problem::new(90, 0, Some(3));
     for problems in [vec![many], batch[1..2].to_vec(), batch, vec![nothing.clone(), nothing]] {
@@ -68,6 +68,6 @@ fn splits_of_few_items() {
 fn split_kernels_with_emulated_subgroups() {
     split(true, &Sorts::splits(splits()[0].strategy(Strategy::Lookback)));
     split(true, &Sorts::splits(splits()[2].strategy(Strategy::ReduceThenScan)));
-    // Where tiles look back for all that they need to know.
+    // A placed split has no counting pass: tiles get all counts by look-back.
     split(true, &Sorts::splits(splits()[16].strategy(Strategy::Lookback)));
 }

@@ -1,4 +1,4 @@
-//! Look-back over tiles that never publish, in any state of its words; and counts that take two words.
+//! Look-back over tiles that never publish, with look-back words in any state; and counts of two words.
 
 use crate::radix::cpu;
 use crate::shared::PackedPass;
@@ -32,10 +32,10 @@ fn unfinished_words(
         if bench.in_ring() {
             let ring = Ring::of(pass, tiles, bins);
             let tag = ring.tag(t);
-            // Left by the lap before: the words of the tile that had the entry then. Those of an earlier pass are
+            // Words of the preceding lap: those of the tile that used the entry then. Words of an earlier pass are
             // arbitrary.
             let stale = match t.checked_sub(RING_ENTRIES as usize) {
-                // The upper half of an aggregate is arbitrary. Counts of so few items have none, so a use of it shows.
+                // The upper half of an aggregate is arbitrary. Such small counts do not use it, so a use of it shows.
                 Some(t) if drawn & 1 == 0 && t > 0 => {
                     Ring::halves(tag - 1, AGGREGATE, own[digit * tiles + t] | 0x5a5a << 16)
                 }
@@ -47,7 +47,7 @@ fn unfinished_words(
                 (0, _) | (_, 0) => stale,
                 (1, _) | (_, 1) => [counts, stale[1]],
                 (_, 2) => [0, 0],
-                // One half is there and the other is not.
+                // Only one half of the inclusive prefix is published.
                 (_, 3) => [counts, prefixes[1]],
                 (_, 4) => [prefixes[0], stale[1]],
                 (_, 5) => [prefixes[0], 0],
@@ -71,16 +71,16 @@ fn unfinished_words(
     }
 }
 
-/// Tiles that no workgroup takes. Tiles behind them find words in every state of the protocol, stop waiting at an
-/// invalid one, and count for themselves. The ticket begins behind the stalled tiles. In the ring, the tail passes them
-/// only where the counters of their groups say so.
+/// Stalled tiles, which no workgroup takes. Later tiles find words in every state of the protocol, stop waiting at an
+/// invalid word, and count by themselves. The ticket begins behind the stalled tiles. In the ring, the tail passes
+/// stalled tiles only if the counters of their groups are complete.
 fn stalled_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     let tile = tile_of(emulated);
     let (tiles, stalled) = (19, 13);
     let tune = |mut profile: Profile| {
         for kind in ItemKind::ALL {
             let tile = &mut profile.radix[kind].tiles[0].shape;
-            // Those that prove their ranks take one tile after the other, too, where there are such.
+            // With verified ranks, workgroups are persistent, if the strategy has such kernels.
             (tile.ranking, tile.groups) =
                 if wrong_ranks { (Ranking::VerifiedBySourceIndex, 2) } else { (Ranking::Ballots, 0) };
         }
@@ -108,8 +108,8 @@ fn stalled_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                 if bench.in_ring() { RING_ENTRIES as usize * 2 } else { tiles } * bins,
             );
             for round in 0..8 {
-                // What the stalled tiles have published, and how many of them have incremented the counters of their
-                // groups in the ring. In some rounds, no tile has read these counters.
+                // The state that the stalled tiles leave: published words and, in the ring, the counters of their
+                // groups. In some rounds, no tile has read these counters.
                 let mut state = before.clone();
                 let mut set = |part: u32, words: &[u32]| {
                     let start = bench.offset_of(bench.scratch_address() + u64::from(part) * 256);
@@ -129,7 +129,7 @@ fn stalled_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
                 set(row.tile_words, &published);
                 let after = bench.run(&state, plan, pass);
 
-                // Items of stalled tiles are missing from the target, all others are there.
+                // The target lacks the items of stalled tiles and has all others.
                 for (address, expected) in twin.written(row, to) {
                     let (found, old) =
                         (bench.bytes(&after, address, expected.len()), bench.bytes(&state, address, expected.len()));
@@ -171,18 +171,19 @@ fn stalled_tiles(emulated: bool, wrong_ranks: bool, info: SorterInfo) {
     assert_silence(&bench.context);
 }
 
-/// Pairs, and doubles, whose digits are decoded with the sign in another word.
+/// Stalled tiles of keys, of pairs, and of doubles. The sign bit, by which a double is decoded, may be in another word
+/// than the digit.
 fn stalled_tiles_by(strategy: Strategy) {
     let doubles =
         SorterInfo { key: KeyType::F64, order: Order::Descending, begin_bit: 20, end_bit: 45, ..SorterInfo::pairs() };
     stalled_tiles(false, false, SorterInfo::pairs().strategy(strategy));
     stalled_tiles(false, false, doubles.strategy(strategy));
     stalled_tiles(true, false, SorterInfo::keys().strategy(strategy));
-    // With verified ranks, which tiles that stop waiting compute once more.
+    // With verified ranks, which tiles compute again after they have stopped waiting.
     stalled_tiles(true, true, SorterInfo::pairs().strategy(strategy));
 }
 
-/// More items than half a word counts.
+/// More items than 16 bits count: prefixes need both halves of a descriptor.
 #[test]
 fn prefixes_of_two_words() {
     for strategy in [Strategy::Ring, Strategy::RingInOrder] {

@@ -1,4 +1,4 @@
-//! How tiles are ranked and who takes them.
+//! Ranking within tiles, and the assignment of tiles to workgroups.
 
 use crate::core::plan::{Groups, Pass};
 use crate::kernels::Kernel;
@@ -42,7 +42,7 @@ fn kernels_with_verified_ranks() {
             };
             let problem = problems[(way / 2 + i) % 2].clone();
             let bench = Bench::tuned(true, Way::EveryDigit, tune, info.strategy(strategy), vec![problem]);
-            // Wrong ranks may order equal keys differently in each run: so no memory is altered here.
+            // Wrong ranks may order equal keys differently in each run, so two runs cannot be compared here.
             if bench.proves_by_keys() {
                 bench.follow(|memory, plan, pass| bench.run(memory, plan, pass));
             } else {
@@ -52,7 +52,7 @@ fn kernels_with_verified_ranks() {
     }
 }
 
-/// Keys that end as pads do: that one of these has come before a key shows in no digit but the last.
+/// Keys with the same low digits as pads. Only the last digit shows that a pad has come before a key.
 #[test]
 fn pads_stay_behind_keys_that_end_like_them() {
     let tune = |mut profile: Profile| {
@@ -71,7 +71,8 @@ fn pads_stay_behind_keys_that_end_like_them() {
     }
 }
 
-/// Two workgroups take all tiles, one after the other, or as many as there may be tiles take what there are.
+/// Persistent workgroups take every tile: two take several tiles each, or as many as the maximum count has tiles take
+/// the existing tiles.
 #[test]
 fn persistent_workgroups_take_every_tile() {
     for (i, info) in [
@@ -82,7 +83,7 @@ fn persistent_workgroups_take_every_tile() {
     .into_iter()
     .enumerate()
     {
-        // With subgroups of 32 lanes, each of which has counters of its own: or ranks are not proven.
+        // Verification needs subgroups with counters of their own, such as those of 32 lanes here.
         let proven = [false, true].map(|wrong_ranks| (true, 2, Ranking::VerifiedBySourceIndex, wrong_ranks));
         let ways = proven.into_iter().chain([2, 9].map(|groups| (false, groups, Ranking::Ballots, false)));
         let wanted = |way: usize| if in_brief() { i == 0 && way == 3 } else { i == 0 || (way + i).is_multiple_of(2) };

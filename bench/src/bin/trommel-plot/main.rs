@@ -1,4 +1,4 @@
-//! Draws what `trommel-bench` has printed: each approach to a split, against the number of buckets.
+//! Draws the output of `trommel-bench`: the rate of each approach to a split against the number of buckets.
 
 mod picture;
 mod record;
@@ -13,11 +13,11 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Args {
-    /// What `trommel-bench` has printed.
+    /// Output of `trommel-bench`.
     record: PathBuf,
-    /// Where the picture goes.
+    /// SVG file to write.
     picture: PathBuf,
-    /// Of how many items; the cases of other sizes are skipped.
+    /// Items of the drawn cases; the cases of other sizes are skipped.
     #[arg(long, default_value_t = picture::ITEMS)]
     n: u32,
 }
@@ -42,7 +42,7 @@ mod tests {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
         let record = Record::parse(&read("bench/records/h200-580.159.04-compute-split.txt")).unwrap();
         let drawn = picture::draw(&record, picture::ITEMS).unwrap();
-        // Without the megabyte that `assert_eq!` would print.
+        // `assert_eq!` would print a megabyte.
         assert!(drawn == read("docs/images/split-approaches.svg"), "draw it anew: see bench/records/README.md");
     }
 }

@@ -9,13 +9,13 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// Items of the cases drawn.
 pub(crate) const ITEMS: u32 = 1 << 25;
 
-/// An approach, and what is drawn for it.
+/// An approach to a split, and the style of its line.
 struct Line {
-    /// In the legend.
+    /// Text in the legend.
     label: &'static str,
-    /// Cases are called this, then `keys` or `pairs` and, unless it is all the same to them, the number of buckets.
+    /// Prefix of the names of its cases. `keys` or `pairs` follows and, unless `flat`, the number of buckets.
     name: &'static str,
-    /// The number of buckets is all the same.
+    /// The cases do not depend on the number of buckets.
     flat: bool,
     color: RGBColor,
     mark: Mark,
@@ -72,29 +72,28 @@ const LINES: [Line; 7] = [
     },
 ];
 
-/// What is moved, as names of cases and titles of panels have it.
+/// Items of each panel: the word in names of cases, and the title.
 const PANELS: [(&str, &str); 2] = [("keys", "u32 keys"), ("pairs", "u32 keys with u32 values")];
 
 /// Bits of the bucket: 2 to 256 buckets.
 const BITS: std::ops::RangeInclusive<u32> = 1..=8;
 
-// In pixels.
+// Lengths in pixels.
 const WIDTH: i32 = 960;
 const HEIGHT: i32 = 462;
-/// Height of the title and the legend, where the middles of their first lines are, and how far apart lines of the
-/// legend.
+/// Height of the title and the legend, the middles of their first lines, and the distance of the legend's lines.
 const HEAD: i32 = 90;
 const TITLE_MIDDLE: i32 = 20;
 const LEGEND_MIDDLE: i32 = 50;
 const LEGEND_STEP: i32 = 22;
-/// Entries of a line of the legend, and widths of an entry and of the line in it.
+/// Entries in a line of the legend, the width of an entry, and the length of its sample line.
 const ENTRIES: usize = 4;
 const ENTRY: i32 = 190;
 const ENTRY_LINE: i32 = 32;
 const FONT: &str = "sans-serif";
 
 impl Line {
-    /// Rates by bits of the bucket, where the record has them.
+    /// Returns pairs of bucket bits and rate, for the cases in the record.
     fn points(&self, record: &Record, items: &str, n: u32) -> Vec<(f64, f64)> {
         let name = |bits: u32| match self.flat {
             true => format!("{}_{items}", self.name),
@@ -154,7 +153,7 @@ fn count(n: u32) -> String {
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// The title, and the legend of both panels: of the lines that are drawn in any.
+/// Draws the title, and a legend of the lines that are drawn in any panel.
 fn draw_head(area: &Area<'_>, title: &str, drawn: &[usize]) -> anyhow::Result<()> {
     let text = |size, align| TextStyle::from((FONT, size)).pos(Pos::new(align, VPos::Center));
     area.draw_text(title, &text(18, HPos::Center), (WIDTH / 2, TITLE_MIDDLE))?;
@@ -174,7 +173,7 @@ fn draw_head(area: &Area<'_>, title: &str, drawn: &[usize]) -> anyhow::Result<()
     Ok(())
 }
 
-/// Rates from 0 on, so that heights are as far apart as speeds; both panels on one scale.
+/// Draws a panel. Rates begin at 0, so that heights are proportional to them. Both panels have the same scale.
 fn draw_panel(panel: &Area<'_>, title: &str, lines: &[Vec<(f64, f64)>], most: f64) -> anyhow::Result<()> {
     let (first, last) = (f64::from(*BITS.start()), f64::from(*BITS.end()));
     let mut chart = ChartBuilder::on(panel)

@@ -1,11 +1,11 @@
-//! What `trommel-bench` prints, read back.
+//! Parses the output of `trommel-bench`.
 
 use anyhow::{Context, Result};
 
 /// A record of one device.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
-    /// As its driver names it.
+    /// The driver's name of the device.
     pub(crate) device: String,
     cases: Vec<Case>,
 }
@@ -14,12 +14,12 @@ pub(crate) struct Record {
 struct Case {
     name: String,
     n: u32,
-    /// Items a nanosecond.
+    /// Items per nanosecond.
     rate: f64,
 }
 
 impl Record {
-    /// The first line names the device; of the others, those that are no comments are cases.
+    /// Parses an output. The first line names the device. All other lines are cases, except comments and empty lines.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
         let (device, _) = first.and_then(|line| line.split_once(',')).context("the first line names no device")?;
@@ -28,13 +28,13 @@ impl Record {
         Ok(Self { device: device.to_owned(), cases })
     }
 
-    /// Items a nanosecond of a case, where it is there.
+    /// Returns the rate of a case in items per nanosecond, if the record has the case.
     pub(crate) fn rate(&self, name: &str, n: u32) -> Option<f64> {
         self.cases.iter().find(|case| case.name == name && case.n == n).map(|case| case.rate)
     }
 }
 
-/// `name n=N  T ms  R Gitems/s  B GB/s`
+/// Parses a line of the form `name n=N  T ms  R Gitems/s  B GB/s`.
 fn case(line: &str) -> Option<Case> {
     let (name, rest) = line.split_once(" n=")?;
     let mut words = rest.split_whitespace();

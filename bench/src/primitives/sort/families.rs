@@ -116,7 +116,7 @@ mod tests {
     fn bytes_follow_the_format() {
         let families = families();
         let bytes = |name: &str| families.iter().find(|family| family.name == name).unwrap().work.bytes_per_item();
-        // As the peers count.
+        // The peers count the same bytes.
         assert_eq!(
             ["sort_keys_u32", "sort_pairs_u32_u32", "sort_keys_u64", "sort_pairs_u64_u32"].map(bytes),
             [36, 68, 136, 200]

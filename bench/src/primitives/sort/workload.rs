@@ -25,12 +25,12 @@ impl Sort {
         Self { info, keys: Keys::Random, problems: Problems::One }
     }
 
-    /// The same of other keys.
+    /// The same sort of other keys.
     pub(crate) fn of(self, keys: Keys) -> Self {
         Self { keys, ..self }
     }
 
-    /// The same of other problems.
+    /// The same sort of other problems.
     pub(crate) fn problems(self, problems: Problems) -> Self {
         Self { problems, ..self }
     }

@@ -12,7 +12,7 @@ use crate::workload::{Family, Workload};
 use trommel::{Placement, SorterInfo, SplitMethod, SplitOutput, SplitterInfo};
 
 const LARGE: &[u32] = &[1 << 24];
-/// As the peers have them.
+/// The sizes of the peers.
 const SPLIT_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 25, 1 << 28];
 const APPROACHES: &[u32] = &[1 << 25];
 /// Far fewer items than the maximum that the host knows.

@@ -34,7 +34,7 @@ impl Task {
         }
     }
 
-    /// For the times of passes.
+    /// The name of the pass in reports.
     fn name(self) -> &'static str {
         match self {
             Self::Label => "label",
@@ -225,7 +225,7 @@ impl Step for KernelStep<'_> {
 impl Drop for Pipeline {
     fn drop(&mut self) {
         let vk = self.context.vk();
-        // SAFETY: the objects are its own, and the context waits for what it runs.
+        // SAFETY: the pipeline owns the objects, and the context has waited for all executions.
         unsafe {
             vk.destroy_pipeline(self.pipeline, None);
             vk.destroy_pipeline_layout(self.layout, None);

@@ -1,4 +1,4 @@
-//! Splits, and what programs do without one.
+//! Splits, and the approaches of programs without a split primitive.
 
 mod binary;
 mod buckets;

@@ -32,12 +32,12 @@ impl Split {
         Self { info, keys: Keys::Random, problems: Problems::One }
     }
 
-    /// The same of other keys.
+    /// The same split of other keys.
     pub(super) fn of(self, keys: Keys) -> Self {
         Self { keys, ..self }
     }
 
-    /// The same of other problems.
+    /// The same split of other problems.
     pub(super) fn problems(self, problems: Problems) -> Self {
         Self { problems, ..self }
     }

@@ -33,7 +33,7 @@ pub(crate) unsafe extern "system" fn get_proc_addr(
     unsafe { fake_vulkan::get_proc_addr::<CheckingDriver>(instance, name) }
 }
 
-/// Handles are pointers to a [`Fake`] or a [`Recording`], which check what they get.
+/// A driver that checks its arguments. Handles are pointers to a [`Fake`] or a [`Recording`].
 struct CheckingDriver;
 
 impl Driver for CheckingDriver {

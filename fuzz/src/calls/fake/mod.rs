@@ -26,11 +26,11 @@ pub(crate) struct Fake {
     pub(crate) instance_minor: u32,
     pub(crate) families: Vec<vk::QueueFlags>,
     pub(crate) debug_utils: bool,
-    /// Bits of the eight features that it has, in the order of [`set_features`].
+    /// Bits of the eight features that the device has, in the order of [`set_features`].
     pub(crate) features: u32,
     /// Whether objects come with allocation callbacks.
     pub(crate) callbacks: bool,
-    /// The creation that fails, counted from now; below 0: none.
+    /// The creation of an object that fails, counted from now; below 0: none.
     pub(crate) fail_after: AtomicI64,
     next: AtomicU64,
     live: Mutex<HashSet<u64>>,
@@ -42,7 +42,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Fake {
-    /// A device that has all that the library needs.
+    /// A device that meets all requirements of the library.
     pub(crate) fn new(facts: DeviceFacts) -> Self {
         let graphics = if facts.compute_only { vk::QueueFlags::empty() } else { vk::QueueFlags::GRAPHICS };
         Self {
@@ -105,7 +105,7 @@ impl Fake {
     }
 }
 
-/// What a command buffer may use in the next call.
+/// The buffer range and the queries that commands of the next call may use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) buffer: u64,
@@ -116,7 +116,7 @@ pub(crate) struct Limits {
     pub(crate) queries: u32,
 }
 
-/// A command buffer: what has been recorded, and what of it was wrong.
+/// A command buffer: the state of the recording, a hash of the commands, and the rules that they have broken.
 pub(crate) struct Recording {
     device: *const Fake,
     limits: Limits,
@@ -154,7 +154,7 @@ impl Recording {
         *self = Self { limits, ..Self::new(unsafe { &*self.device }) };
     }
 
-    /// Checks what only the end shows, and returns a number that differs where the commands do.
+    /// Ends the recording: checks that labels are closed and queries are written. Returns a hash of the commands.
     pub(crate) fn end(&mut self) -> u64 {
         if self.labels != 0 {
             self.fault(format!("{} labels are still open", self.labels));

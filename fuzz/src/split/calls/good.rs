@@ -35,7 +35,7 @@ fn any_splitter(random: &mut Random) -> TrmSplitterCreateInfo {
     }
 }
 
-/// `user`: by a function of the caller, or by none.
+/// Draws the info of a splitter. `user`: with a user-defined function.
 pub(super) fn splitter(random: &mut Random, user: bool) -> TrmSplitterCreateInfo {
     let make = || {
         let mut info = any_splitter(random);
@@ -115,7 +115,7 @@ pub(super) fn split(random: &mut Random, model: &SplitterModel, most: u32, space
     info
 }
 
-/// What a module has to declare for splitters to take it; it has no code.
+/// A module without code that has all declarations that splitters require.
 pub(super) fn module(key_type: i32) -> Vec<u32> {
     use trommel::shared::{Constant, ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, KERNEL_INTERFACE};
     let encoding = match key_type {

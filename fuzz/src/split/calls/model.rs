@@ -34,12 +34,12 @@ impl SplitterModel {
         Self { items, buckets: info.bucket_count, function: info.bucket_function, output: info.output }
     }
 
-    /// Bytes of an id, where ids say the buckets.
+    /// Bytes of an id, if ids are the bucket function.
     pub(super) fn id_size(&self) -> Option<u32> {
         (IDS_U8..=IDS_U32).contains(&self.function).then(|| 1 << (self.function - IDS_U8))
     }
 
-    /// Whether a split has anything to do: a count of zero still writes what is wanted about buckets, and the status.
+    /// Whether a split records commands. A count of zero still writes the requested bucket information and the status.
     pub(super) fn records(&self, info: &TrmSplitInfo) -> bool {
         let none = self.items.segmented && info.segments.count.max == 0;
         let asked = [info.offsets, info.counts, info.commands].into_iter().any(given);
@@ -64,7 +64,7 @@ impl SplitterModel {
     }
 }
 
-/// Judges what trmCreateSplitter() and the others are given, apart from whether the function needs a kernel.
+/// Judges the info of trmCreateSplitter() and its variants, except whether the function needs a kernel.
 pub(super) fn judge_splitter(info: &TrmSplitterCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
