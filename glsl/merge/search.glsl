@@ -41,7 +41,7 @@ shared uint sh_high[2];
 // Finds the co-ranks of two diagonals with the whole workgroup: sh_low[0] and sh_low[1]. Barrier included.
 //
 // Each half searches for one of them. In each round, its threads test items at equal distances, and the bounds shrink
-// to the items between two of them: with 128 threads, four rounds suffice for 2^28 items.
+// to the items between two of them: with halves of 64 threads, five rounds suffice for 2^28 items.
 void search_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
     const uint HALF = THREADS / 2;
     uint side = thread_id() / HALF;

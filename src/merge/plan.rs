@@ -17,6 +17,10 @@ const WORD: u64 = 4;
 /// The rows of the problems.
 const PROBLEMS: Rows = Rows(0);
 
+/// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and
+/// the tiles of a medium merge keep more of the device busy.
+const SEARCHING_THREADS: u32 = 128;
+
 /// Merges of one group, laid out in scratch.
 pub(crate) struct MergeTable<'a> {
     config: Config<'a>,
@@ -234,7 +238,7 @@ impl PlanSource for MergeTable<'_> {
             Algorithm::CircularBuffer => Kernel::MergeCircularBuffer,
         };
         if self.group.algorithm == Algorithm::Tiles {
-            let searching = self.config.profile.plain_threads;
+            let searching = self.config.profile.plain_threads.min(SEARCHING_THREADS);
             self.add_pass(plan, Kernel::MergeCoRanks, searching, groups.div_ceil(searching), searched, co_ranks);
         }
         self.add_pass(plan, kernel, threads, groups, merged, outputs.union(statuses));
