@@ -24,6 +24,8 @@ pub struct Array {
     pub free: Vec<Range<usize>>,
     /// Bytes that hold the expected items in any order.
     pub permuted: Option<Range<usize>>,
+    /// Bytes that hold some of the expected items, in any order and each any number of times.
+    pub chosen: Option<Range<usize>>,
 }
 
 impl Array {
@@ -75,6 +77,11 @@ impl Array {
         if !items.is_empty() {
             self.free.push(items.start * self.stride..items.end * self.stride);
         }
+    }
+
+    /// Whether the content of every byte is defined after the execution, up to the order of items.
+    fn is_determined(&self) -> bool {
+        self.free.is_empty() && self.chosen.is_none()
     }
 
     /// Marks the content of all bytes as undefined after the execution.
@@ -241,7 +248,8 @@ impl Image {
         }
         let mut wrong = Vec::new();
         let mut from = 0;
-        let mut free: Vec<_> = part.array.free.iter().chain(&part.array.permuted).cloned().collect();
+        let mut free: Vec<_> =
+            part.array.free.iter().chain(&part.array.permuted).chain(&part.array.chosen).cloned().collect();
         free.sort_by_key(|range| range.start);
         let end = found.len();
         for range in free.into_iter().chain(std::iter::once(end..end)) {
@@ -259,6 +267,18 @@ impl Image {
         };
         let permuted = part.array.permuted.as_ref();
         let lost = permuted.is_some_and(|range| items(&found[range.clone()]) != items(&expected[range.clone()]));
+        let mut foreign = false;
+        if let Some(range) = &part.array.chosen {
+            let known = items(&expected[range.clone()]);
+            let chunks = found[range.clone()].chunks(stride).enumerate();
+            let strange = chunks.filter(|(_, chunk)| {
+                known.binary_search_by(|one| one[..].cmp(&chunk[..item.min(chunk.len())])).is_err()
+            });
+            let before = wrong.len();
+            wrong.extend(strange.map(|(index, _)| range.start + index * stride));
+            foreign = wrong.len() != before;
+            wrong.sort_unstable();
+        }
         let first_byte = match wrong.first() {
             Some(first) => *first,
             None if lost => permuted.map_or(0, |range| range.start),
@@ -288,13 +308,14 @@ impl Image {
             found: window(found),
             is_permutation: items(found) == items(expected),
             lost,
+            foreign,
         })
     }
 
     /// Changes a byte with defined content, as an error of the library would. For tests of the tester.
     pub fn plant(&self, found: &mut [u8], random: &mut Random) {
         let fixed: Vec<_> =
-            self.parts.iter().filter(|part| !part.bytes.is_empty() && part.array.free.is_empty()).collect();
+            self.parts.iter().filter(|part| !part.bytes.is_empty() && part.array.is_determined()).collect();
         if !fixed.is_empty() {
             let bytes = &fixed[random.index(fixed.len())].bytes;
             found[bytes.start + random.index(bytes.len())] ^= 1 << random.below(8);
@@ -325,6 +346,8 @@ pub struct Difference {
     pub is_permutation: bool,
     /// The part may hold its items in any order, but they are not the expected items.
     pub lost: bool,
+    /// The part holds an item that is none of the expected items.
+    pub foreign: bool,
 }
 
 impl fmt::Display for Difference {
@@ -339,6 +362,8 @@ impl fmt::Display for Difference {
         write!(f, ", expected {}, found {}", hex(&self.expected), hex(&self.found))?;
         if self.lost {
             write!(f, "; items are lost")?;
+        } else if self.foreign {
+            write!(f, "; items come from elsewhere")?;
         } else if self.is_permutation {
             write!(f, "; the expected items in another order")?;
         }
@@ -358,7 +383,9 @@ mod tests {
         other.free_items(1..3);
         let mut mixed = Array::words("mixed", &[1, 2, 3, 4]);
         mixed.permuted = Some(0..12);
-        Image::new(vec![vec![sorted], vec![other, mixed]], 100, Poison::Random, true, &mut random)
+        let mut chosen = Array::words("chosen", &[5, 6, 7, 8]);
+        chosen.chosen = Some(0..12);
+        Image::new(vec![vec![sorted], vec![other, mixed, chosen]], 100, Poison::Random, true, &mut random)
     }
 
     fn offset_of(image: &Image, member: usize, role: &str) -> usize {
@@ -374,6 +401,8 @@ mod tests {
         found[free..][..16].fill(1);
         let mixed = offset_of(&image, 1, "mixed");
         found[mixed..][..12].copy_from_slice(&[2, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]);
+        let chosen = offset_of(&image, 1, "chosen");
+        found[chosen..][..12].copy_from_slice(&[7, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0]);
         assert_eq!(image.compare(&found), []);
         assert_ne!(image.compare(&image.before), [], "nothing was sorted");
     }
@@ -410,6 +439,10 @@ mod tests {
         let mut found = image.expected.clone();
         found[offset_of(&image, 1, "mixed")] = 9;
         assert!(image.compare(&found)[0].to_string().ends_with("items are lost"));
+        found = image.expected.clone();
+        found[offset_of(&image, 1, "chosen") + 4] = 8;
+        let text = image.compare(&found)[0].to_string();
+        assert!(text.contains("1 of 4 items wrong, first at 1, ") && text.ends_with("come from elsewhere"), "{text}");
         found = image.expected.clone();
         found[keys - 1] ^= 1;
         assert!(image.compare(&found)[0].to_string().starts_with("guard between "));

@@ -4,7 +4,7 @@ use clap::{Parser, ValueEnum};
 use std::fmt::Write as _;
 use trommel_fuzz::kind::Which;
 
-/// Runs random sorts, splits and batches on a device and compares every byte with an oracle of its own.
+/// Runs random requests and batches on a device and compares every byte with an oracle of its own.
 #[derive(Clone, Debug, Parser)]
 #[command(version, about)]
 pub(crate) struct Args {
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// The profiles to run with.
     #[arg(long, value_enum, default_value_t = ProfileArg::Both)]
     pub(crate) profile: ProfileArg,
-    /// `sort`, `split`, `batch`, or a part of a handle's description, such as `key: F32`.
+    /// A primitive such as `sort`, or `batch`, or a part of a handle's description, such as `key: F32`.
     #[arg(long)]
     pub(crate) only: Option<String>,
     /// A line of every profile, as `small_ranking=verified`; any number of them.

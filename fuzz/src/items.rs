@@ -15,7 +15,7 @@ pub enum Stream {
     Values,
     /// Offsets of segments.
     Segments,
-    /// Ids, splitters, ranges and starts of buckets.
+    /// Ids, splitters, ranges and starts of buckets; how items are dealt to two sequences.
     Buckets,
     /// Strides, spare room and command sizes.
     Layout,
@@ -164,7 +164,7 @@ mod tests {
 
     fn ask(items: u32) -> Ask {
         let (count, data) = (CountAt::Host, Data::Random);
-        Ask { items, count, segments: None, status: false, results: 0, hostile: false, data, seed: 1 }
+        Ask { items, count, segments: None, second: None, status: false, results: 0, hostile: false, data, seed: 1 }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Random tests of sorts and splits: handles, requests and profiles are drawn, executed, and every byte of their memory
+//! Random tests of every primitive: handles, requests and profiles are drawn, executed, and every byte of their memory
 //! is compared with an oracle that shares no code with the library. A seed, a kind and a case name the same test on
 //! every machine with the same device.
 
@@ -8,9 +8,11 @@ pub mod items;
 pub mod keys;
 pub mod kind;
 pub mod machine;
+pub mod merge;
 pub mod primitive;
 pub mod profiles;
 pub mod random;
+pub mod second;
 pub mod shrink;
 pub mod sort;
 pub mod split;

@@ -4,6 +4,7 @@ use crate::arena::{Array, ArrayRanges};
 use crate::keys::Data;
 use crate::profiles::Line;
 use crate::random::Random;
+use crate::second::Second;
 use std::fmt;
 use trommel::{Device, DeviceFacts, Profile, Request, Scratch, Strategy};
 
@@ -86,17 +87,25 @@ impl CountAt {
         matches!(self, Self::Device(count) if count > max)
     }
 
-    /// The count as an argument of the library. The array "count" holds the word.
-    pub fn of(self, max: u32, ranges: &ArrayRanges) -> trommel::Count {
+    /// The count as an argument of the library. The array `role` holds the word.
+    pub fn of(self, max: u32, role: &str, ranges: &ArrayRanges) -> trommel::Count {
         match self {
             Self::Host => trommel::Count::host(max),
-            Self::Device(_) => trommel::Count::device(ranges.address("count"), max),
+            Self::Device(_) => trommel::Count::device(ranges.address(role), max),
         }
     }
 
     /// The array of the word, if the count is on the device.
-    pub fn array(self) -> Option<Array> {
-        if let Self::Device(count) = self { Some(Array::words("count", &[count])) } else { None }
+    pub fn array(self, role: &'static str) -> Option<Array> {
+        if let Self::Device(count) = self { Some(Array::words(role, &[count])) } else { None }
+    }
+
+    /// The count if the maximum is lowered from `max` to `fewer`. A clamped count stays clamped.
+    pub fn of_fewer(self, max: u32, fewer: u32) -> Self {
+        match self {
+            Self::Device(count) if count <= max => Self::Device(count.min(fewer)),
+            _ => self,
+        }
     }
 }
 
@@ -207,6 +216,8 @@ pub struct Ask {
     pub count: CountAt,
     /// The segments, of a handle that takes them.
     pub segments: Option<Segmentation>,
+    /// The second sequence, of a handle that takes two. Then `items` and `count` are those of the first sequence.
+    pub second: Option<Second>,
     /// The status word is wanted.
     pub status: bool,
     /// Optional results that are wanted, a bit each.
@@ -221,8 +232,11 @@ pub struct Ask {
 
 impl fmt::Display for Ask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { items, count, segments, status, results, hostile, data, seed } = self;
+        let Self { items, count, segments, second, status, results, hostile, data, seed } = self;
         write!(f, "{items} items ({count:?}), {data}")?;
+        if let Some(Second { items, count, dealing }) = second {
+            write!(f, ", second sequence {items} items ({count:?}), {dealing:?}")?;
+        }
         if let Some(Segmentation { max, count, cuts }) = segments {
             write!(f, ", {max} segments ({count:?}, {cuts:?})")?;
         }
@@ -238,12 +252,18 @@ impl Ask {
             items,
             count: if segmented { CountAt::Host } else { CountAt::draw(items, random) },
             segments: segmented.then(|| Segmentation::draw(items, random)),
+            second: None,
             status: random.chance(1, 2),
             results: random.word() & random.pick(&[0, 7, 7, u32::MAX]),
             hostile: random.chance(1, 12),
             data: Data::draw(random),
             seed: random.draw(),
         }
+    }
+
+    /// Items of all sequences.
+    pub fn all_items(&self) -> u32 {
+        self.items.saturating_add(self.second.map_or(0, |second| second.items))
     }
 
     /// The same request for a handle with or without segments.
@@ -260,23 +280,11 @@ impl Ask {
     pub fn simpler(&self) -> Vec<Self> {
         let with_items = |items: u32| Self {
             items,
-            count: match self.count {
-                CountAt::Host => CountAt::Host,
-                CountAt::Device(count) if count > self.items => CountAt::Device(count),
-                CountAt::Device(count) => CountAt::Device(count.min(items)),
-            },
+            count: self.count.of_fewer(self.items, items),
             segments: self.segments.map(|segments| Segmentation { max: segments.max.min(2 * items), ..segments }),
             ..*self
         };
-        let fewer = [
-            0,
-            self.items / 8,
-            self.items / 2,
-            self.items - self.items / 4,
-            self.items - self.items / 16,
-            self.items.saturating_sub(1),
-        ];
-        let mut all: Vec<Self> = fewer.into_iter().map(with_items).collect();
+        let mut all: Vec<Self> = fewer(self.items).into_iter().map(with_items).collect();
         if let CountAt::Device(count) = self.count
             && count < self.items
         {
@@ -290,12 +298,20 @@ impl Ask {
             all.push(Self { segments: Some(Segmentation { count: CountAt::Host, ..segments }), ..*self });
             all.push(Self { segments: Some(Segmentation { cuts: Cuts::All, ..segments }), ..*self });
         }
+        if let Some(second) = self.second {
+            all.extend(second.simpler().into_iter().map(|second| Self { second: Some(second), ..*self }));
+        }
         all.extend([Self { status: false, ..*self }, Self { hostile: false, ..*self }]);
         all.extend((0..3).map(|bit| Self { results: self.results & !(1 << bit), ..*self }));
         all.extend([Data::Zeros, Data::Sorted, Data::Random].map(|data| Self { data, ..*self }));
         all.retain(|ask| ask != self);
         all
     }
+}
+
+/// Fewer items, the fewest first.
+pub(crate) fn fewer(items: u32) -> [u32; 6] {
+    [0, items / 8, items / 2, items - items / 4, items - items / 16, items.saturating_sub(1)]
 }
 
 /// A strategy; half of the draws leave it to the library.
@@ -345,11 +361,15 @@ pub trait HandleInfo: fmt::Debug + Send + Sync {
     /// The info as text, with every member that differs from its default.
     fn describe(&self) -> String;
 
-    /// The strategy asked for.
-    fn strategy(&self) -> &'static str;
+    /// The requested strategy. None for primitives without strategies.
+    fn strategy(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Whether its requests have segments.
-    fn is_segmented(&self) -> bool;
+    fn is_segmented(&self) -> bool {
+        false
+    }
 
     /// The primitive's name.
     fn primitive(&self) -> &'static str;

@@ -231,8 +231,10 @@ impl<'a> Tester<'a> {
             for (handle, ask) in &case.members {
                 let info = &kind.handles[*handle];
                 *tally.requests.entry(info.primitive()).or_default() += 1;
-                *tally.strategies.entry(info.strategy()).or_default() += 1;
-                tally.items += u64::from(ask.items);
+                if let Some(strategy) = info.strategy() {
+                    *tally.strategies.entry(strategy).or_default() += 1;
+                }
+                tally.items += u64::from(ask.all_items());
             }
         }
     }

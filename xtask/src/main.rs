@@ -70,7 +70,7 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Run random sorts, splits and batches on this machine's device: `cargo xtask fuzz --minutes 10 --seed 1`;
+    /// Run random requests and batches on this machine's device: `cargo xtask fuzz --minutes 10 --seed 1`;
     /// `--help` lists the options
     #[command(disable_help_flag = true)]
     Fuzz {

@@ -142,7 +142,7 @@ fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Random sorts, splits and batches on lavapipe, and random calls of the C ABI. The seed is always the same: a run
+/// Random requests and batches on lavapipe, and random calls of the C ABI. The seed is always the same: a run
 /// fails because of a change.
 fn random_testers(full: bool) -> Result<[Step; 2]> {
     let minutes = if full { "20" } else { "2" };

@@ -179,7 +179,7 @@ fn break_single(random: &mut Random, session: &Session, case: &Case, number: usi
             let Some(base) = base_of(buffer) else { return };
             let start = base.wrapping_add(offset);
             let value = start.wrapping_add(random.pick(&[0, 0, 4, 256, size, 0u64.wrapping_sub(4)]));
-            breakages.push(Breakage::Set { item: None, offset: random.pick(&members.addresses), width: 8, value });
+            breakages.push(Breakage::Set { item: None, offset: random.pick(members.addresses), width: 8, value });
         }
         _ => primitive.break_request(random, &case.image, None, breakages),
     }
@@ -230,7 +230,7 @@ fn break_batch(random: &mut Random, session: &Session, case: &Case, breakages: &
                 breakages.push(Breakage::Set { item: None, offset, width: 8, value });
             }
             let value = (1 << 56) + 4 * random.below(16);
-            let offset = random.pick(&primitive(case.items[item].primitive).members().addresses);
+            let offset = random.pick(primitive(case.items[item].primitive).members().addresses);
             breakages.push(Breakage::Set { item: Some(item), offset, width: 8, value });
         }
         _ if case.items.is_empty() => {}

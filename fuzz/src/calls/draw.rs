@@ -68,9 +68,8 @@ fn single(random: &mut Random, session: &Session, case: &mut Case) -> Option<()>
     let model = session.model(side, index)?;
     let (primitive, members) = (primitive(model.primitive), primitive(model.primitive).members());
     let mut image = model.handle.draw(random, most, &mut space);
-    let max_count = u32::try_from(image.get(members.count, 4)).unwrap_or(0);
     // SAFETY: the session's handles are alive.
-    unsafe { primitive.scratch(model.handle.address(), max_count, &raw mut size) };
+    unsafe { primitive.scratch(model.handle.address(), members.max_count(&image), &raw mut size) };
     image.set_scratch(members.scratch, &scratch(random, size));
     case.image = image;
     let again = random.once_in(3);

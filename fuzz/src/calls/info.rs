@@ -12,7 +12,8 @@ pub(crate) const HEADER: usize = 16;
 /// The largest structSize that the library reads.
 const MOST_SIZE: usize = 4096;
 
-/// Padding of members, by name: a copy of the struct has any bytes there.
+/// Padding of members, by name: a copy of the struct has any bytes there. A struct with several such members adds `_` and
+/// more to the name.
 const PADDING: [(&str, Range<usize>); 3] = [("count", 4..8), ("timestamps", 12..16), ("segments", 20..24)];
 
 /// An info struct of the C ABI.
@@ -72,7 +73,8 @@ impl Image {
         // SAFETY: both hold so many bytes. Info structs are numbers and pointers.
         unsafe { std::ptr::from_ref(info).cast::<u8>().copy_to_nonoverlapping(bytes.as_mut_ptr(), size_of::<T>()) };
         for member in T::STRUCT.members {
-            if let Some((_, padding)) = PADDING.iter().find(|(name, _)| *name == member.name) {
+            let name = member.name.split('_').next();
+            if let Some((_, padding)) = PADDING.iter().find(|(padded, _)| Some(*padded) == name) {
                 bytes[member.offset..][padding.clone()].fill(0);
             }
         }

@@ -20,7 +20,7 @@ pub(super) fn judge_single(model: &Model, image: &Image, verdict: &mut Verdict) 
         primitive.timestamp_count(handle.address(), count, &raw mut queries);
         primitive.scratch(handle.address(), count, &raw mut required)
     };
-    verdict.doubt(handle.items().may_need_too_much(count), "scratch of more than 2^40 bytes");
+    verdict.doubt(handle.may_need_too_much(count), "scratch of more than 2^40 bytes");
     if sized != SUCCESS {
         return Limits::default();
     }
@@ -71,7 +71,7 @@ pub(super) fn judge_batch(
         let mut own = Verdict::default();
         let Judged { arrays: named, count, .. } = model.handle.judge(image, &mut own);
         total += u64::from(count);
-        verdict.doubt(model.handle.items().may_need_too_much(count), "scratch of more than 2^40 bytes");
+        verdict.doubt(model.handle.may_need_too_much(count), "scratch of more than 2^40 bytes");
         if !all {
             // Addresses do not matter; the number of segments does.
             let counts = ["count.max", "segments.count.max"];

@@ -71,7 +71,7 @@ impl Verdict {
 pub(crate) const NARROW: u32 = 1 << 30;
 const MOST_SEGMENTS: u32 = (1 << 30) - 1;
 
-/// Properties of items that sorters and splitters have in common.
+/// Properties of items that all handles have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Items {
     pub(crate) key_bits: u32,

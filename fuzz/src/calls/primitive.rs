@@ -98,8 +98,8 @@ pub(crate) enum Query {
 /// Offsets of members of a request's info.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Members {
-    /// A `TrmCount`.
-    pub(crate) count: usize,
+    /// A `TrmCount` for each sequence of items.
+    pub(crate) counts: &'static [usize],
     /// A `TrmRange`.
     pub(crate) keys: usize,
     /// A `TrmScratch`.
@@ -107,7 +107,15 @@ pub(crate) struct Members {
     /// A `TrmTimestamps`.
     pub(crate) timestamps: usize,
     /// Addresses of memory.
-    pub(crate) addresses: [usize; 6],
+    pub(crate) addresses: &'static [usize],
+}
+
+impl Members {
+    /// The maximum number of items of a request, those of all its sequences together.
+    pub(crate) fn max_count(&self, image: &Image) -> u32 {
+        let max = |offset: &usize| u32::try_from(image.get(*offset, 4)).unwrap_or(u32::MAX);
+        self.counts.iter().map(max).fold(0, u32::saturating_add)
+    }
 }
 
 /// Arguments of a creation.
@@ -133,6 +141,11 @@ pub(crate) trait Handle: fmt::Debug {
 
     /// Judges a request apart from its scratch and timestamps.
     fn judge(&self, image: &Image, verdict: &mut Verdict) -> Judged;
+
+    /// Whether so many items may need more scratch than a recording takes.
+    fn may_need_too_much(&self, count: u32) -> bool {
+        self.items().may_need_too_much(count)
+    }
 
     /// Whether a good request must leave a dispatch in the command buffer.
     fn records(&self, image: &Image) -> bool;

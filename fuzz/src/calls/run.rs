@@ -212,7 +212,7 @@ impl Call<'_> {
         let model = model_at(session, case.handle);
         let max_count = u32::try_from(case.number).unwrap_or(u32::MAX);
         verdict.must(model.is_some(), NULL, "the handle");
-        let much = model.as_ref().is_some_and(|model| model.handle.items().may_need_too_much(max_count));
+        let much = model.as_ref().is_some_and(|model| model.handle.may_need_too_much(max_count));
         verdict.doubt(much, "scratch of more than 2^40 bytes");
         let fits = model.as_ref().is_none_or(|model| max_count <= model.handle.items().max_count);
         verdict.must(matches!(query, Query::Number { .. }) || fits, LARGE, "maxCount");

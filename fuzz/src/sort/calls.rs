@@ -42,11 +42,11 @@ impl Primitive for Sorts {
 
     fn members(&self) -> &'static Members {
         &Members {
-            count: offset_of!(TrmSortInfo, count),
+            counts: &[offset_of!(TrmSortInfo, count)],
             keys: offset_of!(TrmSortInfo, keys),
             scratch: offset_of!(TrmSortInfo, scratch),
             timestamps: offset_of!(TrmSortInfo, timestamps),
-            addresses: [
+            addresses: &[
                 offset_of!(TrmSortInfo, keys),
                 offset_of!(TrmSortInfo, values),
                 offset_of!(TrmSortInfo, keys_out),

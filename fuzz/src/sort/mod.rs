@@ -106,8 +106,8 @@ impl HandleInfo for Info {
         format!("{:?}", self.0)
     }
 
-    fn strategy(&self) -> &'static str {
-        self.0.strategy.name()
+    fn strategy(&self) -> Option<&'static str> {
+        Some(self.0.strategy.name())
     }
 
     fn is_segmented(&self) -> bool {
@@ -238,7 +238,7 @@ impl Handle for Sorting {
         let order = stable_order(runs.as_deref().unwrap_or(&[]), ask.items as usize, |index| ranks[index]);
         let sides = Sides { runs: runs.as_deref(), order: &order };
         let mut arrays = self.item_arrays(ask, &sides, &items);
-        arrays.extend(ask.segments.map_or(ask.count, |segments| segments.count).array());
+        arrays.extend(ask.segments.map_or(ask.count, |segments| segments.count).array("count"));
         arrays.extend(ask.segments.map(|_| Array::words("segment offsets", &offsets)));
         if ask.status {
             let expected = if ask.is_clamped(&offsets) { STATUS_COUNT_CLAMPED } else { 0 };
@@ -283,7 +283,11 @@ impl Sorting {
         };
         let strides = self.strides(&none, ask);
         SortInfo {
-            count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, ranges) },
+            count: if ask.segments.is_some() {
+                Count::host(ask.items)
+            } else {
+                ask.count.of(ask.items, "count", ranges)
+            },
             keys: ranges.range("keys"),
             values: ranges.range("values"),
             keys_out: ranges.range("keys out"),
@@ -292,7 +296,7 @@ impl Sorting {
             value_stride: strides.value,
             segments: ask.segments.map_or(Segments::default(), |segments| Segments {
                 offsets: ranges.range("segment offsets"),
-                count: segments.count.of(segments.max, ranges),
+                count: segments.count.of(segments.max, "count", ranges),
             }),
             status: ranges.address("status"),
             ..SortInfo::default()

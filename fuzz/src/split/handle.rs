@@ -183,7 +183,11 @@ impl Splitting {
             (0, 0)
         };
         SplitInfo {
-            count: if ask.segments.is_some() { Count::host(ask.items) } else { ask.count.of(ask.items, ranges) },
+            count: if ask.segments.is_some() {
+                Count::host(ask.items)
+            } else {
+                ask.count.of(ask.items, "count", ranges)
+            },
             keys: ranges.range("keys"),
             values: ranges.range("values"),
             keys_out: ranges.range("keys out"),
@@ -192,7 +196,7 @@ impl Splitting {
             value_stride: strides.value,
             segments: ask.segments.map_or(Segments::default(), |segments| Segments {
                 offsets: ranges.range("segment offsets"),
-                count: segments.count.of(segments.max, ranges),
+                count: segments.count.of(segments.max, "count", ranges),
             }),
             low,
             width,
@@ -218,7 +222,7 @@ impl Handle for Splitting {
         let mut arrays = items.inputs(info.layout, self.strides(ask), reads_values, ask);
         arrays.extend(self.write(ask, &items, &buckets, runs.as_deref()));
         arrays.extend(buckets.given.clone().filter(|given| !given.before.is_empty()));
-        arrays.extend(ask.segments.map_or(ask.count, |segments| segments.count).array());
+        arrays.extend(ask.segments.map_or(ask.count, |segments| segments.count).array("count"));
         arrays.extend(ask.segments.map(|_| Array::words("segment offsets", &offsets)));
 
         let mut noise = ask.stream(Stream::Noise);

@@ -146,8 +146,8 @@ impl HandleInfo for Info {
         format!("{:?}", self.0)
     }
 
-    fn strategy(&self) -> &'static str {
-        self.0.strategy.name()
+    fn strategy(&self) -> Option<&'static str> {
+        Some(self.0.strategy.name())
     }
 
     fn is_segmented(&self) -> bool {
@@ -204,6 +204,6 @@ mod tests {
     /// A request of any items.
     pub(super) fn ask(items: u32) -> Ask {
         let (count, data) = (CountAt::Host, Data::Random);
-        Ask { items, count, segments: None, status: true, results: 7, hostile: false, data, seed: 5 }
+        Ask { items, count, segments: None, second: None, status: true, results: 7, hostile: false, data, seed: 5 }
     }
 }

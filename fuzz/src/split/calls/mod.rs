@@ -47,11 +47,11 @@ impl Primitive for Splits {
 
     fn members(&self) -> &'static Members {
         &Members {
-            count: offset_of!(TrmSplitInfo, count),
+            counts: &[offset_of!(TrmSplitInfo, count)],
             keys: offset_of!(TrmSplitInfo, keys),
             scratch: offset_of!(TrmSplitInfo, scratch),
             timestamps: offset_of!(TrmSplitInfo, timestamps),
-            addresses: [
+            addresses: &[
                 offset_of!(TrmSplitInfo, keys),
                 offset_of!(TrmSplitInfo, values),
                 offset_of!(TrmSplitInfo, keys_out),

@@ -1,0 +1,86 @@
+//! Random arguments of merges that the contract allows.
+
+use super::model::*;
+use crate::calls::good::*;
+use crate::calls::info::empty;
+use crate::calls::random::Random;
+use trommel::capi::*;
+
+/// A struct for trmCreateMerger() that may or may not be valid.
+fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
+    let value_type = random.pick(&[0, 1, 1, 2, 3]);
+    TrmMergerCreateInfo {
+        key_type: random.pick(&[0, 0, 0, 3, 6, 7, 10, 11, 12, 13, 14]),
+        value_type,
+        value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3, 4, 5, 16, 1024]) } else { 0 },
+        flags: random.pick(&[0, 0, 0, 1]) | random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
+        order: random.pick(&[0, 1]),
+        layout: random.pick(&[0, 0, 1]),
+        method: random.pick(&[0, 0, 1, 2, 3]),
+        max_count: max_count(random),
+        ..empty()
+    }
+}
+
+/// `ready`: with pipelines, so that merges can be recorded.
+pub(super) fn merger(random: &mut Random, ready: bool) -> TrmMergerCreateInfo {
+    let make = || {
+        let info = any_merger(random);
+        TrmMergerCreateInfo { flags: info.flags & if ready { !DEFERRED } else { u32::MAX }, ..info }
+    };
+    until_good(make, judge_merger)
+}
+
+/// A merge of at most `most` items, without scratch.
+pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: &mut Space) -> TrmMergeInfo {
+    let items = model.items;
+    let all = count(random, &items, most);
+    let a = if random.once_in(4) { random.count(all) } else { random.below32(all) };
+    let b = all - a;
+    let mut info = TrmMergeInfo {
+        count_a: TrmCount { max: a, address: take_word(random, space) },
+        count_b: TrmCount { max: b, address: take_word(random, space) },
+        status: take_word(random, space),
+        timestamps: timestamps(random),
+        ..empty()
+    };
+    if random.once_in(4) {
+        info.count_b.address = info.count_a.address;
+    }
+    let mut wants: Wants<'_> =
+        vec![(&mut info.keys_a, bytes(a, items.step(), 0), 4), (&mut info.keys_b, bytes(b, items.step(), 0), 4)];
+    if model.reads_values() {
+        wants.push((&mut info.values_a, bytes(a, items.value_size, 0), 4));
+        wants.push((&mut info.values_b, bytes(b, items.value_size, 0), 4));
+    }
+    if !items.drop_keys {
+        wants.push((&mut info.keys_out, bytes(all, items.step(), 0), 4));
+    }
+    if items.separate() {
+        wants.push((&mut info.values_out, bytes(all, items.value_size, 0), 4));
+    }
+    take_ranges(random, space, wants);
+    if b <= a && random.once_in(6) {
+        // The same items twice.
+        (info.keys_b, info.values_b) = (info.keys_a, info.values_a);
+    }
+    info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::model::Verdict;
+
+    #[test]
+    fn good_arguments_are_good() {
+        let mut random = Random::new(1, 2);
+        for _ in 0..2000 {
+            let mut verdict = Verdict::default();
+            let model = MergerModel::new(&merger(&mut random, true));
+            let mut space = Space::new(&mut random);
+            judge_merge(&model, &merge(&mut random, &model, u32::MAX, &mut space), &mut verdict);
+            assert_eq!(verdict.faults, []);
+        }
+    }
+}

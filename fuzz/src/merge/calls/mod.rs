@@ -1,0 +1,172 @@
+//! Random calls about merges.
+
+mod good;
+mod model;
+
+use self::good::{merge, merger};
+use self::model::{MergerModel, judge_merge, judge_merger};
+use crate::calls::Primitive;
+use crate::calls::breakage::{break_create, break_info};
+use crate::calls::case::{Breakage, Case, Pointer};
+use crate::calls::good::Space;
+use crate::calls::guard::Block;
+use crate::calls::info::{Image, infos};
+use crate::calls::model::*;
+use crate::calls::primitive::{Creation, Handle, Judged, Members, Query};
+use crate::calls::random::Random;
+use crate::calls::session::place;
+use crate::merge::Merges;
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ptr::null_mut;
+use std::rc::Rc;
+use trommel::capi::*;
+
+infos! {
+    infos { TrmMergerCreateInfo: MergerCreateInfo, }
+    requests { TrmMergeInfo: MergeInfo, }
+}
+
+impl Primitive for Merges {
+    fn recording(&self) -> (&'static str, u64) {
+        ("trmCmdMerge", 310)
+    }
+
+    fn queries(&self) -> &'static [(Query, &'static str, u64)] {
+        &[(Query::Scratch, "trmGetMergerScratch", 30), (Query::Timestamps, "trmGetMergerTimestampCount", 30)]
+    }
+
+    fn creations(&self) -> &'static [(&'static str, u64)] {
+        &[("trmCreateMerger", 6)]
+    }
+
+    fn members(&self) -> &'static Members {
+        &Members {
+            counts: &[offset_of!(TrmMergeInfo, count_a), offset_of!(TrmMergeInfo, count_b)],
+            keys: offset_of!(TrmMergeInfo, keys_b),
+            scratch: offset_of!(TrmMergeInfo, scratch),
+            timestamps: offset_of!(TrmMergeInfo, timestamps),
+            addresses: &[
+                offset_of!(TrmMergeInfo, keys_a),
+                offset_of!(TrmMergeInfo, values_a),
+                offset_of!(TrmMergeInfo, keys_b),
+                offset_of!(TrmMergeInfo, values_b),
+                offset_of!(TrmMergeInfo, keys_out),
+                offset_of!(TrmMergeInfo, values_out),
+                offset_of!(TrmMergeInfo, status),
+                offset_of!(TrmMergeInfo, count_a) + offset_of!(TrmCount, address),
+                offset_of!(TrmMergeInfo, count_b) + offset_of!(TrmCount, address),
+            ],
+        }
+    }
+
+    fn make(&self, random: &mut Random, _: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
+        let (info, mut handle) = (merger(random, true), null_mut());
+        // SAFETY: the arguments are valid.
+        let result = unsafe { trmCreateMerger(device, &raw const info, &raw mut handle) };
+        if result == SUCCESS {
+            Ok(Rc::new(Merger(handle, MergerModel::new(&info))))
+        } else {
+            Err(format!("trmCreateMerger of {info:?}"))
+        }
+    }
+
+    fn draw_creation(&self, _: usize, random: &mut Random, case: &mut Case) {
+        case.image = Image::of(&merger(random, false));
+    }
+
+    fn break_creation(&self, _: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
+        match random.below(12) {
+            0 => breakages.push(Breakage::Output(random.pick(&[Pointer::Null, Pointer::Misaligned]))),
+            1 => breakages.push(Breakage::Handle(None)),
+            2 => breakages.push(Breakage::Fail(random.pick(&[0, 1, 3]))),
+            _ => break_create::<TrmMergerCreateInfo>(random, &case.image, breakages),
+        }
+    }
+
+    fn judge_creation(&self, _: usize, case: &Case, verdict: &mut Verdict) {
+        if verdict.header::<TrmMergerCreateInfo>(&case.image) {
+            judge_merger(&case.image.effective(), verdict);
+        }
+    }
+
+    fn describe_creation(&self, image: &Image) -> String {
+        image.describe::<TrmMergerCreateInfo>()
+    }
+
+    fn break_request(&self, random: &mut Random, image: &Image, item: Option<usize>, breakages: &mut Vec<Breakage>) {
+        break_info::<TrmMergeInfo>(random, image, item, breakages);
+    }
+
+    fn judge_header(&self, image: &Image, verdict: &mut Verdict) -> bool {
+        verdict.header::<TrmMergeInfo>(image)
+    }
+
+    fn describe_request(&self, image: &Image) -> String {
+        image.describe::<TrmMergeInfo>()
+    }
+
+    fn place(&self, block: &Block, image: &Image, pointers: &[(usize, u64)]) -> *const TrmInfoHeader {
+        place::<TrmMergeInfo>(block, image, pointers).cast()
+    }
+
+    unsafe fn create(&self, _: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32 {
+        let info = place(arguments.block, arguments.image, &[]);
+        // SAFETY: the caller's promise.
+        unsafe { trmCreateMerger(arguments.device, info, handle.cast()) }
+    }
+
+    unsafe fn destroy(&self, handle: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { trmDestroyMerger(handle.cast()) }
+    }
+
+    unsafe fn record(&self, commands: VkCommandBuffer, handle: *mut c_void, info: *const TrmInfoHeader) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { trmCmdMerge(commands, handle.cast(), info.cast()) }
+    }
+
+    unsafe fn scratch(&self, handle: *mut c_void, max_count: u32, size: *mut u64) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { trmGetMergerScratch(handle.cast(), max_count, size) }
+    }
+
+    unsafe fn timestamp_count(&self, handle: *mut c_void, max_count: u32, count: *mut u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { trmGetMergerTimestampCount(handle.cast(), max_count, count) }
+    }
+}
+
+#[derive(Debug)]
+struct Merger(TrmMerger, MergerModel);
+
+impl Handle for Merger {
+    fn address(&self) -> *mut c_void {
+        self.0.cast()
+    }
+
+    fn items(&self) -> &Items {
+        &self.1.items
+    }
+
+    fn draw(&self, random: &mut Random, most: u32, space: &mut Space) -> Image {
+        Image::of(&merge(random, &self.1, most, space))
+    }
+
+    fn judge(&self, image: &Image, verdict: &mut Verdict) -> Judged {
+        let info = image.effective::<TrmMergeInfo>();
+        let arrays = judge_merge(&self.1, &info, verdict);
+        let count = info.count_a.max.saturating_add(info.count_b.max);
+        Judged { arrays, count, scratch: info.scratch, timestamps: info.timestamps }
+    }
+
+    /// A merge has a word of scratch for each tile, not for each item.
+    fn may_need_too_much(&self, _: u32) -> bool {
+        false
+    }
+
+    fn records(&self, image: &Image) -> bool {
+        let info = image.effective::<TrmMergeInfo>();
+        info.count_a.max != 0 || info.count_b.max != 0 || info.status != 0
+    }
+}

@@ -1,0 +1,139 @@
+//! The contract of merges, as include/trommel.h states it.
+
+use crate::calls::model::{Array, Items, LARGE, MALFORMED, MISALIGNED, Verdict, judge_arrays, judge_value};
+use trommel::capi::*;
+
+/// Bits of TrmMergerCreateInfo::flags.
+const DROP_KEYS: u32 = 1;
+pub(super) const BATCHES: u32 = 2;
+pub(super) const DEFERRED: u32 = 4;
+
+/// A merger as it was created.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MergerModel {
+    pub(super) items: Items,
+}
+
+impl MergerModel {
+    pub(super) fn new(info: &TrmMergerCreateInfo) -> Self {
+        let value = (info.value_type, info.value_size);
+        let items = Items::new(info.key_type, value, info.layout, info.max_count, info.flags & DROP_KEYS);
+        let most = if items.index { 1 << 31 } else { u32::MAX };
+        let max_count = if info.max_count == 0 { most } else { info.max_count };
+        Self { items: Items { max_count, batches: info.flags & BATCHES != 0, ..items } }
+    }
+
+    /// Whether values are read.
+    pub(super) fn reads_values(&self) -> bool {
+        self.items.separate() && !self.items.index
+    }
+}
+
+/// Judges what trmCreateMerger() is given.
+pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
+    verdict.known(info.key_type, 15, "keyType");
+    judge_value(info.value_type, info.value_size, verdict);
+    verdict.must(info.flags <= 7, MALFORMED, "flags");
+    verdict.known(info.order, 2, "order");
+    verdict.known(info.layout, 3, "layout");
+    verdict.known(info.method, 4, "method");
+    let items = MergerModel::new(info).items;
+    verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
+    verdict.must(!items.strided, MALFORMED, "layout: strided items");
+    items.judge_layout(4096, verdict);
+    verdict.must(!items.index || items.max_count <= 1 << 31, LARGE, "maxCount of indices");
+}
+
+/// Judges a merge apart from its scratch and timestamps, and returns the memory that it names.
+pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mut Verdict) -> Vec<Array> {
+    let items = &model.items;
+    let (a, b) = (info.count_a.max, info.count_b.max);
+    let all = u64::from(a) + u64::from(b);
+    verdict.must(all <= items.max_count.into(), LARGE, "count.max");
+    verdict.must(info.count_a.address.is_multiple_of(4), MISALIGNED, "countA.address");
+    verdict.must(info.count_b.address.is_multiple_of(4), MISALIGNED, "countB.address");
+    verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
+    let array =
+        |range, count: u64, size: u32, written| Array::new(range, 4, u128::from(count) * u128::from(size), written);
+    let mut arrays = vec![
+        Array::word(info.status, true),
+        Array::word(info.count_a.address, false),
+        Array::word(info.count_b.address, false),
+        array(info.keys_a, a.into(), items.step(), false),
+        array(info.keys_b, b.into(), items.step(), false),
+    ];
+    if model.reads_values() {
+        arrays.push(array(info.values_a, a.into(), items.value_size, false));
+        arrays.push(array(info.values_b, b.into(), items.value_size, false));
+    }
+    if !items.drop_keys {
+        arrays.push(array(info.keys_out, all, items.step(), true));
+    }
+    if items.separate() {
+        arrays.push(array(info.values_out, all, items.value_size, true));
+    }
+    judge_arrays(&arrays, verdict);
+    arrays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::info::empty;
+    use crate::calls::model::{NULL, OVERLAP, SMALL};
+
+    #[test]
+    fn what_mergers_can_be() {
+        let faults = |info: TrmMergerCreateInfo| {
+            let mut verdict = Verdict::default();
+            judge_merger(&info, &mut verdict);
+            verdict.faults
+        };
+        let (good, pairs) = (empty(), TrmMergerCreateInfo { value_type: 1, ..empty() });
+        assert_eq!(faults(good), []);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 7, layout: 0, ..pairs }), []);
+        assert_eq!(faults(TrmMergerCreateInfo { layout: 1, ..pairs }), []);
+        assert_eq!(faults(TrmMergerCreateInfo { layout: 2, ..good }), [(MALFORMED, "layout: strided items")]);
+        assert_eq!(faults(TrmMergerCreateInfo { key_type: 2, ..good }), [(MALFORMED, "keyType: narrow keys")]);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 8, ..good }), [(MALFORMED, "flags")]);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 1, ..good }), [(MALFORMED, "flags: nothing is left")]);
+        let most = TrmMergerCreateInfo { max_count: 1 << 31, value_type: 3, ..good };
+        assert_eq!(faults(most), []);
+        let beyond = TrmMergerCreateInfo { max_count: (1 << 31) + 1, ..most };
+        assert_eq!(faults(beyond), [(LARGE, "maxCount of indices")]);
+        assert_eq!(faults(TrmMergerCreateInfo { value_type: 1, ..beyond }), []);
+    }
+
+    #[test]
+    fn arrays_of_a_merge() {
+        let create = TrmMergerCreateInfo { value_type: 1, max_count: 30, ..empty() };
+        let faults = |info: TrmMergeInfo| {
+            let mut verdict = Verdict::default();
+            judge_merge(&MergerModel::new(&create), &info, &mut verdict);
+            verdict.faults.iter().map(|(code, _)| *code).collect::<Vec<_>>()
+        };
+        let range = |address, size| TrmRange { address, size };
+        let count = |max| TrmCount { max, address: 0 };
+        let good = TrmMergeInfo {
+            count_a: count(10),
+            count_b: count(20),
+            keys_a: range(400, 40),
+            values_a: range(440, 40),
+            keys_b: range(480, 80),
+            values_b: range(560, 80),
+            keys_out: range(640, 120),
+            values_out: range(760, 120),
+            ..empty()
+        };
+        assert_eq!(faults(good), []);
+        assert_eq!(faults(TrmMergeInfo { values_b: range(400, 80), ..good }), [], "inputs may overlap");
+        assert_eq!(faults(TrmMergeInfo { keys_out: range(636, 120), ..good }), [OVERLAP]);
+        assert_eq!(faults(TrmMergeInfo { keys_out: range(640, 119), ..good }), [SMALL]);
+        assert_eq!(faults(TrmMergeInfo { keys_b: range(0, 80), ..good }), [NULL]);
+        assert_eq!(faults(TrmMergeInfo { values_a: range(442, 40), ..good }), [MISALIGNED]);
+        let most = TrmMergeInfo { count_b: count(u32::MAX), ..good };
+        assert!(faults(most).contains(&LARGE), "the sum does not wrap");
+        assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 641 << 2 }, ..good }), []);
+        assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 640 }, ..good }), [OVERLAP]);
+    }
+}

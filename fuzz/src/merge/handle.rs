@@ -1,0 +1,140 @@
+//! A merger on a device: the arrays of a request, with what a merge must write.
+
+use super::sequences::{Sequences, maxima, within};
+use crate::arena::{Array, ArrayRanges};
+use crate::items::{Stream, value_size};
+use crate::keys;
+use crate::primitive::{Ask, CountAt, Handle, Limits};
+use ash::vk;
+use trommel::{Layout, MergeInfo, Merger, Range, Request, STATUS_COUNT_CLAMPED, Scratch, ValueType};
+
+#[derive(Debug)]
+pub(super) struct Merging(pub(super) Merger);
+
+/// The arrays of keys, values and the count of each sequence.
+const ROLES: [[&str; 3]; 2] = [["keys", "values", "count"], ["second keys", "second values", "second count"]];
+
+/// The count of the second sequence.
+fn second_count(ask: &Ask) -> CountAt {
+    ask.second.map_or(CountAt::Host, |second| second.count)
+}
+
+impl Merging {
+    fn is_interleaved(&self) -> bool {
+        self.0.info().layout == Layout::Interleaved
+    }
+
+    fn reads_values(&self) -> bool {
+        !matches!(self.0.info().value, ValueType::None | ValueType::Index) && !self.is_interleaved()
+    }
+
+    /// Bytes of the items of keys and of values.
+    fn item_sizes(&self) -> [usize; 2] {
+        let (key, value) = (keys::size(self.0.info().key), value_size(self.0.info().value));
+        if self.is_interleaved() { [key + value, 0] } else { [key, value] }
+    }
+
+    fn inputs(&self, ask: &Ask, sequences: &Sequences) -> Vec<Array> {
+        let mut arrays = Vec::new();
+        for (items, [keys, values, _]) in sequences.items.iter().zip(ROLES) {
+            let [key, value] = self.item_sizes();
+            let bytes = if self.is_interleaved() { items.interleaved() } else { items.keys.clone() };
+            arrays.push(Array::input(keys, 4, key, bytes));
+            if self.reads_values() {
+                arrays.push(Array::input(values, 4, value, items.values.clone()));
+            }
+        }
+        if within(ask).is_some() {
+            arrays.retain(|array| !ROLES[1].contains(&array.role));
+        }
+        arrays
+    }
+
+    fn outputs(&self, ask: &Ask, sequences: &Sequences) -> Vec<Array> {
+        let (info, [key, value]) = (self.0.info(), self.item_sizes());
+        let (room, mut noise) = (ask.all_items() as usize, ask.stream(Stream::Noise));
+        let mut outputs = Vec::new();
+        if !info.drop_keys {
+            let dense = sequences
+                .items
+                .each_ref()
+                .map(|items| if self.is_interleaved() { items.interleaved() } else { items.keys.clone() });
+            outputs.push((Array::room("keys out", 4, key, room, &mut noise), dense));
+        }
+        if value != 0 {
+            let dense = sequences.items.each_ref().map(|items| items.values.clone());
+            outputs.push((Array::room("values out", 4, value, room, &mut noise), dense));
+        }
+        let write = |(mut array, dense): (Array, [Vec<u8>; 2])| {
+            let merged = sequences.merged.iter().enumerate();
+            merged.for_each(|(target, (of, index))| array.expect(target, &dense[*of], *index));
+            if !sequences.are_sorted {
+                array.chosen = Some(0..sequences.merged.len() * array.item);
+            }
+            array
+        };
+        outputs.into_iter().map(write).collect()
+    }
+
+    fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> MergeInfo {
+        let [[keys_a, values_a, count_a], [keys_b, values_b, count_b]] = ROLES;
+        let [first, second] = maxima(ask);
+        let mut info = MergeInfo {
+            count_a: ask.count.of(first, count_a, ranges),
+            count_b: second_count(ask).of(second, if ask.shares_count() { count_a } else { count_b }, ranges),
+            keys_a: ranges.range(keys_a),
+            values_a: ranges.range(values_a),
+            keys_b: ranges.range(keys_b),
+            values_b: ranges.range(values_b),
+            keys_out: ranges.range("keys out"),
+            values_out: ranges.range("values out"),
+            status: ranges.address("status"),
+            ..MergeInfo::default()
+        };
+        if let Some(start) = within(ask) {
+            let part = |whole: Range, size: usize| {
+                let [skipped, bytes] = [start, second as usize].map(|items| (items * size) as u64);
+                if whole == Range::NONE { whole } else { Range::new(whole.address + skipped, bytes) }
+            };
+            let [key, value] = self.item_sizes();
+            (info.keys_b, info.values_b) = (part(info.keys_a, key), part(info.values_a, value));
+        }
+        info
+    }
+}
+
+impl Handle for Merging {
+    fn arrays(&self, ask: &Ask, _: &Limits) -> Vec<Array> {
+        let sequences = Sequences::new(self.0.info(), ask);
+        let mut arrays = self.inputs(ask, &sequences);
+        arrays.extend(self.outputs(ask, &sequences));
+        arrays.extend(ask.count.array(ROLES[0][2]));
+        arrays.extend(second_count(ask).array(ROLES[1][2]).filter(|_| !ask.shares_count()));
+        if ask.status {
+            let [first, second] = maxima(ask);
+            let is_clamped = ask.count.is_clamped(first) || second_count(ask).is_clamped(second);
+            let expected = if is_clamped { STATUS_COUNT_CLAMPED } else { 0 };
+            arrays.push(Array::results("status", &[expected], &mut ask.stream(Stream::Noise)));
+        }
+        arrays
+    }
+
+    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_> {
+        Request::Merge(&self.0, self.info(ask, ranges))
+    }
+
+    fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
+        self.0.scratch_size(ask.all_items())
+    }
+
+    unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        ask: &Ask,
+        ranges: &ArrayRanges,
+        scratch: Scratch,
+    ) -> trommel::Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.cmd_merge(commands, &MergeInfo { scratch, ..self.info(ask, ranges) }) }
+    }
+}

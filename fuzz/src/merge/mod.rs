@@ -1,0 +1,147 @@
+//! Merges.
+
+mod calls;
+mod handle;
+mod sequences;
+
+use self::handle::Merging;
+use crate::items::value_size;
+use crate::keys;
+use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count};
+use crate::profiles::{Draws, Line};
+use crate::random::Random;
+use trommel::{Device, KeyType, Layout, MergeMethod, Merger, MergerInfo, Order, ValueType};
+
+/// The merge.
+#[derive(Clone, Copy, Debug)]
+pub struct Merges;
+
+pub(crate) static PRIMITIVE: Merges = Merges;
+
+/// Half of them merge path, which has two ways to run.
+const METHODS: [MergeMethod; 6] = [
+    MergeMethod::Path,
+    MergeMethod::Path,
+    MergeMethod::Path,
+    MergeMethod::Basic,
+    MergeMethod::Tiled,
+    MergeMethod::CircularBuffer,
+];
+
+fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
+    let value = match random.below(20) {
+        0..5 => ValueType::None,
+        5..9 => ValueType::U32,
+        9..14 => ValueType::Bytes(4 * random.between(1, 4)),
+        14..17 => ValueType::Index,
+        17 => ValueType::Bytes(36),
+        18 => ValueType::Bytes(4 * random.between(5, 40)),
+        _ => ValueType::Bytes(4 * random.log_between(5, 1024)),
+    };
+    MergerInfo {
+        key: random.pick(&KeyType::ALL),
+        order: random.pick(&[Order::Ascending, Order::Descending]),
+        value,
+        drop_keys: random.chance(1, 6),
+        layout: random.pick(&[Layout::Separate, Layout::Separate, Layout::Interleaved]),
+        method: random.pick(&METHODS),
+        max_count: draw_max_count(limits, random),
+        batches: true,
+        deferred: random.chance(1, 8),
+    }
+}
+
+/// A tile: threads and items of each.
+fn tile(draws: &Draws<'_>, random: &mut Random) -> String {
+    draws.shape(random, 40)
+}
+
+fn fused_up_to(draws: &Draws<'_>, random: &mut Random) -> String {
+    let up_to = match random.below(4) {
+        0 => 0,
+        1 => u32::MAX,
+        _ => draws.size(random),
+    };
+    up_to.to_string()
+}
+
+impl Primitive for Merges {
+    fn name(&self) -> &'static str {
+        "merge"
+    }
+
+    fn profile_lines(&self) -> &'static [Line] {
+        &[
+            ("merge.keys.tile", tile),
+            ("merge.keys.fused", tile),
+            ("merge.keys.fused_up_to", fused_up_to),
+            ("merge.pairs.tile", tile),
+            ("merge.pairs.fused", tile),
+            ("merge.pairs.fused_up_to", fused_up_to),
+        ]
+    }
+
+    fn plain_lines(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("merge.keys.tile", "128x1"),
+            ("merge.keys.fused", "128x1"),
+            ("merge.pairs.tile", "128x1"),
+            ("merge.pairs.fused", "128x1"),
+        ]
+    }
+
+    fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
+        loop {
+            let info = draw_info(limits, random);
+            if info.check().is_ok() {
+                return Box::new(Info(info));
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Info(MergerInfo);
+
+impl HandleInfo for Info {
+    fn create(&self, device: &Device) -> trommel::Result<Box<dyn Handle>> {
+        let merger = Merger::new(device, &self.0)?;
+        if self.0.deferred {
+            merger.compile()?;
+        }
+        Ok(Box::new(Merging(merger)))
+    }
+
+    fn describe(&self) -> String {
+        format!("{:?}", self.0)
+    }
+
+    fn primitive(&self) -> &'static str {
+        Merges.name()
+    }
+
+    fn draw(&self, limits: &Limits, random: &mut Random) -> Ask {
+        let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
+        let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
+        let bytes = keys::size(self.0.key) + value_size(self.0.value);
+        Ask::draw(&limits, 2 * bytes, false, random).divided(random)
+    }
+
+    fn simpler(&self) -> Vec<Box<dyn HandleInfo>> {
+        let (info, plain) = (self.0, MergerInfo::keys());
+        let all = [
+            MergerInfo { deferred: false, ..info },
+            MergerInfo { method: plain.method, ..info },
+            MergerInfo { max_count: 0, ..info },
+            MergerInfo { value: ValueType::None, drop_keys: false, layout: plain.layout, ..info },
+            MergerInfo { value: ValueType::None, drop_keys: false, ..info },
+            MergerInfo { value: ValueType::U32, ..info },
+            MergerInfo { drop_keys: false, ..info },
+            MergerInfo { layout: plain.layout, ..info },
+            MergerInfo { order: plain.order, ..info },
+            MergerInfo { key: KeyType::U32, ..info },
+        ];
+        let valid = all.into_iter().filter(|simpler| *simpler != info && simpler.check().is_ok());
+        valid.map(|info| Box::new(Self(info)) as Box<dyn HandleInfo>).collect()
+    }
+}

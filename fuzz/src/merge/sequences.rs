@@ -1,0 +1,215 @@
+//! The items of two sequences, and their merge by an oracle.
+
+use crate::items::{Items, Stream};
+use crate::keys;
+use crate::primitive::Ask;
+use crate::random::Random;
+use crate::second::{Dealing, Second};
+use trommel::{MergerInfo, Order, ValueType};
+
+/// The bit of an index that names the second sequence.
+const SECOND: u32 = 1 << 31;
+
+/// An item of a sequence: the number of the sequence, then the index of the item.
+pub(super) type Source = (usize, usize);
+
+/// Both sequences of a request.
+pub(super) struct Sequences {
+    /// As many items as the arrays hold.
+    pub(super) items: [Items; 2],
+    /// The merged items; of sequences that are not sorted, all items of one and then of the other.
+    pub(super) merged: Vec<Source>,
+    /// Whether both are sorted: the output is determined.
+    pub(super) are_sorted: bool,
+}
+
+/// The maximum number of items of each sequence.
+pub(super) fn maxima(ask: &Ask) -> [u32; 2] {
+    [ask.items, ask.second.map_or(0, |second| second.items)]
+}
+
+/// The number of items of each sequence.
+pub(super) fn counts(ask: &Ask) -> [usize; 2] {
+    let second = ask.second.map_or(0, |second| second.count.get(second.items));
+    [ask.count.get(ask.items), second].map(|count| count as usize)
+}
+
+/// The item of the first sequence with which the second one begins, if the first one's memory holds the second one.
+pub(super) fn within(ask: &Ask) -> Option<usize> {
+    let ([first, second], counts) = (maxima(ask), counts(ask));
+    let is_within = matches!(ask.second, Some(Second { dealing: Dealing::Within, .. }));
+    let room = first.checked_sub(second)?;
+    let sorted = u32::try_from(counts[0].checked_sub(counts[1])?).ok()?;
+    is_within.then(|| ask.stream(Stream::Layout).between(0, room.min(sorted)) as usize)
+}
+
+/// Puts items of a sorted sequence into another order.
+fn disorder(items: &mut [usize], random: &mut Random) {
+    let len = items.len();
+    match random.below(5) {
+        0 => random.shuffle(items),
+        1 => items.reverse(),
+        2 => items.rotate_left(random.index(len)),
+        3 => items.chunks_mut(1 + random.index(len.max(1))).for_each(<[usize]>::reverse),
+        _ if len == 0 => {}
+        _ => (0..=random.below(3)).for_each(|_| items.swap(random.index(len), random.index(len))),
+    }
+}
+
+impl Sequences {
+    pub(super) fn new(info: &MergerInfo, ask: &Ask) -> Self {
+        let (maxima, counts) = (maxima(ask), counts(ask));
+        // All items have values of their own, whichever sequence they go to.
+        let all = Items::draw(&Ask { items: ask.all_items(), ..*ask }, info.key, info.value);
+        let sequences = deal(info, ask, &all);
+        let items = [0, 1].map(|of| {
+            let mut items = gather(&all, &sequences[of]);
+            if info.value == ValueType::Index {
+                let source = if of == 0 { 0 } else { SECOND };
+                items.values = (0..maxima[of]).flat_map(|index| (index | source).to_le_bytes()).collect();
+            }
+            items
+        });
+        let key = |(of, index): Source| rank(info, items[of].key(index));
+        let is_sorted = |of: usize| (0..counts[of]).is_sorted_by_key(|index| key((of, index)));
+        let are_sorted = is_sorted(0) && is_sorted(1);
+        let merged = if are_sorted {
+            merge(counts, key)
+        } else {
+            [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))).collect()
+        };
+        Self { items, merged, are_sorted }
+    }
+}
+
+/// The place of a key in the order of the merger.
+fn rank(info: &MergerInfo, key: &[u8]) -> u128 {
+    let position = keys::position(info.key, key);
+    if info.order == Order::Descending { u128::MAX - position } else { position }
+}
+
+/// The items of each sequence, by their indices in `all`. Those behind the count of a sequence are in no order.
+fn deal(info: &MergerInfo, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
+    let (maxima, counts, mut random) = (maxima(ask), counts(ask), ask.stream(Stream::Buckets));
+    let counted = counts[0] + counts[1];
+    let mut order: Vec<usize> = (0..counted).collect();
+    order.sort_by_key(|index| rank(info, all.key(*index)));
+    let mut sequences = [Vec::new(), Vec::new()];
+    let dealing = ask.second.map_or(Dealing::Random, |second| second.dealing);
+    for (item, to_second) in order.into_iter().zip(dealing.deal(counts, &mut random)) {
+        sequences[usize::from(to_second)].push(item);
+    }
+    if ask.hostile {
+        let of = random.below(3);
+        sequences.iter_mut().zip([of != 1, of != 0]).for_each(|(sequence, chosen)| {
+            if chosen {
+                disorder(sequence, &mut random);
+            }
+        });
+    }
+    let mut rest = counted..all.keys.len() / all.key_size;
+    for (sequence, max) in sequences.iter_mut().zip(maxima) {
+        sequence.extend(rest.by_ref().take(max as usize - sequence.len()));
+    }
+    if let Some(start) = within(ask) {
+        sequences[1] = sequences[0][start..][..maxima[1] as usize].to_vec();
+    }
+    sequences
+}
+
+/// The items at these indices.
+fn gather(all: &Items, indices: &[usize]) -> Items {
+    let bytes = |from: &[u8], size: usize| {
+        indices.iter().flat_map(|index| &from[index * size..][..size]).copied().collect::<Vec<u8>>()
+    };
+    let (keys, values) = (bytes(&all.keys, all.key_size), bytes(&all.values, all.value_size));
+    Items { keys, values, ..*all }
+}
+
+/// The stable merge of two sorted sequences: of equal keys, those of the first sequence come first.
+fn merge<K: Ord>(counts: [usize; 2], key: impl Fn(Source) -> K) -> Vec<Source> {
+    let (mut next, mut merged) = ([0, 0], Vec::with_capacity(counts[0] + counts[1]));
+    while next != counts {
+        let takes_second = next[0] == counts[0] || next[1] < counts[1] && key((1, next[1])) < key((0, next[0]));
+        let of = usize::from(takes_second);
+        merged.push((of, next[of]));
+        next[of] += 1;
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Data;
+    use crate::primitive::CountAt;
+    use trommel::KeyType;
+
+    const KEYS: [KeyType; 4] = [KeyType::U32, KeyType::I64, KeyType::F32, KeyType::U32x3];
+
+    fn ask(items: [u32; 2], dealing: Dealing) -> Ask {
+        let second = Some(Second { items: items[1], count: CountAt::Host, dealing });
+        let (count, data) = (CountAt::Host, Data::Few(9));
+        Ask { items: items[0], count, segments: None, second, status: true, results: 0, hostile: false, data, seed: 7 }
+    }
+
+    #[test]
+    fn equal_keys_of_the_first_sequence_come_first() {
+        let keys = [vec![1, 3, 3, 7], vec![0, 3, 7, 7, 9]];
+        let merged = merge([4, 5], |(of, index)| keys[of][index]);
+        let expected = [(1, 0), (0, 0), (0, 1), (0, 2), (1, 1), (0, 3), (1, 2), (1, 3), (1, 4)];
+        assert_eq!(merged, expected);
+        assert_eq!(merge([2, 0], |(of, index)| keys[of][index]), [(0, 0), (0, 1)]);
+        assert_eq!(merge([0, 1], |(of, index)| keys[of][index]), [(1, 0)]);
+        assert!(merge([0, 0], |(of, index)| keys[of][index]).is_empty());
+    }
+
+    #[test]
+    fn sequences_are_sorted_unless_they_are_hostile() {
+        let mut unsorted = 0;
+        for (seed, key) in (0..60).zip(KEYS.into_iter().cycle()) {
+            let order = if seed % 3 == 0 { Order::Ascending } else { Order::Descending };
+            let info = MergerInfo { order, key, ..MergerInfo::pairs() };
+            for hostile in [false, true] {
+                let dealing = if seed % 5 == 0 { Dealing::Within } else { Dealing::Runs(5) };
+                let ask = Ask { seed, hostile, data: Data::Random, ..ask([40, 30], dealing) };
+                let sequences = Sequences::new(&info, &ask);
+                assert!(hostile || sequences.are_sorted);
+                unsorted += usize::from(!sequences.are_sorted);
+                assert_eq!(sequences.merged.len(), 70);
+                let ranks = |of: usize| (0..30).map(|index| rank(&info, sequences.items[of].key(index))).is_sorted();
+                assert!(!sequences.are_sorted || ranks(0) && ranks(1));
+            }
+        }
+        assert!(unsorted > 40, "{unsorted}");
+    }
+
+    #[test]
+    fn items_keep_their_values_and_indices_name_their_sequence() {
+        let info = MergerInfo { value: ValueType::Bytes(8), ..MergerInfo::keys() };
+        let drawn = ask([3, 5], Dealing::Random);
+        let all = Items::draw(&Ask { items: 8, ..drawn }, info.key, info.value).interleaved();
+        let Sequences { items, merged, .. } = Sequences::new(&info, &drawn);
+        for (of, index) in &merged {
+            let item = &items[*of].interleaved()[index * 12..][..12];
+            assert!(all.chunks_exact(12).any(|known| known == item));
+        }
+        let of = |info: &MergerInfo, ask| {
+            let words = |items: Items| -> Vec<u32> {
+                items
+                    .values
+                    .chunks_exact(4)
+                    .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+                    .collect()
+            };
+            Sequences::new(info, ask).items.map(words)
+        };
+        let indices = MergerInfo { value: ValueType::Index, ..info };
+        assert_eq!(of(&indices, &drawn), [vec![0, 1, 2], (0..5).map(|index| index | 1 << 31).collect()]);
+        let [first, second] = of(&MergerInfo::pairs(), &ask([30, 10], Dealing::Within));
+        let start = within(&ask([30, 10], Dealing::Within)).unwrap();
+        assert_eq!(first[start..][..10], second);
+        assert_eq!(within(&ask([9, 10], Dealing::Within)), None, "there is no room");
+        assert_eq!(within(&ask([30, 10], Dealing::Random)), None);
+    }
+}
