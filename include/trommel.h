@@ -1094,8 +1094,8 @@ TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize 
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32_t *count);
 
-/// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The result
-/// has the same bytes on every device.
+/// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
+/// result has the same bytes on every device.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
@@ -1125,9 +1125,7 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. If both counts are zero, only the status is written.
-TrmResult trmCmdMerge(VkCommandBuffer commandBuffer,
-                      TrmMerger merger,
-                      const struct TrmMergeInfo *info);
+TrmResult trmCmdMerge(VkCommandBuffer commandBuffer, TrmMerger merger, const struct TrmMergeInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their sorters,
 /// splitters and maximum counts. Addresses and info->scratch are ignored.

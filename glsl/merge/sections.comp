@@ -10,7 +10,8 @@
 //
 // Only the co-ranks at both ends of the section are searched for in device memory. For each tile, shared memory holds
 // the next TILE keys of A and of B: as many as the tile may take from either. The tile takes TILE of these 2 * TILE.
-// The tiled kernel loads the others again. The circular buffer keeps them, and loads only as many as the last tile took.
+// The tiled kernel loads the others again. The circular buffer keeps them, and loads only as many as the last tile
+// took.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"

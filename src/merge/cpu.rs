@@ -115,7 +115,8 @@ mod tests {
             few_keys in any::<bool>(),
             tile in 1..70usize,
         ) {
-            let [a, b] = tagged(keys.map(|keys| keys.iter().map(|key| if few_keys { key % 4 } else { *key }).collect()));
+            let drawn = |key: &u8| if few_keys { key % 4 } else { *key };
+            let [a, b] = tagged(keys.map(|keys| keys.iter().map(drawn).collect()));
             let mut expected = [a.clone(), b.clone()].concat();
             expected.sort_by_key(|item| item.0);
             let tags = |items: Vec<Tagged>| items.iter().map(|item| item.1).collect::<Vec<_>>();

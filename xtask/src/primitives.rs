@@ -150,8 +150,8 @@ impl Primitive {
         Path::new(file).iter().any(|part| Path::new(part).file_stem().is_some_and(|stem| stem == self.name.as_str()))
     }
 
-    /// Whether code of a folder names this primitive by one of these words or by a declared name. Methods of the standard
-    /// library, such as `.split_at()`, are not its names.
+    /// Whether code of a folder names this primitive by one of these words or by a declared name. Methods of the
+    /// standard library, such as `.split_at()`, are not its names.
     fn is_named_in(&self, names: &[String], code: &str, folder: &Folder) -> bool {
         let is_own = |word: &str| names.iter().any(|own| word == own || word.strip_suffix('s') == Some(own));
         identifiers(code).any(|(before, identifier)| {

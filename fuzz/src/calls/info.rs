@@ -12,8 +12,8 @@ pub(crate) const HEADER: usize = 16;
 /// The largest structSize that the library reads.
 const MOST_SIZE: usize = 4096;
 
-/// Padding of members, by name: a copy of the struct has any bytes there. A struct with several such members adds `_` and
-/// more to the name.
+/// Padding of members, by name: a copy of the struct has any bytes there. A struct with several such members adds `_`
+/// and more to the name.
 const PADDING: [(&str, Range<usize>); 3] = [("count", 4..8), ("timestamps", 12..16), ("segments", 20..24)];
 
 /// An info struct of the C ABI.

@@ -118,8 +118,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
     })
 }
 
-/// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The result
-/// has the same bytes on every device.
+/// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
+/// result has the same bytes on every device.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
