@@ -365,7 +365,7 @@ pub(crate) fn check_len(len: usize) -> Result<()> {
 /// Checks the count and the handle of one request. `several`: others are recorded with it.
 pub(crate) fn check_kind<P: Primitive>(primitive: &P, info: &P::Info, device: &Device, several: bool) -> Result<()> {
     let planner = primitive.planner();
-    planner.check_count(info.max_count())?;
+    primitive.check_count(info)?;
     if several && !planner.allows_batches() {
         let why = "it was created without batches (BATCHES)".to_owned();
         return Err(Error::Malformed { argument: P::NAME, why });

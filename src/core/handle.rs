@@ -229,7 +229,7 @@ pub(crate) fn timestamp_count<P: Planner>(planner: &P, max_count: u32) -> Result
 /// The passes of a request, as text.
 pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info) -> Result<String> {
     let planner = primitive.planner();
-    planner.check_count(info.max_count())?;
+    primitive.check_count(info)?;
     let job = One::new(planner, primitive.job(info));
     let table = planner.lay_out(planner.group(info.max_count(), true), &job, 0, &mut Layout::default())?;
     Ok(Plan::of(&table)?.to_string())
@@ -251,7 +251,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(
     let handle = planner.handle();
     handle.check_ready(P::NAME)?;
     primitive.check(info)?;
-    planner.check_count(max_count)?;
+    primitive.check_count(info)?;
     let job = One::new(planner, primitive.job(info));
     planner.check(&job.job, &job.arguments)?;
     check_conflicts(&job.arguments)?;

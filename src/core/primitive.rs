@@ -16,6 +16,11 @@ pub(crate) trait Primitive {
 
     fn planner(&self) -> &Self::Planner;
 
+    /// Checks the counts of a request against the largest count of the handle.
+    fn check_count(&self, info: &Self::Info) -> Result<()> {
+        self.planner().check_count(info.max_count())
+    }
+
     /// Checks the members of `info` that the planner does not know.
     fn check(&self, info: &Self::Info) -> Result<()>;
 
@@ -33,7 +38,7 @@ pub(crate) type GroupOf<P> = <<P as Primitive>::Planner as Planner>::Group;
 
 /// Members that all requests have.
 pub(crate) trait RequestInfo: Copy {
-    /// The largest number of items.
+    /// The largest number of items. [`Primitive::check_count`] refuses counts whose sum does not fit.
     fn max_count(&self) -> u32;
     fn scratch(&self) -> Scratch;
     fn queries(&self) -> Option<Timestamps>;

@@ -155,7 +155,7 @@ impl Merger {
 }
 
 impl RequestInfo for MergeInfo {
-    /// Of both sequences together. [`Merger`] refuses sums that do not fit.
+    /// Of both sequences together.
     fn max_count(&self) -> u32 {
         self.count_a.max.saturating_add(self.count_b.max)
     }
@@ -178,12 +178,16 @@ impl Primitive for Merger {
         &self.planner
     }
 
-    fn check(&self, info: &MergeInfo) -> Result<()> {
+    fn check_count(&self, info: &MergeInfo) -> Result<()> {
         let value = u64::from(info.count_a.max) + u64::from(info.count_b.max);
         let limit = u64::from(u32::MAX);
         if value > limit {
             return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "a 32-bit count" });
         }
+        self.planner.check_count(info.max_count())
+    }
+
+    fn check(&self, _info: &MergeInfo) -> Result<()> {
         Ok(())
     }
 

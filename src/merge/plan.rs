@@ -185,7 +185,7 @@ impl<'a> MergeTable<'a> {
 }
 
 fn items_of(info: &MergeInfo) -> u32 {
-    // Merger::check() refuses sums that do not fit.
+    // Merger::check_count() refuses sums that do not fit.
     info.count_a.max.saturating_add(info.count_b.max)
 }
 

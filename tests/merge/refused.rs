@@ -6,7 +6,7 @@ use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::items::Counted;
 use crate::common::keys::Keys;
 use ash::vk;
-use trommel::{Count, KeyType, MergeInfo, Merger, MergerInfo, Range};
+use trommel::{Count, KeyType, MergeInfo, Merger, MergerInfo, Range, Request, batch_scratch_size};
 
 /// Checks the error messages, and that nothing has been recorded.
 pub(crate) fn refusals() {
@@ -14,6 +14,14 @@ pub(crate) fn refusals() {
     let narrow = MergerInfo { key: KeyType::U8, ..MergerInfo::keys() };
     let refused = Merger::new(context.device(), &narrow).map(drop).map_err(|error| error.to_string());
     assert_eq!(refused, Err("keyType is malformed: keys narrower than a word are not merged".into()));
+
+    // Every call that sizes or describes a merge refuses a sum that wraps, whatever the merger's largest count.
+    let any = Merger::new(context.device(), &MergerInfo::keys()).expect("a merger");
+    let wraps = MergeInfo { count_a: Count::host(u32::MAX), count_b: Count::host(1), ..MergeInfo::default() };
+    let text = "countA.max + countB.max 4294967296 > 4294967295, a 32-bit count".to_owned();
+    let scratch = batch_scratch_size(&[Request::Merge(&any, wraps)]);
+    assert_eq!(scratch.map_err(|error| error.to_string()), Err(text.clone()));
+    assert_eq!(any.describe(&wraps).map_err(|error| error.to_string()), Err(text));
 
     // With tiny tiles, few items take two dispatches: only these need scratch.
     let case = Case::new(Setup::Folded, &MergerInfo { max_count: 100_000, ..MergerInfo::pairs() });
