@@ -91,7 +91,7 @@ pub enum Error {
     /// The pipelines of a handle with deferred creation have not all been created.
     #[error("{argument} is not ready: not all of its pipelines have been created")]
     NotReady {
-        /// The handle: "sorter" or "splitter".
+        /// The handle, such as "sorter".
         argument: &'static str,
     },
     /// A bug in the library. Please report it.

@@ -2,7 +2,6 @@
 // sort. With an argument, also by the user-defined function spread.glsl, from the GLSL or SPIR-V file of that name.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -14,23 +13,13 @@
 #include <trommel/sort.hpp>
 #include <trommel/split.hpp>
 
-#include "../../examples/c/engine.h"
-
-#define EXPECT(condition)                                   \
-    do {                                                    \
-        if (!(condition)) {                                 \
-            std::cerr << __LINE__ << ": " #condition "\n"; \
-            std::exit(1);                                   \
-        }                                                   \
-    } while (false)
+#include "test.hpp"
 
 namespace {
 
 constexpr std::uint32_t COUNT = 20000;
 constexpr std::uint32_t FEWER = 9999;
 constexpr std::uint32_t GROUP = 100;
-
-using Words = std::vector<std::uint32_t>;
 
 std::uint32_t key_of(std::uint32_t i) { return i * 2654435761u >> 8; }
 
@@ -51,23 +40,6 @@ struct Expected {
     }
 
     Words indices, counts, offsets, keys, commands;
-};
-
-/// A buffer that its destructor frees.
-struct Memory {
-    Memory(const Engine &engine, std::size_t words) : buffer(create_buffer(&engine, words * 4)), engine(engine) {}
-    Memory(const Engine &engine, const Words &words) : Memory(engine, words.size()) {
-        std::memcpy(buffer.mapped, words.data(), words.size() * 4);
-    }
-    Memory(const Memory &) = delete;
-    ~Memory() { destroy_buffer(&engine, &buffer); }
-
-    TrmRange range() const { return {buffer.address, buffer.size}; }
-    TrmScratch scratch() const { return {buffer.handle, 0, buffer.size}; }
-    bool begins_with(const Words &words) const { return std::equal(words.begin(), words.end(), buffer.mapped); }
-
-    Buffer buffer;
-    const Engine &engine;
 };
 
 /// The outputs of a split.

@@ -6,18 +6,11 @@
 #include <iostream>
 #include <utility>
 
+#include <trommel/merge.hpp>
 #include <trommel/sort.hpp>
 #include <trommel/split.hpp>
 
-#include "../../examples/c/engine.h"
-
-#define EXPECT(condition)                                   \
-    do {                                                    \
-        if (!(condition)) {                                 \
-            std::cerr << __LINE__ << ": " #condition "\n"; \
-            std::exit(1);                                   \
-        }                                                   \
-    } while (false)
+#include "test.hpp"
 
 namespace {
 
@@ -115,8 +108,8 @@ void argsort(const Engine &engine) {
     destroy_buffer(&engine, &keys);
 }
 
-/// Sorts and then splits the pairs that every language sorts and splits: see package.rs. Prints a digest (FNV-1a by
-/// Fowler, Noll and Vo, a word at a time).
+/// Sorts, splits and merges the pairs that every language does: see package.rs. Prints a digest (FNV-1a by Fowler, Noll
+/// and Vo, a word at a time).
 void digest(const Engine &engine) {
     constexpr std::uint32_t count = 20000;
     const trommel::Device device(library_info(&engine));
@@ -128,7 +121,12 @@ void digest(const Engine &engine) {
     Buffer keys_out = create_buffer(&engine, count * 4);
     Buffer values_out = create_buffer(&engine, count * 4);
     Buffer offsets = create_buffer(&engine, (buckets + 1) * 4);
-    Buffer scratch = create_buffer(&engine, std::max(sorter.scratchSize(count), splitter.scratchSize(count)));
+    constexpr std::uint32_t last = 5000;
+    const trommel::Merger merger(device, trommel::mergerInfo(TRM_KEY_TYPE_U32, TRM_VALUE_TYPE_U32));
+    Buffer keys_merged = create_buffer(&engine, (count + last) * 4);
+    Buffer values_merged = create_buffer(&engine, (count + last) * 4);
+    Buffer scratch = create_buffer(&engine, std::max({sorter.scratchSize(count), splitter.scratchSize(count),
+                                                      merger.scratchSize(count + last)}));
     for (std::uint32_t i = 0; i < count; i++) {
         keys.mapped[i] = (i * 2654435761u >> 20) * 0x00080401u;
         values.mapped[i] = i;
@@ -146,20 +144,36 @@ void digest(const Engine &engine) {
     split.valuesOut = {values_out.address, values_out.size};
     split.offsets = {offsets.address, offsets.size};
     split.scratch = sort.scratch;
+    auto merge = trommel::info<TrmMergeInfo>();
+    const VkDeviceSize first = (count - last) * 4;
+    merge.countA = sort.count;
+    merge.countB.max = last;
+    merge.keysA = sort.keys;
+    merge.valuesA = sort.values;
+    merge.keysB = {keys.address + first, keys.size - first};
+    merge.valuesB = {values.address + first, values.size - first};
+    merge.keysOut = {keys_merged.address, keys_merged.size};
+    merge.valuesOut = {values_merged.address, values_merged.size};
+    merge.scratch = sort.scratch;
     begin(&engine);
     sorter.cmdSort(engine.commands, sort);
     barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
             VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
     splitter.cmdSplit(engine.commands, split);
+    barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    merger.cmdMerge(engine.commands, merge);
     barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     submit_and_wait(&engine);
 
     std::uint64_t digest = 0xcbf29ce484222325;
-    for (const Buffer &words : {keys, values, keys_out, values_out, offsets}) {
+    for (const Buffer &words : {keys, values, keys_out, values_out, offsets, keys_merged, values_merged}) {
         for (std::uint32_t i = 0; i < words.size / 4; i++) digest = (digest ^ words.mapped[i]) * 0x100000001b3;
     }
     std::cout << std::hex << std::setw(16) << std::setfill('0') << digest << '\n';
     destroy_buffer(&engine, &scratch);
+    destroy_buffer(&engine, &values_merged);
+    destroy_buffer(&engine, &keys_merged);
     destroy_buffer(&engine, &offsets);
     destroy_buffer(&engine, &values_out);
     destroy_buffer(&engine, &keys_out);

@@ -1,4 +1,4 @@
-"""One sort and one split of its result from Python, with ctypes alone: python3 sort.py LIBTROMMEL.
+"""One sort, a split and a merge of its result from Python, with ctypes alone: python3 sort.py LIBTROMMEL.
 
 The Vulkan device is created with ctypes, too.
 """
@@ -14,6 +14,7 @@ trm.trmResultString.restype = c.c_char_p
 u32, u64, pointer = c.c_uint32, c.c_uint64, c.c_void_p
 COUNT = 20000
 BUCKETS = 5
+LAST = 5000
 
 
 def struct(name, fields):
@@ -102,6 +103,16 @@ TrmSplitInfo = struct(
     "valuesOut:TrmRange keyStride:u valueStride:u low:q width:q splitters:TrmRange bucketIds:TrmRange userAddress:q "
     "userWords0:u userWords1:u userWords2:u userWords3:u offsets:TrmRange counts:TrmRange commands:TrmRange "
     "commandItems:u scratch:TrmScratch status:q timestamps:TrmTimestamps",
+)
+TrmMergerCreateInfo = struct(
+    "TrmMergerCreateInfo",
+    "sType:u structSize:u pNext:p keyType:u valueType:u valueSize:u flags:u order:u layout:u maxCount:u reserved:u",
+)
+TrmMergeInfo = struct(
+    "TrmMergeInfo",
+    "sType:u structSize:u pNext:p merger:p countA:TrmCount countB:TrmCount keysA:TrmRange valuesA:TrmRange "
+    "keysB:TrmRange valuesB:TrmRange keysOut:TrmRange valuesOut:TrmRange scratch:TrmScratch status:q "
+    "timestamps:TrmTimestamps",
 )
 
 
@@ -192,15 +203,15 @@ class Buffer:
             device, c.byref(VkBufferDeviceAddressInfo(sType=1000244001, buffer=self.handle))
         )
 
-    def range(self):
-        return TrmRange(self.address, self.size)
+    def range(self, first=0):
+        return TrmRange(self.address + first, self.size - first)
 
     def destroy(self):
         vk.vkDestroyBuffer(device, self.handle, None)
         vk.vkFreeMemory(device, self.memory, None)
 
 
-# The sort and the split.
+# The sort, the split and the merge.
 library = made(trm.trmCreateDevice, c.byref(info(
     TrmDeviceCreateInfo,
     2,
@@ -215,8 +226,12 @@ scratch_size = made(trm.trmGetSorterScratch, sorter, u32(COUNT), kind=u64)
 splitter_info = info(TrmSplitterCreateInfo, 2000, valueType=1, bucketCount=BUCKETS, beginBit=7)
 splitter = made(trm.trmCreateSplitter, library, c.byref(splitter_info))
 split_scratch_size = made(trm.trmGetSplitterScratch, splitter, u32(COUNT), kind=u64)
+merger = made(trm.trmCreateMerger, library, c.byref(info(TrmMergerCreateInfo, 3000, valueType=1)))
+merge_scratch_size = made(trm.trmGetMergerScratch, merger, u32(COUNT + LAST), kind=u64)
 keys, values, keys_out, values_out = (Buffer(COUNT * 4) for _ in range(4))
-offsets, scratch = Buffer((BUCKETS + 1) * 4), Buffer(max(scratch_size.value, split_scratch_size.value))
+keys_merged, values_merged = (Buffer((COUNT + LAST) * 4) for _ in range(2))
+sizes = (scratch_size, split_scratch_size, merge_scratch_size)
+offsets, scratch = Buffer((BUCKETS + 1) * 4), Buffer(max(size.value for size in sizes))
 unsorted = [((i * 2654435761 & 0xFFFFFFFF) >> 20) * 0x00080401 for i in range(COUNT)]
 for i in range(COUNT):
     keys.items[i], values.items[i] = unsorted[i], i
@@ -234,9 +249,9 @@ sort = info(
 )
 check(trm.trmCmdSort(commands, sorter, c.byref(sort)))
 compute_shader, shader_read_and_write = 0x800, 0x20 | 0x40
-sorted_is_read = VkMemoryBarrier(sType=46, source=shader_read_and_write, destination=shader_read_and_write)
+between_calls = VkMemoryBarrier(sType=46, source=shader_read_and_write, destination=shader_read_and_write)
 vk.vkCmdPipelineBarrier(
-    commands, compute_shader, compute_shader, 0, 1, c.byref(sorted_is_read), 0, None, 0, None
+    commands, compute_shader, compute_shader, 0, 1, c.byref(between_calls), 0, None, 0, None
 )
 split = info(
     TrmSplitInfo,
@@ -250,6 +265,24 @@ split = info(
     scratch=sort.scratch,
 )
 check(trm.trmCmdSplit(commands, splitter, c.byref(split)))
+vk.vkCmdPipelineBarrier(
+    commands, compute_shader, compute_shader, 0, 1, c.byref(between_calls), 0, None, 0, None
+)
+first = (COUNT - LAST) * 4
+merge = info(
+    TrmMergeInfo,
+    3001,
+    countA=sort.count,
+    countB=TrmCount(LAST, 0),
+    keysA=keys.range(),
+    valuesA=values.range(),
+    keysB=keys.range(first),
+    valuesB=values.range(first),
+    keysOut=keys_merged.range(),
+    valuesOut=values_merged.range(),
+    scratch=sort.scratch,
+)
+check(trm.trmCmdMerge(commands, merger, c.byref(merge)))
 check(vk.vkEndCommandBuffer(commands))
 submit = VkSubmitInfo(sType=4, commandCount=1, commands=address(commands))
 check(vk.vkQueueSubmit(queue, 1, c.byref(submit), u64(0)))
@@ -257,16 +290,18 @@ check(vk.vkQueueWaitIdle(queue))
 
 expected = sorted(range(COUNT), key=unsorted.__getitem__)
 right = values.items[:COUNT] == expected and keys.items[:COUNT] == [unsorted[i] for i in expected]
-# Of the case that every language sorts and then splits: see package.rs.
+# Of the case that every language sorts, splits and merges: see package.rs.
 digest = 0xCBF29CE484222325
-for buffer in (keys, values, keys_out, values_out, offsets):
+results = (keys, values, keys_out, values_out, offsets, keys_merged, values_merged)
+for buffer in results:
     for word in buffer.items[: buffer.size // 4]:
         digest = (digest ^ word) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-print(f"{COUNT} pairs sorted, {'all right' if right else 'WRONG'}, and split, digest {digest:016x}")
+print(f"{COUNT} pairs sorted, {'all right' if right else 'WRONG'}, split and merged, digest {digest:016x}")
 
 vk.vkDestroyCommandPool(device, pool, None)
-for buffer in (keys, values, keys_out, values_out, offsets, scratch):
+for buffer in (*results, scratch):
     buffer.destroy()
+trm.trmDestroyMerger(merger)
 trm.trmDestroySplitter(splitter)
 trm.trmDestroySorter(sorter)
 trm.trmDestroyDevice(library)

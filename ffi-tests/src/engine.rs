@@ -3,6 +3,7 @@
 use crate::Api;
 use anyhow::{Result, ensure};
 use ash::vk;
+use std::ffi::CString;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 use trommel::capi::*;
@@ -56,6 +57,25 @@ impl Engine {
         let result = unsafe { (engine.api.trmCreateDevice)(&engine.device_info(), &mut engine.device) };
         ensure!(result == 0, "device: {}", engine.api.last_error());
         Ok(engine)
+    }
+
+    /// The same engine with other lines in the profile of the library's device. The handle of the first device is
+    /// destroyed.
+    ///
+    /// # Errors
+    /// A line is none, or the library refuses it.
+    pub fn with_lines(mut self, lines: &[(&str, &str)]) -> Result<Self> {
+        let profile = self.context.device().profile().clone();
+        let profile = lines.iter().try_fold(profile, |profile, (name, value)| profile.with_line(name, value))?;
+        let text = CString::new(profile.to_string())?;
+        let info = TrmDeviceCreateInfo { profile: text.as_ptr(), ..self.device_info() };
+        // SAFETY: nobody uses the first handle, and the info is valid.
+        let result = unsafe {
+            (self.api.trmDestroyDevice)(self.device);
+            (self.api.trmCreateDevice)(&info, &mut self.device)
+        };
+        ensure!(result == 0, "device: {}", self.api.last_error());
+        Ok(self)
     }
 
     /// Asks about the engine's physical device.

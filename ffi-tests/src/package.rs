@@ -80,7 +80,8 @@ impl Package {
     /// # Errors
     /// The compiler's.
     pub fn compiled(&self, compiler: &str, standard: &str, source: &str) -> Result<PathBuf> {
-        let program = self.0.with_file_name(standard);
+        // Tests of several sources run at the same time.
+        let program = self.0.with_file_name(format!("{}-{standard}", source.replace('/', "-")));
         let mut compile = Command::new(compiler);
         compile.arg(format!("-std={standard}")).args([
             "-pedantic",

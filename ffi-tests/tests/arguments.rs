@@ -4,12 +4,15 @@
 
 #[path = "arguments/creating.rs"]
 mod creating;
+#[path = "arguments/merges.rs"]
+mod merges;
 #[path = "arguments/recording.rs"]
 mod recording;
 #[path = "arguments/splits.rs"]
 mod splits;
 
 use anyhow::{Result, ensure};
+use ffi_tests::merge::{merge_info, merger_info};
 use ffi_tests::sort::{library_of_sorts, sort_info, sorter_info};
 use ffi_tests::split::{split_info, splitter_info};
 use ffi_tests::{Api, Engine, batch_info, library, library_without_primitives};
@@ -100,7 +103,7 @@ fn what_is_left_out_says_so() -> Result<()> {
     let api = &engine.api;
     let reason = "built without the feature \"sort\"";
     let mut refusals = Refusals(api, Vec::new());
-    let (mut sorter, mut splitter) = (ptr::dangling_mut(), ptr::dangling_mut());
+    let (mut sorter, mut splitter, mut merger) = (ptr::dangling_mut(), ptr::dangling_mut(), ptr::dangling_mut());
     let (mut size, mut count) = (UNTOUCHED, 7);
     // SAFETY: no pointer is followed.
     unsafe {
@@ -138,32 +141,41 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("ready", (api.split.trmGetSplitterReady)(splitter, &mut count), NOT_BUILT, reason);
         refusals.expect("split", (api.split.trmCmdSplit)(commands, splitter, &split_info()), NOT_BUILT, reason);
         (api.split.trmDestroySplitter)(ptr::null_mut());
+        let reason = "built without the feature \"merge\"";
+        let merge = &api.merge;
+        let result = (merge.trmCreateMerger)(engine.device, &merger_info(), &mut merger);
+        refusals.expect("create", result, NOT_BUILT, reason);
+        refusals.expect("scratch", (merge.trmGetMergerScratch)(merger, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("timestamps", (merge.trmGetMergerTimestampCount)(merger, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("compile", (merge.trmCompileMerger)(merger), NOT_BUILT, reason);
+        refusals.expect("ready", (merge.trmGetMergerReady)(merger, &mut count), NOT_BUILT, reason);
+        refusals.expect("merge", (merge.trmCmdMerge)(commands, merger, &merge_info()), NOT_BUILT, reason);
+        (merge.trmDestroyMerger)(ptr::null_mut());
     }
-    assert!(sorter.is_null() && splitter.is_null());
+    assert!(sorter.is_null() && splitter.is_null() && merger.is_null());
     assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
     refusals.finish()?;
     engine.finish()
 }
 
 #[test]
-fn batches_without_splits_say_so() -> Result<()> {
+fn batches_say_what_is_left_out() -> Result<()> {
     let engine = Engine::new(Api::load(library_of_sorts()?)?)?;
     let sorter = engine.sorter(TrmValueType::None)?;
-    let (sort, split) = (TrmSortInfo { sorter, ..sort_info() }, split_info());
-    let infos = [(&raw const sort).cast(), (&raw const split).cast()];
+    let (sort, split, merge) = (TrmSortInfo { sorter, ..sort_info() }, split_info(), merge_info());
+    let sort = (&raw const sort).cast();
     let mut refusals = Refusals(&engine.api, Vec::new());
     let mut size = UNTOUCHED;
-    // SAFETY: the infos are valid.
-    unsafe {
-        let result = (engine.api.trmGetBatchScratch)(&batch_info(&infos), &mut size);
-        refusals.expect("a split", result, NOT_BUILT, "built without the feature \"split\"");
+    for (what, info) in [("split", (&raw const split).cast()), ("merge", (&raw const merge).cast())] {
+        // SAFETY: the infos are valid.
+        let result = unsafe { (engine.api.trmGetBatchScratch)(&batch_info(&[sort, info]), &mut size) };
+        refusals.expect(what, result, NOT_BUILT, &format!("built without the feature \"{what}\""));
         assert_eq!(size, UNTOUCHED, "outputs are written on success only");
-        assert_eq!(
-            (engine.api.trmGetBatchScratch)(&batch_info(&infos[..1]), &mut size),
-            0,
-            "{}",
-            engine.api.last_error()
-        );
+    }
+    // SAFETY: the infos are valid, and nobody uses the sorter any more.
+    unsafe {
+        let result = (engine.api.trmGetBatchScratch)(&batch_info(&[sort]), &mut size);
+        assert_eq!(result, 0, "{}", engine.api.last_error());
         (engine.api.sort.trmDestroySorter)(sorter);
     }
     refusals.finish()?;

@@ -177,15 +177,27 @@ fn layouts_and_values_are_the_same_in_every_dialect() -> Result<()> {
     Ok(())
 }
 
+macro_rules! headers_of_primitives {
+    ($(
+        $feature:literal: $primitive:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
+        /// The C++ header of each primitive.
+        const HEADERS: &[&str] = &[$(concat!("trommel/", stringify!($primitive), ".hpp")),*];
+    };
+}
+trommel::primitives!(headers_of_primitives);
+
 #[test]
 fn each_cpp_header_stands_alone() -> Result<()> {
     let include = workspace().join("include");
     let source = scratch_folder("header")?.join("alone.cpp");
-    let mut headers = vec!["trommel.hpp".to_owned()];
+    let mut headers = BTreeSet::new();
     for entry in fs::read_dir(include.join("trommel"))? {
-        headers.push(format!("trommel/{}", entry?.file_name().to_string_lossy()));
+        headers.insert(format!("trommel/{}", entry?.file_name().to_string_lossy()));
     }
-    ensure!(headers.len() >= 3, "{headers:?}");
+    let expected: BTreeSet<_> = HEADERS.iter().map(|header| (*header).to_owned()).collect();
+    ensure!(headers == expected, "each primitive has a header: {headers:?} instead of {expected:?}");
+    headers.insert("trommel.hpp".to_owned());
     for (header, dialect) in headers.iter().flat_map(|header| [(header, "c++17"), (header, "c++20")]) {
         fs::write(&source, format!("#include <{header}>\n"))?;
         let mut command = Command::new("c++");

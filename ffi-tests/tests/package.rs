@@ -16,14 +16,14 @@ fn package() -> Result<&'static Package> {
     package.as_ref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
-/// Builds an example against the package and runs it, shared and static.
-fn example(folder: &str, name: &str) -> Result<()> {
+/// Builds the examples of a folder against the package and runs them, shared and static.
+fn examples(folder: &str, names: &[&str]) -> Result<()> {
     let build = empty_folder(&format!("example-{folder}"))?;
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(workspace().join("examples").join(folder)).arg("-B").arg(&build);
     run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package()?.folder().display())))?;
     run(Command::new("cmake").arg("--build").arg(&build))?;
-    for kind in ["shared", "static"] {
+    for (name, kind) in names.iter().flat_map(|name| ["shared", "static"].map(|kind| (name, kind))) {
         let program = build.join(format!("{name}_{kind}"));
         let needed = run(Command::new("readelf").arg("--dynamic").arg(&program))?;
         ensure!(needed.contains("libtrommel.so") == (kind == "shared"), "{kind}: {needed}");
@@ -35,16 +35,16 @@ fn example(folder: &str, name: &str) -> Result<()> {
 
 #[test]
 fn a_c_program_finds_both_libraries() -> Result<()> {
-    example("c", "sort")
+    examples("c", &["sort"])
 }
 
 #[test]
-fn a_cpp_program_finds_both_libraries() -> Result<()> {
-    example("cpp", "batch")
+fn cpp_programs_find_both_libraries() -> Result<()> {
+    examples("cpp", &["batch", "merge"])
 }
 
-/// The digest of five arrays: sorted keys and values, split keys and values, and bucket offsets.
-fn digest(parts: [&[u32]; 5]) -> u64 {
+/// The digest of seven arrays: sorted keys and values, split keys and values, bucket offsets, merged keys and values.
+fn digest(parts: [&[u32]; 7]) -> u64 {
     // Fowler, Noll and Vo's hash (FNV-1a), a word at a time.
     let hash = |digest: u64, word: &u32| (digest ^ u64::from(*word)).wrapping_mul(0x100_0000_01b3);
     parts.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325_u64, hash)
@@ -57,7 +57,11 @@ fn bucket(key: u32) -> u32 {
     (key >> 7 & 7).min(BUCKETS)
 }
 
-/// Every language sorts and splits the same keys with their indices, and gets the same digest. Many keys are equal.
+/// Sorted items that are merged with all of them.
+const LAST: usize = 5000;
+
+/// Every language sorts, splits and merges the same keys with their indices, and gets the same digest. Many keys are
+/// equal.
 #[test]
 fn every_language_gets_the_same_bytes() -> Result<()> {
     let keys: Vec<u32> = (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 20) * 0x0008_0401).collect();
@@ -68,9 +72,13 @@ fn every_language_gets_the_same_bytes() -> Result<()> {
     let (sorted, moved): (Vec<u32>, Vec<u32>) = expected.iter().copied().unzip();
     let offsets: Vec<u32> =
         (0..=BUCKETS).map(|first| sorted.iter().map(|key| u32::from(bucket(*key) < first)).sum()).collect();
+    // Stable: the items of the first sequence come first.
+    let mut merged = [&expected[..], &expected[expected.len() - LAST..]].concat();
+    merged.sort_by_key(|item| item.0);
+    let (merged, moved_last): (Vec<u32>, Vec<u32>) = merged.into_iter().unzip();
     expected.sort_by_key(|item| bucket(item.0));
     let (split, moved_again): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
-    let expected = digest([&sorted, &moved, &split, &moved_again, &offsets]);
+    let expected = digest([&sorted, &moved, &split, &moved_again, &offsets, &merged, &moved_last]);
     ensure!(digest_of_rust(keys, indices)? == expected, "Rust");
 
     let expected = format!("{expected:016x}");
@@ -107,7 +115,10 @@ fn digest_of_rust(mut keys: Vec<u32>, mut indices: Vec<u32>) -> Result<u64> {
     context.run(|commands| unsafe { splitter.cmd_split(commands, &info) })?;
     let read = |buffer, len| context.download::<u32>(buffer, len);
     let (split, moved) = (read(&output[0], keys.len())?, read(&output[1], keys.len())?);
-    Ok(digest([&keys, &indices, &split, &moved, &read(&output[2], BUCKETS as usize + 1)?]))
+    let offsets = read(&output[2], BUCKETS as usize + 1)?;
+    let first = keys.len() - LAST;
+    let (merged, moved_last) = trommel::host::merge_pairs((&keys, &indices), (&keys[first..], &indices[first..]))?;
+    Ok(digest([&keys, &indices, &split, &moved, &offsets, &merged, &moved_last]))
 }
 
 #[test]
@@ -121,6 +132,17 @@ fn c_and_cpp_programs_split() -> Result<()> {
             text.contains("items split, 0 wrong") && text.contains("by a function of the caller, 0 wrong"),
             "{text}"
         );
+    }
+    Ok(())
+}
+
+#[test]
+fn c_and_cpp_programs_merge() -> Result<()> {
+    for program in
+        [package()?.compiled("cc", "c99", "c/merge.c")?, package()?.compiled("c++", "c++17", "cpp/merge.cpp")?]
+    {
+        let text = run_quietly(&mut Command::new(&program))?;
+        ensure!(text.contains("items merged, 0 wrong"), "{text}");
     }
     Ok(())
 }
@@ -206,7 +228,7 @@ fn the_c_program_is_clean_under_sanitizers() -> Result<()> {
     Ok(())
 }
 
-/// A sort and a split through ctypes alone.
+/// A sort, a split and a merge through ctypes alone.
 fn python() -> Result<Command> {
     let mut python = Command::new("python3");
     python.arg(workspace().join("ffi-tests/python/sort.py")).arg(library()?);

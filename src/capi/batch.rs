@@ -13,8 +13,8 @@ use {
     std::slice,
 };
 
-/// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their sorters,
-/// splitters and maximum counts. Addresses and info->scratch are ignored.
+/// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and
+/// maximum counts. Addresses and info->scratch are ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mut VkDeviceSize) -> raw::TrmResult {
     border(|| {

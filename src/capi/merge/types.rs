@@ -49,7 +49,8 @@ pub(in crate::capi) const MERGER_CREATE_BITS: u32 =
     TRM_MERGER_CREATE_DROP_KEYS_BIT | TRM_MERGER_CREATE_BATCHES_BIT | TRM_MERGER_CREATE_DEFERRED_BIT;
 
 /// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
-pub const TRM_SOURCE_B: u32 = 1 << 31;
+// As a literal: 1 << 31 is negative in C.
+pub const TRM_SOURCE_B: u32 = 0x8000_0000;
 const _: () = assert!(TRM_SOURCE_B == crate::SOURCE_B, "kernels write another bit");
 
 /// The pipelines for merges with one key type, value type, order and layout. Immutable: any number of threads may use
@@ -104,7 +105,7 @@ pub struct TrmMergeInfo {
     pub count_b: TrmCount,
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     pub keys_a: TrmRange,
-    /// countA.max values. Not read with TRM_VALUE_TYPE_INDEX. Ignored without values and with interleaved items.
+    /// countA.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
     pub values_a: TrmRange,
     /// As keysA, for B. May overlap the arrays of A.
     pub keys_b: TrmRange,
@@ -113,7 +114,8 @@ pub struct TrmMergeInfo {
     /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
     /// written. Ignored if keys are dropped.
     pub keys_out: TrmRange,
-    /// As keysOut, for values.
+    /// The merged values, or indices with TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with
+    /// interleaved items.
     pub values_out: TrmRange,
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     pub scratch: TrmScratch,
