@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         results::all_distributions,
         results::counts_on_the_device,
         results::sequences_that_overlap,
+        results::sequences_that_are_not_sorted,
         results::random_merges,
         recording::batches_of_merges_and_sorts,
         recording::poisoned_scratch_and_twenty_runs,

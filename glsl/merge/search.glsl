@@ -1,5 +1,5 @@
-// Co-ranks in device memory. The co-rank of a diagonal d is the number of items of A among the first d items of the
-// merged output. The others are the first items of B.
+// Searches for co-ranks among keys in device memory. The co-rank of a diagonal d is the number of items of A among the
+// first d items of the merged output. The other d - co-rank items are the first ones of B.
 
 // The range [low, high] that contains a co-rank.
 struct Bounds {
@@ -34,14 +34,16 @@ uint search_co_rank(uint p, uint diagonal, Bounds bounds) {
     return bounds.low;
 }
 
-// The bounds of two co-ranks. Each half of the workgroup narrows those of one.
+// The search ranges of two co-ranks. Half 0 of the workgroup narrows range 0, half 1 range 1.
 shared uint sh_low[2];
 shared uint sh_high[2];
 
-// Finds the co-ranks of two diagonals with the whole workgroup: sh_low[0] and sh_low[1]. Barrier included.
+// Finds the co-ranks of two diagonals: sh_low[0] and sh_low[1]. The whole workgroup must call it, and its number of
+// threads is even. On return, all threads may read the results. A barrier must precede another call.
 //
-// Each half searches for one of them. In each round, its threads test items at equal distances, and the bounds shrink
-// to the items between two of them: with halves of 64 threads, five rounds suffice for 2^28 items.
+// Each half of the workgroup searches for one co-rank. In each round, its threads test candidates at equal distances,
+// and the range shrinks to the candidates between two of them. With halves of 64 threads, a range of 2^28 candidates
+// takes five rounds.
 void search_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
     const uint HALF = THREADS / 2;
     uint side = thread_id() / HALF;
@@ -56,12 +58,12 @@ void search_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts c
     while (sh_low[0] < sh_high[0] || sh_low[1] < sh_high[1]) {
         uint low = sh_low[side];
         // Bounds cross only in sequences that are not sorted.
-        uint items = max(sh_high[side], low) - low;
+        uint candidates = max(sh_high[side], low) - low;
         // All threads have read the bounds before one changes them.
         barrier();
-        // Fits 32 bits: thread < HALF.
-        uint offset = thread * tiles_of(items, HALF);
-        if (offset < items) {
+        // Does not overflow: the offset is below candidates + HALF, and far below candidates if these are near 2^32.
+        uint offset = thread * tiles_of(candidates, HALF);
+        if (offset < candidates) {
             if (is_among(p, diagonal, low + offset)) atomicMax(sh_low[side], low + offset + 1);
             else atomicMin(sh_high[side], low + offset);
         }

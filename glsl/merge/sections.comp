@@ -11,7 +11,7 @@
 // Only the co-ranks at both ends of the section are searched for in device memory. For each tile, shared memory holds
 // the next TILE keys of A and of B: as many as the tile may take from either. The tile takes TILE of these 2 * TILE.
 // The tiled kernel loads the others again. The circular buffer keeps them, and loads only as many as the last tile
-// took.
+// took. Shared memory serves comparisons only: move_item reads each key again from device memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -40,16 +40,16 @@ struct Queue {
     uint first;  // index of the first one in the sequence
     uint end;    // index of the end of the section in the sequence
     uint held;   // number of items in shared memory
-    uint start;  // position of the first one in its half of shared memory
+    uint start;  // slot of the first one in its half of shared memory
 };
 
-// The starts of both circular buffers.
+// Slots of the first items: those of the queues, for slot_of.
 uint start_a = 0;
 uint start_b = 0;
 
-// Returns the position in shared memory of logical position `position`: items of A are from 0 on, those of B from TILE
+// Returns the slot in shared memory of a logical position. Items of A have positions from 0 on, those of B from TILE
 // on.
-uint place_of(uint position) {
+uint slot_of(uint position) {
     bool of_b = position >= TILE;
     uint index = of_b ? position - TILE + start_b : position + start_a;
     if (index >= TILE) index -= TILE;
@@ -58,16 +58,16 @@ uint place_of(uint position) {
 
 // Loads the key at a logical position, encoded.
 void load_item(uint position, out uint key[KEY_WORDS]) {
-    uint place = place_of(position);
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_words[place * KEY_WORDS + memory_word(w)];
+    uint slot = slot_of(position);
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_words[slot * KEY_WORDS + memory_word(w)];
     encode(key);
 }
 
 #include "merge/path.glsl"
 
-// Loads items until the queue holds TILE, or the rest of the sequence. `half_first`: the logical position of the first
-// item.
-void fill(inout Queue queue, uvec2 keys, uint half_first) {
+// Loads items until the queue holds TILE, or the rest of the section. `first_position`: logical position of the queue's
+// first item.
+void fill(inout Queue queue, uvec2 keys, uint first_position) {
     uint wanted = min(queue.end - queue.first, TILE);
 #ifdef CIRCULAR
     uint loaded = queue.held;
@@ -76,8 +76,8 @@ void fill(inout Queue queue, uvec2 keys, uint half_first) {
 #endif
     for (uint i = loaded + thread_id(); i < wanted; i += THREADS) {
         Words from = item_of(keys, queue.first + i, KEY_STRIDE);
-        uint place = place_of(half_first + i);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) sh_words[place * KEY_WORDS + w] = from.v[w];
+        uint slot = slot_of(first_position + i);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) sh_words[slot * KEY_WORDS + w] = from.v[w];
     }
     queue.held = wanted;
 }
@@ -147,7 +147,7 @@ void main() {
         barrier();
         uint items = min(end - first, TILE);
         merge_items(p, a, b, first, items);
-        // Of both sequences, from the same tile: the numbers of items that it took.
+        // Number of items that the tile took from A. The others came from B.
         uint taken_a = co_rank(items, 0, a.held, TILE, b.held);
         // All threads have read the keys before the next tile replaces them.
         barrier();

@@ -1,7 +1,7 @@
 // Two sorted sequences, A and B, and their merged output.
 //
-// The arrays are dense: keys and values in arrays of their own, or {key, value} items (INTERLEAVED). Keys are moved as
-// they are. Only comparisons encode them (radix/keys.glsl).
+// The arrays are dense: keys and values in arrays of their own, or {key, value} items (INTERLEAVED). Keys in memory,
+// also in shared memory, have the caller's encoding. They are encoded to be compared (radix/keys.glsl).
 
 PROBLEM_MEMBER(uvec2, keys_a)
 PROBLEM_MEMBER(uvec2, values_a)
@@ -60,7 +60,7 @@ struct Counts {
     uint b;
 };
 
-// Returns the number of items at an address, at most `most`. Null: `most`.
+// Loads a count and clamps it to `most`. Returns `most` for a null address.
 uint clamped_count(uvec2 address, uint most) {
     return is_null(address) ? most : min(Words(address).v[0], most);
 }

@@ -2,16 +2,19 @@
 // Bader, "GPU merge path: a GPU merging algorithm", 2012.) With FUSED, this is the only step: each workgroup also finds
 // the items of its tile.
 //
-// In:  sequences A and B, sorted; their counts, if they are in device memory; without FUSED, co_ranks[tile].
+// In:  sequences A and B, sorted; their counts, if they are in device memory; without FUSED, co_ranks[tile]: the number
+//      of items of A before the tile.
 // Out: the merged keys (and values), of equal keys those of A first; the status of the problem.
-// Workgroups: args.groups for each problem: one for each tile of THREADS * ITEMS items.
+// Workgroups: args.groups for each problem (one merge): one for each tile of THREADS * ITEMS items at its maximum
+//             counts. If the actual counts are smaller, the others exit.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
 // A tile takes consecutive items of A and of B. Their keys go to shared memory, A's first. Each thread finds by binary
 // search where its ITEMS items of the output begin in both, and merges these one after the other. The merged keys go
-// back to shared memory, so that stores are coalesced. Values never enter shared memory: they are copied by the
-// positions from which the keys came. These positions rise in either sequence, so reads are nearly coalesced.
+// back to shared memory, so that stores are coalesced. Values never enter shared memory: for each item of the output,
+// the thread also keeps the position in the tile that the item came from, and values are gathered by these positions.
+// Within A, and within B, positions increase, so the gathers are nearly coalesced.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -37,12 +40,13 @@ const uint TILE = THREADS * ITEMS;
 
 // Words of the keys of a thread.
 const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
-// Never 0: a divisor.
+// Words of a value. 1 without values: code that is never executed divides by it.
 const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
 const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
 
-// Keys of the tile: a row for each word. Neighboring words of several rows are in different banks. Later, positions.
+// Keys of the tile, one row for each word of a key. The padding of rows spreads the words that a subgroup stores at
+// once over the banks. After the keys are stored, row 0 holds source positions.
 const uint ROW_WORDS = TILE + 32 / KEY_WORDS;
 shared uint sh_words[KEY_WORDS * ROW_WORDS];
 
@@ -73,7 +77,8 @@ struct Source {
 Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
     Source source;
     source.a = advance(a, bytes_of(tile.first_a, stride * 4));
-    // The items of B begin at position items_a.
+    // Items of B have positions from items_a on. So the base is moved back by items_a items, and may lie before the
+    // array. Addresses wrap modulo 2^64; every address that is accessed lies in B.
     uvec2 back = bytes_of(tile.items_a, stride * 4);
     source.b = advance(b, bytes_of(tile.first_b, stride * 4));
     uint borrow;
@@ -118,8 +123,8 @@ void merge_items(OutputTile tile, uint diagonal, out uint keys[ITEMS_WORDS], out
     }
 }
 
-// Stores this thread's merged keys in shared memory, decoded.
-void keep_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
+// Writes this thread's merged keys to shared memory, decoded.
+void stage_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (diagonal + k >= tile.items) continue;
         uint key[KEY_WORDS];
@@ -129,8 +134,8 @@ void keep_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
     }
 }
 
-// Stores this thread's positions in shared memory.
-void keep_positions(OutputTile tile, uint diagonal, uint positions[ITEMS]) {
+// Writes this thread's source positions to shared memory.
+void stage_positions(OutputTile tile, uint diagonal, uint positions[ITEMS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (diagonal + k < tile.items) sh_words[diagonal + k] = positions[k];
     }
@@ -147,7 +152,7 @@ void store_keys(OutputTile tile) {
     }
 }
 
-// Returns the value of the item at a position: the index of the item in its sequence, with a bit for B.
+// Returns the value of the item at a position: the index of the item in its sequence, with SOURCE_B for items of B.
 uint index_of(OutputTile tile, uint position) {
     if (position < tile.items_a) return tile.first_a + position;
     return tile.first_b + (position - tile.items_a) | SOURCE_B;
@@ -175,7 +180,7 @@ void copy_values(OutputTile tile) {
     }
 }
 
-// Finds the items of a tile. Barrier included with FUSED.
+// Finds the items of a tile. With FUSED, the whole workgroup must call it: it contains barriers.
 OutputTile find_tile(uint p, uint index, Counts counts) {
     uint count = counts.a + counts.b;
     OutputTile tile;
@@ -221,13 +226,13 @@ void main() {
 
     // 4. Store the keys, then copy the values.
     if (!DROPS_KEYS) {
-        keep_keys(tile, diagonal, keys);
+        stage_keys(tile, diagonal, keys);
         barrier();
         store_keys(tile);
     }
     if (VALUE_WORDS == 0) return;
     barrier();
-    keep_positions(tile, diagonal, positions);
+    stage_positions(tile, diagonal, positions);
     barrier();
     copy_values(tile);
 }

@@ -18,7 +18,7 @@ pub struct MergeInfo {
     pub count_b: Count,
     /// `count_a.max` keys, or {key, value} items if interleaved. Only read.
     pub keys_a: Range,
-    /// `count_a.max` values. Indices are not read. Ignored without values.
+    /// `count_a.max` values. Ignored without values, with interleaved items and with [`crate::ValueType::Index`].
     pub values_a: Range,
     /// As `keys_a`, for B. May overlap the arrays of A.
     pub keys_b: Range,
@@ -27,7 +27,7 @@ pub struct MergeInfo {
     /// The merged keys or items: room for `count_a.max + count_b.max`. If a count on the device is smaller, the rest is
     /// not written. Ignored if keys are dropped.
     pub keys_out: Range,
-    /// As `keys_out`, for values.
+    /// The merged values or indices: room for as many. Ignored without values and with interleaved items.
     pub values_out: Range,
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
@@ -129,10 +129,11 @@ impl Merger {
     }
 
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
-    /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device.
+    /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
+    /// must not overlap any other range. If both counts are zero, only the status is written.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
-    ///   on outputs, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
+    ///   on outputs and on the status, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
     ///   and after it (reads of the outputs).

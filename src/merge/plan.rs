@@ -70,7 +70,8 @@ impl<'a> MergeTable<'a> {
             co_ranks: Range::NONE,
         };
         let groups = u64::from(count) * u64::from(table.groups());
-        let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u32::MAX.into());
+        // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
+        let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u64::from(u32::MAX) - MOST_GROUPS_Y);
         if groups > limit {
             let (value, limit) = (most_items.into(), u64::from(most_items) * limit / groups);
             return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "the workgroups of one dispatch" });

@@ -16,6 +16,8 @@ pub(crate) struct Job<'a> {
     pub(crate) keys: [Vec<Bits>; 2],
     pub(crate) counts: [Counted; 2],
     pub(crate) status: bool,
+    /// Whether the sequences are not sorted: the content of the outputs is undefined.
+    pub(crate) unsorted: bool,
 }
 
 /// An item: its sequence (0: A, 1: B) and its index there.
@@ -29,12 +31,17 @@ impl<'a> Job<'a> {
             keys.sort_unstable_by_key(|bits| number(key, order, *bits));
             keys
         });
-        Self { merger, keys, counts: [Counted::Host; 2], status: false }
+        Self { merger, keys, counts: [Counted::Host; 2], status: false, unsorted: false }
     }
 
     pub(crate) fn draw(merger: &'a Merger, keys: Keys, [a, b]: [usize; 2], seed: u64) -> Self {
         let key = merger.info().key;
         Self::new(merger, [keys.draw(key, a, seed), keys.draw(key, b, seed + 1)])
+    }
+
+    /// The same merge of keys that are not sorted.
+    pub(crate) fn unsorted(self, keys: [Vec<Bits>; 2]) -> Self {
+        Self { keys, unsorted: true, ..self }
     }
 
     /// The same merge with its counts in device memory and a status word.
@@ -156,7 +163,8 @@ impl Problem for Job<'_> {
             let is_read = nth == 0 || info.value != ValueType::Index;
             let is_written = nth == 1 || !info.drop_keys;
             all.extend(column.inputs().filter(|_| is_read));
-            all.extend(is_written.then(|| column.output(&order)));
+            let undefined = if self.unsorted { order.len() } else { 0 };
+            all.extend(is_written.then(|| Array { undefined, ..column.output(&order) }));
         }
         let roles = ["count a", "count b"];
         all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));

@@ -212,6 +212,36 @@ pub(crate) fn sequences_that_overlap() {
     assert_silence(&case.context);
 }
 
+/// Sequences that are not sorted: nothing but the outputs is written, by any method, and every merge ends. Keys of these
+/// sequences make the co-ranks of neighboring tiles decrease, and increase by more than a tile.
+pub(crate) fn sequences_that_are_not_sorted() {
+    let methods = [MergeMethod::Path, MergeMethod::Basic, MergeMethod::Tiled, MergeMethod::CircularBuffer];
+    for method in methods {
+        let case = Case::new(SETUPS[1], &MergerInfo::pairs().method(method));
+        // One merge of few items, and one that takes two dispatches.
+        for n in [case.tile()[0], 20 * case.tile()[0]] {
+            let draw = |keys: Keys, seed| keys.draw(KeyType::U32, n, seed);
+            let saw = |period: usize| (0..n).map(|i| (i % period) as Bits).collect::<Vec<_>>();
+            let falling = || (0..n).rev().map(|i| i as Bits).collect::<Vec<_>>();
+            let sequences = [
+                [draw(Keys::Random, 1), draw(Keys::Random, 2)],
+                [falling(), falling()],
+                [falling(), draw(Keys::Sorted, 3)],
+                [saw(n / 3), saw(7)],
+                [saw(5), falling()],
+            ];
+            let jobs: Vec<_> = sequences
+                .into_iter()
+                .map(|keys| case.draw(Keys::Random, [n, n], 4).unsorted(keys).counted([Counted::Device(n as u32); 2]))
+                .collect();
+            for together in [Together::Singles, Together::Batch] {
+                case.merge(&jobs, together, 5);
+            }
+        }
+        assert_silence(&case.context);
+    }
+}
+
 /// Random counts, keys and formats.
 pub(crate) fn random_merges() {
     let cases = if full() {

@@ -137,8 +137,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// @endcode
 ///
 /// - Commands: one dispatch, or two with a barrier between them, and timestamps and labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
-///   outputs, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on outputs
+///   and on the status, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
 ///   outputs). Two calls with the same scratch need a barrier between them as well.
