@@ -269,7 +269,8 @@ static void begin(const Engine *engine)
     CHECK(vkBeginCommandBuffer(engine->commands, &info));
 }
 
-static void dispatch(const Engine *engine, VkPipeline pipeline, const Args *args)
+/* Inline, because not every example has dispatches of its own. */
+static inline void dispatch(const Engine *engine, VkPipeline pipeline, const Args *args)
 {
     vkCmdBindPipeline(engine->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdPushConstants(engine->commands, engine->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof *args, args);

@@ -1,6 +1,6 @@
 //! Merges through the loaded library, against std's stable sort: counts, formats, batches.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use ffi_tests::merge::{merge_info, merger_info};
 use ffi_tests::sort::sort_info;
@@ -323,6 +323,32 @@ fn every_format() -> Result<()> {
                 ensure!(items == expected, "{name}: {what} of {count_a} and {count_b}");
                 ensure!(guard.iter().all(|word| *word == UNTOUCHED), "{name}: written past the {what}");
             }
+        }
+        destroy(&engine, merger);
+    }
+    engine.finish()
+}
+
+/// Every method writes the same bytes. Only the merge path has a second dispatch.
+#[test]
+fn methods() -> Result<()> {
+    let engine = engine()?;
+    for (method, queries) in [
+        (TrmMergeMethod::Path, 3),
+        (TrmMergeMethod::Basic, 2),
+        (TrmMergeMethod::Tiled, 2),
+        (TrmMergeMethod::CircularBuffer, 2),
+    ] {
+        let merger = engine.merger_of(&TrmMergerCreateInfo { method: method as i32, ..of(TrmValueType::U32) })?;
+        for on_device in [[None, None], [Some(8765), Some(20_000)]] {
+            let problem = Problem::new(&engine, [9000, 12_000], on_device)?;
+            let work = engine.merge_scratch(merger, problem.most())?;
+            run(&engine, merger, &TrmMergeInfo { scratch: scratch(&work), ..problem.info() })?;
+            problem.check(&engine, true).with_context(|| format!("{method:?}"))?;
+            let mut count = 0;
+            // SAFETY: the merger is alive.
+            let result = unsafe { (engine.api.merge.trmGetMergerTimestampCount)(merger, problem.most(), &mut count) };
+            ensure!((result, count) == (0, queries), "{count} queries of {method:?}");
         }
         destroy(&engine, merger);
     }
