@@ -439,8 +439,8 @@ enum TrmMergeMethod
     TRM_MERGE_METHOD_PATH = 0,
     /// Each thread finds its own co-rank and merges its items in device memory. One dispatch, without scratch.
     TRM_MERGE_METHOD_BASIC = 1,
-    /// Each workgroup merges a section of the output, one tile after the other. For each tile it loads as many items of
-    /// either sequence as the tile may take, twice as many as it takes. One dispatch, without scratch.
+    /// Each workgroup merges a section of the output, one tile after the other. For each tile it loads as many keys of
+    /// either sequence as the tile may take, twice as many as it takes, to compare them. One dispatch, without scratch.
     TRM_MERGE_METHOD_TILED = 2,
     /// As TRM_MERGE_METHOD_TILED, with the items that a tile leaves kept in shared memory, in circular buffers.
     TRM_MERGE_METHOD_CIRCULAR_BUFFER = 3,
@@ -1114,8 +1114,8 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// @endcode
 ///
 /// - Commands: one dispatch, or two with a barrier between them, and timestamps and labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
-///   outputs, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on outputs
+///   and on the status, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
 ///   outputs). Two calls with the same scratch need a barrier between them as well.

@@ -212,8 +212,8 @@ pub(crate) fn sequences_that_overlap() {
     assert_silence(&case.context);
 }
 
-/// Sequences that are not sorted: nothing but the outputs is written, by any method, and every merge ends. Keys of these
-/// sequences make the co-ranks of neighboring tiles decrease, and increase by more than a tile.
+/// Sequences that are not sorted: nothing but the outputs is written, by any method, and every merge ends. Keys of
+/// these sequences make the co-ranks of neighboring tiles decrease, and increase by more than a tile.
 pub(crate) fn sequences_that_are_not_sorted() {
     let methods = [MergeMethod::Path, MergeMethod::Basic, MergeMethod::Tiled, MergeMethod::CircularBuffer];
     for method in methods {
