@@ -19,8 +19,8 @@ functions! {
 }
 
 impl Engine {
-    /// The same engine with a profile in which merges of more than 2000 items take two dispatches and scratch. Few items
-    /// then test both paths.
+    /// The same engine with a profile in which merges of more than 2000 items take two dispatches and scratch. Few
+    /// items then test both paths.
     ///
     /// # Errors
     /// The library's.
