@@ -66,7 +66,7 @@ std::uint32_t run(const Engine &engine) {
     delta.write(deltaItems);
     Buffer deltaCount = create_buffer(&engine, 4);
     deltaCount.mapped[0] = DELTA;
-    // Merges of few items need no scratch, but Vulkan has no empty buffers.
+    // Small merges need no scratch, but Vulkan has no empty buffers.
     Buffer scratch = create_buffer(&engine, std::max<VkDeviceSize>(merger.scratchSize(BASE + MAX_DELTA), 4));
 
     // Every frame.

@@ -175,7 +175,7 @@ int main(void)
     CHECK(trmGetMergerScratch(indices, COUNT, &sizes[2]));
     Buffer scratch[3];
     for (int i = 0; i < 3; i++) {
-        /* Merges of few items need none, but Vulkan has no empty buffers. */
+        /* Small merges need no scratch, but Vulkan has no empty buffers. */
         scratch[i] = create_buffer(&engine, sizes[i] == 0 ? 4 : sizes[i]);
         merge[i].scratch.buffer = scratch[i].handle;
         merge[i].scratch.size = scratch[i].size;

@@ -91,7 +91,7 @@ void run(const Engine &engine) {
     merge.countB.max = COUNT_B;
     merge.keysA = keys_a.range();
     merge.keysB = keys_b.range();
-    // Merges of few items need no scratch, but Vulkan has no empty buffers.
+    // Small merges need no scratch, but Vulkan has no empty buffers.
     const auto words_of = [](VkDeviceSize bytes) { return std::max<VkDeviceSize>(bytes / 4, 1); };
     const Memory index_scratch(engine, words_of(indices.scratchSize(COUNT_A + COUNT_B)));
     auto index_merge = merge;

@@ -1,4 +1,4 @@
-// Merge of two sequences, to compare with merge path: each thread merges ITEMS items of the output by itself. The
+// Merge of two sequences, to compare with merge path: each thread merges ITEMS items of the output on its own. The
 // "basic kernel" of Kirk and Hwu, "Programming Massively Parallel Processors", chapter "Merge".
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory.

@@ -3,7 +3,7 @@
 const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
 const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
 
-// Returns item `index` of an array whose items are `stride` words apart.
+// Returns the words of item `index` of an array. `stride`: the distance of neighboring items in words.
 Words item_of(uvec2 array, uint index, uint stride) { return Words(advance(array, bytes_of(index, stride * 4))); }
 
 // Copies item `source` of A, or of B, to item `target` of the output.

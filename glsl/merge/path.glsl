@@ -21,8 +21,8 @@ uint co_rank(uint diagonal, uint a, uint a_count, uint b, uint b_count) {
     return low;
 }
 
-// Advances the run whose item was taken and loads its next item. A single load, whichever the run is: lanes do not wait
-// for one another. `last`: the last position.
+// Advances the run that an item was taken from, and loads the next item of that run. Both runs share a single load, so
+// lanes do not wait for one another. `last`: the last position.
 void take_item(
     bool takes_b, inout uint a_next, inout uint b_next, uint last, inout uint item_a[MERGED_WORDS],
     inout uint item_b[MERGED_WORDS]

@@ -101,7 +101,7 @@ Queue queue_of(uint first, uint end) {
     return queue;
 }
 
-// Merges ITEMS items of a tile of `items` items, whose first is item `first` of the output.
+// Merges ITEMS items of a tile. `first`: index of the tile's first item in the output. `items`: items of the tile.
 void merge_items(uint p, Queue a, Queue b, uint first, uint items) {
     uint diagonal = min(thread_id() * ITEMS, items);
     uint a_next = co_rank(diagonal, 0, a.held, TILE, b.held);

@@ -96,7 +96,7 @@ macro_rules! folder_kernels {
                 MergeFused = "merge_fused",
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
-                /// Merges two sequences, for comparison: each thread by itself, in device memory.
+                /// Merges two sequences, for comparison: each thread merges its items in device memory.
                 MergeBasic = "merge_basic",
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];

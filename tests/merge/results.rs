@@ -218,7 +218,7 @@ pub(crate) fn sequences_that_are_not_sorted() {
     let methods = [MergeMethod::Path, MergeMethod::Basic, MergeMethod::Tiled, MergeMethod::CircularBuffer];
     for method in methods {
         let case = Case::new(SETUPS[1], &MergerInfo::pairs().method(method));
-        // One merge of few items, and one that takes two dispatches.
+        // A merge in one dispatch, and one in two.
         for n in [case.tile()[0], 20 * case.tile()[0]] {
             let draw = |keys: Keys, seed| keys.draw(KeyType::U32, n, seed);
             let saw = |period: usize| (0..n).map(|i| (i % period) as Bits).collect::<Vec<_>>();

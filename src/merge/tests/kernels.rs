@@ -19,7 +19,7 @@ use crate::tests::twins::noise;
 use crate::tuning::Profile;
 use crate::{Range, Scratch, ValueType};
 
-/// Tiles of few items in at most 7 workgroups in x, so that few items need two passes.
+/// Tiny tiles in at most 7 workgroups in x: a thousand items need two passes.
 fn context() -> Context {
     let native = Context::new().unwrap();
     let threads = native.device().facts().max_lanes.max(64);
