@@ -1,8 +1,5 @@
 // Moves single items of a merge from device memory to device memory, without regard to coalescing.
 
-const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
-const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
-
 // Returns the words of item `index` of an array. `stride`: the distance of neighboring items in words.
 Words item_of(uvec2 array, uint index, uint stride) { return Words(advance(array, bytes_of(index, stride * 4))); }
 

@@ -40,10 +40,9 @@ struct Queue {
     uint first;  // index of the first one in the sequence
     uint end;    // index of the end of the section in the sequence
     uint held;   // number of items in shared memory
-    uint start;  // slot of the first one in its half of shared memory
 };
 
-// Slots of the first items: those of the queues, for slot_of.
+// The slot of each queue's first item, in its half of shared memory.
 uint start_a = 0;
 uint start_b = 0;
 
@@ -86,10 +85,6 @@ void fill(inout Queue queue, uvec2 keys, uint first_position) {
 void consume(inout Queue queue, uint items) {
     queue.first += items;
     queue.held -= items;
-#ifdef CIRCULAR
-    queue.start += items;
-    if (queue.start >= TILE) queue.start -= TILE;
-#endif
 }
 
 Queue queue_of(uint first, uint end) {
@@ -97,7 +92,6 @@ Queue queue_of(uint first, uint end) {
     queue.first = first;
     queue.end = end;
     queue.held = 0;
-    queue.start = 0;
     return queue;
 }
 
@@ -153,8 +147,10 @@ void main() {
         barrier();
         consume(a, taken_a);
         consume(b, items - taken_a);
-        start_a = a.start;
-        start_b = b.start;
+#ifdef CIRCULAR
+        start_a = (start_a + taken_a) % TILE;
+        start_b = (start_b + items - taken_a) % TILE;
+#endif
         first += items;
     }
 }

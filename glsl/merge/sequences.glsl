@@ -17,6 +17,8 @@ layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 0;
 layout(constant_id = SPEC_LAYOUT) const uint LAYOUT = 0;
 
 const bool INTERLEAVED = (LAYOUT & LAYOUT_INTERLEAVED) != 0;
+const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
+const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
 // Distances of neighboring keys, and of neighboring values, in words.
 const uint KEY_STRIDE = INTERLEAVED ? KEY_WORDS + VALUE_WORDS : KEY_WORDS;
 const uint VALUE_STRIDE = INTERLEAVED ? KEY_STRIDE : VALUE_WORDS;

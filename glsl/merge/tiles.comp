@@ -42,8 +42,6 @@ const uint TILE = THREADS * ITEMS;
 const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
 // Words of a value. 1 without values: code that is never executed divides by it.
 const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
-const bool VALUES_ARE_INDICES = (LAYOUT & LAYOUT_INDICES) != 0;
-const bool DROPS_KEYS = (LAYOUT & LAYOUT_DROP_KEYS) != 0;
 
 // Keys of the tile, one row for each word of a key. The padding of rows spreads the words that a subgroup stores at
 // once over the banks. After the keys are stored, row 0 holds source positions.

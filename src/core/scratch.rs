@@ -1,5 +1,6 @@
 //! Layout arithmetic: where the parts of a scratch range begin. Sizes are 64-bit and checked.
 
+use super::memory::Range;
 use crate::{Error, Result};
 
 /// Parts begin at multiples of this, so that parts share no cache line and accesses to rows coalesce.
@@ -29,6 +30,11 @@ impl Layout {
         Ok(start)
     }
 
+    /// A new part of `bytes` bytes, in scratch that begins at the address `scratch`. No part without bytes.
+    pub(crate) fn range(&mut self, scratch: u64, bytes: u64) -> Result<Range> {
+        Ok(if bytes == 0 { Range::NONE } else { Range::new(scratch.wrapping_add(self.part(bytes)?), bytes) })
+    }
+
     /// Bytes of all parts so far.
     pub(crate) fn size(self) -> u64 {
         self.size
@@ -39,6 +45,17 @@ impl Layout {
     pub(crate) fn reuse_behind(&mut self, end: u64) {
         self.end = end;
     }
+}
+
+/// The offset of a part of the scratch at the address `scratch`, as kernels name it: in units of [`PART_ALIGNMENT`]. 0
+/// without bytes.
+pub(crate) fn part_number(scratch: u64, range: Range) -> u32 {
+    if range.size == 0 {
+        return 0;
+    }
+    let part = u32::try_from(range.address.wrapping_sub(scratch) / PART_ALIGNMENT);
+    debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
+    part.unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

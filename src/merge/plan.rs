@@ -6,16 +6,14 @@ use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
-use crate::core::scratch::{Layout, PART_ALIGNMENT};
+use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
-use crate::radix::MOST_GROUPS_Y;
+use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
 use crate::shared::{Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergePathPush, MergeProblem, SECTION_TILES};
 use crate::tuning::Shape;
 use crate::{Error, Result};
 
 const WORD: u64 = 4;
-/// The rows of the problems.
-const PROBLEMS: Rows = Rows(0);
 
 /// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and
 /// the tiles of a medium merge keep more of the device busy.
@@ -77,11 +75,8 @@ impl<'a> MergeTable<'a> {
             return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "the workgroups of one dispatch" });
         }
         let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
-        let mut part = |bytes| {
-            let range = |offset| Range::new(scratch.wrapping_add(offset), bytes);
-            if bytes == 0 { Ok(Range::NONE) } else { layout.part(bytes).map(range) }
-        };
-        (table.rows, table.co_ranks) = (part(rows)?, part(co_ranks)?);
+        table.rows = layout.range(scratch, rows)?;
+        table.co_ranks = layout.range(scratch, co_ranks)?;
         Ok(table)
     }
 
@@ -92,17 +87,6 @@ impl<'a> MergeTable<'a> {
             Algorithm::Fused | Algorithm::Tiles | Algorithm::Basic => 1,
         };
         self.most_items.div_ceil(self.tile.tile() * tiles).max(1)
-    }
-
-    fn offset_of(&self, range: Range) -> u64 {
-        range.address.wrapping_sub(self.scratch)
-    }
-
-    /// The offset of a part of scratch, in units of 256 bytes.
-    fn part_of(&self, range: Range) -> u32 {
-        let part = if range.size == 0 { Ok(0) } else { u32::try_from(self.offset_of(range) / PART_ALIGNMENT) };
-        debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
-        part.unwrap_or(u32::MAX)
     }
 
     /// The row of a problem. `co_ranks`: bytes of the co-ranks of preceding problems.
@@ -129,7 +113,7 @@ impl<'a> MergeTable<'a> {
             status: info.status.into(),
             max_count: items_of(info),
             max_a: info.count_a.max,
-            co_ranks: self.part_of(own),
+            co_ranks: part_number(self.scratch, own),
         }
     }
 
@@ -173,7 +157,7 @@ impl<'a> MergeTable<'a> {
         let mut push = MergePathPush {
             problem: MergeProblem::default(),
             scratch: self.scratch.into(),
-            problems: self.part_of(self.rows),
+            problems: part_number(self.scratch, self.rows),
             problem_count: self.count,
             groups,
         };
@@ -226,7 +210,7 @@ impl PlanSource for MergeTable<'_> {
         let rows = set(&[("problems", self.rows)]);
         let co_ranks = set(&[("co_ranks", self.co_ranks)]);
         if let Some(resource) = rows.iter().next() {
-            plan.add_upload(self, PROBLEMS, self.offset_of(self.rows), resource);
+            plan.add_upload(self, PROBLEMS, self.rows.address.wrapping_sub(self.scratch), resource);
         }
         let searched = keys.union(counts).union(rows);
         let merged = searched.union(values).union(co_ranks);

@@ -5,7 +5,7 @@ use super::format::Format;
 use super::items::{ItemRole, Items, Placement};
 use super::outline::Outline;
 use crate::core::memory::{BoundingRanges, Range};
-use crate::core::scratch::{Layout as ScratchLayout, PART_ALIGNMENT};
+use crate::core::scratch::{Layout as ScratchLayout, PART_ALIGNMENT, part_number};
 use crate::merge::Merging;
 use crate::shared::{
     ARGUMENTS, Address, FLAG_ODD, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_KEYS_IN_SCRATCH,
@@ -294,7 +294,7 @@ impl<'a> Problems<'a> {
 
     /// Allocates a part of scratch.
     fn part(&self, layout: &mut ScratchLayout, bytes: u64) -> Result<Range> {
-        Ok(if bytes == 0 { Range::NONE } else { Range::new(self.scratch.wrapping_add(layout.part(bytes)?), bytes) })
+        layout.range(self.scratch, bytes)
     }
 
     /// Allocates a table with a row of type `R` for each problem. One row alone is in the push constants, and segments
@@ -314,12 +314,7 @@ impl<'a> Problems<'a> {
 
     /// The offset of a part of scratch, in units of 256 bytes.
     pub(crate) fn part_of(&self, range: Range) -> u32 {
-        if range.size == 0 {
-            return 0;
-        }
-        let part = u32::try_from(self.offset_of(range) / PART);
-        debug_assert!(part.is_ok(), "layouts are no larger than MAX_SCRATCH");
-        part.unwrap_or(u32::MAX)
+        part_number(self.scratch, range)
     }
 
     /// The offset of a part of scratch in bytes.
