@@ -11,10 +11,11 @@
 // Progress: never waits.
 //
 // A tile takes consecutive items of A and of B. Their keys go to shared memory, A's first. Each thread finds by binary
-// search where its ITEMS items of the output begin in both, and merges these one after the other. The merged keys go
-// back to shared memory, so that stores are coalesced. Values never enter shared memory: for each item of the output,
-// the thread also keeps the position in the tile that the item came from, and values are gathered by these positions.
-// Within A, and within B, positions increase, so the gathers are nearly coalesced.
+// search where its ITEMS items of the output begin in both, and merges these one after the other.
+//
+// Keys without values: the merged keys go back to shared memory, so that stores are coalesced. With values, the position
+// in the tile that each item comes from goes to shared memory instead. Then keys and values are copied by these
+// positions. Within A, and within B, positions increase, so the copies are nearly coalesced.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -43,10 +44,22 @@ const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
 // Words of a value. 1 without values: code that is never executed divides by it.
 const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 
+// Values of one word are loaded together with the keys. Longer ones are loaded from device memory after the merge, when
+// it is known which thread stores them. So are those of a fused merge: it is small enough for a device's caches, and
+// with less shared memory, more of its workgroups run at once.
+#ifdef FUSED
+const bool STAGES_VALUES = false;
+#else
+const bool STAGES_VALUES = VALUE_WORDS == 1 && !VALUES_ARE_INDICES;
+#endif
+
 // Keys of the tile, one row for each word of a key. The padding of rows spreads the words that a subgroup stores at
-// once over the banks. After the keys are stored, row 0 holds source positions.
+// once over the banks.
 const uint ROW_WORDS = TILE + 32 / KEY_WORDS;
 shared uint sh_words[KEY_WORDS * ROW_WORDS];
+shared uint sh_values[STAGES_VALUES ? TILE : 1];
+// With values: for each item of the output, the position that it comes from.
+shared uint sh_positions[VALUE_WORDS == 0 ? 1 : TILE];
 
 // Loads the key at a position of the tile, encoded.
 void load_item(uint position, out uint key[KEY_WORDS]) {
@@ -87,25 +100,41 @@ Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
 
 uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(array, bytes_of(tile.first, stride * 4)); }
 
-// Loads the keys of a tile into shared memory, with coalesced accesses. All loads precede the stores.
-void load_keys(OutputTile tile) {
-    Source source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
-    uint words[ITEMS_WORDS];
+// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. All loads precede the
+// stores.
+void load_items(OutputTile tile) {
+    uint last = tile.items - 1;
+    Source keys_source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
+    uint keys[ITEMS_WORDS];
     [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
         uint word = k * THREADS + thread_id();
-        uint position = min(word / KEY_WORDS, tile.items - 1);
-        words[k] = Words(position < tile.items_a ? source.a : source.b).v[position * KEY_STRIDE + word % KEY_WORDS];
+        uint position = min(word / KEY_WORDS, last);
+        Words from = Words(position < tile.items_a ? keys_source.a : keys_source.b);
+        keys[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
+    }
+    uint values[ITEMS];
+    if (STAGES_VALUES) {
+        Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint position = min(k * THREADS + thread_id(), last);
+            values[k] = Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE];
+        }
     }
     [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
         uint word = k * THREADS + thread_id();
         uint position = word / KEY_WORDS;
-        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = words[k];
+        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = keys[k];
+    }
+    if (!STAGES_VALUES) return;
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint position = k * THREADS + thread_id();
+        if (position < tile.items) sh_values[position] = values[k];
     }
 }
 
-// Merges ITEMS items of the output: `keys`, encoded, and the positions that they come from. Past the last item, both
-// are undefined.
-void merge_items(OutputTile tile, uint diagonal, out uint keys[ITEMS_WORDS], out uint positions[ITEMS]) {
+// Merges ITEMS items of the output, from `diagonal` on. With values, it writes the positions that they come from to
+// shared memory. Otherwise it returns their keys, encoded; past the last item, these are undefined.
+void merge_items(OutputTile tile, uint diagonal, out uint keys[ITEMS_WORDS]) {
     uint last = tile.items - 1;
     uint a_next = co_rank(diagonal, 0, tile.items_a, tile.items_a, tile.items - tile.items_a);
     uint b_next = tile.items_a + diagonal - a_next;
@@ -115,13 +144,16 @@ void merge_items(OutputTile tile, uint diagonal, out uint keys[ITEMS_WORDS], out
     load_item(min(b_next, last), key_b);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         bool takes_b = b_next < tile.items && (a_next >= tile.items_a || comes_after(key_a, key_b));
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = takes_b ? key_b[w] : key_a[w];
-        positions[k] = takes_b ? b_next : a_next;
+        if (VALUE_WORDS == 0) {
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = takes_b ? key_b[w] : key_a[w];
+        } else if (diagonal + k < tile.items) {
+            sh_positions[diagonal + k] = takes_b ? b_next : a_next;
+        }
         take_item(takes_b, a_next, b_next, last, key_a, key_b);
     }
 }
 
-// Writes this thread's merged keys to shared memory, decoded.
+// Replaces the keys in shared memory by this thread's merged keys, decoded.
 void stage_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (diagonal + k >= tile.items) continue;
@@ -132,21 +164,15 @@ void stage_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
     }
 }
 
-// Writes this thread's source positions to shared memory.
-void stage_positions(OutputTile tile, uint diagonal, uint positions[ITEMS]) {
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (diagonal + k < tile.items) sh_words[diagonal + k] = positions[k];
-    }
-}
-
 // Copies the merged keys to the output, with coalesced accesses.
 void store_keys(OutputTile tile) {
     Words target = Words(target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE));
     [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
         uint word = k * THREADS + thread_id();
-        uint position = word / KEY_WORDS;
-        if (position >= tile.items) continue;
-        target.v[position * KEY_STRIDE + word % KEY_WORDS] = sh_words[word % KEY_WORDS * ROW_WORDS + position];
+        uint item = word / KEY_WORDS;
+        if (item >= tile.items) continue;
+        uint position = VALUE_WORDS == 0 ? item : sh_positions[item];
+        target.v[item * KEY_STRIDE + word % KEY_WORDS] = sh_words[word % KEY_WORDS * ROW_WORDS + position];
     }
 }
 
@@ -156,19 +182,23 @@ uint index_of(OutputTile tile, uint position) {
     return tile.first_b + (position - tile.items_a) | SOURCE_B;
 }
 
-// Copies the values to the output, by the positions in shared memory.
-void copy_values(OutputTile tile) {
+// Returns word `w` of the value of the item at a position. `source`: where values are in device memory.
+uint value_word(OutputTile tile, Source source, uint position, uint w) {
+    if (VALUES_ARE_INDICES) return index_of(tile, position);
+    if (STAGES_VALUES) return sh_values[position];
+    return Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE + w];
+}
+
+// Copies the values to the output. Loads from device memory precede the stores of a round.
+void store_values(OutputTile tile) {
     Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
     Words target = Words(target_of(tile, problem_values_out(tile.problem), VALUE_STRIDE));
     [[dont_unroll]] for (uint round = 0; round < MOVED_WORDS; ++round) {
         uint words[ITEMS];
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             uint word = (round * ITEMS + k) * THREADS + thread_id();
-            uint position = sh_words[min(word / MOVED_WORDS, tile.items - 1)];
-            Words from = Words(position < tile.items_a ? source.a : source.b);
-            words[k] = VALUES_ARE_INDICES
-                ? index_of(tile, position)
-                : from.v[position * VALUE_STRIDE + word % MOVED_WORDS];
+            uint position = sh_positions[min(word / MOVED_WORDS, tile.items - 1)];
+            words[k] = value_word(tile, source, position, word % MOVED_WORDS);
         }
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             uint word = (round * ITEMS + k) * THREADS + thread_id();
@@ -211,26 +241,21 @@ void main() {
     if (index >= tiles_of(counts.a + counts.b, TILE)) return;
     OutputTile tile = find_tile(p, index, counts);
 
-    // 2. Load their keys into shared memory.
-    load_keys(tile);
+    // 2. Load their keys, and values of one word.
+    load_items(tile);
     barrier();
 
     // 3. Merge the items of each thread.
     uint keys[ITEMS_WORDS];
-    uint positions[ITEMS];
     uint diagonal = min(thread_id() * ITEMS, tile.items);
-    merge_items(tile, diagonal, keys, positions);
+    merge_items(tile, diagonal, keys);
     barrier();
-
-    // 4. Store the keys, then copy the values.
-    if (!DROPS_KEYS) {
+    if (VALUE_WORDS == 0) {
         stage_keys(tile, diagonal, keys);
         barrier();
-        store_keys(tile);
     }
-    if (VALUE_WORDS == 0) return;
-    barrier();
-    stage_positions(tile, diagonal, positions);
-    barrier();
-    copy_values(tile);
+
+    // 4. Copy them to the output.
+    if (!DROPS_KEYS) store_keys(tile);
+    if (VALUE_WORDS != 0) store_values(tile);
 }

@@ -11,7 +11,7 @@ use crate::core::primitive::{Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
-use crate::tuning::{Profile, Shape};
+use crate::tuning::{ItemKind, Profile, Shape};
 use crate::{Count, Device, Error, Range, Result};
 
 roles! {
@@ -60,8 +60,12 @@ pub(crate) struct Group {
 }
 
 impl<'a> Config<'a> {
+    pub(crate) fn kind(&self) -> ItemKind {
+        ItemKind::of(self.format.key_words, self.format.value_words)
+    }
+
     pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {
-        let shapes = self.profile.merge.shapes(self.format.value_words);
+        let shapes = &self.profile.merge[self.kind()];
         let algorithm = match self.format.method {
             MergeMethod::Path if max_count <= shapes.fused_up_to => Algorithm::Fused,
             MergeMethod::Path => Algorithm::Tiles,
@@ -79,7 +83,7 @@ impl<'a> Config<'a> {
 
     /// The items that a workgroup merges at a time.
     pub(crate) fn tile(&self, group: &Group) -> Shape {
-        let shapes = self.profile.merge.shapes(self.format.value_words);
+        let shapes = &self.profile.merge[self.kind()];
         let words = self.format.key_words;
         match group.algorithm {
             Algorithm::Fused => shapes.fused.of_words(words),
@@ -90,7 +94,7 @@ impl<'a> Config<'a> {
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> + use<'a> {
-        let shapes = self.profile.merge.shapes(self.format.value_words);
+        let shapes = &self.profile.merge[self.kind()];
         let (format, up_to) = (self.format, shapes.fused_up_to);
         let grouped = [shapes.fused, shapes.tile].into_iter().filter(move |_| !alone);
         let ends = grouped.flat_map(move |shape| {

@@ -3,13 +3,14 @@
 use crate::Result;
 use crate::core::settings::settings;
 use crate::shared::MAX_KEY_WORDS;
-use crate::tuning::{Basis, Limits, Shape, SizedMerge, refuse};
+use crate::tuning::{Basis, ItemKind, Limits, Shape, SizedMerge, by_item_kind, refuse};
 
 /// Most items of a merge sort: the product with the number of merged runs must fit a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
 
 settings! {
-    /// The shapes of merges of two sequences, for keys of one word. Longer keys have fewer items a thread.
+    /// The shapes of merges of two sequences. Items are those of keys of one word. Longer keys have fewer, about the same
+    /// number of words.
     pub struct Shapes {
         /// The tile of the output that one workgroup merges.
         pub tile: Shape = PORTABLE,
@@ -25,51 +26,64 @@ settings! {
     pub struct Settings {
         /// Number of runs that merge sorts merge into one: a power of two.
         pub fan: u32,
-        /// Shapes for keys without values.
+        /// Shapes for keys of one word without values.
         pub keys: Shapes,
-        /// Shapes for keys with values.
+        /// Shapes for keys of one word with values.
         pub pairs: Shapes,
+        /// Shapes for keys of several words.
+        pub long: Shapes,
     }
 }
+
+by_item_kind!(Settings, Shapes);
 
 /// Every device can run it.
 const PORTABLE: Shape = Shape { threads: 128, items: 7 };
 
 pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[("merge_fan", "merge.fan")];
 
+impl Shapes {
+    /// The shapes of a tile and of a fused tile, each as threads and items a thread.
+    const fn new(tile: (u32, u32), fused: (u32, u32), fused_up_to: u32) -> Self {
+        let (tile, fused) = (Shape::new(tile.0, tile.1), Shape::new(fused.0, fused.1));
+        Self { tile, fused, fused_up_to }
+    }
+}
+
 impl Settings {
     pub(crate) fn of(basis: &Basis<'_>) -> Self {
         let Basis { facts, shape: Shape { threads, .. }, measured, .. } = *basis;
-        // With 15 items a thread, 256 threads take 15.1 KiB of shared memory.
-        let portable = Shape { threads, items: if facts.is_cpu { 7 } else { 15 } };
-        let shapes = match measured {
-            // The shapes of an experiment on an H200 with other kernels of this structure.
-            Some(_) => Shapes {
-                tile: Shape::new(256, 15),
-                fused: Shape::new(128, 15),
-                fused_up_to: 1 << 21,
-            },
-            None => Shapes { tile: portable, fused: portable, fused_up_to: 1 << 16 },
-        };
-        Self { fan: 16, keys: shapes.clone(), pairs: shapes }
-    }
-
-    /// The shapes for items with so many words of values.
-    #[cfg_attr(not(feature = "merge"), allow(dead_code, reason = "profiles are the same in every build"))]
-    pub(crate) fn shapes(&self, value_words: u32) -> &Shapes {
-        if value_words == 0 { &self.keys } else { &self.pairs }
+        let [keys, pairs, long] = ItemKind::ALL.map(|kind| {
+            if measured.is_some() {
+                return match kind {
+                    ItemKind::Keys => Shapes::new((128, 23), (128, 15), 1 << 22),
+                    ItemKind::Pairs => Shapes::new((256, 11), (128, 9), 1 << 21),
+                    ItemKind::Long => Shapes::new((256, 15), (128, 15), 1 << 21),
+                };
+            }
+            // With 256 threads, at most 15.6 KiB of shared memory.
+            let items = match kind {
+                ItemKind::Keys if !facts.is_cpu => 15,
+                ItemKind::Keys | ItemKind::Long => 7,
+                ItemKind::Pairs => 5,
+            };
+            Shapes::new((threads, items), (threads, items), 1 << 16)
+        });
+        Self { fan: 16, keys, pairs, long }
     }
 
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
-        for Shapes { tile, fused, .. } in [&self.keys, &self.pairs] {
-            for shape in [tile, fused] {
+        for kind in ItemKind::ALL {
+            let Shapes { tile, fused, .. } = &self[kind];
+            for (shape, stages_values) in [(tile, true), (fused, false)] {
                 limits.check_group(*shape)?;
-                // More words of a key have fewer items, so they take no more memory than rounding adds.
-                let bytes = (1..=MAX_KEY_WORDS).flat_map(|words| {
-                    [tile_bytes(shape.of_words(words), words), section_bytes(shape.of_words(2 * words), words)]
+                let key_words = if kind == ItemKind::Long { 2..=MAX_KEY_WORDS } else { 1..=1 };
+                let bytes = key_words.flat_map(|words| {
+                    let value_words = if kind == ItemKind::Keys { 0 } else { 1 + u32::from(stages_values) };
+                    let (of_one, of_either) = (shape.of_words(words), shape.of_words(2 * words));
+                    [tile_bytes(of_one, words, value_words), section_bytes(of_either, words)]
                 });
-                let bytes = bytes.max();
-                limits.check_memory(shape, shape.items != 0, bytes.unwrap_or(0))?;
+                limits.check_memory(shape, shape.items != 0, bytes.max().unwrap_or(0))?;
             }
         }
         Ok(())
@@ -102,9 +116,10 @@ impl Settings {
     }
 }
 
-/// Bytes of shared memory of a workgroup that merges a tile: see glsl/merge/tiles.comp.
-fn tile_bytes(shape: Shape, key_words: u32) -> u32 {
-    4 * (key_words * (shape.tile() + 32 / key_words)) + 16
+/// Bytes of shared memory of a workgroup that merges a tile: see glsl/merge/tiles.comp. `value_words`: words of each
+/// item besides its key, for its position and its value.
+fn tile_bytes(shape: Shape, key_words: u32, value_words: u32) -> u32 {
+    4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 16
 }
 
 /// The same of a workgroup that holds a tile of either sequence: see glsl/merge/sections.comp.

@@ -225,9 +225,9 @@ mod tests {
             };
             format!("{former} ={value}")
         };
-        let is_new = |line: &&str| ["merge.keys.", "merge.pairs."].iter().any(|new| line.starts_with(new));
+        let is_new = |line: &&str| line.starts_with("merge.") && !line.starts_with("merge.fan");
         let text = profile.to_string();
-        assert_eq!(text.lines().filter(is_new).count(), 6);
+        assert_eq!(text.lines().filter(is_new).count(), 9);
         let former: Vec<_> = text.lines().filter(|line| !is_new(line)).map(former_line).collect();
         let former = former.join("\n").replace("/swizzled", "/spread");
         let former = former.replace("verified_by_source_index", "proven_by_places").replace("verified", "proven");
