@@ -453,6 +453,29 @@ typedef int32_t TrmMergeMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// What a merger writes.
+enum TrmMergeOperation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// The merge of A and B. Of equal keys, those of A come first.
+    TRM_MERGE_OPERATION_MERGE = 0,
+    /// For each key of A, the number of keys of B before it, as a uint32_t: the first index where inserting the key
+    /// keeps B sorted. The keys of A may have any order.
+    TRM_MERGE_OPERATION_LOWER_BOUND = 1,
+    /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last such index. The
+    /// keys of A may have any order.
+    TRM_MERGE_OPERATION_UPPER_BOUND = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmMergeOperation TrmMergeOperation;
+#else
+typedef int32_t TrmMergeOperation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
 
 typedef struct TrmMerger_T TrmMerger_T;
@@ -777,14 +800,18 @@ typedef struct TrmMergerCreateInfo {
     /// TRM_VALUE_TYPE_INDEX.
     uint32_t maxCount;
     TrmMergeMethod method;
+    /// What is written. For bounds, valueType, layout and method are 0, and keys are not dropped.
+    TrmMergeOperation operation;
+    /// Reserved, must be 0.
+    uint32_t reserved;
 } TrmMergerCreateInfo;
 
 /// The pipelines for merges with one key type, value type, order and layout. Immutable: any number of threads may use
 /// it at once.
 typedef struct TrmMerger_T *TrmMerger;
 
-/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the content of the
-/// outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge or search. Both sequences are sorted in the merger's order, A not for bounds. If one is
+/// not, the content of the outputs is undefined. Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -805,10 +832,10 @@ typedef struct TrmMergeInfo {
     /// As valuesA, for B.
     struct TrmRange valuesB;
     /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
-    /// written. Ignored if keys are dropped.
+    /// written. Ignored if keys are dropped, and for bounds.
     struct TrmRange keysOut;
     /// The merged values, or indices with TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with
-    /// interleaved items.
+    /// interleaved items. For bounds: countA.max words, the bound of each key of A.
     struct TrmRange valuesOut;
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     struct TrmScratch scratch;
@@ -1096,7 +1123,8 @@ TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize 
 TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32_t *count);
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device.
+/// result has the same bytes on every device. With another TrmMergeOperation, appends a search instead: one dispatch,
+/// without scratch.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}

@@ -3,7 +3,9 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 use trommel::Error;
-use trommel::host::{Buckets, Context, merge, merge_pairs, sort, sort_pairs, split, split_pairs};
+use trommel::host::{
+    Buckets, Context, lower_bound, merge, merge_pairs, sort, sort_pairs, split, split_pairs, upper_bound,
+};
 
 const COUNT: usize = 5000;
 
@@ -50,6 +52,8 @@ fn one_call_sorts_splits_and_merges() {
     assert_eq!(merge(&[1, 3, 5], &[2, 3]), Ok(vec![1, 2, 3, 3, 5]));
     let pairs = merge_pairs((&[1, 3], &[10, 30]), (&[1, 2, 3], &[11, 21, 31]));
     assert_eq!(pairs, Ok((vec![1, 1, 2, 3, 3], vec![10, 11, 21, 30, 31])));
+    assert_eq!(lower_bound(&[9, 3, 0, 4], &[1, 3, 3, 7]), Ok(vec![4, 1, 0, 3]));
+    assert_eq!(upper_bound(&[9, 3, 0, 4], &[1, 3, 3, 7]), Ok(vec![4, 3, 0, 3]));
 }
 
 #[test]
@@ -141,6 +145,13 @@ fn sequences_are_merged_and_values_go_with_their_keys() {
     assert_eq!(context.merge_pairs((&a, &values_a), (&b, &values_b)), Ok((keys, values)));
     assert_eq!(context.merge(&[], &b), Ok(b.clone()));
     assert_eq!(context.merge_pairs((&[], &[]), (&[], &[])), Ok((vec![], vec![])));
+    let bounds = |counts_for: fn(&u32, &u32) -> bool| -> Vec<u32> {
+        a.iter().map(|needle| b.partition_point(|key| counts_for(key, needle)) as u32).collect()
+    };
+    assert_eq!(context.lower_bound(&a, &b), Ok(bounds(|key, needle| key < needle)));
+    assert_eq!(context.upper_bound(&a, &b), Ok(bounds(|key, needle| key <= needle)));
+    assert_eq!(context.upper_bound(&a, &[]), Ok(vec![0; a.len()]));
+    assert_eq!(context.lower_bound(&[], &b), Ok(vec![]));
     let refused = context.merge_pairs((&a, &values_a[1..]), (&b, &values_b)).unwrap_err();
     assert!(matches!(refused, Error::TooSmall { argument: "valuesA.size", .. }));
 }

@@ -46,8 +46,13 @@ impl Case {
     fn tile(&self) -> [usize; 2] {
         let info = self.merger.info();
         let merge = &self.context.device().profile().merge;
-        let shapes = if info.value.size() == 0 { &merge.keys } else { &merge.pairs };
-        let items = (shapes.tile.items / (info.key.size() / 4)).max(1);
+        let key_words = info.key.size() / 4;
+        let shapes = match info.value.size() {
+            _ if key_words > 1 => &merge.long,
+            0 => &merge.keys,
+            _ => &merge.pairs,
+        };
+        let items = (shapes.tile.items / key_words).max(1);
         [(shapes.tile.threads * items) as usize, shapes.fused_up_to as usize]
     }
 
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         results::sequences_that_overlap,
         results::sequences_that_are_not_sorted,
         results::random_merges,
+        results::bounds,
         recording::batches_of_merges_and_sorts,
         recording::poisoned_scratch_and_twenty_runs,
         recording::strangers_and_secondary_command_buffers,

@@ -106,7 +106,8 @@ TrmSplitInfo = struct(
 )
 TrmMergerCreateInfo = struct(
     "TrmMergerCreateInfo",
-    "sType:u structSize:u pNext:p keyType:u valueType:u valueSize:u flags:u order:u layout:u maxCount:u reserved:u",
+    "sType:u structSize:u pNext:p keyType:u valueType:u valueSize:u flags:u order:u layout:u maxCount:u method:u "
+    "operation:u reserved:u",
 )
 TrmMergeInfo = struct(
     "TrmMergeInfo",

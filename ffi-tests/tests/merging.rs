@@ -355,6 +355,31 @@ fn methods() -> Result<()> {
     engine.finish()
 }
 
+/// The bounds of keys of A in B. Nothing else is written.
+#[test]
+fn bounds() -> Result<()> {
+    let engine = engine()?;
+    type CountsFor = fn(&u32, &u32) -> bool;
+    let operations: [(TrmMergeOperation, CountsFor); 2] = [
+        (TrmMergeOperation::LowerBound, |key, needle| key < needle),
+        (TrmMergeOperation::UpperBound, |key, needle| key <= needle),
+    ];
+    for (operation, counts_for) in operations {
+        let merger = engine.merger_of(&TrmMergerCreateInfo { operation: operation as i32, ..merger_info() })?;
+        let problem = Problem::new(&engine, [900, 1200], [None, Some(1100)])?;
+        run(&engine, merger, &problem.info())?;
+        let [needles, sorted] = &problem.input_keys;
+        let bound = |needle: &u32| u32::try_from(sorted[..1100].partition_point(|key| counts_for(key, needle)));
+        let mut expected: Vec<u32> = needles[..900].iter().map(bound).collect::<Result<_, _>>()?;
+        expected.resize((problem.most() + GUARD) as usize, UNTOUCHED);
+        let [keys, found] = problem.output.each_ref().map(|output| engine.context.download(output, expected.len()));
+        ensure!(found? == expected, "{operation:?}");
+        ensure!(keys?.iter().all(|word: &u32| *word == UNTOUCHED), "{operation:?} writes keys");
+        destroy(&engine, merger);
+    }
+    engine.finish()
+}
+
 #[test]
 fn infos_of_an_earlier_version() -> Result<()> {
     let engine = engine()?;

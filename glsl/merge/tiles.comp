@@ -13,9 +13,9 @@
 // A tile takes consecutive items of A and of B. Their keys go to shared memory, A's first. Each thread finds by binary
 // search where its ITEMS items of the output begin in both, and merges these one after the other.
 //
-// Keys without values: the merged keys go back to shared memory, so that stores are coalesced. With values, the position
-// in the tile that each item comes from goes to shared memory instead. Then keys and values are copied by these
-// positions. Within A, and within B, positions increase, so the copies are nearly coalesced.
+// Keys without values: the merged keys go back to shared memory, so that stores are coalesced. With values, the
+// position in the tile that each item comes from goes to shared memory instead. Then keys and values are copied by
+// these positions. Within A, and within B, positions increase, so the copies are nearly coalesced.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"

@@ -40,6 +40,13 @@ inline TrmMergerCreateInfo mergeIndicesInfo(TrmKeyType keys) {
     return made;
 }
 
+/// Returns the info of a sorted search: valuesOut receives the bound in B of each key of A.
+inline TrmMergerCreateInfo boundsInfo(TrmKeyType keys, TrmMergeOperation operation) {
+    auto made = mergerInfo(keys);
+    made.operation = operation;
+    return made;
+}
+
 /// Returns the info with support for batches.
 inline TrmMergerCreateInfo withBatches(TrmMergerCreateInfo made) {
     made.flags |= TRM_MERGER_CREATE_BATCHES_BIT;
@@ -51,7 +58,7 @@ class Merger {
 public:
     using Info = TrmMergeInfo;
 
-    /// mergerInfo() and mergeIndicesInfo() make infos.
+    /// mergerInfo(), mergeIndicesInfo() and boundsInfo() make infos.
     Merger(const Device &device, const TrmMergerCreateInfo &info) {
         TrmMerger merger = nullptr;
         check(trmCreateMerger(device.get(), &info, &merger));

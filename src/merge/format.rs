@@ -1,6 +1,6 @@
 //! Formats: the parameters of a merger in the form that kernels and plans use.
 
-use super::{MergeMethod, MergerInfo};
+use super::{MergeMethod, MergeOperation, MergerInfo};
 use crate::shared::{
     ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, SOURCE_B,
 };
@@ -15,6 +15,7 @@ pub(crate) struct Format {
     pub(crate) value_words: u32,
     /// `LAYOUT_` bits.
     pub(crate) layout: u32,
+    pub(crate) operation: MergeOperation,
     pub(crate) method: MergeMethod,
     /// Of both sequences together.
     pub(crate) max_count: u32,
@@ -43,6 +44,12 @@ impl Format {
                 "items are a key and a value of 4 to 16 bytes, which both are read and written",
             );
         }
+        let finds_bounds = info.operation != MergeOperation::Merge;
+        let bare = MergerInfo { key: info.key, order: info.order, ..MergerInfo::default() };
+        let MergerInfo { operation, max_count, batches, deferred, .. } = *info;
+        if finds_bounds && *info != (MergerInfo { operation, max_count, batches, deferred, ..bare }) {
+            return malformed("operation", "bounds have no values, no other layout or method, and drop no keys");
+        }
         let most = if is_index { SOURCE_B } else { u32::MAX };
         if info.max_count > most {
             let (value, limit) = (info.max_count.into(), most.into());
@@ -50,15 +57,16 @@ impl Format {
         }
         let layout = [
             (info.layout == Layout::Interleaved, LAYOUT_INTERLEAVED),
-            (is_index, LAYOUT_INDICES),
-            (info.drop_keys, LAYOUT_DROP_KEYS),
+            (is_index || finds_bounds, LAYOUT_INDICES),
+            (info.drop_keys || finds_bounds, LAYOUT_DROP_KEYS),
         ];
         let descending = if info.order == Order::Descending { ENCODING_DESCENDING } else { 0 };
         Ok(Self {
             key_words: key.words,
             encoding: key.encoding | descending,
-            value_words,
+            value_words: if finds_bounds { 1 } else { value_words },
             layout: layout.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit),
+            operation: info.operation,
             method: info.method,
             max_count: if info.max_count == 0 { most } else { info.max_count },
         })
@@ -66,6 +74,11 @@ impl Format {
 
     pub(crate) const fn has(&self, layout: u32) -> bool {
         self.layout & layout != 0
+    }
+
+    /// Items of the output of sequences with so many items.
+    pub(crate) fn output_items<T: std::ops::Add<Output = T>>(&self, a: T, b: T) -> T {
+        if self.operation == MergeOperation::Merge { a + b } else { a }
     }
 
     /// Bytes of a key, or of an item if values lie beside keys.
@@ -103,6 +116,11 @@ mod tests {
             (MergerInfo { layout: Layout::Interleaved, ..indices }, items),
             (MergerInfo { layout: Layout::Interleaved, value: ValueType::Bytes(20), ..keys }, items),
             (MergerInfo { layout: Layout::Interleaved, drop_keys: true, ..MergerInfo::pairs() }, items),
+            (
+                MergerInfo { value: ValueType::U32, ..MergerInfo::lower_bound() },
+                "operation is malformed: bounds have no",
+            ),
+            (MergerInfo::upper_bound().method(MergeMethod::Basic), "operation is malformed: bounds have no"),
             (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
         ] {
             let error = Format::new(&info).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! Merges in one call.
 
 use crate::host::{Context, count_of, shared};
-use crate::{Count, MergeInfo, Merger, MergerInfo, Range, Result};
+use crate::{Count, MergeInfo, MergeOperation, Merger, MergerInfo, Range, Result};
 
 impl Context {
     /// Merges two sorted sequences of keys in host memory: upload, merge, download.
@@ -22,6 +22,22 @@ impl Context {
         self.merge_on_device(&MergerInfo::pairs(), [a.0, b.0], [a.1, b.1])
     }
 
+    /// For each needle, the number of keys before it in a sorted sequence in host memory.
+    ///
+    /// # Errors
+    /// As [`Context::merge`].
+    pub fn lower_bound(&self, needles: &[u32], sorted: &[u32]) -> Result<Vec<u32>> {
+        Ok(self.merge_on_device(&MergerInfo::lower_bound(), [needles, sorted], [&[], &[]])?.1)
+    }
+
+    /// For each needle, the number of keys that do not come after it in a sorted sequence in host memory.
+    ///
+    /// # Errors
+    /// As [`Context::merge`].
+    pub fn upper_bound(&self, needles: &[u32], sorted: &[u32]) -> Result<Vec<u32>> {
+        Ok(self.merge_on_device(&MergerInfo::upper_bound(), [needles, sorted], [&[], &[]])?.1)
+    }
+
     fn merge_on_device(
         &self,
         info: &MergerInfo,
@@ -33,7 +49,11 @@ impl Context {
         let [keys_a, keys_b] = [self.upload(keys[0])?, self.upload(keys[1])?];
         let [values_a, values_b] = [self.upload(values[0])?, self.upload(values[1])?];
         let items = keys[0].len() + keys[1].len();
-        let moved = if values.iter().all(|values| values.is_empty()) { 0 } else { items };
+        let [items, moved] = match info.operation {
+            MergeOperation::LowerBound | MergeOperation::UpperBound => [0, keys[0].len()],
+            MergeOperation::Merge if values.iter().all(|values| values.is_empty()) => [items, 0],
+            MergeOperation::Merge => [items, items],
+        };
         let [keys_out, values_out] = [self.buffer(items as u64 * 4)?, self.buffer(moved as u64 * 4)?];
         let scratch = self.buffer(merger.scratch_size(count_a.saturating_add(count_b))?)?;
         let range = |words: &[u32], range| if words.is_empty() { Range::NONE } else { range };
@@ -70,4 +90,20 @@ pub fn merge(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
 /// As [`Context::new`] and [`Context::merge_pairs`].
 pub fn merge_pairs(a: (&[u32], &[u32]), b: (&[u32], &[u32])) -> Result<(Vec<u32>, Vec<u32>)> {
     shared()?.merge_pairs(a, b)
+}
+
+/// The lower bound of each needle in a sorted sequence in host memory, on a device that the first call opens.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::lower_bound`].
+pub fn lower_bound(needles: &[u32], sorted: &[u32]) -> Result<Vec<u32>> {
+    shared()?.lower_bound(needles, sorted)
+}
+
+/// The upper bound of each needle in a sorted sequence in host memory, on a device that the first call opens.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::upper_bound`].
+pub fn upper_bound(needles: &[u32], sorted: &[u32]) -> Result<Vec<u32>> {
+    shared()?.upper_bound(needles, sorted)
 }

@@ -3,6 +3,20 @@
 use crate::core::handle::Options;
 use crate::{KeyType, Layout, Order, ValueType};
 
+/// What a merger writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MergeOperation {
+    /// The merge of A and B. Of equal keys, those of A come first.
+    #[default]
+    Merge,
+    /// For each key of A, the number of keys of B before it, as a `u32`: the first index where inserting the key keeps
+    /// B sorted. The keys of A may have any order.
+    LowerBound,
+    /// For each key of A, the number of keys of B that do not come after it, as a `u32`: the last
+    /// such index. The keys of A may have any order.
+    UpperBound,
+}
+
 /// The algorithm of a merge. All of them write the same bytes. Those besides [`MergeMethod::Path`] are the kernels of
 /// Kirk and Hwu, "Programming Massively Parallel Processors", chapter "Merge". They exist for comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +33,7 @@ pub enum MergeMethod {
     CircularBuffer,
 }
 
-/// The parameters of [`crate::Merger::new`]. The default: `u32` keys without values, ascending.
+/// The parameters of [`crate::Merger::new`]. The default: merges of `u32` keys without values, ascending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MergerInfo {
     /// The key type: 32 bits or more.
@@ -33,6 +47,8 @@ pub struct MergerInfo {
     pub drop_keys: bool,
     /// The layout of items in all arrays. [`Layout::Strided`] is not available.
     pub layout: Layout,
+    /// What is written. For bounds, values, layout and method keep their defaults, and keys are not dropped.
+    pub operation: MergeOperation,
     /// The algorithm.
     pub method: MergeMethod,
     /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
@@ -53,6 +69,7 @@ impl MergerInfo {
             value: ValueType::None,
             drop_keys: false,
             layout: Layout::Separate,
+            operation: MergeOperation::Merge,
             method: MergeMethod::Path,
             max_count: 0,
             batches: false,
@@ -63,6 +80,16 @@ impl MergerInfo {
     /// `u32` keys with 4-byte values.
     pub const fn pairs() -> Self {
         Self { value: ValueType::U32, ..Self::keys() }
+    }
+
+    /// Lower bounds of `u32` keys.
+    pub const fn lower_bound() -> Self {
+        Self { operation: MergeOperation::LowerBound, ..Self::keys() }
+    }
+
+    /// Upper bounds of `u32` keys.
+    pub const fn upper_bound() -> Self {
+        Self { operation: MergeOperation::UpperBound, ..Self::keys() }
     }
 
     /// The same merger with the given algorithm.

@@ -96,6 +96,14 @@ macro_rules! folder_kernels {
                 MergeFused = "merge_fused",
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Finds the lower bound of each needle in a sorted sequence.
+                MergeLowerBound = "merge_lower_bound",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// As `MergeLowerBound`, the upper bound.
+                MergeUpperBound = "merge_upper_bound",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// Merges two sequences, for comparison: each thread merges its items in device memory.
                 MergeBasic = "merge_basic",
                     push MergePathPush, memory [MergeProblem],

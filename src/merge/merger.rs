@@ -8,8 +8,8 @@ use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 
-/// The parameters of one merge. Both sequences are sorted in the order of the merger. If one is not, the content of the
-/// outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge or search. Both sequences are sorted in the order of the merger, A not for bounds. If
+/// one is not, the content of the outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
@@ -25,9 +25,10 @@ pub struct MergeInfo {
     /// As `values_a`, for B.
     pub values_b: Range,
     /// The merged keys or items: room for `count_a.max + count_b.max`. If a count on the device is smaller, the rest is
-    /// not written. Ignored if keys are dropped.
+    /// not written. Ignored if keys are dropped, and for bounds.
     pub keys_out: Range,
-    /// The merged values or indices: room for as many. Ignored without values and with interleaved items.
+    /// The merged values or indices: room for as many. Ignored without values and with interleaved items. For bounds:
+    /// `count_a.max` words, the bound of each key of A.
     pub values_out: Range,
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
@@ -130,7 +131,8 @@ impl Merger {
 
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
-    /// must not overlap any other range. If both counts are zero, only the status is written.
+    /// must not overlap any other range. If both counts are zero, only the status is written. With another
+    /// [`crate::MergeOperation`], appends a search instead: one dispatch, without scratch.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
     ///   on outputs and on the status, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.

@@ -32,6 +32,6 @@ mod tests;
 pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]
 pub use {
-    info::{MergeMethod, MergerInfo},
+    info::{MergeMethod, MergeOperation, MergerInfo},
     merger::{MergeInfo, Merger},
 };

@@ -29,7 +29,7 @@ pub(crate) struct MergeTable<'a> {
     /// Device address of scratch.
     scratch: u64,
     count: u32,
-    /// Largest maximum count of a problem.
+    /// Largest maximum number of items that a problem writes.
     most_items: u32,
     any_status: bool,
     rows: Range,
@@ -46,11 +46,11 @@ impl<'a> MergeTable<'a> {
         layout: &mut Layout,
     ) -> Result<Self> {
         let (mut count, mut most_items, mut any_status, mut co_ranks) = (0u32, 0, false, 0);
-        let tile = config.tile(&group);
+        let tile = config.tile(group.algorithm);
         jobs.for_each(&mut |info| {
             let items = items_of(info);
             count += 1;
-            most_items = items.max(most_items);
+            most_items = config.format.output_items(info.count_a.max, items - info.count_a.max).max(most_items);
             any_status |= info.status != 0;
             co_ranks += co_rank_bytes(group, tile, items);
         });
@@ -84,7 +84,7 @@ impl<'a> MergeTable<'a> {
     fn groups(&self) -> u32 {
         let tiles = match self.group.algorithm {
             Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
-            Algorithm::Fused | Algorithm::Tiles | Algorithm::Basic => 1,
+            _ => 1,
         };
         self.most_items.div_ceil(self.tile.tile() * tiles).max(1)
     }
@@ -221,6 +221,8 @@ impl PlanSource for MergeTable<'_> {
             Algorithm::Basic => Kernel::MergeBasic,
             Algorithm::Tiled => Kernel::MergeTiled,
             Algorithm::CircularBuffer => Kernel::MergeCircularBuffer,
+            Algorithm::LowerBound => Kernel::MergeLowerBound,
+            Algorithm::UpperBound => Kernel::MergeUpperBound,
         };
         if self.group.algorithm == Algorithm::Tiles {
             let searching = self.config.profile.plain_threads.min(SEARCHING_THREADS);

@@ -1,9 +1,9 @@
 //! Turns merges into plans.
 
-use super::MergeMethod;
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
+use super::{MergeMethod, MergeOperation};
 use crate::core::handle::{Handle, Options};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
 use crate::core::pipelines::Variant;
@@ -47,7 +47,12 @@ pub(crate) enum Algorithm {
     Basic,
     Tiled,
     CircularBuffer,
+    LowerBound,
+    UpperBound,
 }
+
+/// Needles that a thread searches for at once.
+const NEEDLES: u32 = 4;
 
 /// Merges of equal groups share dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,45 +70,46 @@ impl<'a> Config<'a> {
     }
 
     pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {
-        let shapes = &self.profile.merge[self.kind()];
-        let algorithm = match self.format.method {
-            MergeMethod::Path if max_count <= shapes.fused_up_to => Algorithm::Fused,
-            MergeMethod::Path => Algorithm::Tiles,
-            MergeMethod::Basic => Algorithm::Basic,
-            MergeMethod::Tiled => Algorithm::Tiled,
-            MergeMethod::CircularBuffer => Algorithm::CircularBuffer,
+        let fused_up_to = self.profile.merge[self.kind()].fused_up_to;
+        let algorithm = match (self.format.operation, self.format.method) {
+            (MergeOperation::LowerBound, _) => Algorithm::LowerBound,
+            (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
+            (MergeOperation::Merge, MergeMethod::Path) if max_count <= fused_up_to => Algorithm::Fused,
+            (MergeOperation::Merge, MergeMethod::Path) => Algorithm::Tiles,
+            (MergeOperation::Merge, MergeMethod::Basic) => Algorithm::Basic,
+            (MergeOperation::Merge, MergeMethod::Tiled) => Algorithm::Tiled,
+            (MergeOperation::Merge, MergeMethod::CircularBuffer) => Algorithm::CircularBuffer,
         };
         let group = Group { format: self.format, algorithm, log2_tiles: 0 };
         if alone {
             return group;
         }
-        let tiles = max_count.div_ceil(self.tile(&group).tile());
+        let tiles = max_count.div_ceil(self.tile(algorithm).tile());
         Group { log2_tiles: tiles.max(1).next_power_of_two().ilog2(), ..group }
     }
 
-    /// The items that a workgroup merges at a time.
-    pub(crate) fn tile(&self, group: &Group) -> Shape {
+    /// The items that a workgroup merges at a time, or the needles that it searches for.
+    pub(crate) fn tile(&self, algorithm: Algorithm) -> Shape {
         let shapes = &self.profile.merge[self.kind()];
         let words = self.format.key_words;
-        match group.algorithm {
+        match algorithm {
             Algorithm::Fused => shapes.fused.of_words(words),
             Algorithm::Tiles | Algorithm::Basic => shapes.tile.of_words(words),
             // Shared memory holds a tile of either sequence.
             Algorithm::Tiled | Algorithm::CircularBuffer => shapes.tile.of_words(2 * words),
+            Algorithm::LowerBound | Algorithm::UpperBound => Shape { items: NEEDLES, ..shapes.fused },
         }
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> + use<'a> {
-        let shapes = &self.profile.merge[self.kind()];
-        let (format, up_to) = (self.format, shapes.fused_up_to);
-        let grouped = [shapes.fused, shapes.tile].into_iter().filter(move |_| !alone);
-        let ends = grouped.flat_map(move |shape| {
-            [1, 2].into_iter().flat_map(move |sequences| {
-                let tile = shape.of_words(sequences * format.key_words).tile();
-                (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
-            })
+        let config = *self;
+        // One of each shape.
+        let algorithms = [Algorithm::Fused, Algorithm::Tiles, Algorithm::Tiled, Algorithm::LowerBound];
+        let ends = algorithms.into_iter().filter(move |_| !alone).flat_map(move |algorithm| {
+            let tile = config.tile(algorithm).tile();
+            (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
         });
-        ends.chain([up_to, u32::MAX])
+        ends.chain([self.profile.merge[self.kind()].fused_up_to, u32::MAX])
     }
 }
 
@@ -175,14 +181,15 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRol
     };
     let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
     let reads_values = !format.has(LAYOUT_INDICES);
-    let keys_out = if format.has(LAYOUT_DROP_KEYS) { Range::NONE } else { keys(info.keys_out, a + b) };
+    let written = format.output_items(a, b);
+    let keys_out = if format.has(LAYOUT_DROP_KEYS) { Range::NONE } else { keys(info.keys_out, written) };
     let all = [
         (MergeRole::KeysA, keys(info.keys_a, a), false),
         (MergeRole::ValuesA, values(info.values_a, a, reads_values), false),
         (MergeRole::KeysB, keys(info.keys_b, b), false),
         (MergeRole::ValuesB, values(info.values_b, b, reads_values), false),
         (MergeRole::KeysOut, keys_out, true),
-        (MergeRole::ValuesOut, values(info.values_out, a + b, true), true),
+        (MergeRole::ValuesOut, values(info.values_out, written, true), true),
         (MergeRole::CountA, word(info.count_a.address), false),
         (MergeRole::CountB, word(info.count_b.address), false),
         (MergeRole::Status, word(info.status), true),
@@ -221,14 +228,15 @@ impl Planner for MergePlanner {
         check_alignment("countB.address", info.count_b.address)?;
         check_alignment("status", info.status)?;
         let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
+        let written = self.format.output_items(a, b);
         for argument in arguments {
             let (range, items) = match argument.role {
                 MergeRole::KeysA => (info.keys_a, a),
                 MergeRole::ValuesA => (info.values_a, a),
                 MergeRole::KeysB => (info.keys_b, b),
                 MergeRole::ValuesB => (info.values_b, b),
-                MergeRole::KeysOut => (info.keys_out, a + b),
-                MergeRole::ValuesOut => (info.values_out, a + b),
+                MergeRole::KeysOut => (info.keys_out, written),
+                MergeRole::ValuesOut => (info.values_out, written),
                 MergeRole::CountA | MergeRole::CountB | MergeRole::Status => continue,
             };
             range.check(*argument.role.names(), 4, argument.range.size, Some(items))?;

@@ -9,8 +9,8 @@ use crate::tuning::{Basis, ItemKind, Limits, Shape, SizedMerge, by_item_kind, re
 const MOST_MERGED: u32 = 1 << 26;
 
 settings! {
-    /// The shapes of merges of two sequences. Items are those of keys of one word. Longer keys have fewer, about the same
-    /// number of words.
+    /// The shapes of merges of two sequences. Items are those of keys of one word. Longer keys have fewer, about the
+    /// same number of words.
     pub struct Shapes {
         /// The tile of the output that one workgroup merges.
         pub tile: Shape = PORTABLE,

@@ -8,7 +8,7 @@ mod kernels;
 use super::format::Format;
 use super::plan::MergeTable;
 use super::planner::{Config, MergeRole, Merges, arguments};
-use super::{MergeInfo, MergeMethod, MergerInfo};
+use super::{MergeInfo, MergeMethod, MergeOperation, MergerInfo};
 use crate::core::plan::{Plan, Resource};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::tests::hazards::{Truth, check};
@@ -17,8 +17,9 @@ use crate::tuning::Profile;
 use crate::{Count, KeyType, Layout, Order, Range, ValueType};
 use std::rc::Rc;
 
-/// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison.
-fn formats() -> [MergerInfo; 9] {
+/// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
+/// and searches.
+fn formats() -> [MergerInfo; 11] {
     let keys = MergerInfo::keys();
     [
         keys,
@@ -30,6 +31,8 @@ fn formats() -> [MergerInfo; 9] {
         MergerInfo { key: KeyType::I64, ..MergerInfo::pairs() }.method(MergeMethod::Basic),
         MergerInfo { key: KeyType::F32, value: ValueType::Index, ..keys }.method(MergeMethod::Tiled),
         MergerInfo { key: KeyType::U32x3, ..MergerInfo::pairs() }.method(MergeMethod::CircularBuffer),
+        MergerInfo::lower_bound(),
+        MergerInfo { key: KeyType::F64, order: Order::Descending, ..MergerInfo::upper_bound() },
     ]
 }
 
@@ -57,7 +60,7 @@ impl Addresses {
             keys_b: self.range(count_b * keys),
             values_b: self.range(count_b * values),
             keys_out: self.range((count_a + count_b) * keys),
-            values_out: self.range((count_a + count_b) * values),
+            values_out: self.range(format.output_items(count_a, count_b) * values),
             status,
             ..MergeInfo::default()
         }
@@ -147,7 +150,8 @@ fn every_pipeline_is_made() {
             let config = Config { profile: &profile, format };
             for batches in [false, true] {
                 let made = config.variants(batches).unwrap();
-                let kernels = if info.method == MergeMethod::Path { 3 } else { 1 };
+                let is_path = info.method == MergeMethod::Path && info.operation == MergeOperation::Merge;
+                let kernels = if is_path { 3 } else { 1 };
                 assert_eq!(made.len(), if batches { 2 * kernels } else { kernels });
                 for (counts, merges) in COUNTS.iter().flat_map(|counts| [1, 2].map(|merges| (*counts, merges))) {
                     if merges > 1 && !batches {

@@ -6,7 +6,9 @@ use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys, bytes_of, number};
 use crate::common::problem::{Array, Places, Problem};
 use ash::vk;
-use trommel::{Layout, MergeInfo, Merger, MergerInfo, Request, Result, SOURCE_B, STATUS_COUNT_CLAMPED, ValueType};
+use trommel::{
+    Layout, MergeInfo, MergeOperation, Merger, MergerInfo, Request, Result, SOURCE_B, STATUS_COUNT_CLAMPED, ValueType,
+};
 
 /// One merge.
 #[derive(Clone)]
@@ -16,7 +18,7 @@ pub(crate) struct Job<'a> {
     pub(crate) keys: [Vec<Bits>; 2],
     pub(crate) counts: [Counted; 2],
     pub(crate) status: bool,
-    /// Whether the sequences are not sorted: the content of the outputs is undefined.
+    /// Whether the sequences are not sorted: the content of the outputs is undefined. Of a search: whether B is not.
     pub(crate) unsorted: bool,
 }
 
@@ -77,6 +79,31 @@ impl<'a> Job<'a> {
         all
     }
 
+    /// The bounds of the keys of A in B, by the standard library.
+    fn bounds(&self) -> Vec<u32> {
+        let MergerInfo { key, order, operation, .. } = *self.merger.info();
+        let numbers = |side: usize| -> Vec<_> {
+            self.keys[side][..self.count(side)].iter().map(|bits| number(key, order, *bits)).collect()
+        };
+        let [needles, sequence] = [numbers(0), numbers(1)];
+        let bound = |needle| match operation {
+            MergeOperation::LowerBound => sequence.partition_point(|key| key < needle),
+            _ => sequence.partition_point(|key| key <= needle),
+        };
+        needles.iter().map(|needle| bound(needle) as u32).collect()
+    }
+
+    /// The arrays of a search: keys and bounds.
+    fn bounds_arrays(&self, index: usize) -> Vec<Array> {
+        let mut all: Vec<Array> = self.columns(index)[0].inputs().collect();
+        let mut output = Array::input("values out", 4, vec![0xcd; 4 * self.most(0)]);
+        let bounds = bytemuck::cast_slice(&self.bounds()).to_vec();
+        output.expected[..bounds.len()].copy_from_slice(&bounds);
+        output.undefined = if self.unsorted { bounds.len() / 4 } else { 0 };
+        all.push(output);
+        all
+    }
+
     fn value_size(&self) -> usize {
         self.merger.info().value.size() as usize
     }
@@ -112,6 +139,19 @@ impl<'a> Job<'a> {
             columns.push(Column { roles: ["values a", "values b", "values out"], size: value_size, items: values });
         }
         columns
+    }
+
+    fn merge_arrays(&self, index: usize) -> Vec<Array> {
+        let (info, order) = (self.merger.info(), self.order());
+        let mut all = Vec::new();
+        for (nth, column) in self.columns(index).iter().enumerate() {
+            let is_read = nth == 0 || info.value != ValueType::Index;
+            let is_written = nth == 1 || !info.drop_keys;
+            all.extend(column.inputs().filter(|_| is_read));
+            let undefined = if self.unsorted { order.len() } else { 0 };
+            all.extend(is_written.then(|| Array { undefined, ..column.output(&order) }));
+        }
+        all
     }
 
     /// The info of the merge with its arrays at `places`.
@@ -157,15 +197,8 @@ impl Column {
 
 impl Problem for Job<'_> {
     fn arrays(&self, index: usize) -> Vec<Array> {
-        let (info, order) = (self.merger.info(), self.order());
-        let mut all = Vec::new();
-        for (nth, column) in self.columns(index).iter().enumerate() {
-            let is_read = nth == 0 || info.value != ValueType::Index;
-            let is_written = nth == 1 || !info.drop_keys;
-            all.extend(column.inputs().filter(|_| is_read));
-            let undefined = if self.unsorted { order.len() } else { 0 };
-            all.extend(is_written.then(|| Array { undefined, ..column.output(&order) }));
-        }
+        let is_merge = self.merger.info().operation == MergeOperation::Merge;
+        let mut all = if is_merge { self.merge_arrays(index) } else { self.bounds_arrays(index) };
         let roles = ["count a", "count b"];
         all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));
         all.extend(self.status.then(|| Array::status(if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 })));

@@ -242,6 +242,53 @@ pub(crate) fn sequences_that_are_not_sorted() {
     }
 }
 
+/// Lower and upper bounds of needles in any order: against sequences of any length, also empty ones, with counts on the
+/// device, alone and in batches. Sequences that are not sorted change nothing but the bounds.
+pub(crate) fn bounds() {
+    let kinds = [
+        (MergerInfo::lower_bound(), KeyType::U32),
+        (MergerInfo::upper_bound(), KeyType::F32),
+        (MergerInfo::upper_bound(), KeyType::U32),
+        (MergerInfo::lower_bound(), KeyType::I64),
+        (MergerInfo::upper_bound(), KeyType::U32x4),
+        (MergerInfo::lower_bound(), KeyType::F64),
+    ];
+    for (nth, (info, key)) in kinds.into_iter().enumerate().take(if very_brief() { 2 } else { kinds.len() }) {
+        let order = [Order::Ascending, Order::Descending][nth / 2 % 2];
+        let case = Case::new(SETUPS[nth % 2], &MergerInfo { key, order, ..info });
+        let shuffled = |keys: Keys, needles, sequence, seed| {
+            let job = case.draw(keys, [0, sequence], seed);
+            let [_, sorted] = job.keys.clone();
+            // Half of the needles occur in the sequence.
+            let drawn = keys.draw(key, needles, seed + 7).into_iter().enumerate();
+            let found = |i: usize, bits: Bits| {
+                if i.is_multiple_of(2) || sequence == 0 { bits } else { sorted[i * 31 % sequence] }
+            };
+            let needles = drawn.map(|(i, bits)| found(i, bits)).collect();
+            Job { keys: [needles, sorted], ..job }
+        };
+        let mut jobs: Vec<_> = [(1, 1), (5, 0), (600, 1), (1, 600), (3, 2), (700, 5000), (3000, 255), (2049, 257)]
+            .into_iter()
+            .enumerate()
+            .map(|(seed, (needles, sequence))| {
+                let keys = [Keys::Random, Keys::LowEntropy, Keys::Special, Keys::Constant][seed % 4];
+                shuffled(keys, needles, sequence, seed as u64)
+            })
+            .collect();
+        let device = Counted::Device;
+        for counts in [[device(0), device(9)], [device(70), device(0)], [device(81), device(400)]] {
+            jobs.push(shuffled(Keys::LowEntropy, 80, 300, 3).counted(counts));
+        }
+        jobs.push(case.draw(Keys::Random, [0, 300], 4).counted([Counted::Host, device(7)]));
+        let unsorted = [Keys::Random.draw(key, 900, 5), Keys::Random.draw(key, 700, 6)];
+        jobs.push(case.draw(Keys::Random, [0, 0], 5).unsorted(unsorted));
+        for together in [Together::Singles, Together::Batch] {
+            case.merge(&jobs, together, nth as u64);
+        }
+        assert_silence(&case.context);
+    }
+}
+
 /// Random counts, keys and formats.
 pub(crate) fn random_merges() {
     let cases = if full() {

@@ -35,12 +35,13 @@ fn mergers() -> Result<()> {
     later.info.struct_size += 16;
     bad("unknown members", engine.device, &later.info, MALFORMED, "are of a later version and not zero");
     type Set = fn(&mut TrmMergerCreateInfo, i32);
-    let enums: [(&str, i32, Set); 5] = [
+    let enums: [(&str, i32, Set); 6] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
         ("order", TrmOrder::Descending as i32, |info, value| info.order = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
         ("method", TrmMergeMethod::CircularBuffer as i32, |info, value| info.method = value),
+        ("operation", TrmMergeOperation::UpperBound as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -70,6 +71,12 @@ fn mergers() -> Result<()> {
             "8 is not 0, and valueType is not TRM_VALUE_TYPE_BYTES",
         ),
         ("nothing", dropping(good), "flags is malformed: keys are dropped (DROP_KEYS) and there are no values"),
+        ("reserved", TrmMergerCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
+        (
+            "bounds of pairs",
+            TrmMergerCreateInfo { operation: TrmMergeOperation::LowerBound as i32, ..bytes(4) },
+            "operation is malformed: bounds have no values",
+        ),
         ("strided", laid(TrmLayout::Strided, good), "layout is malformed: sequences are dense"),
         ("no items", laid(TrmLayout::Interleaved, good), items),
         ("long items", laid(TrmLayout::Interleaved, bytes(20)), items),

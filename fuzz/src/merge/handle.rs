@@ -1,12 +1,12 @@
 //! A merger on a device: the arrays of a request, with what a merge must write.
 
-use super::sequences::{Sequences, maxima, within};
+use super::sequences::{Sequences, bounds, counts, maxima, within};
 use crate::arena::{Array, ArrayRanges};
 use crate::items::{Stream, value_size};
 use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, Limits};
 use ash::vk;
-use trommel::{Layout, MergeInfo, Merger, Range, Request, STATUS_COUNT_CLAMPED, Scratch, ValueType};
+use trommel::{Layout, MergeInfo, MergeOperation, Merger, Range, Request, STATUS_COUNT_CLAMPED, Scratch, ValueType};
 
 #[derive(Debug)]
 pub(super) struct Merging(pub(super) Merger);
@@ -50,7 +50,23 @@ impl Merging {
         arrays
     }
 
+    /// The bounds of a search.
+    fn bounds(&self, ask: &Ask, sequences: &Sequences) -> Array {
+        let (found, [needles, _]) = (bounds(self.0.info(), ask, sequences), maxima(ask));
+        let mut array = Array::room("values out", 4, 4, needles as usize, &mut ask.stream(Stream::Noise));
+        if let Some(found) = found {
+            let words: Vec<u8> = found.iter().flat_map(|bound| bound.to_le_bytes()).collect();
+            (0..found.len()).for_each(|index| array.expect(index, &words, index));
+        } else {
+            array.free_items(0..counts(ask)[0]);
+        }
+        array
+    }
+
     fn outputs(&self, ask: &Ask, sequences: &Sequences) -> Vec<Array> {
+        if self.0.info().operation != MergeOperation::Merge {
+            return vec![self.bounds(ask, sequences)];
+        }
         let (info, [key, value]) = (self.0.info(), self.item_sizes());
         let (room, mut noise) = (ask.all_items() as usize, ask.stream(Stream::Noise));
         let mut outputs = Vec::new();

@@ -10,7 +10,7 @@ use crate::keys;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count};
 use crate::profiles::{Draws, Line};
 use crate::random::Random;
-use trommel::{Device, KeyType, Layout, MergeMethod, Merger, MergerInfo, Order, ValueType};
+use trommel::{Device, KeyType, Layout, MergeMethod, MergeOperation, Merger, MergerInfo, Order, ValueType};
 
 /// The merge.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,18 @@ const METHODS: [MergeMethod; 6] = [
     MergeMethod::CircularBuffer,
 ];
 
+/// A merger of any kind, or one in four times a search.
 fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
+    let info = draw_merge(limits, random);
+    let bare = MergerInfo { key: info.key, order: info.order, deferred: info.deferred, ..MergerInfo::keys().batches() };
+    match random.below(8) {
+        0 => MergerInfo { operation: MergeOperation::LowerBound, max_count: info.max_count, ..bare },
+        1 => MergerInfo { operation: MergeOperation::UpperBound, max_count: info.max_count, ..bare },
+        _ => info,
+    }
+}
+
+fn draw_merge(limits: &Limits, random: &mut Random) -> MergerInfo {
     let value = match random.below(20) {
         0..5 => ValueType::None,
         5..9 => ValueType::U32,
@@ -44,6 +55,7 @@ fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
         value,
         drop_keys: random.chance(1, 6),
         layout: random.pick(&[Layout::Separate, Layout::Separate, Layout::Interleaved]),
+        operation: MergeOperation::Merge,
         method: random.pick(&METHODS),
         max_count: draw_max_count(limits, random),
         batches: true,
@@ -78,6 +90,9 @@ impl Primitive for Merges {
             ("merge.pairs.tile", tile),
             ("merge.pairs.fused", tile),
             ("merge.pairs.fused_up_to", fused_up_to),
+            ("merge.long.tile", tile),
+            ("merge.long.fused", tile),
+            ("merge.long.fused_up_to", fused_up_to),
         ]
     }
 
@@ -87,6 +102,8 @@ impl Primitive for Merges {
             ("merge.keys.fused", "128x1"),
             ("merge.pairs.tile", "128x1"),
             ("merge.pairs.fused", "128x1"),
+            ("merge.long.tile", "128x1"),
+            ("merge.long.fused", "128x1"),
         ]
     }
 

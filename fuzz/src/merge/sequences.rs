@@ -5,7 +5,7 @@ use crate::keys;
 use crate::primitive::Ask;
 use crate::random::Random;
 use crate::second::{Dealing, Second};
-use trommel::{MergerInfo, Order, ValueType};
+use trommel::{MergeOperation, MergerInfo, Order, ValueType};
 
 /// The bit of an index that names the second sequence.
 const SECOND: u32 = 1 << 31;
@@ -80,6 +80,27 @@ impl Sequences {
         };
         Self { items, merged, are_sorted }
     }
+}
+
+/// The bound of each key of the first sequence in the second one, counted key by key. None: the second one is not
+/// sorted.
+pub(super) fn bounds(info: &MergerInfo, ask: &Ask, sequences: &Sequences) -> Option<Vec<u32>> {
+    let ranks = |of: usize| -> Vec<u128> {
+        (0..counts(ask)[of]).map(|index| rank(info, sequences.items[of].key(index))).collect()
+    };
+    let [needles, keys] = [ranks(0), ranks(1)];
+    if !keys.is_sorted() {
+        return None;
+    }
+    let mut known = std::collections::HashMap::new();
+    let mut bound = |needle: u128| {
+        let count = || match info.operation {
+            MergeOperation::LowerBound => keys.iter().take_while(|key| **key < needle).count(),
+            _ => keys.iter().take_while(|key| **key <= needle).count(),
+        };
+        u32::try_from(*known.entry(needle).or_insert_with(count)).expect("counts are 32-bit")
+    };
+    Some(needles.into_iter().map(&mut bound).collect())
 }
 
 /// The place of a key in the order of the merger.

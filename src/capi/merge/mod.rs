@@ -13,7 +13,7 @@ use {
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, order, value_type},
-    crate::{Error, MergeInfo, MergeMethod, Merger, MergerInfo, Request, Result},
+    crate::{Error, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo, Request, Result},
 };
 
 /// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
@@ -119,7 +119,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 }
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device.
+/// result has the same bytes on every device. With another TrmMergeOperation, appends a search instead: one dispatch,
+/// without scratch.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
@@ -174,11 +175,17 @@ pub unsafe extern "C" fn trmCmdMerge(
 #[cfg(feature = "merge")]
 fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
     check_bits("flags", info.flags, MERGER_CREATE_BITS)?;
+    check_bits("reserved", info.reserved, 0)?;
     let methods = [
         (TrmMergeMethod::Path as i32, MergeMethod::Path),
         (TrmMergeMethod::Basic as i32, MergeMethod::Basic),
         (TrmMergeMethod::Tiled as i32, MergeMethod::Tiled),
         (TrmMergeMethod::CircularBuffer as i32, MergeMethod::CircularBuffer),
+    ];
+    let operations = [
+        (TrmMergeOperation::Merge as i32, MergeOperation::Merge),
+        (TrmMergeOperation::LowerBound as i32, MergeOperation::LowerBound),
+        (TrmMergeOperation::UpperBound as i32, MergeOperation::UpperBound),
     ];
     Ok(MergerInfo {
         key: key_type(info.key_type)?,
@@ -186,6 +193,7 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         value: value_type(info.value_type, info.value_size)?,
         drop_keys: info.flags & TRM_MERGER_CREATE_DROP_KEYS_BIT != 0,
         layout: layout(info.layout)?,
+        operation: value_of("operation", info.operation, &operations)?,
         method: value_of("method", info.method, &methods)?,
         max_count: info.max_count,
         batches: info.flags & TRM_MERGER_CREATE_BATCHES_BIT != 0,

@@ -12,6 +12,7 @@ pub(super) mod raw {
     pub(in crate::capi) use crate::capi::radix::raw::*;
 
     pub(crate) type TrmMergeMethod = i32;
+    pub(crate) type TrmMergeOperation = i32;
 }
 
 /// The algorithm of a merge. All of them write the same bytes. Those besides TRM_MERGE_METHOD_PATH are the kernels of
@@ -28,6 +29,20 @@ pub enum TrmMergeMethod {
     Tiled = 2,
     /// As TRM_MERGE_METHOD_TILED, with the items that a tile leaves kept in shared memory, in circular buffers.
     CircularBuffer = 3,
+}
+
+/// What a merger writes.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmMergeOperation {
+    /// The merge of A and B. Of equal keys, those of A come first.
+    Merge = 0,
+    /// For each key of A, the number of keys of B before it, as a uint32_t: the first index where inserting the key
+    /// keeps B sorted. The keys of A may have any order.
+    LowerBound = 1,
+    /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last such index. The
+    /// keys of A may have any order.
+    UpperBound = 2,
 }
 
 /// Flag in TrmMergerCreateInfo::flags: the merged keys are not written, only the values. keysOut is ignored. Not
@@ -86,10 +101,14 @@ pub struct TrmMergerCreateInfo {
     /// TRM_VALUE_TYPE_INDEX.
     pub max_count: u32,
     pub method: raw::TrmMergeMethod,
+    /// What is written. For bounds, valueType, layout and method are 0, and keys are not dropped.
+    pub operation: raw::TrmMergeOperation,
+    /// Reserved, must be 0.
+    pub reserved: u32,
 }
 
-/// The parameters of one merge. Both sequences are sorted in the merger's order. If one is not, the content of the
-/// outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge or search. Both sequences are sorted in the merger's order, A not for bounds. If one is
+/// not, the content of the outputs is undefined. Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {
@@ -112,10 +131,10 @@ pub struct TrmMergeInfo {
     /// As valuesA, for B.
     pub values_b: TrmRange,
     /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
-    /// written. Ignored if keys are dropped.
+    /// written. Ignored if keys are dropped, and for bounds.
     pub keys_out: TrmRange,
     /// The merged values, or indices with TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with
-    /// interleaved items.
+    /// interleaved items. For bounds: countA.max words, the bound of each key of A.
     pub values_out: TrmRange,
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     pub scratch: TrmScratch,
@@ -133,7 +152,8 @@ infos! {
 declarations! {
     structs {
         TrmMergerCreateInfo {
-            s_type, struct_size, p_next, key_type, value_type, value_size, flags, order, layout, max_count, method
+            s_type, struct_size, p_next, key_type, value_type, value_size, flags, order, layout, max_count, method,
+            operation, reserved
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
@@ -149,6 +169,9 @@ declarations! {
         "TRM_MERGE_METHOD_BASIC" = TrmMergeMethod::Basic,
         "TRM_MERGE_METHOD_TILED" = TrmMergeMethod::Tiled,
         "TRM_MERGE_METHOD_CIRCULAR_BUFFER" = TrmMergeMethod::CircularBuffer,
+        "TRM_MERGE_OPERATION_MERGE" = TrmMergeOperation::Merge,
+        "TRM_MERGE_OPERATION_LOWER_BOUND" = TrmMergeOperation::LowerBound,
+        "TRM_MERGE_OPERATION_UPPER_BOUND" = TrmMergeOperation::UpperBound,
         "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
         "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
     }

@@ -12,7 +12,7 @@ use crate::kernels::Kernel;
 use crate::merge::format::Format;
 use crate::merge::plan::MergeTable;
 use crate::merge::planner::{Config, Merges};
-use crate::merge::{MergeInfo, MergeMethod, MergerInfo, cpu};
+use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo, cpu};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
 use crate::tests::twins::noise;
@@ -199,6 +199,17 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
     }
     for (merge, (keys, [a, b], values_a, values_b)) in bench.infos.iter().zip(twins) {
         let (of_a, of_b) = (&keys[0].encoded[..a], &keys[1].encoded[..b]);
+        assert_eq!(words(merge.status, 1), [0]);
+        if info.operation != MergeOperation::Merge {
+            let counts_for = |key: &u128, needle: &u128| match info.operation {
+                MergeOperation::LowerBound => key < needle,
+                _ => key <= needle,
+            };
+            let bound = |needle: &u128| of_b.partition_point(|key| counts_for(key, needle)) as u32;
+            let expected: Vec<u32> = of_a.iter().map(bound).collect();
+            assert_eq!(words(merge.values_out.address, expected.len()), expected);
+            continue;
+        }
         // Each item with its sequence and index, compared by keys alone.
         let order = cpu::tiles(
             &of_a.iter().enumerate().map(|(i, key)| Item(*key, 0, i)).collect::<Vec<_>>(),
@@ -228,7 +239,6 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         }
         let expected: Vec<u32> = order.iter().flat_map(value).collect();
         assert_eq!(words(merge.values_out.address, expected.len()), expected);
-        assert_eq!(words(merge.status, 1), [0]);
     }
 }
 
@@ -262,6 +272,8 @@ fn merge_kernels() {
     let brief = std::env::var_os("TROMMEL_TEST_BRIEF").is_some();
     for info in formats().into_iter().take(if brief { 2 } else { usize::MAX }) {
         let [large, small] = match info.method {
+            _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
+            _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
             MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
             MergeMethod::Basic => [Kernel::MergeBasic; 2],
             MergeMethod::Tiled => [Kernel::MergeTiled; 2],

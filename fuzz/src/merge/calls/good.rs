@@ -6,8 +6,26 @@ use crate::calls::info::empty;
 use crate::calls::random::Random;
 use trommel::capi::*;
 
-/// A struct for trmCreateMerger() that may or may not be valid.
+/// A struct for trmCreateMerger() that may or may not be valid: of a merge, or of a search.
 fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
+    let merger = any_merger_of_values(random);
+    let (value_type, flags) = (0, merger.flags & !1);
+    match random.below(6) {
+        0 => TrmMergerCreateInfo {
+            value_type,
+            value_size: 0,
+            flags,
+            layout: 0,
+            method: 0,
+            operation: random.pick(&[1, 2]),
+            ..merger
+        },
+        1 => TrmMergerCreateInfo { operation: random.pick(&[1, 2]), ..merger },
+        _ => merger,
+    }
+}
+
+fn any_merger_of_values(random: &mut Random) -> TrmMergerCreateInfo {
     let value_type = random.pick(&[0, 1, 1, 2, 3]);
     TrmMergerCreateInfo {
         key_type: random.pick(&[0, 0, 0, 3, 6, 7, 10, 11, 12, 13, 14]),
@@ -17,6 +35,7 @@ fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
         order: random.pick(&[0, 1]),
         layout: random.pick(&[0, 0, 1]),
         method: random.pick(&[0, 0, 1, 2, 3]),
+        operation: 0,
         max_count: max_count(random),
         ..empty()
     }
@@ -53,11 +72,12 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         wants.push((&mut info.values_a, bytes(a, items.value_size, 0), 4));
         wants.push((&mut info.values_b, bytes(b, items.value_size, 0), 4));
     }
-    if !items.drop_keys {
+    if !model.is_search && !items.drop_keys {
         wants.push((&mut info.keys_out, bytes(all, items.step(), 0), 4));
     }
-    if items.separate() {
-        wants.push((&mut info.values_out, bytes(all, items.value_size, 0), 4));
+    let bytes_out = if model.is_search { bytes(a, 4, 0) } else { bytes(all, items.value_size, 0) };
+    if model.is_search || items.separate() {
+        wants.push((&mut info.values_out, bytes_out, 4));
     }
     take_ranges(random, space, wants);
     if b <= a && random.once_in(6) {

@@ -167,6 +167,7 @@ impl Handle for Merger {
 
     fn records(&self, image: &Image) -> bool {
         let info = image.effective::<TrmMergeInfo>();
-        info.count_a.max != 0 || info.count_b.max != 0 || info.status != 0
+        let merges_b = info.count_b.max != 0 && !self.1.is_search;
+        info.count_a.max != 0 || merges_b || info.status != 0
     }
 }

@@ -12,6 +12,8 @@ pub(super) const DEFERRED: u32 = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MergerModel {
     pub(super) items: Items,
+    /// Bounds are written, not items.
+    pub(super) is_search: bool,
 }
 
 impl MergerModel {
@@ -20,7 +22,8 @@ impl MergerModel {
         let items = Items::new(info.key_type, value, info.layout, info.max_count, info.flags & DROP_KEYS);
         let most = if items.index { 1 << 31 } else { u32::MAX };
         let max_count = if info.max_count == 0 { most } else { info.max_count };
-        Self { items: Items { max_count, batches: info.flags & BATCHES != 0, ..items } }
+        let items = Items { max_count, batches: info.flags & BATCHES != 0, ..items };
+        Self { items, is_search: info.operation != 0 }
     }
 
     /// Whether values are read.
@@ -37,6 +40,10 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.order, 2, "order");
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.method, 4, "method");
+    verdict.known(info.operation, 3, "operation");
+    verdict.must(info.reserved == 0, MALFORMED, "reserved");
+    let is_bare = (info.value_type, info.flags & DROP_KEYS, info.layout, info.method) == (0, 0, 0, 0);
+    verdict.must(info.operation == 0 || is_bare, MALFORMED, "operation: bounds of bare keys");
     let items = MergerModel::new(info).items;
     verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
     verdict.must(!items.strided, MALFORMED, "layout: strided items");
@@ -66,7 +73,9 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
         arrays.push(array(info.values_a, a.into(), items.value_size, false));
         arrays.push(array(info.values_b, b.into(), items.value_size, false));
     }
-    if !items.drop_keys {
+    if model.is_search {
+        arrays.push(array(info.values_out, a.into(), 4, true));
+    } else if !items.drop_keys {
         arrays.push(array(info.keys_out, all, items.step(), true));
     }
     if items.separate() {
