@@ -453,7 +453,7 @@ typedef int32_t TrmMergeMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// What a merger writes.
+/// The result of a merger.
 enum TrmMergeOperation
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -464,8 +464,8 @@ enum TrmMergeOperation
     /// For each key of A, the number of keys of B before it, as a uint32_t: the first index where inserting the key
     /// keeps B sorted. The keys of A may have any order.
     TRM_MERGE_OPERATION_LOWER_BOUND = 1,
-    /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last such index. The
-    /// keys of A may have any order.
+    /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last index where
+    /// inserting the key keeps B sorted. The keys of A may have any order.
     TRM_MERGE_OPERATION_UPPER_BOUND = 2,
 };
 #ifndef __cplusplus
@@ -796,11 +796,12 @@ typedef struct TrmMergerCreateInfo {
     TrmOrder order;
     /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
     TrmLayout layout;
-    /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
-    /// TRM_VALUE_TYPE_INDEX.
+    /// Maximum count of any merge or search, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31
+    /// with TRM_VALUE_TYPE_INDEX.
     uint32_t maxCount;
+    /// The algorithm of merges.
     TrmMergeMethod method;
-    /// What is written. For bounds, valueType, layout and method are 0, and keys are not dropped.
+    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped.
     TrmMergeOperation operation;
     /// Reserved, must be 0.
     uint32_t reserved;
@@ -810,8 +811,8 @@ typedef struct TrmMergerCreateInfo {
 /// it at once.
 typedef struct TrmMerger_T *TrmMerger;
 
-/// The parameters of one merge or search. Both sequences are sorted in the merger's order, A not for bounds. If one is
-/// not, the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge or search. Both sequences are sorted in the merger's order; for bounds, only B must be.
+/// Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -834,8 +835,8 @@ typedef struct TrmMergeInfo {
     /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
     /// written. Ignored if keys are dropped, and for bounds.
     struct TrmRange keysOut;
-    /// The merged values, or indices with TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with
-    /// interleaved items. For bounds: countA.max words, the bound of each key of A.
+    /// For bounds: countA.max words, the bound of each key of A. Otherwise the merged values, or indices with
+    /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored for merges without values and with interleaved items.
     struct TrmRange valuesOut;
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     struct TrmScratch scratch;
@@ -1110,7 +1111,7 @@ TrmResult trmCompileMerger(TrmMerger merger);
 TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
-/// together. The size is non-decreasing in maxCount.
+/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1123,8 +1124,8 @@ TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize 
 TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32_t *count);
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device. With another TrmMergeOperation, appends a search instead: one dispatch,
-/// without scratch.
+/// result has the same bytes on every device. With TRM_MERGE_OPERATION_LOWER_BOUND or TRM_MERGE_OPERATION_UPPER_BOUND,
+/// appends a search instead: one dispatch, without scratch. If countA is zero, it writes only the status.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}

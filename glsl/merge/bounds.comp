@@ -1,5 +1,5 @@
-// Sorted search: for each key of A, the number of keys of B before it (lower bound) or, with UPPER, of those that do
-// not come after it (upper bound).
+// Sorted search: writes a bound in B for each key of A. Lower bound: the number of keys of B before the key. Upper
+// bound (with UPPER): the number of keys of B that do not come after it.
 //
 // In:  keys of A, the needles, in any order; keys of B, sorted; their counts, if they are in device memory.
 // Out: values_out[i]: the bound of needle i; the status of the problem.
@@ -28,8 +28,8 @@ const uint TILE = THREADS * ITEMS;
 #include "merge/sequences.glsl"
 #include "merge/status.glsl"
 
-// Returns whether a key of B counts for a needle. The keys that count are the first ones of B.
-bool counts_for(uint key[KEY_WORDS], uint needle[KEY_WORDS]) {
+// Returns whether a key of B lies before the bound of a needle. Such keys are the first ones of B.
+bool is_before_bound(uint key[KEY_WORDS], uint needle[KEY_WORDS]) {
 #ifdef UPPER
     return !comes_after(key, needle);
 #else
@@ -56,7 +56,7 @@ void main() {
     }
 
     // 3. Search. The bound of needle k is in [bounds[k], bounds[k] + left]. Each round halves `left`, rounded up. The
-    //    last one, with a single key left, decides whether it counts.
+    //    last one, with a single key left, decides whether it lies before the bound.
     uint bounds[ITEMS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) bounds[k] = 0;
     for (uint left = counts.b; left != 0; left = left == 1 ? 0 : left - left / 2) {
@@ -66,7 +66,7 @@ void main() {
             uint needle[KEY_WORDS];
             load_key(problem_keys_b(p), bounds[k] + step - 1, key);
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) needle[w] = needles[k * KEY_WORDS + w];
-            if (counts_for(key, needle)) bounds[k] += step;
+            if (is_before_bound(key, needle)) bounds[k] += step;
         }
     }
 

@@ -45,8 +45,7 @@ const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
 const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 
 // Values of one word are loaded together with the keys. Longer ones are loaded from device memory after the merge, when
-// it is known which thread stores them. So are those of a fused merge: it is small enough for a device's caches, and
-// with less shared memory, more of its workgroups run at once.
+// it is known which thread stores them. So are those of a fused merge: this took the least time (docs/merge.md).
 #ifdef FUSED
 const bool STAGES_VALUES = false;
 #else

@@ -40,7 +40,7 @@ inline TrmMergerCreateInfo mergeIndicesInfo(TrmKeyType keys) {
     return made;
 }
 
-/// Returns the info of a sorted search: valuesOut receives the bound in B of each key of A.
+/// Returns the info of a sorted search: valuesOut receives the lower or upper bound in B of each key of A.
 inline TrmMergerCreateInfo boundsInfo(TrmKeyType keys, TrmMergeOperation operation) {
     auto made = mergerInfo(keys);
     made.operation = operation;

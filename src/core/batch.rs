@@ -7,7 +7,7 @@ use super::handle::{check_conflicts, check_scratch, scratch_address};
 use super::memory::{self, Arguments, BoundingRanges, RangeNames};
 use super::pipelines::Variant;
 use super::plan::Plan;
-use super::primitive::{GroupOf, JobOf, Jobs, Planner, Primitive, RequestInfo as _, RoleOf};
+use super::primitive::{GroupOf, JobOf, Jobs, Planner, Primitive, RoleOf};
 use super::record::{Recorder, record};
 use super::scratch::Layout;
 use crate::requests::{AnyGroup, AnyMembers, AnyTable, Request};
@@ -58,8 +58,8 @@ pub(crate) struct Members<'a, R: ?Sized, P: Primitive> {
     /// The handle of the first request. The others have handles that were created alike.
     primitive: &'a P,
     group: GroupOf<P>,
-    /// The maximum count of the first request.
-    max_count: u32,
+    /// Of the first request: see [`Primitive::group_count`].
+    group_count: u32,
     /// From the first request of the group to the last. Requests of other groups may lie between them.
     indices: Range<usize>,
     count: usize,
@@ -69,9 +69,9 @@ pub(crate) struct Members<'a, R: ?Sized, P: Primitive> {
 impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
     /// The group of the request at `index`.
     pub(crate) fn of(requests: &'a R, index: usize, primitive: &'a P, info: &P::Info) -> Self {
-        let (max_count, alone) = (info.max_count(), requests.len() == 1);
-        let group = primitive.planner().group(max_count, alone);
-        Self { requests, primitive, group, max_count, indices: index..index + 1, count: 1, alone }
+        let (group_count, alone) = (primitive.group_count(info), requests.len() == 1);
+        let group = primitive.planner().group(group_count, alone);
+        Self { requests, primitive, group, group_count, indices: index..index + 1, count: 1, alone }
     }
 
     /// Where the group is in the order of groups, and the index of its request if it shares dispatches with no other.
@@ -82,7 +82,9 @@ impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
     /// Whether a request is one of the group for the same reasons as the first: those of other groups are not, others
     /// may be.
     pub(crate) fn has_alike(&self, primitive: &P, info: &P::Info) -> bool {
-        ptr::eq(self.primitive, primitive) && self.max_count == info.max_count() && P::Planner::shares(&self.group)
+        ptr::eq(self.primitive, primitive)
+            && self.group_count == primitive.group_count(info)
+            && P::Planner::shares(&self.group)
     }
 
     /// Includes the request at `index`, which is behind the others.
@@ -106,7 +108,7 @@ impl<R: Requests + ?Sized, P: Listed> Jobs<JobOf<P>, RoleOf<P>> for Members<'_, 
         for index in self.indices.clone() {
             let request = self.requests.get(index);
             let Some((primitive, info)) = P::of(request.borrow()) else { continue };
-            if are_all || primitive.planner().group(info.max_count(), self.alone) == self.group {
+            if are_all || primitive.planner().group(primitive.group_count(info), self.alone) == self.group {
                 visit(&primitive.job(info));
             }
         }

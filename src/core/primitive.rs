@@ -21,6 +21,11 @@ pub(crate) trait Primitive {
         self.planner().check_count(info.max_count())
     }
 
+    /// The maximum count that decides the group of a request: its passes, and with which requests it shares dispatches.
+    fn group_count(&self, info: &Self::Info) -> u32 {
+        info.max_count()
+    }
+
     /// Checks the members of `info` that the planner does not know.
     fn check(&self, info: &Self::Info) -> Result<()>;
 

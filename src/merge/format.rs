@@ -29,6 +29,16 @@ impl Format {
         if info.key.bits() < 32 {
             return malformed("keyType", "keys narrower than a word are not merged");
         }
+        let finds_bounds = info.operation != MergeOperation::Merge;
+        let unavailable = [
+            ("valueType", info.value != ValueType::None),
+            ("flags", info.drop_keys),
+            ("layout", info.layout != Layout::Separate),
+            ("method", info.method != MergeMethod::Path),
+        ];
+        if let Some((argument, _)) = unavailable.iter().find(|(_, set)| finds_bounds && *set) {
+            return malformed(argument, "bounds are of keys alone: without values, other layouts and methods");
+        }
         let (key, value_words) = (info.key.plain(), info.value.checked_size()? / 4);
         let is_index = info.value == ValueType::Index;
         if info.drop_keys && info.value == ValueType::None {
@@ -43,12 +53,6 @@ impl Format {
                 "layout",
                 "items are a key and a value of 4 to 16 bytes, which both are read and written",
             );
-        }
-        let finds_bounds = info.operation != MergeOperation::Merge;
-        let bare = MergerInfo { key: info.key, order: info.order, ..MergerInfo::default() };
-        let MergerInfo { operation, max_count, batches, deferred, .. } = *info;
-        if finds_bounds && *info != (MergerInfo { operation, max_count, batches, deferred, ..bare }) {
-            return malformed("operation", "bounds have no values, no other layout or method, and drop no keys");
         }
         let most = if is_index { SOURCE_B } else { u32::MAX };
         if info.max_count > most {
@@ -76,9 +80,14 @@ impl Format {
         self.layout & layout != 0
     }
 
+    /// Whether the output has the items of both sequences.
+    pub(crate) fn writes_both(&self) -> bool {
+        self.operation == MergeOperation::Merge
+    }
+
     /// Items of the output of sequences with so many items.
     pub(crate) fn output_items<T: std::ops::Add<Output = T>>(&self, a: T, b: T) -> T {
-        if self.operation == MergeOperation::Merge { a + b } else { a }
+        if self.writes_both() { a + b } else { a }
     }
 
     /// Bytes of a key, or of an item if values lie beside keys.
@@ -118,9 +127,9 @@ mod tests {
             (MergerInfo { layout: Layout::Interleaved, drop_keys: true, ..MergerInfo::pairs() }, items),
             (
                 MergerInfo { value: ValueType::U32, ..MergerInfo::lower_bound() },
-                "operation is malformed: bounds have no",
+                "valueType is malformed: bounds are of keys alone",
             ),
-            (MergerInfo::upper_bound().method(MergeMethod::Basic), "operation is malformed: bounds have no"),
+            (MergerInfo::upper_bound().method(MergeMethod::Basic), "method is malformed: bounds are of keys alone"),
             (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
         ] {
             let error = Format::new(&info).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use crate::core::handle::Options;
 use crate::{KeyType, Layout, Order, ValueType};
 
-/// What a merger writes.
+/// The result of a merger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MergeOperation {
     /// The merge of A and B. Of equal keys, those of A come first.
@@ -12,8 +12,8 @@ pub enum MergeOperation {
     /// For each key of A, the number of keys of B before it, as a `u32`: the first index where inserting the key keeps
     /// B sorted. The keys of A may have any order.
     LowerBound,
-    /// For each key of A, the number of keys of B that do not come after it, as a `u32`: the last
-    /// such index. The keys of A may have any order.
+    /// For each key of A, the number of keys of B that do not come after it, as a `u32`: the last index where inserting
+    /// the key keeps B sorted. The keys of A may have any order.
     UpperBound,
 }
 
@@ -47,12 +47,12 @@ pub struct MergerInfo {
     pub drop_keys: bool,
     /// The layout of items in all arrays. [`Layout::Strided`] is not available.
     pub layout: Layout,
-    /// What is written. For bounds, values, layout and method keep their defaults, and keys are not dropped.
+    /// The operation. For bounds, values, layout and method keep their defaults, and keys are not dropped.
     pub operation: MergeOperation,
     /// The algorithm.
     pub method: MergeMethod,
-    /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
-    /// [`ValueType::Index`].
+    /// Maximum count of any merge or search, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31
+    /// with [`ValueType::Index`].
     pub max_count: u32,
     /// The merger may be used in batches with other problems ([`crate::cmd_batch`]). Needs twice as many pipelines.
     pub batches: bool,

@@ -1,15 +1,15 @@
 //! The handle and the parameters of one merge.
 
-use super::MergerInfo;
 use super::format::Format;
 use super::planner::MergePlanner;
+use super::{MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 
-/// The parameters of one merge or search. Both sequences are sorted in the order of the merger, A not for bounds. If
-/// one is not, the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge or search. Both sequences are sorted in the order of the merger; for bounds, only B must
+/// be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
@@ -27,8 +27,8 @@ pub struct MergeInfo {
     /// The merged keys or items: room for `count_a.max + count_b.max`. If a count on the device is smaller, the rest is
     /// not written. Ignored if keys are dropped, and for bounds.
     pub keys_out: Range,
-    /// The merged values or indices: room for as many. Ignored without values and with interleaved items. For bounds:
-    /// `count_a.max` words, the bound of each key of A.
+    /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the merged values or indices: room for as
+    /// many as in `keys_out`. Ignored for merges without values and with interleaved items.
     pub values_out: Range,
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
@@ -103,7 +103,7 @@ impl Merger {
     }
 
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
-    /// Non-decreasing in `max_count`.
+    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -132,7 +132,8 @@ impl Merger {
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
     /// must not overlap any other range. If both counts are zero, only the status is written. With another
-    /// [`crate::MergeOperation`], appends a search instead: one dispatch, without scratch.
+    /// [`crate::MergeOperation`], appends a search instead: one dispatch, without scratch. If `count_a` is zero, it
+    /// writes only the status.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
     ///   on outputs and on the status, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
@@ -188,6 +189,14 @@ impl Primitive for Merger {
             return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "a 32-bit count" });
         }
         self.planner.check_count(info.max_count())
+    }
+
+    /// A search has workgroups for its needles, however many keys it searches.
+    fn group_count(&self, info: &MergeInfo) -> u32 {
+        match self.info.operation {
+            MergeOperation::Merge => info.max_count(),
+            MergeOperation::LowerBound | MergeOperation::UpperBound => info.count_a.max,
+        }
     }
 
     fn check(&self, _info: &MergeInfo) -> Result<()> {

@@ -15,8 +15,8 @@ use crate::{Error, Result};
 
 const WORD: u64 = 4;
 
-/// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and
-/// the tiles of a medium merge keep more of the device busy.
+/// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and a
+/// medium merge has more workgroups that search.
 const SEARCHING_THREADS: u32 = 128;
 
 /// Merges of one group, laid out in scratch.
@@ -72,7 +72,8 @@ impl<'a> MergeTable<'a> {
         let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u64::from(u32::MAX) - MOST_GROUPS_Y);
         if groups > limit {
             let (value, limit) = (most_items.into(), u64::from(most_items) * limit / groups);
-            return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "the workgroups of one dispatch" });
+            let argument = if config.format.writes_both() { COUNTS } else { "countA.max" };
+            return Err(Error::TooLarge { argument, value, limit, why: "the workgroups of one dispatch" });
         }
         let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
         table.rows = layout.range(scratch, rows)?;
@@ -140,7 +141,7 @@ impl<'a> MergeTable<'a> {
             Constant::Encoding => format.encoding,
             Constant::ValueWords => format.value_words,
             Constant::Layout => format.layout,
-            // Others are of other folders' kernels.
+            // Kernels of merges declare no others.
             _ => 0,
         })
     }

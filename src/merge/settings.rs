@@ -9,12 +9,13 @@ use crate::tuning::{Basis, ItemKind, Limits, Shape, SizedMerge, by_item_kind, re
 const MOST_MERGED: u32 = 1 << 26;
 
 settings! {
-    /// The shapes of merges of two sequences. Items are those of keys of one word. Longer keys have fewer, about the
-    /// same number of words.
+    /// The shapes of merges of two sequences, for keys of one word. Longer keys have fewer items a thread: about as
+    /// many words.
     pub struct Shapes {
         /// The tile of the output that one workgroup merges.
         pub tile: Shape = PORTABLE,
-        /// As `tile`, where each workgroup also finds the items of its tile: one dispatch instead of two.
+        /// As `tile`, where each workgroup also finds the items of its tile: one dispatch instead of two. Workgroups of
+        /// searches have as many threads.
         pub fused: Shape = PORTABLE,
         /// Largest maximum count that is merged by a single dispatch.
         pub fused_up_to: u32 = 1 << 16,
@@ -61,7 +62,7 @@ impl Settings {
                     ItemKind::Long => Shapes::new((256, 15), (128, 15), 1 << 21),
                 };
             }
-            // With 256 threads, at most 15.6 KiB of shared memory.
+            // With 256 threads, at most 15.2 KiB of shared memory.
             let items = match kind {
                 ItemKind::Keys if !facts.is_cpu => 15,
                 ItemKind::Keys | ItemKind::Long => 7,
@@ -75,13 +76,14 @@ impl Settings {
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
         for kind in ItemKind::ALL {
             let Shapes { tile, fused, .. } = &self[kind];
-            for (shape, stages_values) in [(tile, true), (fused, false)] {
+            for (shape, is_tile) in [(tile, true), (fused, false)] {
                 limits.check_group(*shape)?;
                 let key_words = if kind == ItemKind::Long { 2..=MAX_KEY_WORDS } else { 1..=1 };
                 let bytes = key_words.flat_map(|words| {
-                    let value_words = if kind == ItemKind::Keys { 0 } else { 1 + u32::from(stages_values) };
+                    let value_words = if kind == ItemKind::Keys { 0 } else { 1 + u32::from(is_tile) };
                     let (of_one, of_either) = (shape.of_words(words), shape.of_words(2 * words));
-                    [tile_bytes(of_one, words, value_words), section_bytes(of_either, words)]
+                    let section = if is_tile { section_bytes(of_either, words) } else { 0 };
+                    [tile_bytes(of_one, words, value_words), section]
                 });
                 limits.check_memory(shape, shape.items != 0, bytes.max().unwrap_or(0))?;
             }
@@ -117,9 +119,10 @@ impl Settings {
 }
 
 /// Bytes of shared memory of a workgroup that merges a tile: see glsl/merge/tiles.comp. `value_words`: words of each
-/// item besides its key, for its position and its value.
+/// item besides its key, for its position and its value. The rest is for the ranges of a search, and for a word of each
+/// array that is not used.
 fn tile_bytes(shape: Shape, key_words: u32, value_words: u32) -> u32 {
-    4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 16
+    4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 24
 }
 
 /// The same of a workgroup that holds a tile of either sequence: see glsl/merge/sections.comp.

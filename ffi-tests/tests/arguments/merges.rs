@@ -75,7 +75,7 @@ fn mergers() -> Result<()> {
         (
             "bounds of pairs",
             TrmMergerCreateInfo { operation: TrmMergeOperation::LowerBound as i32, ..bytes(4) },
-            "operation is malformed: bounds have no values",
+            "valueType is malformed: bounds are of keys alone",
         ),
         ("strided", laid(TrmLayout::Strided, good), "layout is malformed: sequences are dense"),
         ("no items", laid(TrmLayout::Interleaved, good), items),

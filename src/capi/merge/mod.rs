@@ -78,7 +78,7 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 }
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
-/// together. The size is non-decreasing in maxCount.
+/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 }
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device. With another TrmMergeOperation, appends a search instead: one dispatch,
-/// without scratch.
+/// result has the same bytes on every device. With TRM_MERGE_OPERATION_LOWER_BOUND or TRM_MERGE_OPERATION_UPPER_BOUND,
+/// appends a search instead: one dispatch, without scratch. If countA is zero, it writes only the status.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}

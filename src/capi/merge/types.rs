@@ -31,7 +31,7 @@ pub enum TrmMergeMethod {
     CircularBuffer = 3,
 }
 
-/// What a merger writes.
+/// The result of a merger.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmMergeOperation {
@@ -40,8 +40,8 @@ pub enum TrmMergeOperation {
     /// For each key of A, the number of keys of B before it, as a uint32_t: the first index where inserting the key
     /// keeps B sorted. The keys of A may have any order.
     LowerBound = 1,
-    /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last such index. The
-    /// keys of A may have any order.
+    /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last index where
+    /// inserting the key keeps B sorted. The keys of A may have any order.
     UpperBound = 2,
 }
 
@@ -97,18 +97,19 @@ pub struct TrmMergerCreateInfo {
     pub order: raw::TrmOrder,
     /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
     pub layout: raw::TrmLayout,
-    /// Maximum count of any merge, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
-    /// TRM_VALUE_TYPE_INDEX.
+    /// Maximum count of any merge or search, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31
+    /// with TRM_VALUE_TYPE_INDEX.
     pub max_count: u32,
+    /// The algorithm of merges.
     pub method: raw::TrmMergeMethod,
-    /// What is written. For bounds, valueType, layout and method are 0, and keys are not dropped.
+    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped.
     pub operation: raw::TrmMergeOperation,
     /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// The parameters of one merge or search. Both sequences are sorted in the merger's order, A not for bounds. If one is
-/// not, the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge or search. Both sequences are sorted in the merger's order; for bounds, only B must be.
+/// Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {
@@ -133,8 +134,8 @@ pub struct TrmMergeInfo {
     /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
     /// written. Ignored if keys are dropped, and for bounds.
     pub keys_out: TrmRange,
-    /// The merged values, or indices with TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with
-    /// interleaved items. For bounds: countA.max words, the bound of each key of A.
+    /// For bounds: countA.max words, the bound of each key of A. Otherwise the merged values, or indices with
+    /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored for merges without values and with interleaved items.
     pub values_out: TrmRange,
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     pub scratch: TrmScratch,

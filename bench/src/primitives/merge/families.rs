@@ -15,6 +15,8 @@ const LARGE: &[u32] = &[1 << 24];
 const METHOD_SIZES: &[u32] = &[1 << 20, 1 << 24];
 /// Items of A, into which a hundredth of them is merged.
 const BASES: &[u32] = &[1 << 20, 1 << 26];
+/// Half of them needles, half keys of the sorted sequence.
+const SEARCHED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
@@ -45,7 +47,19 @@ fn methods() -> Vec<Family> {
 pub(super) fn families() -> Vec<Family> {
     let mut families = merges();
     families.extend(methods());
+    families.extend(searches());
     families
+}
+
+/// Sorted searches.
+fn searches() -> Vec<Family> {
+    let (lower, upper) = (MergerInfo::lower_bound(), MergerInfo::upper_bound());
+    vec![
+        Family::new("lower_bound_u32", Merge::new(lower), SEARCHED),
+        Family::new("lower_bound_u32_unsorted", Merge::new(lower).unsorted(), SEARCHED),
+        Family::new("upper_bound_u64", Merge::new(long_keys(upper)), LARGE),
+        Family::new("upper_bound_u64_unsorted", Merge::new(long_keys(upper)).unsorted(), LARGE),
+    ]
 }
 
 fn merges() -> Vec<Family> {

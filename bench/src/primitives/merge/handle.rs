@@ -4,7 +4,9 @@ use crate::handles::{HandleInfo, describe_value, differing, join};
 use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
-use trommel::{Device, Layout, MergeInfo, MergeMethod, Merger, MergerInfo, Order, Strategy, Timestamps};
+use trommel::{
+    Device, Layout, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo, Order, Strategy, Timestamps,
+};
 
 impl HandleInfo for MergerInfo {
     type Handle = Merger;
@@ -15,6 +17,7 @@ impl HandleInfo for MergerInfo {
 
     fn strategy_name(merger: &Merger) -> Option<&'static str> {
         Some(match merger.info().method {
+            _ if merger.info().operation != MergeOperation::Merge => "binary_search",
             MergeMethod::Path => "merge_path",
             MergeMethod::Basic => "basic",
             MergeMethod::Tiled => "tiled",
@@ -34,6 +37,7 @@ impl HandleInfo for MergerInfo {
 fn describe(info: &MergerInfo) -> String {
     join([
         Some(format!("{:?} keys", info.key)),
+        differing(info.operation != MergeOperation::Merge, format!("{:?}", info.operation)),
         describe_value(info.value),
         differing(info.drop_keys, "keys dropped".into()),
         differing(info.order != Order::Ascending, "descending".into()),

@@ -9,9 +9,12 @@ use crate::key_order::KeyOrder;
 use crate::problems::{BatchStep, Problems};
 use crate::verify::Column;
 use crate::workload::{Operation, Step, Workload};
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
-use trommel::{Count, MergeInfo, Merger, MergerInfo, Placement, Request, SOURCE_B, ValueType, batch_scratch_size};
+use trommel::{
+    Count, MergeInfo, MergeOperation, Merger, MergerInfo, Placement, Request, SOURCE_B, ValueType, batch_scratch_size,
+};
 
 // Numbers of tables: the counts of sequences on the device.
 const COUNT_A: usize = 0;
@@ -28,14 +31,16 @@ pub(super) enum Division {
     Delta,
 }
 
-/// Merges of keys that are drawn, then sorted within each sequence. The items of a problem are those of A, followed by
-/// those of B.
+/// Merges of keys that are drawn, then sorted within each sequence, or searches. The items of a problem are those of A,
+/// followed by those of B.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merge {
     info: MergerInfo,
     keys: Keys,
     division: Division,
     problems: Problems,
+    /// The keys of A are in random order: needles of a search.
+    is_unsorted: bool,
 }
 
 /// The items of A and of B in the arrays of a case.
@@ -44,7 +49,12 @@ type Sequences = [Range<u32>; 2];
 impl Merge {
     /// One merge of two halves of random keys.
     pub(super) fn new(info: MergerInfo) -> Self {
-        Self { info, keys: Keys::Random, division: Division::Halves, problems: Problems::One }
+        Self { info, keys: Keys::Random, division: Division::Halves, problems: Problems::One, is_unsorted: false }
+    }
+
+    /// The same search of needles in random order.
+    pub(super) fn unsorted(self) -> Self {
+        Self { is_unsorted: true, ..self }
     }
 
     /// The same of other keys.
@@ -63,7 +73,11 @@ impl Merge {
     }
 
     fn items(&self) -> Items {
-        let MergerInfo { key, value, drop_keys, layout, .. } = self.info;
+        let MergerInfo { key, mut value, mut drop_keys, layout, operation, .. } = self.info;
+        if operation != MergeOperation::Merge {
+            // Bounds are laid out as indices are.
+            (value, drop_keys) = (ValueType::Index, true);
+        }
         Items { key, value, drop_keys, layout, placement: Placement::Preserve }
     }
 
@@ -91,6 +105,44 @@ impl Merge {
         self.ranges(n).into_iter().map(divide).collect()
     }
 
+    /// The lengths of all parts of the keys that are sorted.
+    fn sorted_lengths(&self, n: u32) -> Vec<u32> {
+        let lengths = |[a, b]: Sequences| {
+            let [a, b] = [a, b].map(|items| items.end - items.start);
+            let (parts, length) = if self.is_unsorted { (a, 1) } else { (1, a) };
+            repeat_n(length, parts as usize).chain([b])
+        };
+        self.sequences(n).into_iter().flat_map(lengths).collect()
+    }
+
+    /// Compares the bounds of all needles with those by a binary search.
+    fn check_bounds(&self, n: u32, contents: &Contents) -> Result<(), String> {
+        let comparison = self.items().compare(self.ranges(n), contents)?;
+        let (keys, bounds) = (comparison.keys()?, comparison.output.values.as_ref().ok_or("no bounds")?);
+        let MergerInfo { key, order, operation, .. } = self.info;
+        let order = KeyOrder { key, order, begin_bit: 0, end_bit: 0 };
+        let number = |index: u32| order.number(keys.item(index as usize));
+        for [a, b] in self.sequences(n) {
+            for index in a {
+                let needle = number(index);
+                let (mut low, mut high) = (b.start, b.end);
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    let counts = match operation {
+                        MergeOperation::LowerBound => number(middle) < needle,
+                        _ => number(middle) <= needle,
+                    };
+                    if counts { low = middle + 1 } else { high = middle }
+                }
+                let (found, expected) = (bounds.item(index as usize).next(), low - b.start);
+                if found != Some(expected) {
+                    return Err(format!("bound {index} is {found:?}, not {expected}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The indices that a merge writes if it moves every item to its own index: those of each sequence count from 0.
     fn indices(&self, n: u32) -> Column {
         let problems = self.sequences(n);
@@ -104,6 +156,10 @@ impl Merge {
 /// Bytes an item of a merge, which reads and writes all items once.
 fn bytes(info: &MergerInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
+    if info.operation != MergeOperation::Merge {
+        // All keys are read. Half of the items are needles, each with a bound.
+        return key + INDEX / 2;
+    }
     let unread = if info.value == ValueType::Index { INDEX } else { 0 };
     let unwritten = if info.drop_keys { key } else { 0 };
     2 * (key + value) - unread - unwritten
@@ -119,11 +175,14 @@ impl Workload for Merge {
     }
 
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
-        Ok(Box::new(MergeOperation { merge: *self, n, merger: handles.get(self.merger_info())? }))
+        Ok(Box::new(MergeWork { merge: *self, n, merger: handles.get(self.merger_info())? }))
     }
 
     /// A merge is a stable sort of A followed by B.
     fn check(&self, n: u32, contents: &Contents) -> Result<(), String> {
+        if self.info.operation != MergeOperation::Merge {
+            return self.check_bounds(n, contents);
+        }
         let mut comparison = self.items().compare(self.ranges(n), contents)?;
         if self.info.value == ValueType::Index {
             comparison.values_are_indices = false;
@@ -138,13 +197,13 @@ impl Workload for Merge {
     }
 }
 
-struct MergeOperation {
+struct MergeWork {
     merge: Merge,
     n: u32,
     merger: Merger,
 }
 
-impl MergeOperation {
+impl MergeWork {
     /// Items that the arrays have room for.
     fn capacity(&self) -> u32 {
         self.merge.problems.capacity(self.merge.item_count(self.n))
@@ -179,11 +238,10 @@ impl MergeOperation {
     }
 }
 
-impl Operation for MergeOperation {
+impl Operation for MergeWork {
     fn arrays(&self) -> Vec<ArrayInfo> {
         let [keys, values] = self.merge.items().arrays(self.merge.keys, self.capacity());
-        let lengths = self.merge.sequences(self.n).into_iter().flatten().map(|items| items.end - items.start);
-        vec![ArrayInfo { sequences: lengths.collect(), ..keys }, values]
+        vec![ArrayInfo { sequences: self.merge.sorted_lengths(self.n), ..keys }, values]
     }
 
     fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
@@ -295,11 +353,26 @@ mod tests {
     }
 
     #[test]
+    fn wrong_bounds_are_found() {
+        let lower = |found: &[u32; 8]| check(Merge::new(MergerInfo::lower_bound()), None, Some(found));
+        let upper = |found: &[u32; 8]| check(Merge::new(MergerInfo::upper_bound()), None, Some(found));
+        // Nothing is written behind the bounds of A.
+        let bounds = |[w, x, y, z]: [u32; 4]| [w, x, y, z, 7, 7, 7, 7];
+        let (right, above) = (bounds([1, 1, 1, 2]), bounds([1, 2, 2, 3]));
+        assert_eq!((lower(&right), upper(&above)), (Ok(()), Ok(())));
+        assert_eq!(lower(&above), Err("bound 1 is Some(2), not 1".into()));
+        assert!(upper(&right).is_err() && lower(&bounds([1, 1, 1, 3])).is_err());
+        assert!(check(Merge::new(MergerInfo::lower_bound()), None, None).is_err(), "no bounds");
+    }
+
+    #[test]
     fn sequences_are_divided() {
         let range = |start, end| Range { start, end };
         let merge = Merge::new(MergerInfo::keys());
         assert_eq!(merge.sequences(7), [[range(0, 3), range(3, 7)]]);
         assert_eq!(merge.divided(Division::AllInA).sequences(7), [[range(0, 7), range(7, 7)]]);
+        assert_eq!(merge.sorted_lengths(7), [3, 4]);
+        assert_eq!(merge.unsorted().sorted_lengths(7), [1, 1, 1, 4]);
         let delta = merge.divided(Division::Delta);
         assert_eq!(delta.sequences(1000), [[range(0, 1000), range(1000, 1010)]]);
         assert_eq!((delta.item_count(1000), delta.item_count(1)), (1010, 2), "a delta is never empty");
