@@ -1,8 +1,8 @@
 //! The handle and the parameters of one merge.
 
+use super::MergerInfo;
 use super::format::Format;
 use super::planner::MergePlanner;
-use super::{MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
@@ -193,10 +193,7 @@ impl Primitive for Merger {
 
     /// A search has workgroups for its needles, however many keys it searches.
     fn group_count(&self, info: &MergeInfo) -> u32 {
-        match self.info.operation {
-            MergeOperation::Merge => info.max_count(),
-            MergeOperation::LowerBound | MergeOperation::UpperBound => info.count_a.max,
-        }
+        self.planner.format().output_items(info.count_a.max, info.max_count() - info.count_a.max)
     }
 
     fn check(&self, _info: &MergeInfo) -> Result<()> {

@@ -166,6 +166,10 @@ impl MergePlanner {
         Ok(planner)
     }
 
+    pub(crate) fn format(&self) -> &Format {
+        &self.format
+    }
+
     fn config(&self) -> Config<'_> {
         Config { profile: self.handle.device().profile(), format: self.format }
     }

@@ -10,7 +10,9 @@ use crate::{Case, SETUPS};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeSet;
-use trommel::{KeyType, Layout, MergeMethod, MergerInfo, Order, ValueType};
+use trommel::{
+    Count, KeyType, Layout, MergeInfo, MergeMethod, MergerInfo, Order, Request, ValueType, batch_scratch_size,
+};
 
 /// Key types of at least a word.
 const KEYS: [KeyType; 9] = [
@@ -205,7 +207,7 @@ pub(crate) fn sequences_that_overlap() {
     let arena = Arena::new(&case.context, std::slice::from_ref(&twice), Together::Singles, Poison::Random(9));
     let info = twice.info(&arena.places[0]);
     // The arrays of B stay in the arena, unused: values of A and B differ there, so only keys are compared.
-    let shared = trommel::MergeInfo { keys_b: info.keys_a, ..info };
+    let shared = MergeInfo { keys_b: info.keys_a, ..info };
     // SAFETY: the command buffer is recording; the arena outlives its execution.
     case.context.run(|commands| unsafe { case.merger.cmd_merge(commands, &shared) }).expect("the merge is valid");
     arena.check();
@@ -287,6 +289,16 @@ pub(crate) fn bounds() {
         }
         assert_silence(&case.context);
     }
+    // Searches share dispatches by their needles: with the workgroups of the large one, the others exceed a dispatch.
+    let case = Case::new(SETUPS[0], &MergerInfo::lower_bound());
+    let search = |needles, sequence| {
+        let counts =
+            MergeInfo { count_a: Count::host(needles), count_b: Count::host(sequence), ..MergeInfo::default() };
+        Request::Merge(&case.merger, counts)
+    };
+    let mut searches = vec![search(1, 1 << 30); 5000];
+    searches.push(search(1 << 30, 1));
+    assert!(batch_scratch_size(&searches).is_ok());
 }
 
 /// Random counts, keys and formats.

@@ -35,7 +35,6 @@ fn any_merger_of_values(random: &mut Random) -> TrmMergerCreateInfo {
         order: random.pick(&[0, 1]),
         layout: random.pick(&[0, 0, 1]),
         method: random.pick(&[0, 0, 1, 2, 3]),
-        operation: 0,
         max_count: max_count(random),
         ..empty()
     }
