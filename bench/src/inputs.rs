@@ -1,7 +1,7 @@
 //! Inputs of every case: keys of several distributions and values, the same numbers that the CUDA peers draw.
 
+use rayon::prelude::*;
 use std::sync::Arc;
-use std::thread;
 use trommel::host::{Buffer, Context};
 
 /// How keys are distributed, as unsigned numbers.
@@ -236,18 +236,7 @@ fn low_long(wide: u128) -> u64 {
 fn generate(n: u64, word: impl Fn(u64) -> u32 + Sync) -> Vec<u32> {
     // An array larger than memory fails in the allocation.
     let mut words = vec![0; usize::try_from(n).unwrap_or(usize::MAX)];
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let chunk = words.len().div_ceil(threads).max(1 << 16);
-    thread::scope(|scope| {
-        for (words, first) in words.chunks_mut(chunk).zip((0u64..).step_by(chunk)) {
-            let word = &word;
-            scope.spawn(move || {
-                for (slot, i) in words.iter_mut().zip(first..) {
-                    *slot = word(i);
-                }
-            });
-        }
-    });
+    words.par_iter_mut().enumerate().for_each(|(index, slot)| *slot = word(index as u64));
     words
 }
 
@@ -262,23 +251,17 @@ fn sort_sequences(mut words: &mut [u32], fields: &[Field], lengths: &[u32]) {
         sequences.push(sequence);
         words = others;
     }
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let part = sequences.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        for sequences in sequences.chunks_mut(part) {
-            scope.spawn(move || sequences.iter_mut().for_each(|sequence| sort_keys(sequence, key, item)));
-        }
-    });
+    sequences.into_par_iter().for_each(|sequence| sort_keys(sequence, key, item));
 }
 
 /// Sorts keys of `key` words at the begin of items of `item` words.
 fn sort_keys(items: &mut [u32], key: usize, item: usize) {
     let number = |item: &[u32]| item[..key].iter().rev().fold(0u64, |number, word| number << 32 | u64::from(*word));
-    let mut keys: Vec<u64> = items.chunks(item).map(number).collect();
-    keys.sort_unstable();
-    for (item, number) in items.chunks_mut(item).zip(keys) {
+    let mut keys: Vec<u64> = items.par_chunks(item).map(number).collect();
+    keys.par_sort_unstable();
+    items.par_chunks_mut(item).zip(keys).for_each(|(item, number)| {
         item[..key].iter_mut().zip(0u32..).for_each(|(word, index)| *word = low_word(number >> (32 * index)));
-    }
+    });
 }
 
 #[cfg(test)]

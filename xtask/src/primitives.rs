@@ -151,14 +151,14 @@ impl Primitive {
     }
 
     /// Whether code of a folder names this primitive by one of these words or by a declared name. Methods of the
-    /// standard library, such as `.split_at()`, are not its names.
+    /// standard library, such as `.split_at()`, and their parallel forms are not its names.
     fn is_named_in(&self, names: &[String], code: &str, folder: &Folder) -> bool {
         let is_own = |word: &str| names.iter().any(|own| word == own || word.strip_suffix('s') == Some(own));
         identifiers(code).any(|(before, identifier)| {
             // A function of the name is a verb.
             let is_verb = identifier == self.name && code[before.len() + identifier.len()..].starts_with('(');
             let is_method = (before.ends_with('.') || before.ends_with("env::"))
-                && names.iter().any(|own| identifier.starts_with(own.as_str()));
+                && names.iter().any(|own| identifier.trim_start_matches("par_").starts_with(own.as_str()));
             let named = || !is_verb && !is_method && words(identifier).iter().any(|word| is_own(word));
             self.declared.contains(identifier) || named() && !folder.owns(identifier)
         })
@@ -346,7 +346,15 @@ mod tests {
         ] {
             assert!(split.is_named_in(&split.words, code, &Folder::default()), "{code} and {:?}", split.declared);
         }
-        for code in ["line.split_once(':')", "splitmix64", "is_sorted", "Sorter", "text.split(' ')", "fn sort("] {
+        for code in [
+            "line.split_once(':')",
+            "splitmix64",
+            "is_sorted",
+            "Sorter",
+            "text.split(' ')",
+            "text.par_split(' ')",
+            "fn sort(",
+        ] {
             assert!(!split.is_named_in(&split.words, code, &Folder::default()), "{code}");
         }
         assert!(split.owns("src/split/mod.rs") && split.owns("fuzz/src/split.rs") && !split.owns("src/core/plan.rs"));
