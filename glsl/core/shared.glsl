@@ -401,6 +401,15 @@ struct MergePathPush {
     uint groups;
 };
 
+struct MergeCoRanksPush {
+    MergeProblem problem;
+    uvec2 scratch;
+    uint problems;
+    uint problem_count;
+    uint groups;
+    uint searchers;
+};
+
 struct MergePush {
     RadixProblem problem;
     uvec2 scratch;

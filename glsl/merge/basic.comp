@@ -26,6 +26,7 @@ const uint TILE = THREADS * ITEMS;
 
 #include "merge/sequences.glsl"
 #include "merge/status.glsl"
+const uint MOST_TEAMS = 2;
 #include "merge/search.glsl"
 #include "merge/direct.glsl"
 

@@ -15,7 +15,7 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
-#define PUSH MergePathPush
+#define PUSH MergeCoRanksPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
@@ -24,27 +24,37 @@ PROBLEM_MEMBER(uint, co_ranks)
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 
 #include "merge/sequences.glsl"
+const uint MOST_TEAMS = THREADS;
 #include "merge/search.glsl"
 
 void main() {
     uint p = linear_group() / args.groups;
     if (p >= args.problem_count) return;
-    uint first_tile = linear_group() % args.groups * THREADS;
+    uint group_tiles = THREADS / args.searchers;
+    uint first_tile = linear_group() % args.groups * group_tiles;
     Counts counts = counts_of(p);
     uint count = counts.a + counts.b;
     uint tiles = tiles_of(count, TILE);
     if (first_tile >= tiles) return;
 
     // 1. Find the co-ranks of the first tile, and of the one after the last.
-    uint last_tile = tiles - first_tile > THREADS ? first_tile + THREADS : tiles;
-    search_co_ranks(p, first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
+    uint last_tile = tiles - first_tile > group_tiles ? first_tile + group_tiles : tiles;
+    Bounds ends =
+        search_both_co_ranks(p, first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
+    barrier();
 
-    // 2. Find the co-rank of this thread's tile between them.
-    uint tile = first_tile + thread_id();
-    if (tile >= last_tile) return;
+    // 2. Find the co-ranks of the tiles between them.
+    uint tile = first_tile + thread_id() / args.searchers;
     uint diagonal = tile * TILE;
-    Bounds bounds = bounds_of(diagonal, counts);
-    bounds.low = max(bounds.low, sh_low[0]);
-    bounds.high = min(bounds.high, sh_low[1]);
-    Words(scratch_part(problem_co_ranks(p))).v[tile] = search_co_rank(p, diagonal, bounds);
+    Bounds bounds;
+    bounds.low = 0;
+    bounds.high = 0;
+    if (tile < last_tile) {
+        bounds = bounds_of(diagonal, counts);
+        bounds.low = max(bounds.low, ends.low);
+        bounds.high = min(bounds.high, ends.high);
+    }
+    search_co_ranks(p, args.searchers, diagonal, bounds, max(ends.high, ends.low) - ends.low);
+    if (tile >= last_tile || thread_id() % args.searchers != 0) return;
+    Words(scratch_part(problem_co_ranks(p))).v[tile] = sh_low[thread_id() / args.searchers];
 }

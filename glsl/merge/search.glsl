@@ -1,7 +1,7 @@
 // Searches for co-ranks among keys in device memory. The co-rank of a diagonal d is the number of items of A among the
 // first d items of the merged output. The other d - co-rank items are the first ones of B.
 
-// The range [low, high] that contains a co-rank.
+// A range [low, high] of items of A.
 struct Bounds {
     uint low;
     uint high;
@@ -34,39 +34,47 @@ uint search_co_rank(uint p, uint diagonal, Bounds bounds) {
     return bounds.low;
 }
 
-// The search ranges of two co-ranks. Half 0 of the workgroup narrows range 0, half 1 range 1.
-shared uint sh_low[2];
-shared uint sh_high[2];
+// Teams of threads each search for a co-rank. Team t narrows the range [sh_low[t], sh_high[t]]. The includer defines
+// MOST_TEAMS.
+shared uint sh_low[MOST_TEAMS];
+shared uint sh_high[MOST_TEAMS];
 
-// Finds the co-ranks of two diagonals: sh_low[0] and sh_low[1]. The whole workgroup must call it, and its number of
-// threads is even. On return, all threads may read the results. A barrier must precede another call.
+// Finds the co-rank of a diagonal for each team: sh_low[team]. The whole workgroup must call it, with the same `most`:
+// no range has more candidates. On return, all threads may read the results. A barrier must precede another call.
 //
-// Each half of the workgroup searches for one co-rank. In each round, its threads test candidates at equal distances,
-// and the range shrinks to the candidates between two of them. With halves of 64 threads, a range of 2^28 candidates
-// takes five rounds.
-void search_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
-    const uint HALF = THREADS / 2;
-    uint side = thread_id() / HALF;
-    uint thread = thread_id() % HALF;
-    uint diagonal = side == 0 ? first_diagonal : second_diagonal;
-    if (thread == 0) {
-        Bounds bounds = bounds_of(diagonal, counts);
-        sh_low[side] = bounds.low;
-        sh_high[side] = bounds.high;
+// In each round, the threads of a team test candidates at equal distances, and the range shrinks to the candidates
+// between two of them. With 64 threads, a range of 2^28 candidates takes five rounds.
+void search_co_ranks(uint p, uint members, uint diagonal, Bounds bounds, uint most) {
+    uint team = thread_id() / members;
+    uint member = thread_id() % members;
+    if (member == 0) {
+        sh_low[team] = bounds.low;
+        sh_high[team] = bounds.high;
     }
     barrier();
-    while (sh_low[0] < sh_high[0] || sh_low[1] < sh_high[1]) {
-        uint low = sh_low[side];
+    [[dont_unroll]] for (; most != 0; most /= members + 1) {
+        uint low = sh_low[team];
         // Bounds cross only in sequences that are not sorted.
-        uint candidates = max(sh_high[side], low) - low;
+        uint candidates = max(sh_high[team], low) - low;
         // All threads have read the bounds before one changes them.
         barrier();
-        // Does not overflow: the offset is below candidates + HALF, and far below candidates if these are near 2^32.
-        uint offset = thread * tiles_of(candidates, HALF);
+        uint offset = (member + 1) * (candidates / (members + 1) + 1) - 1;
         if (offset < candidates) {
-            if (is_among(p, diagonal, low + offset)) atomicMax(sh_low[side], low + offset + 1);
-            else atomicMin(sh_high[side], low + offset);
+            if (is_among(p, diagonal, low + offset)) atomicMax(sh_low[team], low + offset + 1);
+            else atomicMin(sh_high[team], low + offset);
         }
         barrier();
     }
+}
+
+// Returns the co-ranks of two diagonals. As search_co_ranks; the number of threads is even.
+Bounds search_both_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
+    uint diagonal = thread_id() < THREADS / 2 ? first_diagonal : second_diagonal;
+    search_co_ranks(p, THREADS / 2, diagonal, bounds_of(diagonal, counts), min(counts.a, counts.b));
+    // Not a constant: glslang compares constant indices with the size for the default number of threads.
+    uint second = 1;
+    Bounds found;
+    found.low = sh_low[0];
+    found.high = sh_low[second];
+    return found;
 }

@@ -29,6 +29,7 @@ const uint TILE = THREADS * ITEMS;
 
 #include "merge/sequences.glsl"
 #include "merge/status.glsl"
+const uint MOST_TEAMS = 2;
 #include "merge/search.glsl"
 #include "merge/direct.glsl"
 
@@ -126,11 +127,11 @@ void main() {
     if (section >= tiles_of(count, SECTION_TILES * TILE)) return;
     uint first = section * SECTION_TILES * TILE;
     uint end = first + min(count - first, SECTION_TILES * TILE);
-    search_co_ranks(p, first, end, counts);
+    Bounds ends = search_both_co_ranks(p, first, end, counts);
     // Co-ranks of sequences that are not sorted may decrease, or increase by more than the section. Clamped, they still
     // name items of both sequences.
-    uint first_a = sh_low[0];
-    uint end_a = min(max(sh_low[1], first_a), first_a + (end - first));
+    uint first_a = ends.low;
+    uint end_a = min(max(ends.high, first_a), first_a + (end - first));
     Queue a = queue_of(first_a, end_a);
     Queue b = queue_of(first - first_a, end - end_a);
 

@@ -36,6 +36,7 @@ const uint TILE = THREADS * ITEMS;
 #include "merge/sequences.glsl"
 #include "merge/status.glsl"
 #ifdef FUSED
+const uint MOST_TEAMS = 2;
 #include "merge/search.glsl"
 #endif
 
@@ -215,9 +216,9 @@ OutputTile find_tile(uint p, uint index, Counts counts) {
     tile.first = index * TILE;
     tile.items = min(count - tile.first, TILE);
 #ifdef FUSED
-    search_co_ranks(p, tile.first, tile.first + tile.items, counts);
-    tile.first_a = sh_low[0];
-    uint end_a = sh_low[1];
+    Bounds ends = search_both_co_ranks(p, tile.first, tile.first + tile.items, counts);
+    tile.first_a = ends.low;
+    uint end_a = ends.high;
 #else
     Words co_ranks = Words(scratch_part(problem_co_ranks(p)));
     tile.first_a = co_ranks.v[index];

@@ -220,17 +220,32 @@ void count_predecessors(Tile tile, PassIo io, LookBackSlot slot, out uint exclus
 shared uint sh_totals[COOPERATIVE_LOOK_BACK ? BINS : 1];
 shared uint sh_digit_start_in_tile[COOPERATIVE_LOOK_BACK ? BINS : 1];
 
-// Stores the scatter base of a digit and publishes the inclusive prefix for the following tiles.
+// With a limited capacity: the number of items from the start of each bucket to the end of the output.
+shared uint sh_rooms[LIMITED ? BINS : 1];
+
+// Stores the number of keys of a bin, without the pads. `total`: with those of the last tile.
+void store_bucket_total(Tile tile, uint digit, uint total) {
+    uint pads = TILE - (tile.count - tile.index * TILE);
+    bool has_pads = digit == digit_of(PAD, digit_shift(), digit_mask());
+    histogram_of(tile.problem).v[digit] = total - (has_pads ? pads : 0);
+}
+
+// Stores the scatter base of a digit and publishes the inclusive prefix for the following tiles. Without a histogram,
+// the inclusive prefixes of the last tile are the totals.
 void publish_inclusive_prefix(
-    Words words, LookBackSlot slot, uint digit, uint exclusive, uint total, uint digit_start
+    Tile tile, Words words, LookBackSlot slot, uint digit, uint exclusive, uint total, uint digit_start
 ) {
     if (digit >= BINS) return;
     if (sh_may_publish != 0) publish_digit(words, slot, digit, exclusive + total, LOOK_BACK_PREFIX);
+    if (!HAS_HISTOGRAM && tile.index + 1 == tile.tiles) store_bucket_total(tile, digit, exclusive + total);
+    if (LIMITED) exclusive = min(exclusive, sh_rooms[digit]);
     sh_digit_scatter_base[digit] = exclusive - digit_start;
 }
 
 // Looks back for every bin. Sets sh_timed_out if the wait of a bin timed out.
-void look_back(Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint digit_start_in_tile[MAX_DIGITS]) {
+void look_back(
+    Tile tile, Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint digit_start_in_tile[MAX_DIGITS]
+) {
     uint exclusive;
 #ifndef EMULATED
     if (COOPERATIVE_LOOK_BACK) {
@@ -239,8 +254,13 @@ void look_back(Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint dig
         if (all_lanes(bin >= BINS)) return;
         bool found = look_back_cooperatively(words, slot, bin, exclusive);
         if (lane_id() % lanes_per_look_back() != 0 || bin >= BINS) return;
-        if (found) publish_inclusive_prefix(words, slot, bin, exclusive, sh_totals[bin], sh_digit_start_in_tile[bin]);
-        else atomicOr(sh_timed_out, 1);
+        if (found) {
+            publish_inclusive_prefix(
+                tile, words, slot, bin, exclusive, sh_totals[bin], sh_digit_start_in_tile[bin]
+            );
+        } else {
+            atomicOr(sh_timed_out, 1);
+        }
         return;
     }
 #endif
@@ -248,41 +268,21 @@ void look_back(Words words, LookBackSlot slot, uint totals[MAX_DIGITS], uint dig
         uint digit = digit_of_thread(j);
         if (digit >= BINS) continue;
         if (look_back_digit(words, slot, digit, exclusive)) {
-            publish_inclusive_prefix(words, slot, digit, exclusive, totals[j], digit_start_in_tile[j]);
+            publish_inclusive_prefix(tile, words, slot, digit, exclusive, totals[j], digit_start_in_tile[j]);
         } else {
             atomicOr(sh_timed_out, 1);
         }
     }
 }
 
-// Stores the number of keys of each bin, without the pads. Only the last tile of a problem does: its inclusive prefixes
-// are the totals.
-void store_bucket_totals(Tile tile, uint totals[MAX_DIGITS], uint digit_start_in_tile[MAX_DIGITS]) {
-    if (tile.index + 1 != tile.tiles) return;
-    Words histogram = histogram_of(tile.problem);
-    uint pads = TILE - (tile.count - tile.index * TILE);
-    uint pad_digit = digit_of(PAD, digit_shift(), digit_mask());
-    for (uint j = 0; j < DIGITS; ++j) {
-        uint digit = digit_of_thread(j);
-        if (digit < BINS) {
-            histogram.v[digit] = sh_digit_scatter_base[digit] + digit_start_in_tile[j] + totals[j] -
-                                 (digit == pad_digit ? pads : 0);
-        }
-    }
-}
-
-// Stores which keys of the tile have room in the output.
-void limit_digits(Tile tile, uint totals[MAX_DIGITS], uint digit_start_in_tile[MAX_DIGITS]) {
-    uint bases[MAX_DIGITS];
-    load_starts(tile.problem, bases);
-    uint items = histogram_of(tile.problem).v[2 * BINS];
+// Clamps bucket starts to the capacity, and stores the rooms.
+void limit_starts(inout uint bases[MAX_DIGITS]) {
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         if (digit >= BINS) continue;
-        uint before = sh_digit_scatter_base[digit] + digit_start_in_tile[j];
-        sh_ends[digit] = digit_start_in_tile[j] + bases[j] + items_with_room(bases[j], before, totals[j], items);
+        bases[j] = min(bases[j], output_capacity);
+        sh_rooms[digit] = room_from(bases[j], output_capacity);
     }
-    barrier();
 }
 
 // Loads the keys of the next tile, if there is one.
@@ -299,6 +299,7 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
 
     // 1. Count digits.
     uint bases[MAX_DIGITS];
+    if (LIMITED) output_capacity = histogram_of(tile.problem).v[2 * BINS];
     if (!HAS_HISTOGRAM) load_starts(tile.problem, bases);
     else if (tile.index == 0) load_totals(tile.problem, bases);
     swizzle_digits(keys, digit_shift(), digit_mask());
@@ -319,6 +320,7 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
     // 3. Tile 0 begins at the bases of the digits and publishes inclusive prefixes at once. Without a histogram it
     // begins at 0, and every tile adds the given starts.
     uint digit_start_in_tile[MAX_DIGITS] = starts;
+    if (LIMITED) limit_starts(bases);
     if (!HAS_HISTOGRAM) {
         for (uint j = 0; j < DIGITS; ++j) {
             digit_start_in_tile[j] -= bases[j];
@@ -329,7 +331,7 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
         if (HAS_HISTOGRAM) scan_digits(bases);
         for (uint j = 0; j < DIGITS; ++j) {
             publish_inclusive_prefix(
-                words, slot, digit_of_thread(j), bases[j], totals[j], digit_start_in_tile[j]
+                tile, words, slot, digit_of_thread(j), bases[j], totals[j], digit_start_in_tile[j]
             );
         }
     }
@@ -353,21 +355,19 @@ void sort_tile(Tile tile, PassIo io, LookBackSlot slot, inout uint keys[ITEMS]) 
     }
     uint next_words[ITEMS];
     if (READS_AHEAD) load_words_for_scatter(tile, KEY_WORDS, io, next_words);
-    if (tile.index != 0) look_back(words, slot, totals, digit_start_in_tile);
+    if (tile.index != 0) look_back(tile, words, slot, totals, digit_start_in_tile);
     barrier();
     if (sh_timed_out != 0) {
         uint exclusive[MAX_DIGITS];
         count_predecessors(tile, io, slot, exclusive);
         for (uint j = 0; j < DIGITS; ++j) {
             publish_inclusive_prefix(
-                words, slot, digit_of_thread(j), exclusive[j], totals[j], digit_start_in_tile[j]
+                tile, words, slot, digit_of_thread(j), exclusive[j], totals[j], digit_start_in_tile[j]
             );
         }
         barrier();
     }
 
-    if (!HAS_HISTOGRAM) store_bucket_totals(tile, totals, digit_start_in_tile);
-    if (LIMITED) limit_digits(tile, totals, digit_start_in_tile);
     if (SCAN == SCAN_RING && thread_id() == 0) release_entry(tickets(), tail_of_pass(), slot.global_tile);
 
     // 6. Scatter.

@@ -75,6 +75,7 @@ void sort_tile(Tile tile, PassIo io) {
     uint bases[MAX_DIGITS];
     uint before_chunk[MAX_DIGITS];
     uint before_tile_in_chunk[MAX_DIGITS];
+    if (LIMITED) output_capacity = histogram.v[BINS];
     for (uint j = 0; j < DIGITS; ++j) {
         uint digit = digit_of_thread(j);
         bases[j] = HAS_BASES && digit < BINS ? histogram.v[pass_index() * BINS + digit] : 0;
@@ -100,8 +101,11 @@ void sort_tile(Tile tile, PassIo io) {
         uint digit = digit_of_thread(j);
         uint before = before_chunk[j] + (tile.index == chunk ? 0 : before_tile_in_chunk[j]);
         if (digit >= BINS) continue;
+        if (LIMITED) {
+            bases[j] = min(bases[j], output_capacity);
+            before = min(before, room_from(bases[j], output_capacity));
+        }
         sh_digit_scatter_base[digit] = bases[j] + before - starts[j];
-        if (LIMITED) sh_ends[digit] = starts[j] + items_with_room(bases[j], before, totals[j], histogram.v[BINS]);
     }
 
     // 3. Rank, reorder and scatter.

@@ -17,9 +17,8 @@ const uint OUTPUT_KIND = OUTPUT & 0xff;
 // Wraps by design.
 shared uint sh_digit_scatter_base[BINS];
 
-// One past the last position of a digit's keys that have room in the output.
+// Whether items may exceed the capacity of the output.
 const bool LIMITED = OUTPUT_KIND == OUTPUT_PLACED;
-shared uint sh_ends[LIMITED ? BINS : 1];
 
 // Positions that a thread moves at a time; their digits share a word.
 const uint GROUP = DIGITS_A_WORD;
@@ -34,7 +33,7 @@ uint target_of(uint digit, uint position) { return sh_digit_scatter_base[digit] 
 
 // Whether an item is written, by its bin and position.
 bool is_wanted(uint bin, uint position) {
-    if (LIMITED) return position < sh_ends[bin];
+    if (LIMITED) return target_of(bin, position) < output_capacity;
     return OUTPUT_KIND != OUTPUT_ONE || bin == OUTPUT >> 8;
 }
 

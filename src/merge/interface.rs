@@ -44,6 +44,17 @@ shared_structs! {
         groups: u32,
     }
 
+    /// Push constants of the search for co-ranks.
+    struct MergeCoRanksPush {
+        problem: MergeProblem,
+        scratch: Address,
+        problems: u32,
+        problem_count: u32,
+        groups: u32,
+        /// Threads that search for one co-rank.
+        searchers: u32,
+    }
+
     /// Push constants of merge sorts.
     struct MergePush {
         problem: RadixProblem,
@@ -86,7 +97,7 @@ macro_rules! folder_kernels {
                     ];
                 /// Finds the items that each tile of a merge takes from each sequence.
                 MergeCoRanks = "merge_co_ranks",
-                    push MergePathPush, memory [MergeProblem],
+                    push MergeCoRanksPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// Merges two sequences: one workgroup for each tile of the output.
                 MergeTiles = "merge_tiles",

@@ -9,7 +9,9 @@ use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
 use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
-use crate::shared::{Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergePathPush, MergeProblem, SECTION_TILES};
+use crate::shared::{
+    Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergePathPush, MergeProblem, SECTION_TILES,
+};
 use crate::tuning::Shape;
 use crate::{Error, Result};
 
@@ -18,6 +20,13 @@ const WORD: u64 = 4;
 /// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and a
 /// medium merge has more workgroups that search.
 const SEARCHING_THREADS: u32 = 128;
+
+/// Threads that search at once for all co-ranks of a merge. Teams take fewer rounds than single threads, and more
+/// loads: merges of few tiles wait for rounds, others for loads (docs/merge.md).
+const ALL_SEARCHERS: u32 = 1 << 16;
+
+/// Most threads that search for one co-rank.
+const MOST_SEARCHERS: u32 = 16;
 
 /// Merges of one group, laid out in scratch.
 pub(crate) struct MergeTable<'a> {
@@ -146,15 +155,8 @@ impl<'a> MergeTable<'a> {
         })
     }
 
-    fn add_pass<'p>(
-        &'p self,
-        plan: &mut Plan<'p>,
-        kernel: Kernel,
-        threads: u32,
-        groups: u32,
-        reads: Resources,
-        writes: Resources,
-    ) {
+    /// The push constants of a pass with so many workgroups a problem.
+    fn push(&self, groups: u32) -> MergePathPush {
         let mut push = MergePathPush {
             problem: MergeProblem::default(),
             scratch: self.scratch.into(),
@@ -165,9 +167,25 @@ impl<'a> MergeTable<'a> {
         if self.count == 1 {
             self.for_each_problem(&mut |row| push.problem = *row);
         }
+        push
+    }
+
+    /// Adds the search for the co-ranks of all tiles.
+    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, reads: Resources, writes: Resources) {
+        let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
+        let searchers = searchers(self.groups()).min(threads);
+        let MergePathPush { problem, scratch, problems, problem_count, groups } =
+            self.push(self.groups().div_ceil(threads / searchers));
+        let kernel = Kernel::MergeCoRanks;
+        let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, searchers };
         let variant = plan.add_variant(&self.variant(kernel, threads));
         plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
     }
+}
+
+/// Threads that search for the co-rank of each of so many tiles: a power of two.
+fn searchers(tiles: u32) -> u32 {
+    1 << (ALL_SEARCHERS / tiles).clamp(1, MOST_SEARCHERS).ilog2()
 }
 
 fn items_of(info: &MergeInfo) -> u32 {
@@ -215,7 +233,6 @@ impl PlanSource for MergeTable<'_> {
         }
         let searched = keys.union(counts).union(rows);
         let merged = searched.union(values).union(co_ranks);
-        let (threads, groups) = (self.tile.threads, self.groups());
         let kernel = match self.group.algorithm {
             Algorithm::Fused => Kernel::MergeFused,
             Algorithm::Tiles => Kernel::MergeTiles,
@@ -226,9 +243,11 @@ impl PlanSource for MergeTable<'_> {
             Algorithm::UpperBound => Kernel::MergeUpperBound,
         };
         if self.group.algorithm == Algorithm::Tiles {
-            let searching = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-            self.add_pass(plan, Kernel::MergeCoRanks, searching, groups.div_ceil(searching), searched, co_ranks);
+            self.add_search(plan, searched, co_ranks);
         }
-        self.add_pass(plan, kernel, threads, groups, merged, outputs.union(statuses));
+        let variant = plan.add_variant(&self.variant(kernel, self.tile.threads));
+        let groups = self.groups();
+        let push = Push::new(kernel, &self.push(groups));
+        plan.add_pass(variant, Groups::Fixed(self.count * groups), push, merged, outputs.union(statuses));
     }
 }

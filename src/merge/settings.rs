@@ -57,9 +57,9 @@ impl Settings {
         let [keys, pairs, long] = ItemKind::ALL.map(|kind| {
             if measured.is_some() {
                 return match kind {
-                    ItemKind::Keys => Shapes::new((128, 23), (128, 15), 1 << 22),
-                    ItemKind::Pairs => Shapes::new((256, 11), (128, 9), 1 << 21),
-                    ItemKind::Long => Shapes::new((256, 15), (128, 15), 1 << 21),
+                    ItemKind::Keys => Shapes::new((192, 15), (128, 15), 1 << 22),
+                    ItemKind::Pairs => Shapes::new((128, 9), (128, 9), 1 << 21),
+                    ItemKind::Long => Shapes::new((192, 15), (128, 15), 1 << 20),
                 };
             }
             // With 256 threads, at most 15.2 KiB of shared memory.

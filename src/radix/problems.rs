@@ -12,6 +12,7 @@ use crate::shared::{
     LAYOUT_VALUES_IN_SCRATCH, MODE_DIRECT, PREFIX_BINS, ProblemState, RADIX, RING_GROUPS, RING_TAG_SHIFT, RadixProblem,
     Segment,
 };
+use crate::tuning::limits::MAX_TILE;
 use crate::{Error, Result};
 
 const WORD_BYTES: u32 = 4;
@@ -73,12 +74,15 @@ pub(crate) fn plane_bytes(max_count: u32) -> u64 {
     u64::from(max_count).next_multiple_of(4) * WORD
 }
 
-/// Capacity of the output in items: the smaller one of keys and values.
+/// Most items of placed output. The indices of a tile that begins there fit 32 bits: see glsl/radix/capacity.glsl.
+const MOST_PLACED: u32 = u32::MAX - MAX_TILE;
+
+/// Capacity of the output in items: the smaller one of keys and values, at most [`MOST_PLACED`].
 pub(crate) fn output_items(format: &Format, info: &Items) -> u32 {
     let keys = (!format.has(LAYOUT_DROP_KEYS)).then(|| info.keys_out.size / u64::from(format.key_step()));
     let values = format.values_separate().then(|| info.values_out.size / u64::from(format.value_size));
     let items = keys.into_iter().chain(values).min().unwrap_or(0);
-    u32::try_from(items).unwrap_or(u32::MAX)
+    u32::try_from(items).unwrap_or(u32::MAX).min(MOST_PLACED)
 }
 
 impl Parts {
@@ -393,6 +397,6 @@ mod tests {
         assert_eq!(items(PAIRS, 400, 43), 10);
         assert_eq!(items(ItemsInfo { drop_keys: true, ..PAIRS }, 0, 40), 10);
         assert_eq!(items(ItemsInfo::KEYS, 40, 0), 10);
-        assert_eq!(items(ItemsInfo::KEYS, u64::MAX, 0), u32::MAX);
+        assert_eq!(items(ItemsInfo::KEYS, u64::MAX, 0), MOST_PLACED);
     }
 }

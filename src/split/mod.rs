@@ -79,8 +79,8 @@ pub struct SplitInfo {
     pub user_words: [u32; 4],
     /// For [`SplitOutput::Placed`]: `buckets` words, the index of each bucket's first item in the output. If items may
     /// have no bucket, one more word for these. Items past the end of `keys_out` or `values_out`, whichever holds
-    /// fewer, or past index 2^32 - 1 are not written; [`crate::STATUS_OUTPUT_CLAMPED`] reports them. Overlapping
-    /// buckets overwrite one another.
+    /// fewer, or at index 2^32 - 2^16 or later are not written; [`crate::STATUS_OUTPUT_CLAMPED`] reports them.
+    /// Overlapping buckets overwrite one another.
     pub starts: Range,
     /// `buckets + 1` words: for each bucket the number of items in the buckets before it, then the number of items in
     /// all buckets. In an output grouped by bucket, these are the start of each bucket and the end of the last one.

@@ -11,7 +11,7 @@ use crate::{Result, Strategy};
 use std::fmt;
 
 /// Indices within a tile and counts of its items have 16 bits.
-const MAX_TILE: u32 = (1 << 16) - 1;
+pub(crate) const MAX_TILE: u32 = (1 << 16) - 1;
 /// Largest look-back window of a thread, in tiles.
 const MOST_WINDOW: u32 = 32;
 /// Most entries of a ring: 2 MiB of tile words.

@@ -3,7 +3,7 @@
 mod basis;
 mod hooks;
 mod kinds;
-mod limits;
+pub(crate) mod limits;
 mod merges;
 mod ranks;
 mod shapes;

@@ -230,8 +230,8 @@ pub struct TrmSplitInfo {
     pub timestamps: TrmTimestamps,
     /// For TRM_SPLIT_OUTPUT_PLACED: bucketCount words, the index of each bucket's first item in the output. If items
     /// may have no bucket, one more word for these. Items past the end of keysOut or valuesOut, whichever holds fewer,
-    /// or past index 2^32 - 1 are not written; TRM_STATUS_OUTPUT_CLAMPED reports them. Overlapping buckets overwrite
-    /// one another. Otherwise zeros.
+    /// or at index 2^32 - 2^16 or later are not written; TRM_STATUS_OUTPUT_CLAMPED reports them. Overlapping buckets
+    /// overwrite one another. Otherwise zeros.
     pub starts: TrmRange,
     /// The segments, for a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT. Items without a bucket are placed at the
     /// end of their segment. Otherwise zeros.
