@@ -80,8 +80,8 @@
 /// TrmSplitInfo::starts. These items were not written.
 #define TRM_STATUS_OUTPUT_CLAMPED 4
 
-/// Flag in TrmMergerCreateInfo::flags: the merged keys are not written, only the values. keysOut is ignored. Not
-/// available with TRM_VALUE_TYPE_NONE, since nothing would be written.
+/// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
+/// TRM_VALUE_TYPE_NONE only available for set operations, which then write nothing but TrmMergeInfo::countOut.
 #define TRM_MERGER_CREATE_DROP_KEYS_BIT 1
 
 /// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
@@ -467,6 +467,18 @@ enum TrmMergeOperation
     /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last index where
     /// inserting the key keeps B sorted. The keys of A may have any order.
     TRM_MERGE_OPERATION_UPPER_BOUND = 2,
+    /// The items that are in A or in B, sorted: of m copies of a key in A and n in B, all of A and the last
+    /// max(n - m, 0) of B, as std::set_union.
+    TRM_MERGE_OPERATION_UNION = 3,
+    /// The items of A that are also in B: of m copies in A and n in B, the first min(m, n) of A, as
+    /// std::set_intersection.
+    TRM_MERGE_OPERATION_INTERSECTION = 4,
+    /// The items of A that are not in B: of m copies in A and n in B, the last max(m - n, 0) of A, as
+    /// std::set_difference.
+    TRM_MERGE_OPERATION_DIFFERENCE = 5,
+    /// The items that are in one sequence only: of m copies in A and n in B, the last m - n of A or the last n - m of
+    /// B, as std::set_symmetric_difference.
+    TRM_MERGE_OPERATION_SYMMETRIC_DIFFERENCE = 6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -796,12 +808,13 @@ typedef struct TrmMergerCreateInfo {
     TrmOrder order;
     /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
     TrmLayout layout;
-    /// Maximum count of any merge or search, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31
-    /// with TRM_VALUE_TYPE_INDEX.
+    /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// TRM_VALUE_TYPE_INDEX.
     uint32_t maxCount;
     /// The algorithm of merges.
     TrmMergeMethod method;
-    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped.
+    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations,
+    /// method is 0.
     TrmMergeOperation operation;
     /// Reserved, must be 0.
     uint32_t reserved;
@@ -811,8 +824,8 @@ typedef struct TrmMergerCreateInfo {
 /// it at once.
 typedef struct TrmMerger_T *TrmMerger;
 
-/// The parameters of one merge or search. Both sequences are sorted in the merger's order; for bounds, only B must be.
-/// Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge, set operation or search. Both sequences are sorted in the merger's order; for bounds,
+/// only B must be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -832,16 +845,19 @@ typedef struct TrmMergeInfo {
     struct TrmRange keysB;
     /// As valuesA, for B.
     struct TrmRange valuesB;
-    /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
-    /// written. Ignored if keys are dropped, and for bounds.
+    /// The resulting keys or items: room for countA.max + countB.max; for an intersection, for the smaller one of both;
+    /// for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored if keys are
+    /// dropped, and for bounds.
     struct TrmRange keysOut;
-    /// For bounds: countA.max words, the bound of each key of A. Otherwise the merged values, or indices with
-    /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored for merges without values and with interleaved items.
+    /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
+    /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
     struct TrmRange valuesOut;
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
     VkDeviceAddress status;
+    /// Device address of a uint32_t that receives the number of items of the result. 0: not written.
+    VkDeviceAddress countOut;
     /// trmGetMergerTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
 } TrmMergeInfo;
@@ -1111,7 +1127,8 @@ TrmResult trmCompileMerger(TrmMerger merger);
 TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
-/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed.
+/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
+/// operations need 12 bytes for each tile of the merge path.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1124,8 +1141,8 @@ TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize 
 TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32_t *count);
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device. With TRM_MERGE_OPERATION_LOWER_BOUND or TRM_MERGE_OPERATION_UPPER_BOUND,
-/// appends a search instead: one dispatch, without scratch. If countA is zero, it writes only the status.
+/// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation or a search
+/// instead.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
@@ -1142,7 +1159,8 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them, and timestamps and labels if requested.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds; four for set operations, or three if
+///   they only count. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on outputs
 ///   and on the status, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
@@ -1154,7 +1172,8 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. If both counts are zero, only the status is written.
+/// @param info Written ranges must not overlap any other range. If both counts are zero, or countA for bounds, only the
+///   status and countOut are written.
 TrmResult trmCmdMerge(VkCommandBuffer commandBuffer, TrmMerger merger, const struct TrmMergeInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and

@@ -147,6 +147,8 @@ specialization_constants! {
     Ranking = 18 as "SPEC_RANKING",
     /// Maximum number of workgroups of a dispatch in x.
     MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
+    /// An `OPERATION_` constant: the result of two sequences.
+    Operation = 32 as "SPEC_OPERATION",
 }
 
 /// Identifies the interface of user-defined kernels. The library refuses a module that was compiled with another value.

@@ -2,10 +2,11 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
-use trommel::Error;
 use trommel::host::{
-    Buckets, Context, lower_bound, merge, merge_pairs, sort, sort_pairs, split, split_pairs, upper_bound,
+    Buckets, Context, lower_bound, merge, merge_pairs, set_difference, set_intersection, set_symmetric_difference,
+    set_union, sort, sort_pairs, split, split_pairs, upper_bound,
 };
+use trommel::{Error, MergeOperation};
 
 const COUNT: usize = 5000;
 
@@ -54,6 +55,11 @@ fn one_call_sorts_splits_and_merges() {
     assert_eq!(pairs, Ok((vec![1, 1, 2, 3, 3], vec![10, 11, 21, 30, 31])));
     assert_eq!(lower_bound(&[9, 3, 0, 4], &[1, 3, 3, 7]), Ok(vec![4, 1, 0, 3]));
     assert_eq!(upper_bound(&[9, 3, 0, 4], &[1, 3, 3, 7]), Ok(vec![4, 3, 0, 3]));
+    let (a, b) = ([1, 3, 3, 7], [3, 7, 7, 9]);
+    assert_eq!(set_union(&a, &b), Ok(vec![1, 3, 3, 7, 7, 9]));
+    assert_eq!(set_intersection(&a, &b), Ok(vec![3, 7]));
+    assert_eq!(set_difference(&a, &b), Ok(vec![1, 3]));
+    assert_eq!(set_symmetric_difference(&a, &b), Ok(vec![1, 3, 7, 9]));
 }
 
 #[test]
@@ -152,6 +158,11 @@ fn sequences_are_merged_and_values_go_with_their_keys() {
     assert_eq!(context.upper_bound(&a, &b), Ok(bounds(|key, needle| key <= needle)));
     assert_eq!(context.upper_bound(&a, &[]), Ok(vec![0; a.len()]));
     assert_eq!(context.lower_bound(&[], &b), Ok(vec![]));
+    assert_eq!(context.set_operation(MergeOperation::Union, &[], &[]), Ok(vec![]));
+    assert_eq!(
+        context.set_operation(MergeOperation::Merge, &a, &b),
+        Err(Error::Malformed { argument: "operation", why: "it is not an operation of sets".into() })
+    );
     let refused = context.merge_pairs((&a, &values_a[1..]), (&b, &values_b)).unwrap_err();
     assert!(matches!(refused, Error::TooSmall { argument: "valuesA.size", .. }));
 }

@@ -77,6 +77,7 @@ fn main() -> ExitCode {
         results::sequences_that_are_not_sorted,
         results::random_merges,
         results::bounds,
+        results::set_operations,
         recording::batches_of_merges_and_sorts,
         recording::poisoned_scratch_and_twenty_runs,
         recording::strangers_and_secondary_command_buffers,

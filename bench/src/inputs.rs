@@ -17,6 +17,8 @@ pub(crate) enum Keys {
     Reversed,
     /// Ascending in either half. In the order of all keys, those of the halves alternate.
     Alternating,
+    /// Ascending in either half, one of every four successive numbers: two sets of density 1/4.
+    Quarter,
     /// Three uniform draws combined by AND: 17.4 bits of entropy in 32.
     LowEntropy,
     /// Uniform low bits, this many of them. All keys share the bits above.
@@ -163,6 +165,7 @@ impl Field {
             Keys::Reversed => rising(n - 1 - i.min(n - 1)),
             Keys::Alternating if i < n / 2 => rising(2 * i + 1),
             Keys::Alternating => rising(2 * (i - n / 2)),
+            Keys::Quarter => 4 * if i < n / 2 { i } else { i - n / 2 } + (draw(i, KEYS) & 3),
             Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
             Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
             Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
@@ -352,6 +355,12 @@ mod tests {
         let alternating = made(Keys::Alternating);
         let (a, b) = alternating.split_at(500);
         assert!(a.iter().zip(b).all(|(a, b)| b < a) && b[1..].iter().zip(a).all(|(b, a)| a < b));
+        let sets = made(Keys::Quarter);
+        for half in sets.chunks(500) {
+            assert!(half.iter().zip(0..).all(|(key, i)| key / 4 == i), "distinct and ascending");
+        }
+        let both = sets[..500].iter().zip(&sets[500..]).filter(|(a, b)| a == b).count();
+        assert!((80..170).contains(&both), "{both} of 500 numbers are in both sets, not a quarter");
         assert!(made(Keys::Constant).iter().all(|key| *key == 0x5bd1_e995));
         assert!(made(Keys::LowBits(16)).iter().all(|key| *key < 1 << 16));
         assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));

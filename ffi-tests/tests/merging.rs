@@ -7,6 +7,7 @@ use ffi_tests::sort::sort_info;
 use ffi_tests::split::{split_info, splitter_info};
 use ffi_tests::{Api, Engine, batch_info, library, range, scratch};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::ptr;
 use trommel::capi::*;
@@ -375,6 +376,49 @@ fn bounds() -> Result<()> {
         let [keys, found] = problem.output.each_ref().map(|output| engine.context.download(output, expected.len()));
         ensure!(found? == expected, "{operation:?}");
         ensure!(keys?.iter().all(|word: &u32| *word == UNTOUCHED), "{operation:?} writes keys");
+        destroy(&engine, merger);
+    }
+    engine.finish()
+}
+
+/// Set operations on pairs, by the numbers of copies of each key in both sequences.
+#[test]
+fn set_operations() -> Result<()> {
+    let engine = engine()?;
+    type Copies = fn(usize, usize) -> [std::ops::Range<usize>; 2];
+    let operations: [(TrmMergeOperation, Copies); 4] = [
+        (TrmMergeOperation::Union, |m, n| [0..m, m.min(n)..n]),
+        (TrmMergeOperation::Intersection, |m, n| [0..m.min(n), n..n]),
+        (TrmMergeOperation::Difference, |m, n| [m.min(n)..m, n..n]),
+        (TrmMergeOperation::SymmetricDifference, |m, n| [m.min(n)..m, m.min(n)..n]),
+    ];
+    for (operation, copies) in operations {
+        let kind = TrmMergerCreateInfo { operation: operation as i32, ..of(TrmValueType::U32) };
+        let merger = engine.merger_of(&kind)?;
+        let problem = Problem::new(&engine, [9000, 7000], [None, Some(6500)])?;
+        let count_out = engine.context.upload(&[UNTOUCHED])?;
+        let work = engine.merge_scratch(merger, problem.most())?;
+        let info = TrmMergeInfo { scratch: scratch(&work), count_out: count_out.address(), ..problem.info() };
+        run(&engine, merger, &info)?;
+        let mut all: BTreeMap<u32, [Vec<u32>; 2]> = BTreeMap::new();
+        for (side, used) in [9000, 6500].into_iter().enumerate() {
+            for (key, index) in problem.input_keys[side][..used].iter().zip(0u32..) {
+                all.entry(*key).or_default()[side].push(index | [0, OF_B][side]);
+            }
+        }
+        let mut expected: Vec<(u32, u32)> = Vec::new();
+        for (key, [in_a, in_b]) in all {
+            let [of_a, of_b] = copies(in_a.len(), in_b.len());
+            expected.extend(in_a[of_a].iter().chain(&in_b[of_b]).map(|value| (key, *value)));
+        }
+        let found = engine.context.download::<u32>(&count_out, 1)?[0] as usize;
+        ensure!(found == expected.len(), "{operation:?} counts {found}, not {}", expected.len());
+        let [keys, values] =
+            problem.output.each_ref().map(|output| engine.context.download::<u32>(output, problem.most() as usize));
+        let (keys, values) = (keys?, values?);
+        let items: Vec<_> = keys.iter().copied().zip(values.iter().copied()).collect();
+        ensure!(items[..found] == expected, "{operation:?}");
+        ensure!(items[found..].iter().all(|item| *item == (UNTOUCHED, UNTOUCHED)), "{operation:?} writes more");
         destroy(&engine, merger);
     }
     engine.finish()

@@ -116,6 +116,11 @@ impl Machine {
         })
     }
 
+    /// How long a submission may take.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// The context: its library has the built-in profile.
     pub fn context(&self) -> &Context {
         &self.context

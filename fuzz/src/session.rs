@@ -23,6 +23,11 @@ const MOST_SHRUNK: u64 = 3;
 const MOST_TOLD: u64 = 30;
 /// How often a failing case is run by itself, to say how often it fails.
 const AGAIN: u32 = 10;
+/// How long a worker may take for a kind's handles or for a submission, besides what the device may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a worker does, and since when. None: it has not begun, or has ended.
+type Doing = Mutex<Option<(Instant, String)>>;
 
 /// State that all workers share.
 struct Session<'a> {
@@ -39,6 +44,10 @@ struct Session<'a> {
     errors: Mutex<Vec<String>>,
     /// Reports of failures so far.
     reported: Mutex<Vec<String>>,
+    /// Of each worker.
+    doing: Vec<Doing>,
+    /// How long a submission may take.
+    patience: Duration,
     /// How long a failure is simplified.
     shrink_time: Duration,
     bar: ProgressBar,
@@ -51,6 +60,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     session.finish()
 }
 
+/// The numbers of the first and of the last case.
+fn ends(submission: &Submission) -> [u64; 2] {
+    [submission.cases.first(), submission.cases.last()].map(|case| case.map_or(0, |(number, _)| *number))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -59,7 +73,7 @@ impl<'a> Session<'a> {
     fn new(args: &'a Args) -> Result<Self> {
         let opening = Opening { device: args.device.clone(), validate: args.validate, patience: None };
         let machine = Machine::open(&opening)?;
-        let device = machine.context().device();
+        let (device, patience) = (machine.context().device(), machine.patience());
         let (facts, forced) = (device.facts().clone(), Forced::new(&args.set)?);
         let built_in = forced.apply(device.profile().clone())?.checked(&facts)?;
         let max_items = args.max_items.unwrap_or(if facts.is_cpu { FEW_ITEMS } else { MANY_ITEMS });
@@ -79,6 +93,8 @@ impl<'a> Session<'a> {
             max_items,
         };
         let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = if args.kind.is_some() { 1 } else { args.threads.unwrap_or(cores).max(1) };
         Ok(Self {
             args,
             opening,
@@ -91,6 +107,8 @@ impl<'a> Session<'a> {
             tally: Mutex::default(),
             errors: Mutex::default(),
             reported: Mutex::default(),
+            doing: (0..threads).map(|_| Mutex::default()).collect(),
+            patience,
             shrink_time: Duration::from_secs(60),
             bar: ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
         })
@@ -98,28 +116,42 @@ impl<'a> Session<'a> {
 
     /// Runs all workers until the last of them ends.
     fn run(&self) {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let threads = if self.args.kind.is_some() { 1 } else { self.args.threads.unwrap_or(cores).max(1) };
         thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| self.work())).collect();
+            let workers: Vec<_> = (0..self.doing.len()).map(|worker| scope.spawn(move || self.work(worker))).collect();
             while workers.iter().any(|worker| !worker.is_finished()) {
                 let [kinds, cases, wrong] =
                     [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
                 self.bar.set_message(format!("{kinds} kinds, {cases} cases, {wrong} wrong"));
+                self.end_if_stuck();
                 thread::sleep(Duration::from_millis(100));
             }
         });
         self.bar.finish_and_clear();
     }
 
+    /// Ends the program if a worker takes too long: what all workers do says why.
+    fn end_if_stuck(&self) {
+        let all: Vec<_> = self.doing.iter().map(|doing| lock(doing).clone()).collect();
+        let patience = self.patience + PATIENCE + self.shrink_time;
+        if all.iter().flatten().all(|(since, _)| since.elapsed() < patience) {
+            return;
+        }
+        for (since, what) in all.iter().flatten() {
+            println!("STUCK {what}, for {} s", since.elapsed().as_secs());
+        }
+        println!("{}", lock(&self.tally).summary(self.started.elapsed()));
+        std::process::exit(1);
+    }
+
     /// Runs one worker on its own device: kind after kind until the run is over, or the kind of the command line.
-    fn work(&self) {
+    fn work(&self, worker: usize) {
+        let doing = &self.doing[worker];
         let work = || -> Result<()> {
             let mut tester = Tester::new(&self.scope, Machine::open(&self.opening)?, self.args.plant);
             let mut tally = Tally::default();
             while !self.is_over() {
                 let number = self.next_kind.fetch_add(1, Ordering::Relaxed);
-                let done = self.kind(&mut tester, number, &mut tally);
+                let done = self.kind(&mut tester, (doing, number), &mut tally);
                 done.with_context(|| format!("kind {number}: {}", self.args.reproducer(number, None)))?;
                 if self.args.kind.is_some() {
                     break;
@@ -132,9 +164,12 @@ impl<'a> Session<'a> {
         let ended =
             panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow::anyhow!("a worker panicked")));
         if let Err(error) = ended {
+            // At once: another worker may not end.
+            self.bar.suspend(|| println!("error: {error:#}"));
             lock(&self.errors).push(format!("{error:#}"));
             self.stop.store(true, Ordering::Relaxed);
         }
+        *lock(doing) = None;
     }
 
     fn is_over(&self) -> bool {
@@ -143,7 +178,9 @@ impl<'a> Session<'a> {
         self.stop.load(Ordering::Relaxed) || self.args.kind.is_none() && (by_cases || by_time)
     }
 
-    fn kind(&self, tester: &mut Tester<'_>, number: u64, tally: &mut Tally) -> Result<()> {
+    fn kind(&self, tester: &mut Tester<'_>, (doing, number): (&Doing, u64), tally: &mut Tally) -> Result<()> {
+        let begin = |what: String| *lock(doing) = Some((Instant::now(), what));
+        begin(format!("drawing kind {number}"));
         let kind = Kind::draw(&self.scope, number, &tester.machine)?;
         let live = kind.live(&self.scope, &tester.machine)?;
         tally.kinds += 1;
@@ -159,7 +196,12 @@ impl<'a> Session<'a> {
             submissions = vec![Submission::alone(case.0, case.1)];
         }
         let mut again = (0..self.args.repeat.max(1)).flat_map(|_| &submissions).take_while(|_| !self.is_over());
-        let done = again.try_for_each(|submission| self.submission(tester, (number, &kind, &live), submission, tally));
+        let done = again.try_for_each(|submission| {
+            let [first, last] = ends(submission);
+            begin(format!("executing kind {number}, cases {first} to {last}"));
+            self.submission(tester, (number, &kind, &live), submission, tally)
+        });
+        begin(format!("ending kind {number}"));
         tester.machine.retire(&live.device);
         done
     }
@@ -171,8 +213,7 @@ impl<'a> Session<'a> {
         submission: &Submission,
         tally: &mut Tally,
     ) -> Result<()> {
-        let [first, last] =
-            [submission.cases.first(), submission.cases.last()].map(|case| case.map_or(0, |(number, _)| *number));
+        let [first, last] = ends(submission);
         if self.args.trace {
             eprintln!("kind {number}, cases {first} to {last}");
         }
@@ -248,7 +289,6 @@ impl<'a> Session<'a> {
     fn finish(&self) -> Result<bool> {
         let tally = lock(&self.tally);
         let errors = lock(&self.errors);
-        errors.iter().for_each(|error| println!("error: {error}"));
         println!("{}", tally.summary(self.started.elapsed()));
         Ok(tally.wrong == 0 && errors.is_empty())
     }

@@ -32,6 +32,7 @@
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
 #define SPEC_MAX_GROUPS_X 31
+#define SPEC_OPERATION 32
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
@@ -105,6 +106,10 @@ const uint FUNCTION_USER = 5;
 const uint SPLITTERS_KEPT = 3072;
 const uint SOURCE_B = 2147483648;
 const uint SECTION_TILES = 8;
+const uint OPERATION_UNION = 0;
+const uint OPERATION_INTERSECTION = 1;
+const uint OPERATION_DIFFERENCE = 2;
+const uint OPERATION_SYMMETRIC_DIFFERENCE = 3;
 const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {
@@ -388,9 +393,11 @@ struct MergeProblem {
     uvec2 count_a;
     uvec2 count_b;
     uvec2 status;
+    uvec2 count_out;
     uint max_count;
     uint max_a;
     uint co_ranks;
+    uint tile_counts;
 };
 
 struct MergePathPush {

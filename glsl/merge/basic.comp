@@ -2,7 +2,7 @@
 // "basic kernel" of Kirk and Hwu, "Programming Massively Parallel Processors", chapter "Merge".
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory.
-// Out: the merged keys (and values), of equal keys those of A first; the status of the problem.
+// Out: the merged keys (and values), of equal keys those of A first; their number; the status of the problem.
 // Workgroups: args.groups for each problem: one for each THREADS * ITEMS items of the output.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
@@ -31,13 +31,13 @@ const uint MOST_TEAMS = 2;
 #include "merge/direct.glsl"
 
 void main() {
-    // 1. Find the items of this thread. The first workgroup of a problem writes its status.
+    // 1. Find the items of this thread. The first workgroup of a problem writes its results.
     uint p = linear_group() / args.groups;
     uint tile = linear_group() % args.groups;
     if (p >= args.problem_count) return;
-    if (tile == 0 && thread_id() == 0) write_status(p);
     Counts counts = counts_of(p);
     uint count = counts.a + counts.b;
+    if (tile == 0 && thread_id() == 0) write_results(p, count);
     if (tile >= tiles_of(count, TILE)) return;
     uint room = count - tile * TILE;
     if (thread_id() * ITEMS >= room) return;

@@ -2,7 +2,7 @@
 // bound (with UPPER): the number of keys of B that do not come after it.
 //
 // In:  keys of A, the needles, in any order; keys of B, sorted; their counts, if they are in device memory.
-// Out: values_out[i]: the bound of needle i; the status of the problem.
+// Out: values_out[i]: the bound of needle i; their number; the status of the problem.
 // Workgroups: args.groups for each problem: one for each THREADS * ITEMS needles at the maximum count of A. If the
 //             actual count is smaller, the others exit.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
@@ -38,12 +38,12 @@ bool is_before_bound(uint key[KEY_WORDS], uint needle[KEY_WORDS]) {
 }
 
 void main() {
-    // 1. Find the needles of this workgroup. The first workgroup of a problem writes its status.
+    // 1. Find the needles of this workgroup. The first workgroup of a problem writes its results.
     uint p = linear_group() / args.groups;
     uint tile = linear_group() % args.groups;
     if (p >= args.problem_count) return;
-    if (tile == 0 && thread_id() == 0) write_status(p);
     Counts counts = counts_of(p);
+    if (tile == 0 && thread_id() == 0) write_results(p, counts.a);
     if (tile >= tiles_of(counts.a, TILE)) return;
     uint first = tile * TILE + thread_id();
 

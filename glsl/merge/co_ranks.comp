@@ -1,8 +1,10 @@
-// Merge of two sequences, step 1 of 2: finds the items that each tile of the output takes from each sequence.
+// Merge of two sequences, step 1 of 2: finds the items that each tile of the output takes from each sequence. With
+// BALANCED, step 1 of 4 of a set operation: equal keys of both sequences are in the same tile in pairs.
 //
 // In:  keys of A and B; their counts, if they are in device memory.
-// Out: co_ranks[tile]: the number of items of A before each tile.
-// Workgroups: args.groups for each problem. A workgroup handles THREADS consecutive tiles.
+// Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
+//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it.
+// Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
@@ -26,6 +28,12 @@ layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 #include "merge/sequences.glsl"
 const uint MOST_TEAMS = THREADS;
 #include "merge/search.glsl"
+#ifdef BALANCED
+void load_of(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
+    load_key(of_a ? problem_keys_a(p) : problem_keys_b(p), index, key);
+}
+#include "merge/balance.glsl"
+#endif
 
 void main() {
     uint p = linear_group() / args.groups;
@@ -56,5 +64,16 @@ void main() {
     }
     search_co_ranks(p, args.searchers, diagonal, bounds, max(ends.high, ends.low) - ends.low);
     if (tile >= last_tile || thread_id() % args.searchers != 0) return;
-    Words(scratch_part(problem_co_ranks(p))).v[tile] = sh_low[thread_id() / args.searchers];
+    uint a = sh_low[thread_id() / args.searchers];
+    Words co_ranks = Words(scratch_part(problem_co_ranks(p)));
+#ifdef BALANCED
+    Cut cut;
+    cut.a = a;
+    cut.b = diagonal - a;
+    cut = balance(p, cut, counts);
+    co_ranks.v[2 * tile] = cut.a;
+    co_ranks.v[2 * tile + 1] = cut.b;
+#else
+    co_ranks.v[tile] = a;
+#endif
 }

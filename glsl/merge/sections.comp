@@ -3,7 +3,7 @@
 // Parallel Processors", chapter "Merge".
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory.
-// Out: the merged keys (and values), of equal keys those of A first; the status of the problem.
+// Out: the merged keys (and values), of equal keys those of A first; their number; the status of the problem.
 // Workgroups: args.groups for each problem: one for each section of SECTION_TILES * TILE items of the output.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
@@ -117,13 +117,13 @@ void merge_items(uint p, Queue a, Queue b, uint first, uint items) {
 }
 
 void main() {
-    // 1. Find the section of this workgroup. The first workgroup of a problem writes its status.
+    // 1. Find the section of this workgroup. The first workgroup of a problem writes its results.
     uint p = linear_group() / args.groups;
     uint section = linear_group() % args.groups;
     if (p >= args.problem_count) return;
-    if (section == 0 && thread_id() == 0) write_status(p);
     Counts counts = counts_of(p);
     uint count = counts.a + counts.b;
+    if (section == 0 && thread_id() == 0) write_results(p, count);
     if (section >= tiles_of(count, SECTION_TILES * TILE)) return;
     uint first = section * SECTION_TILES * TILE;
     uint end = first + min(count - first, SECTION_TILES * TILE);

@@ -4,7 +4,7 @@
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory; without FUSED, co_ranks[tile]: the number
 //      of items of A before the tile.
-// Out: the merged keys (and values), of equal keys those of A first; the status of the problem.
+// Out: the merged keys (and values), of equal keys those of A first; their number; the status of the problem.
 // Workgroups: args.groups for each problem (one merge): one for each tile of THREADS * ITEMS items at its maximum
 //             counts. If the actual counts are smaller, the others exit.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
@@ -40,11 +40,6 @@ const uint MOST_TEAMS = 2;
 #include "merge/search.glsl"
 #endif
 
-// Words of the keys of a thread.
-const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
-// Words of a value. 1 without values: code that is never executed divides by it.
-const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
-
 // Values of one word are loaded together with the keys. Longer ones are loaded from device memory after the merge, when
 // it is known which thread stores them. So are those of a fused merge: this took the least time (docs/merge.md).
 #ifdef FUSED
@@ -53,84 +48,12 @@ const bool STAGES_VALUES = false;
 const bool STAGES_VALUES = VALUE_WORDS == 1 && !VALUES_ARE_INDICES;
 #endif
 
-// Keys of the tile, one row for each word of a key. The padding of rows spreads the words that a subgroup stores at
-// once over the banks.
-const uint ROW_WORDS = TILE + 32 / KEY_WORDS;
-shared uint sh_words[KEY_WORDS * ROW_WORDS];
-shared uint sh_values[STAGES_VALUES ? TILE : 1];
+#include "merge/tile.glsl"
+
 // With values: for each item of the output, the position that it comes from.
 shared uint sh_positions[VALUE_WORDS == 0 ? 1 : TILE];
 
-// Loads the key at a position of the tile, encoded.
-void load_item(uint position, out uint key[KEY_WORDS]) {
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_words[memory_word(w) * ROW_WORDS + position];
-    encode(key);
-}
-
-#include "merge/path.glsl"
-
-// The items of a tile. In the tile, those of A have positions from 0 on, and those of B follow.
-struct OutputTile {
-    uint problem;
-    uint first;  // index of the first item in the output
-    uint items;
-    uint first_a;  // index of the first item of A
-    uint items_a;
-    uint first_b;
-};
-
-// Where the words of a tile's items come from: the word at `w` of the item at position i is v[i * stride + w].
-struct Source {
-    uvec2 a;
-    uvec2 b;
-};
-
-Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
-    Source source;
-    source.a = advance(a, bytes_of(tile.first_a, stride * 4));
-    // Items of B have positions from items_a on. So the base is moved back by items_a items, and may lie before the
-    // array. Addresses wrap modulo 2^64; every address that is accessed lies in B.
-    uvec2 back = bytes_of(tile.items_a, stride * 4);
-    source.b = advance(b, bytes_of(tile.first_b, stride * 4));
-    uint borrow;
-    source.b.x = usubBorrow(source.b.x, back.x, borrow);
-    source.b.y -= back.y + borrow;
-    return source;
-}
-
 uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(array, bytes_of(tile.first, stride * 4)); }
-
-// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. All loads precede the
-// stores.
-void load_items(OutputTile tile) {
-    uint last = tile.items - 1;
-    Source keys_source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
-    uint keys[ITEMS_WORDS];
-    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
-        uint word = k * THREADS + thread_id();
-        uint position = min(word / KEY_WORDS, last);
-        Words from = Words(position < tile.items_a ? keys_source.a : keys_source.b);
-        keys[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
-    }
-    uint values[ITEMS];
-    if (STAGES_VALUES) {
-        Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint position = min(k * THREADS + thread_id(), last);
-            values[k] = Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE];
-        }
-    }
-    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
-        uint word = k * THREADS + thread_id();
-        uint position = word / KEY_WORDS;
-        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = keys[k];
-    }
-    if (!STAGES_VALUES) return;
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint position = k * THREADS + thread_id();
-        if (position < tile.items) sh_values[position] = values[k];
-    }
-}
 
 // Merges ITEMS items of the output, from `diagonal` on. With values, it writes the positions that they come from to
 // shared memory. Otherwise it returns their keys, encoded; past the last item, these are undefined.
@@ -176,19 +99,6 @@ void store_keys(OutputTile tile) {
     }
 }
 
-// Returns the value of the item at a position: the index of the item in its sequence, with SOURCE_B for items of B.
-uint index_of(OutputTile tile, uint position) {
-    if (position < tile.items_a) return tile.first_a + position;
-    return tile.first_b + (position - tile.items_a) | SOURCE_B;
-}
-
-// Returns word `w` of the value of the item at a position. `source`: where values are in device memory.
-uint value_word(OutputTile tile, Source source, uint position, uint w) {
-    if (VALUES_ARE_INDICES) return index_of(tile, position);
-    if (STAGES_VALUES) return sh_values[position];
-    return Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE + w];
-}
-
 // Copies the values to the output. Loads from device memory precede the stores of a round.
 void store_values(OutputTile tile) {
     Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
@@ -232,12 +142,12 @@ OutputTile find_tile(uint p, uint index, Counts counts) {
 }
 
 void main() {
-    // 1. Find the items of this workgroup. The first workgroup of a problem writes its status.
+    // 1. Find the items of this workgroup. The first workgroup of a problem writes its results.
     uint p = linear_group() / args.groups;
     uint index = linear_group() % args.groups;
     if (p >= args.problem_count) return;
-    if (index == 0 && thread_id() == 0) write_status(p);
     Counts counts = counts_of(p);
+    if (index == 0 && thread_id() == 0) write_results(p, counts.a + counts.b);
     if (index >= tiles_of(counts.a + counts.b, TILE)) return;
     OutputTile tile = find_tile(p, index, counts);
 

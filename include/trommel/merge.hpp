@@ -47,6 +47,14 @@ inline TrmMergerCreateInfo boundsInfo(TrmKeyType keys, TrmMergeOperation operati
     return made;
 }
 
+/// Returns the info of a set operation of sorted sequences, such as TRM_MERGE_OPERATION_INTERSECTION.
+inline TrmMergerCreateInfo setsInfo(TrmKeyType keys, TrmMergeOperation operation,
+                                    TrmValueType values = TRM_VALUE_TYPE_NONE) {
+    auto made = mergerInfo(keys, values);
+    made.operation = operation;
+    return made;
+}
+
 /// Returns the info with support for batches.
 inline TrmMergerCreateInfo withBatches(TrmMergerCreateInfo made) {
     made.flags |= TRM_MERGER_CREATE_BATCHES_BIT;
@@ -58,7 +66,7 @@ class Merger {
 public:
     using Info = TrmMergeInfo;
 
-    /// mergerInfo(), mergeIndicesInfo() and boundsInfo() make infos.
+    /// mergerInfo(), mergeIndicesInfo(), boundsInfo() and setsInfo() make infos.
     Merger(const Device &device, const TrmMergerCreateInfo &info) {
         TrmMerger merger = nullptr;
         check(trmCreateMerger(device.get(), &info, &merger));

@@ -4,6 +4,7 @@
 //! The co-rank of an output index is explained in: Kirk and Hwu, "Programming Massively Parallel Processors", chapter
 //! "Merge". (Siebert and Träff, "Efficient MPI implementation of a parallel, stable merge algorithm", 2012.)
 
+use super::MergeOperation;
 use std::ops::Range;
 
 /// Returns the co-rank of output index `k`: how many of the first `k` items of the merged output come from `a`. The
@@ -64,11 +65,69 @@ pub fn tiles<T: Ord + Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize]) 
     merged
 }
 
+/// Returns the balanced form of a cut of both sequences into items before and behind a diagonal: the cut of the same
+/// diagonal, or of the next one.
+///
+/// A merge takes all copies of an item in `a` before those in `b`. The balanced order takes them alternately: the first
+/// copy in `a`, the first in `b`, the second in `a`, and so on; then the rest of the sequence with more copies. A cut
+/// that would part two copies of a pair moves behind the pair. (Baxter, "Modern GPU", chapter "Set operations", 2013.)
+pub fn balance<T: Ord>([i, j]: [usize; 2], a: &[T], b: &[T]) -> [usize; 2] {
+    let Some(item) = b.get(j) else { return [i, j] };
+    let first = [a.partition_point(|other| other < item), b.partition_point(|other| other < item)];
+    let all = [a, b].map(|items| items.iter().filter(|other| *other == item).count());
+    let Some(taken) = i.checked_sub(first[0]).map(|of_a| of_a + j - first[1]) else { return [i, j] };
+    // Of the copies before the diagonal, b has half, or all its copies if these are fewer; or those that a lacks.
+    let of_b = (taken / 2).min(all[1]).max(taken.saturating_sub(all[0]));
+    let of_a = taken - of_b;
+    let parts_a_pair = of_a > of_b && of_b < all[1];
+    [first[0] + of_a, first[1] + of_b + usize::from(parts_a_pair)]
+}
+
+/// `balanced_co_ranks`: the numbers of items of `a` and of `b` before each tile, of diagonals at a distance of `step`.
+pub fn balanced_co_ranks<T: Ord>(a: &[T], b: &[T], step: usize) -> Vec<[usize; 2]> {
+    let cut = |k| {
+        let i = co_rank(k, a, b);
+        balance([i, k - i], a, b)
+    };
+    (0..a.len() + b.len()).step_by(step).map(cut).collect()
+}
+
+/// A set operation on two sorted multisets, one pair of items after the other.
+pub fn set_operation<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T]) -> Vec<T> {
+    let mut result = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let next_in_a = j == b.len() || i < a.len() && a[i] <= b[j];
+        let next_in_b = i == a.len() || j < b.len() && b[j] <= a[i];
+        let found = match operation {
+            MergeOperation::Intersection => next_in_a && next_in_b,
+            MergeOperation::Difference => next_in_a && !next_in_b,
+            MergeOperation::SymmetricDifference => next_in_a != next_in_b,
+            _ => true,
+        };
+        if found {
+            result.push(if next_in_a { a[i].clone() } else { b[j].clone() });
+        }
+        i += usize::from(next_in_a);
+        j += usize::from(next_in_b);
+    }
+    result
+}
+
+/// `set_tiles`: the result of each tile.
+pub fn set_tiles<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T], cuts: &[[usize; 2]]) -> Vec<Vec<T>> {
+    let ends = cuts.iter().skip(1).copied().chain([[a.len(), b.len()]]);
+    let tile =
+        |(first, end): (&[usize; 2], [usize; 2])| set_operation(operation, &a[first[0]..end[0]], &b[first[1]..end[1]]);
+    cuts.iter().zip(ends).map(tile).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::cmp::Ordering;
+    use std::collections::BTreeMap;
 
     /// A key, and the place of the item: keys alone are compared.
     #[derive(Clone, Copy, Debug)]
@@ -107,8 +166,39 @@ mod tests {
         })
     }
 
+    const SETS: [MergeOperation; 4] = [
+        MergeOperation::Union,
+        MergeOperation::Intersection,
+        MergeOperation::Difference,
+        MergeOperation::SymmetricDifference,
+    ];
+
+    /// The tags of the result, by the numbers m and n of copies of each key that the standard library of C++ states.
+    fn counted(operation: MergeOperation, a: &[Tagged], b: &[Tagged]) -> Vec<usize> {
+        let mut copies: BTreeMap<u8, [Vec<usize>; 2]> = BTreeMap::new();
+        for (of, items) in [a, b].into_iter().enumerate() {
+            items.iter().for_each(|item| copies.entry(item.0).or_default()[of].push(item.1));
+        }
+        let result = copies.into_values().flat_map(|[mut in_a, mut in_b]| {
+            let (m, n) = (in_a.len(), in_b.len());
+            let rest_of_b = in_b.split_off(m.min(n));
+            match operation {
+                MergeOperation::Intersection => in_a.truncate(n),
+                MergeOperation::Difference => drop(in_a.drain(..m.min(n))),
+                MergeOperation::SymmetricDifference => {
+                    in_a.drain(..m.min(n));
+                    in_a.extend(rest_of_b);
+                }
+                _ => in_a.extend(rest_of_b),
+            }
+            in_a
+        });
+        result.collect()
+    }
+
     proptest! {
-        /// The standard library's stable sort of A before B is the merge.
+        /// The standard library's stable sort of A before B is the merge. Set operations have as many copies of each
+        /// key as multisets have.
         #[test]
         fn merges_stably(
             keys in any::<[Vec<u8>; 2]>(),
@@ -122,6 +212,13 @@ mod tests {
             let tags = |items: Vec<Tagged>| items.iter().map(|item| item.1).collect::<Vec<_>>();
             prop_assert_eq!(tags(merge_sequential(&a, &b)), tags(expected.clone()));
             prop_assert_eq!(tags(tiles(&a, &b, tile, &co_ranks(&a, &b, tile))), tags(expected.clone()));
+            for operation in SETS {
+                let expected = counted(operation, &a, &b);
+                prop_assert_eq!(tags(set_operation(operation, &a, &b)), expected.clone());
+                let cuts = balanced_co_ranks(&a, &b, tile);
+                prop_assert!(cuts.iter().enumerate().all(|(t, [i, j])| (t * tile..t * tile + 2).contains(&(i + j))));
+                prop_assert_eq!(tags(set_tiles(operation, &a, &b, &cuts).concat()), expected);
+            }
             for k in 0..=expected.len() {
                 let of_a = expected[..k].iter().filter(|item| item.1 <= a.len()).count();
                 prop_assert_eq!(co_rank(k, &a, &b), of_a);

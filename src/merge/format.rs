@@ -5,6 +5,7 @@ use crate::shared::{
     ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, SOURCE_B,
 };
 use crate::{Error, Layout, Order, Result, ValueType};
+use std::ops::Add;
 
 /// The items of a [`MergerInfo`] in the form that kernels and plans use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +30,7 @@ impl Format {
         if info.key.bits() < 32 {
             return malformed("keyType", "keys narrower than a word are not merged");
         }
-        let finds_bounds = info.operation != MergeOperation::Merge;
+        let finds_bounds = info.operation.is_search();
         let unavailable = [
             ("valueType", info.value != ValueType::None),
             ("flags", info.drop_keys),
@@ -39,9 +40,12 @@ impl Format {
         if let Some((argument, _)) = unavailable.iter().find(|(_, set)| finds_bounds && *set) {
             return malformed(argument, "bounds are of keys alone: without values, other layouts and methods");
         }
+        if info.operation.is_of_sets() && info.method != MergeMethod::Path {
+            return malformed("method", "methods for comparison are of merges");
+        }
         let (key, value_words) = (info.key.plain(), info.value.checked_size()? / 4);
         let is_index = info.value == ValueType::Index;
-        if info.drop_keys && info.value == ValueType::None {
+        if info.drop_keys && info.value == ValueType::None && !info.operation.is_of_sets() {
             return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
         }
         if info.layout == Layout::Strided {
@@ -80,14 +84,23 @@ impl Format {
         self.layout & layout != 0
     }
 
-    /// Whether the output has the items of both sequences.
-    pub(crate) fn writes_both(&self) -> bool {
-        self.operation == MergeOperation::Merge
+    /// Items of the merge path of sequences with so many items. Of a search, the needles.
+    pub(crate) fn path_items<T: Add<Output = T>>(&self, a: T, b: T) -> T {
+        if self.operation.is_search() { a } else { a + b }
     }
 
-    /// Items of the output of sequences with so many items.
-    pub(crate) fn output_items<T: std::ops::Add<Output = T>>(&self, a: T, b: T) -> T {
-        if self.writes_both() { a + b } else { a }
+    /// The most items of the output of sequences with so many items.
+    pub(crate) fn output_items<T: Add<Output = T> + Ord>(&self, a: T, b: T) -> T {
+        match self.operation {
+            MergeOperation::Merge | MergeOperation::Union | MergeOperation::SymmetricDifference => a + b,
+            MergeOperation::LowerBound | MergeOperation::UpperBound | MergeOperation::Difference => a,
+            MergeOperation::Intersection => a.min(b),
+        }
+    }
+
+    /// Whether only the number of items is written.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.has(LAYOUT_DROP_KEYS) && self.value_words == 0
     }
 
     /// Bytes of a key, or of an item if values lie beside keys.
@@ -130,12 +143,18 @@ mod tests {
                 "valueType is malformed: bounds are of keys alone",
             ),
             (MergerInfo::upper_bound().method(MergeMethod::Basic), "method is malformed: bounds are of keys alone"),
+            (
+                MergerInfo::pairs().operation(MergeOperation::Union).method(MergeMethod::Tiled),
+                "method is malformed: methods for comparison are of merges",
+            ),
             (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
         ] {
             let error = Format::new(&info).unwrap_err().to_string();
             assert!(error.contains(text), "{error} should say: {text}");
             assert_eq!(info.check().unwrap_err().to_string(), error);
         }
+        let counts = MergerInfo { drop_keys: true, ..keys.operation(MergeOperation::Difference) };
+        assert!(Format::new(&counts).unwrap().only_counts() && !Format::new(&keys).unwrap().only_counts());
         assert_eq!(Format::new(&keys).unwrap().max_count, u32::MAX);
         assert_eq!(Format::new(&indices).unwrap().max_count, SOURCE_B);
     }

@@ -1,7 +1,7 @@
 //! Merges in one call.
 
 use crate::host::{Context, count_of, shared};
-use crate::{Count, MergeInfo, MergeOperation, Merger, MergerInfo, Range, Result};
+use crate::{Count, Error, MergeInfo, MergeOperation, Merger, MergerInfo, Range, Result};
 
 impl Context {
     /// Merges two sorted sequences of keys in host memory: upload, merge, download.
@@ -38,6 +38,18 @@ impl Context {
         Ok(self.merge_on_device(&MergerInfo::upper_bound(), [needles, sorted], [&[], &[]])?.1)
     }
 
+    /// The items of one sorted sequence, of both, or of one only, by a set operation of multisets.
+    ///
+    /// # Errors
+    /// As [`Context::merge`]; [`Error::Malformed`](crate::Error::Malformed) for an operation that is none of sets.
+    pub fn set_operation(&self, operation: MergeOperation, a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+        if !operation.is_of_sets() {
+            let why = "it is not an operation of sets".to_owned();
+            return Err(Error::Malformed { argument: "operation", why });
+        }
+        Ok(self.merge_on_device(&MergerInfo::keys().operation(operation), [a, b], [&[], &[]])?.0)
+    }
+
     fn merge_on_device(
         &self,
         info: &MergerInfo,
@@ -48,13 +60,10 @@ impl Context {
         let merger = Merger::new(self.device(), info)?;
         let [keys_a, keys_b] = [self.upload(keys[0])?, self.upload(keys[1])?];
         let [values_a, values_b] = [self.upload(values[0])?, self.upload(values[1])?];
-        let items = keys[0].len() + keys[1].len();
-        let [items, moved] = match info.operation {
-            MergeOperation::LowerBound | MergeOperation::UpperBound => [0, keys[0].len()],
-            MergeOperation::Merge if values.iter().all(|values| values.is_empty()) => [items, 0],
-            MergeOperation::Merge => [items, items],
-        };
-        let [keys_out, values_out] = [self.buffer(items as u64 * 4)?, self.buffer(moved as u64 * 4)?];
+        let has_values = values.iter().any(|values| !values.is_empty());
+        // An array holds the results of every operation.
+        let room = (keys[0].len() + keys[1].len()) as u64 * 4;
+        let [keys_out, values_out, count_out] = [self.buffer(room)?, self.buffer(room)?, self.buffer(4)?];
         let scratch = self.buffer(merger.scratch_size(count_a.saturating_add(count_b))?)?;
         let range = |words: &[u32], range| if words.is_empty() { Range::NONE } else { range };
         let merge = MergeInfo {
@@ -67,11 +76,18 @@ impl Context {
             keys_out: keys_out.range(),
             values_out: values_out.range(),
             scratch: scratch.scratch(),
+            count_out: count_out.address(),
             ..MergeInfo::default()
         };
         // SAFETY: the buffers outlive run(), which waits.
         self.run(|commands| unsafe { merger.cmd_merge(commands, &merge) })?;
-        Ok((self.download(&keys_out, items)?, self.download(&values_out, moved)?))
+        let found = self.download::<u32>(&count_out, 1)?[0] as usize;
+        let is_search = info.operation.is_search();
+        let written = |is_written: bool| if is_written { found } else { 0 };
+        Ok((
+            self.download(&keys_out, written(!is_search))?,
+            self.download(&values_out, written(is_search || has_values))?,
+        ))
     }
 }
 
@@ -106,4 +122,39 @@ pub fn lower_bound(needles: &[u32], sorted: &[u32]) -> Result<Vec<u32>> {
 /// As [`Context::new`] and [`Context::upper_bound`].
 pub fn upper_bound(needles: &[u32], sorted: &[u32]) -> Result<Vec<u32>> {
     shared()?.upper_bound(needles, sorted)
+}
+
+/// The union of two sorted multisets in host memory, on a device that the first call opens: as `std::set_union` in C++.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::set_operation`].
+pub fn set_union(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+    shared()?.set_operation(MergeOperation::Union, a, b)
+}
+
+/// The intersection of two sorted multisets in host memory, on a device that the first call opens: as
+/// `std::set_intersection` in C++.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::set_operation`].
+pub fn set_intersection(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+    shared()?.set_operation(MergeOperation::Intersection, a, b)
+}
+
+/// The items of a sorted multiset in host memory that are not in another one, on a device that the first call opens: as
+/// `std::set_difference` in C++.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::set_operation`].
+pub fn set_difference(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+    shared()?.set_operation(MergeOperation::Difference, a, b)
+}
+
+/// The items that are in one of two sorted multisets in host memory only, on a device that the first call opens: as
+/// `std::set_symmetric_difference` in C++.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::set_operation`].
+pub fn set_symmetric_difference(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
+    shared()?.set_operation(MergeOperation::SymmetricDifference, a, b)
 }

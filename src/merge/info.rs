@@ -15,6 +15,30 @@ pub enum MergeOperation {
     /// For each key of A, the number of keys of B that do not come after it, as a `u32`: the last index where inserting
     /// the key keeps B sorted. The keys of A may have any order.
     UpperBound,
+    /// The items that are in A or in B, sorted: of m copies of a key in A and n in B, all of A and the last max(n - m,
+    /// 0) of B, as `std::set_union`.
+    Union,
+    /// The items of A that are also in B: of m copies in A and n in B, the first min(m, n) of A, as
+    /// `std::set_intersection`.
+    Intersection,
+    /// The items of A that are not in B: of m copies in A and n in B, the last max(m - n, 0) of A, as
+    /// `std::set_difference`.
+    Difference,
+    /// The items that are in one sequence only: of m copies in A and n in B, the last m - n of A or the last n - m of
+    /// B, as `std::set_symmetric_difference`.
+    SymmetricDifference,
+}
+
+impl MergeOperation {
+    /// Whether the result is one of sequences as multisets, so that only the device knows how many items it has.
+    pub const fn is_of_sets(self) -> bool {
+        matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference)
+    }
+
+    /// Whether the result is a bound for each key of A.
+    pub const fn is_search(self) -> bool {
+        matches!(self, Self::LowerBound | Self::UpperBound)
+    }
 }
 
 /// The algorithm of a merge. All of them write the same bytes. Those besides [`MergeMethod::Path`] are the kernels of
@@ -43,16 +67,18 @@ pub struct MergerInfo {
     /// The value type. With [`ValueType::Index`], the merge writes for each item of the result the index of the item in
     /// its sequence. Items of B have the bit [`crate::SOURCE_B`] as well.
     pub value: ValueType,
-    /// The merged keys are not written, only the values. Not available without values.
+    /// The resulting keys are not written, only the values. Without values only available for set operations: then only
+    /// the number of items is written ([`crate::MergeInfo::count_out`]).
     pub drop_keys: bool,
     /// The layout of items in all arrays. [`Layout::Strided`] is not available.
     pub layout: Layout,
-    /// The operation. For bounds, values, layout and method keep their defaults, and keys are not dropped.
+    /// The operation. For bounds, values, layout and method keep their defaults, and keys are not dropped. Set
+    /// operations have no other method.
     pub operation: MergeOperation,
     /// The algorithm.
     pub method: MergeMethod,
-    /// Maximum count of any merge or search, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31
-    /// with [`ValueType::Index`].
+    /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// [`ValueType::Index`].
     pub max_count: u32,
     /// The merger may be used in batches with other problems ([`crate::cmd_batch`]). Needs twice as many pipelines.
     pub batches: bool,
@@ -90,6 +116,11 @@ impl MergerInfo {
     /// Upper bounds of `u32` keys.
     pub const fn upper_bound() -> Self {
         Self { operation: MergeOperation::UpperBound, ..Self::keys() }
+    }
+
+    /// The same items with the given operation, such as [`MergeOperation::Intersection`].
+    pub const fn operation(self, operation: MergeOperation) -> Self {
+        Self { operation, ..self }
     }
 
     /// The same merger with the given algorithm.

@@ -9,6 +9,14 @@ shared_constants! {
     const SOURCE_B = 1 << 31;
     /// Tiles of the output that a workgroup merges one after the other, in kernels that exist for comparison.
     const SECTION_TILES = 8;
+    /// The items that are in A or in B.
+    const OPERATION_UNION = 0;
+    /// The items of A that are also in B.
+    const OPERATION_INTERSECTION = 1;
+    /// The items of A that are not in B.
+    const OPERATION_DIFFERENCE = 2;
+    /// The items that are in one sequence only.
+    const OPERATION_SYMMETRIC_DIFFERENCE = 3;
 }
 
 shared_structs! {
@@ -27,12 +35,17 @@ shared_structs! {
         /// Address of the number of items of B; null: it is `max_count - max_a`.
         count_b: Address,
         status: Address,
+        /// Address of the number of written items; may be null.
+        count_out: Address,
         /// Number of items of both sequences, or its maximum.
         max_count: u32,
         /// Number of items of A, or its maximum.
         max_a: u32,
-        /// Part of scratch: for each tile of the output, the number of items of A before it.
+        /// Part of scratch: for each tile of the output, the number of items of A before it. For set operations, the
+        /// numbers of items of A and of B before each tile.
         co_ranks: u32,
+        /// Part of scratch, for set operations: for each tile, a number of items of the result.
+        tile_counts: u32,
     }
 
     /// Push constants of merges of two sequences.
@@ -99,6 +112,22 @@ macro_rules! folder_kernels {
                 MergeCoRanks = "merge_co_ranks",
                     push MergeCoRanksPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// As `MergeCoRanks`, for set operations: from both sequences, with equal keys in pairs.
+                MergeBalancedCoRanks = "merge_balanced_co_ranks",
+                    push MergeCoRanksPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Counts the items of a set operation's result from each tile.
+                MergeSetCounts = "merge_set_counts",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
+                /// Sums these counts.
+                MergeSetOffsets = "merge_set_offsets",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Writes the items of a set operation's result: one workgroup for each tile.
+                MergeSets = "merge_sets",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Merges two sequences: one workgroup for each tile of the output.
                 MergeTiles = "merge_tiles",
                     push MergePathPush, memory [MergeProblem],

@@ -8,8 +8,9 @@ use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 
-/// The parameters of one merge or search. Both sequences are sorted in the order of the merger; for bounds, only B must
-/// be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge, set operation or search. Both sequences are sorted in the order of the merger; for
+/// bounds, only B must be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never
+/// accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
@@ -24,16 +25,19 @@ pub struct MergeInfo {
     pub keys_b: Range,
     /// As `values_a`, for B.
     pub values_b: Range,
-    /// The merged keys or items: room for `count_a.max + count_b.max`. If a count on the device is smaller, the rest is
-    /// not written. Ignored if keys are dropped, and for bounds.
+    /// The resulting keys or items: room for `count_a.max + count_b.max`; for an intersection, for the smaller one of
+    /// both; for a difference, for `count_a.max`. If the result has fewer items, the rest is not written. Ignored if
+    /// keys are dropped, and for bounds.
     pub keys_out: Range,
-    /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the merged values or indices: room for as
-    /// many as in `keys_out`. Ignored for merges without values and with interleaved items.
+    /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the resulting values or indices: room for
+    /// as many as in `keys_out`. Ignored without values and with interleaved items.
     pub values_out: Range,
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
     pub status: vk::DeviceAddress,
+    /// Device address of a `u32` that receives the number of items of the result. 0: not written.
+    pub count_out: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Merger::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
 }
@@ -103,7 +107,8 @@ impl Merger {
     }
 
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
-    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed.
+    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations need 12
+    /// bytes for each tile of the merge path.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -131,9 +136,9 @@ impl Merger {
 
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
-    /// must not overlap any other range. If both counts are zero, only the status is written. With another
-    /// [`crate::MergeOperation`], appends a search instead: one dispatch, without scratch. If `count_a` is zero, it
-    /// writes only the status.
+    /// must not overlap any other range. If both counts are zero, only the status and `count_out` are written. With
+    /// another [`crate::MergeOperation`], appends a set operation instead: four dispatches with barriers between them,
+    /// or three if only the number of items is written; or a search: one dispatch, without scratch.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
     ///   on outputs and on the status, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
@@ -193,7 +198,7 @@ impl Primitive for Merger {
 
     /// A search has workgroups for its needles, however many keys it searches.
     fn group_count(&self, info: &MergeInfo) -> u32 {
-        self.planner.format().output_items(info.count_a.max, info.max_count() - info.count_a.max)
+        self.planner.format().path_items(info.count_a.max, info.max_count() - info.count_a.max)
     }
 
     fn check(&self, _info: &MergeInfo) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The plan of a merge.
 
+use super::MergeOperation;
 use super::merger::{COUNTS, MergeInfo};
 use super::planner::{Algorithm, Config, Group, MergeRole};
 use crate::core::memory::{BoundingRanges, Range};
@@ -10,7 +11,8 @@ use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
 use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
 use crate::shared::{
-    Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergePathPush, MergeProblem, SECTION_TILES,
+    Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergePathPush, MergeProblem, OPERATION_DIFFERENCE,
+    OPERATION_INTERSECTION, OPERATION_SYMMETRIC_DIFFERENCE, OPERATION_UNION, SECTION_TILES,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -38,11 +40,13 @@ pub(crate) struct MergeTable<'a> {
     /// Device address of scratch.
     scratch: u64,
     count: u32,
-    /// Largest maximum number of items that a problem writes.
+    /// Largest maximum number of items of a problem's merge path, or of its needles.
     most_items: u32,
-    any_status: bool,
+    /// Whether a problem has results besides its items.
+    any_results: bool,
     rows: Range,
     co_ranks: Range,
+    tile_counts: Range,
 }
 
 impl<'a> MergeTable<'a> {
@@ -54,14 +58,17 @@ impl<'a> MergeTable<'a> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
-        let (mut count, mut most_items, mut any_status, mut co_ranks) = (0u32, 0, false, 0);
+        let (mut count, mut most_items, mut any_results) = (0u32, 0, false);
+        let [mut co_ranks, mut tile_counts] = [0; 2];
         let tile = config.tile(group.algorithm);
         jobs.for_each(&mut |info| {
             let items = items_of(info);
             count += 1;
-            most_items = config.format.output_items(info.count_a.max, items - info.count_a.max).max(most_items);
-            any_status |= info.status != 0;
-            co_ranks += co_rank_bytes(group, tile, items);
+            most_items = config.format.path_items(info.count_a.max, items - info.count_a.max).max(most_items);
+            any_results |= info.status != 0 || info.count_out != 0;
+            let bytes = tile_bytes(group, tile, items);
+            co_ranks += bytes.co_ranks;
+            tile_counts += bytes.counts;
         });
         let mut table = Self {
             config,
@@ -72,21 +79,23 @@ impl<'a> MergeTable<'a> {
             scratch,
             count,
             most_items,
-            any_status,
+            any_results,
             rows: Range::NONE,
             co_ranks: Range::NONE,
+            tile_counts: Range::NONE,
         };
         let groups = u64::from(count) * u64::from(table.groups());
         // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
         let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u64::from(u32::MAX) - MOST_GROUPS_Y);
         if groups > limit {
             let (value, limit) = (most_items.into(), u64::from(most_items) * limit / groups);
-            let argument = if config.format.writes_both() { COUNTS } else { "countA.max" };
+            let argument = if config.format.operation.is_search() { "countA.max" } else { COUNTS };
             return Err(Error::TooLarge { argument, value, limit, why: "the workgroups of one dispatch" });
         }
         let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
         table.rows = layout.range(scratch, rows)?;
         table.co_ranks = layout.range(scratch, co_ranks)?;
+        table.tile_counts = layout.range(scratch, tile_counts)?;
         Ok(table)
     }
 
@@ -96,11 +105,11 @@ impl<'a> MergeTable<'a> {
             Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
             _ => 1,
         };
-        self.most_items.div_ceil(self.tile.tile() * tiles).max(1)
+        self.most_items.div_ceil(step(self.group, self.tile) * tiles).max(1)
     }
 
-    /// The row of a problem. `co_ranks`: bytes of the co-ranks of preceding problems.
-    fn row(&self, info: &MergeInfo, co_ranks: u64) -> MergeProblem {
+    /// The row of a problem. `before`: bytes of preceding problems.
+    fn row(&self, info: &MergeInfo, before: TileBytes) -> MergeProblem {
         let format = &self.config.format;
         // The value of an item follows its key. Without items, the address is unused and may have any value.
         let values = |keys: Range, values: Range| {
@@ -110,7 +119,8 @@ impl<'a> MergeTable<'a> {
                 values.address
             }
         };
-        let own = Range::new(self.co_ranks.address.wrapping_add(co_ranks), self.co_ranks.size);
+        let behind =
+            |part: Range, bytes| part_number(self.scratch, Range::new(part.address.wrapping_add(bytes), part.size));
         MergeProblem {
             keys_a: info.keys_a.address.into(),
             values_a: values(info.keys_a, info.values_a).into(),
@@ -121,17 +131,21 @@ impl<'a> MergeTable<'a> {
             count_a: info.count_a.address.into(),
             count_b: info.count_b.address.into(),
             status: info.status.into(),
+            count_out: info.count_out.into(),
             max_count: items_of(info),
             max_a: info.count_a.max,
-            co_ranks: part_number(self.scratch, own),
+            co_ranks: behind(self.co_ranks, before.co_ranks),
+            tile_counts: behind(self.tile_counts, before.counts),
         }
     }
 
     fn for_each_problem(&self, visit: &mut dyn FnMut(&MergeProblem)) {
-        let mut co_ranks = 0;
+        let mut before = TileBytes::default();
         self.jobs.for_each(&mut |info| {
-            visit(&self.row(info, co_ranks));
-            co_ranks += co_rank_bytes(self.group, self.tile, items_of(info));
+            visit(&self.row(info, before));
+            let own = tile_bytes(self.group, self.tile, items_of(info));
+            before.co_ranks += own.co_ranks;
+            before.counts += own.counts;
         });
     }
 
@@ -143,13 +157,19 @@ impl<'a> MergeTable<'a> {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
             Constant::Items => self.tile.items,
-            Constant::Tile => self.tile.tile(),
+            Constant::Tile => step(self.group, self.tile),
             Constant::Mode if self.count == 1 => MODE_SINGLE,
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => u32::BITS,
             Constant::Encoding => format.encoding,
             Constant::ValueWords => format.value_words,
             Constant::Layout => format.layout,
+            Constant::Operation => match format.operation {
+                MergeOperation::Intersection => OPERATION_INTERSECTION,
+                MergeOperation::Difference => OPERATION_DIFFERENCE,
+                MergeOperation::SymmetricDifference => OPERATION_SYMMETRIC_DIFFERENCE,
+                _ => OPERATION_UNION,
+            },
             // Kernels of merges declare no others.
             _ => 0,
         })
@@ -170,13 +190,26 @@ impl<'a> MergeTable<'a> {
         push
     }
 
+    /// Adds a pass with so many workgroups for each problem.
+    fn add_pass<'p>(
+        &'p self,
+        plan: &mut Plan<'p>,
+        kernel: Kernel,
+        threads: u32,
+        groups: u32,
+        [reads, writes]: [Resources; 2],
+    ) {
+        let push = Push::new(kernel, &self.push(groups));
+        let variant = plan.add_variant(&self.variant(kernel, threads));
+        plan.add_pass(variant, Groups::Fixed(self.count * groups), push, reads, writes);
+    }
+
     /// Adds the search for the co-ranks of all tiles.
-    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, reads: Resources, writes: Resources) {
+    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, kernel: Kernel, [reads, writes]: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
         let searchers = searchers(self.groups()).min(threads);
         let MergePathPush { problem, scratch, problems, problem_count, groups } =
             self.push(self.groups().div_ceil(threads / searchers));
-        let kernel = Kernel::MergeCoRanks;
         let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, searchers };
         let variant = plan.add_variant(&self.variant(kernel, threads));
         plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
@@ -193,12 +226,27 @@ fn items_of(info: &MergeInfo) -> u32 {
     info.count_a.max.saturating_add(info.count_b.max)
 }
 
-/// Bytes of a problem's co-ranks: a word for each tile.
-fn co_rank_bytes(group: Group, tile: Shape, items: u32) -> u64 {
-    if group.algorithm != Algorithm::Tiles {
-        return 0;
+/// Distance of neighboring tiles on the merge path. A balanced end may add an item to a tile.
+fn step(group: Group, tile: Shape) -> u32 {
+    if group.algorithm == Algorithm::Sets { (tile.tile() - 1).max(1) } else { tile.tile() }
+}
+
+/// Bytes of scratch for the tiles of problems.
+#[derive(Clone, Copy, Debug, Default)]
+struct TileBytes {
+    co_ranks: u64,
+    counts: u64,
+}
+
+/// Bytes of scratch for the tiles of a problem.
+fn tile_bytes(group: Group, tile: Shape, items: u32) -> TileBytes {
+    let tiles = u64::from(items.div_ceil(step(group, tile)));
+    let bytes = |words: u64| (tiles * words * WORD).next_multiple_of(PART_ALIGNMENT);
+    match group.algorithm {
+        Algorithm::Tiles => TileBytes { co_ranks: bytes(1), counts: 0 },
+        Algorithm::Sets => TileBytes { co_ranks: bytes(2), counts: bytes(1) },
+        _ => TileBytes::default(),
     }
-    (u64::from(items.div_ceil(tile.tile())) * WORD).next_multiple_of(PART_ALIGNMENT)
 }
 
 impl Table for MergeTable<'_> {
@@ -210,8 +258,7 @@ impl Table for MergeTable<'_> {
 impl PlanSource for MergeTable<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
         plan.name = "merge";
-        // No items, no status words.
-        if self.most_items == 0 && !self.any_status {
+        if self.most_items == 0 && !self.any_results {
             return;
         }
         let mut set = |resources: &[(&'static str, Range)]| {
@@ -225,29 +272,39 @@ impl PlanSource for MergeTable<'_> {
         let values = set(&[("values_a", bound(MergeRole::ValuesA)), ("values_b", bound(MergeRole::ValuesB))]);
         let outputs = set(&[("keys_out", bound(MergeRole::KeysOut)), ("values_out", bound(MergeRole::ValuesOut))]);
         let counts = set(&[("counts_a", bound(MergeRole::CountA)), ("counts_b", bound(MergeRole::CountB))]);
-        let statuses = set(&[("statuses", bound(MergeRole::Status))]);
+        let results = set(&[("statuses", bound(MergeRole::Status)), ("counts_out", bound(MergeRole::CountOut))]);
         let rows = set(&[("problems", self.rows)]);
         let co_ranks = set(&[("co_ranks", self.co_ranks)]);
+        let tile_counts = set(&[("tile_counts", self.tile_counts)]);
         if let Some(resource) = rows.iter().next() {
             plan.add_upload(self, PROBLEMS, self.rows.address.wrapping_sub(self.scratch), resource);
         }
         let searched = keys.union(counts).union(rows);
         let merged = searched.union(values).union(co_ranks);
+        let (threads, groups) = (self.tile.threads, self.groups());
         let kernel = match self.group.algorithm {
             Algorithm::Fused => Kernel::MergeFused,
-            Algorithm::Tiles => Kernel::MergeTiles,
+            Algorithm::Tiles => {
+                self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks]);
+                Kernel::MergeTiles
+            }
             Algorithm::Basic => Kernel::MergeBasic,
             Algorithm::Tiled => Kernel::MergeTiled,
             Algorithm::CircularBuffer => Kernel::MergeCircularBuffer,
             Algorithm::LowerBound => Kernel::MergeLowerBound,
             Algorithm::UpperBound => Kernel::MergeUpperBound,
+            Algorithm::Sets => {
+                let (counted, summed) = (searched.union(co_ranks), counts.union(rows).union(tile_counts));
+                let summing = self.config.profile.plain_threads;
+                self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks]);
+                self.add_pass(plan, Kernel::MergeSetCounts, threads, groups, [counted, tile_counts]);
+                self.add_pass(plan, Kernel::MergeSetOffsets, summing, 1, [summed, tile_counts.union(results)]);
+                if !self.config.format.only_counts() {
+                    self.add_pass(plan, Kernel::MergeSets, threads, groups, [merged.union(tile_counts), outputs]);
+                }
+                return;
+            }
         };
-        if self.group.algorithm == Algorithm::Tiles {
-            self.add_search(plan, searched, co_ranks);
-        }
-        let variant = plan.add_variant(&self.variant(kernel, self.tile.threads));
-        let groups = self.groups();
-        let push = Push::new(kernel, &self.push(groups));
-        plan.add_pass(variant, Groups::Fixed(self.count * groups), push, merged, outputs.union(statuses));
+        self.add_pass(plan, kernel, threads, groups, [merged, outputs.union(results)]);
     }
 }

@@ -26,6 +26,7 @@ roles! {
         CountA = "countA",
         CountB = "countB",
         Status = "status",
+        CountOut = "countOut",
     }
 }
 
@@ -49,6 +50,8 @@ pub(crate) enum Algorithm {
     CircularBuffer,
     LowerBound,
     UpperBound,
+    /// A set operation: the balanced co-ranks of all tiles, the counts of the result, their sums, then the result.
+    Sets,
 }
 
 /// Needles that a thread searches for at once.
@@ -74,11 +77,12 @@ impl<'a> Config<'a> {
         let algorithm = match (self.format.operation, self.format.method) {
             (MergeOperation::LowerBound, _) => Algorithm::LowerBound,
             (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
-            (MergeOperation::Merge, MergeMethod::Path) if max_count <= fused_up_to => Algorithm::Fused,
-            (MergeOperation::Merge, MergeMethod::Path) => Algorithm::Tiles,
-            (MergeOperation::Merge, MergeMethod::Basic) => Algorithm::Basic,
-            (MergeOperation::Merge, MergeMethod::Tiled) => Algorithm::Tiled,
-            (MergeOperation::Merge, MergeMethod::CircularBuffer) => Algorithm::CircularBuffer,
+            (operation, _) if operation.is_of_sets() => Algorithm::Sets,
+            (_, MergeMethod::Path) if max_count <= fused_up_to => Algorithm::Fused,
+            (_, MergeMethod::Path) => Algorithm::Tiles,
+            (_, MergeMethod::Basic) => Algorithm::Basic,
+            (_, MergeMethod::Tiled) => Algorithm::Tiled,
+            (_, MergeMethod::CircularBuffer) => Algorithm::CircularBuffer,
         };
         let group = Group { format: self.format, algorithm, log2_tiles: 0 };
         if alone {
@@ -98,13 +102,15 @@ impl<'a> Config<'a> {
             // Shared memory holds a tile of either sequence.
             Algorithm::Tiled | Algorithm::CircularBuffer => shapes.tile.of_words(2 * words),
             Algorithm::LowerBound | Algorithm::UpperBound => Shape { items: NEEDLES, ..shapes.fused },
+            // Without values, too, shared memory holds the position of each item.
+            Algorithm::Sets => self.profile.merge[ItemKind::of(words, 1)].tile.of_words(words),
         }
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> + use<'a> {
         let config = *self;
         // One of each shape.
-        let algorithms = [Algorithm::Fused, Algorithm::Tiles, Algorithm::Tiled, Algorithm::LowerBound];
+        let algorithms = [Algorithm::Fused, Algorithm::Tiles, Algorithm::Tiled, Algorithm::LowerBound, Algorithm::Sets];
         let ends = algorithms.into_iter().filter(move |_| !alone).flat_map(move |algorithm| {
             let tile = config.tile(algorithm).tile();
             (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
@@ -197,6 +203,7 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRol
         (MergeRole::CountA, word(info.count_a.address), false),
         (MergeRole::CountB, word(info.count_b.address), false),
         (MergeRole::Status, word(info.status), true),
+        (MergeRole::CountOut, word(info.count_out), true),
     ];
     all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
 }
@@ -231,6 +238,7 @@ impl Planner for MergePlanner {
         check_alignment("countA.address", info.count_a.address)?;
         check_alignment("countB.address", info.count_b.address)?;
         check_alignment("status", info.status)?;
+        check_alignment("countOut", info.count_out)?;
         let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
         let written = self.format.output_items(a, b);
         for argument in arguments {
@@ -241,7 +249,7 @@ impl Planner for MergePlanner {
                 MergeRole::ValuesB => (info.values_b, b),
                 MergeRole::KeysOut => (info.keys_out, written),
                 MergeRole::ValuesOut => (info.values_out, written),
-                MergeRole::CountA | MergeRole::CountB | MergeRole::Status => continue,
+                MergeRole::CountA | MergeRole::CountB | MergeRole::Status | MergeRole::CountOut => continue,
             };
             range.check(*argument.role.names(), 4, argument.range.size, Some(items))?;
         }

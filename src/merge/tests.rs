@@ -18,8 +18,9 @@ use crate::{Count, KeyType, Layout, Order, Range, ValueType};
 use std::rc::Rc;
 
 /// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
-/// and searches.
-fn formats() -> [MergerInfo; 11] {
+/// searches, and set operations.
+fn formats() -> [MergerInfo; 16] {
+    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union};
     let keys = MergerInfo::keys();
     [
         keys,
@@ -33,6 +34,12 @@ fn formats() -> [MergerInfo; 11] {
         MergerInfo { key: KeyType::U32x3, ..MergerInfo::pairs() }.method(MergeMethod::CircularBuffer),
         MergerInfo::lower_bound(),
         MergerInfo { key: KeyType::F64, order: Order::Descending, ..MergerInfo::upper_bound() },
+        keys.operation(Intersection),
+        MergerInfo { order: Order::Descending, ..MergerInfo::pairs() }.operation(Union),
+        MergerInfo { key: KeyType::F64, drop_keys: true, value: ValueType::Index, ..keys }.operation(Difference),
+        MergerInfo { key: KeyType::U32x3, value: ValueType::Bytes(8), layout: Layout::Interleaved, ..keys }
+            .operation(SymmetricDifference),
+        MergerInfo { key: KeyType::I32, drop_keys: true, ..keys }.operation(SymmetricDifference),
     ]
 }
 
@@ -51,7 +58,8 @@ impl Addresses {
         let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
         let (count_a, count_b) = (u64::from(a), u64::from(b));
         let mut word = |wanted: bool| if wanted { self.range(4).address } else { 0 };
-        let (of_a, of_b, status) = (word(on_device), word(on_device), word(status));
+        let (of_a, of_b, status, count_out) = (word(on_device), word(on_device), word(status), word(status));
+        let written = format.output_items(count_a, count_b);
         MergeInfo {
             count_a: Count { max: a, address: of_a },
             count_b: Count { max: b, address: of_b },
@@ -59,9 +67,10 @@ impl Addresses {
             values_a: self.range(count_a * values),
             keys_b: self.range(count_b * keys),
             values_b: self.range(count_b * values),
-            keys_out: self.range((count_a + count_b) * keys),
-            values_out: self.range(format.output_items(count_a, count_b) * values),
+            keys_out: self.range(written * keys),
+            values_out: self.range(written * values),
             status,
+            count_out,
             ..MergeInfo::default()
         }
     }
@@ -79,6 +88,7 @@ fn role_of(resource: &str) -> Option<MergeRole> {
         "counts_a" => MergeRole::CountA,
         "counts_b" => MergeRole::CountB,
         "statuses" => MergeRole::Status,
+        "counts_out" => MergeRole::CountOut,
         _ => return None,
     })
 }
@@ -150,8 +160,12 @@ fn every_pipeline_is_made() {
             let config = Config { profile: &profile, format };
             for batches in [false, true] {
                 let made = config.variants(batches).unwrap();
-                let is_path = info.method == MergeMethod::Path && info.operation == MergeOperation::Merge;
-                let kernels = if is_path { 3 } else { 1 };
+                let kernels = match info.operation {
+                    MergeOperation::Merge if info.method == MergeMethod::Path => 3,
+                    _ if format.only_counts() => 3,
+                    operation if operation.is_of_sets() => 4,
+                    _ => 1,
+                };
                 assert_eq!(made.len(), if batches { 2 * kernels } else { kernels });
                 for (counts, merges) in COUNTS.iter().flat_map(|counts| [1, 2].map(|merges| (*counts, merges))) {
                     if merges > 1 && !batches {
@@ -185,6 +199,21 @@ fn scratch_holds_the_co_ranks() {
     assert_eq!(size(up_to + 1), (u64::from((up_to + 1).div_ceil(tile)) * 4).next_multiple_of(256));
     let sizes: Vec<u64> = (1..=4000).map(|step| size(step << 20)).collect();
     assert!(sizes.is_sorted());
+}
+
+/// Set operations need three words for each tile. Tiles are an item apart less than they hold.
+#[test]
+fn scratch_holds_the_tiles_of_sets() {
+    let profile = Profile::for_device(&NVIDIA);
+    let format = Format::new(&MergerInfo::keys().operation(MergeOperation::Union)).unwrap();
+    let config = Config { profile: &profile, format };
+    let step = u64::from(profile.merge.pairs.tile.tile() - 1);
+    for items in [1, step, step + 1, 1_000_000] {
+        let info = Addresses(1 << 20).merge(&format, [items as u32 - 1, 1], true, true);
+        let tiles = items.div_ceil(step);
+        let expected = (8 * tiles).next_multiple_of(256) + (4 * tiles).next_multiple_of(256);
+        assert_eq!(with_table(config, &[info], true, |_, size| size), expected, "{items}");
+    }
 }
 
 /// In a batch, merges share dispatches if their numbers of tiles have the same power of two above them.

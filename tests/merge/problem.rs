@@ -70,13 +70,22 @@ impl<'a> Job<'a> {
         (0..2).any(|side| self.counts[side].on_device().is_some_and(|count| count as usize > self.most(side)))
     }
 
-    /// The source of each item of the output: a stable sort of A followed by B.
+    /// The source of each item of the output: of a stable sort of A followed by B, those that the operation selects.
     fn order(&self) -> Vec<Source> {
-        let MergerInfo { key, order, .. } = *self.merger.info();
+        let MergerInfo { key, order, operation, .. } = *self.merger.info();
         let mut all: Vec<Source> =
             (0..2).flat_map(|side| (0..self.count(side)).map(move |index| (side, index))).collect();
-        all.sort_by_key(|(side, index)| number(key, order, self.keys[*side][*index]));
-        all
+        let number = |(side, index): &Source| number(key, order, self.keys[*side][*index]);
+        all.sort_by_key(number);
+        if !operation.is_of_sets() {
+            return all;
+        }
+        all.chunk_by(|one, other| number(one) == number(other)).flat_map(|copies| select(operation, copies)).collect()
+    }
+
+    /// Items of the result.
+    fn written(&self) -> usize {
+        if self.merger.info().operation.is_search() { self.count(0) } else { self.order().len() }
     }
 
     /// The bounds of the keys of A in B, by the standard library.
@@ -102,6 +111,16 @@ impl<'a> Job<'a> {
         output.undefined = if self.unsorted { bounds.len() / 4 } else { 0 };
         all.push(output);
         all
+    }
+
+    /// The most items that an output has room for.
+    fn room(&self) -> usize {
+        let [a, b] = [self.most(0), self.most(1)];
+        match self.merger.info().operation {
+            MergeOperation::Intersection => a.min(b),
+            MergeOperation::Difference => a,
+            _ => a + b,
+        }
     }
 
     fn value_size(&self) -> usize {
@@ -148,8 +167,16 @@ impl<'a> Job<'a> {
             let is_read = nth == 0 || info.value != ValueType::Index;
             let is_written = nth == 1 || !info.drop_keys;
             all.extend(column.inputs().filter(|_| is_read));
-            let undefined = if self.unsorted { order.len() } else { 0 };
-            all.extend(is_written.then(|| Array { undefined, ..column.output(&order) }));
+            // Unsorted sequences may have any result.
+            let is_of_sets = info.operation.is_of_sets();
+            let undefined = if !self.unsorted {
+                0
+            } else if is_of_sets {
+                self.room()
+            } else {
+                order.len()
+            };
+            all.extend(is_written.then(|| Array { undefined, ..column.output(self.room(), &order) }));
         }
         all
     }
@@ -167,8 +194,21 @@ impl<'a> Job<'a> {
             values_out: places.range("values out"),
             scratch: places.scratch,
             status: places.address("status"),
+            count_out: places.address("count out"),
             timestamps: None,
         }
+    }
+}
+
+/// Of all copies of a key, those of A first: the ones in the result, as the standard library of C++ states.
+fn select(operation: MergeOperation, copies: &[Source]) -> Vec<Source> {
+    let (of_a, of_b) = copies.split_at(copies.iter().filter(|(side, _)| *side == 0).count());
+    let pairs = of_a.len().min(of_b.len());
+    match operation {
+        MergeOperation::Union => [of_a, &of_b[pairs..]].concat(),
+        MergeOperation::Intersection => of_a[..pairs].to_vec(),
+        MergeOperation::Difference => of_a[pairs..].to_vec(),
+        _ => [&of_a[pairs..], &of_b[pairs..]].concat(),
     }
 }
 
@@ -185,9 +225,8 @@ impl Column {
         (0..2).map(|side| Array::input(self.roles[side], self.size, self.items[side].clone()))
     }
 
-    fn output(&self, order: &[Source]) -> Array {
-        let room = self.items[0].len() + self.items[1].len();
-        let mut array = Array::input(self.roles[2], self.size, vec![0xcd; room]);
+    fn output(&self, room: usize, order: &[Source]) -> Array {
+        let mut array = Array::input(self.roles[2], self.size, vec![0xcd; room * self.size]);
         for (target, (side, index)) in array.expected.chunks_exact_mut(self.size).zip(order) {
             target.copy_from_slice(&self.items[*side][index * self.size..][..self.size]);
         }
@@ -197,11 +236,20 @@ impl Column {
 
 impl Problem for Job<'_> {
     fn arrays(&self, index: usize) -> Vec<Array> {
-        let is_merge = self.merger.info().operation == MergeOperation::Merge;
-        let mut all = if is_merge { self.merge_arrays(index) } else { self.bounds_arrays(index) };
+        let info = self.merger.info();
+        let is_search = info.operation.is_search();
+        let mut all = if is_search { self.bounds_arrays(index) } else { self.merge_arrays(index) };
         let roles = ["count a", "count b"];
         all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));
         all.extend(self.status.then(|| Array::status(if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 })));
+        // Of any merge whose status is asked for, and wherever nothing else says how many items there are.
+        if self.status || info.operation.is_of_sets() {
+            let count = (self.written() as u32).to_le_bytes();
+            let mut array = Array::input("count out", 4, vec![0xcd; 4]);
+            array.expected.copy_from_slice(&count);
+            array.undefined = usize::from(self.unsorted && info.operation.is_of_sets());
+            all.push(array);
+        }
         all
     }
 

@@ -53,6 +53,10 @@ pub(crate) fn refusals() {
             MergeInfo { status: info.status + 1, ..info },
             format!("status {:#x} is not a multiple of 4", info.status + 1),
         ),
+        (
+            MergeInfo { count_out: info.status + 2, ..info },
+            format!("countOut {:#x} is not a multiple of 4", info.status + 2),
+        ),
         (MergeInfo { keys_a: Range::NONE, ..info }, "keysA.address is null".into()),
         (
             MergeInfo { keys_b: Range { size: bytes - 1, ..info.keys_b }, ..info },

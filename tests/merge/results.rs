@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeSet;
 use trommel::{
-    Count, KeyType, Layout, MergeInfo, MergeMethod, MergerInfo, Order, Request, ValueType, batch_scratch_size,
+    Count, KeyType, Layout, MergeInfo, MergeMethod, MergeOperation, MergerInfo, Order, Request, ValueType,
+    batch_scratch_size,
 };
 
 /// Key types of at least a word.
@@ -239,6 +240,50 @@ pub(crate) fn sequences_that_are_not_sorted() {
             for together in [Together::Singles, Together::Batch] {
                 case.merge(&jobs, together, 5);
             }
+        }
+        assert_silence(&case.context);
+    }
+}
+
+/// Set operations on sets and multisets: random keys, many copies of few keys, runs longer than tiles, sequences that
+/// are equal, disjoint or empty; with counts on the device, alone and in batches. Sequences that are not sorted change
+/// nothing but the outputs.
+pub(crate) fn set_operations() {
+    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union};
+    let operations = [Intersection, Union, SymmetricDifference, Difference];
+    let counts_only = MergerInfo { drop_keys: true, ..MergerInfo::keys() };
+    let kinds = ITEMS.into_iter().chain([counts_only]).enumerate();
+    for (nth, items) in kinds.filter(|(nth, _)| !brief() || nth % 4 == 1) {
+        let (key, order) = (KEYS[nth % 4 * nth % KEYS.len()], [Order::Ascending, Order::Descending][nth / 2 % 2]);
+        let info = MergerInfo { key, order, ..items.operation(operations[nth % 4]) };
+        let case = Case::new(SETUPS[(nth + 1) % 2], &info);
+        let n = 3 * case.tile()[0];
+        let keys = |from: usize, step: usize| (0..n).map(|i| (from + i / 2 * step) as Bits).collect::<Vec<_>>();
+        let runs = |run: usize, skipped: usize| (0..n).map(|i| (i / run * skipped) as Bits).collect::<Vec<_>>();
+        let device = Counted::Device;
+        let mut jobs = vec![
+            case.draw(Keys::LowEntropy, [n, n / 2 + 9], 1),
+            case.draw(Keys::Constant, [n / 2, n], 2),
+            case.draw(Keys::Constant, [n, n / 2 + 1], 3),
+            case.draw(Keys::Special, [n / 3, n], 4),
+            case.draw(Keys::Random, [5, 3], 5),
+            case.draw(Keys::Random, [n, 0], 6),
+            case.draw(Keys::Random, [0, n], 7),
+            case.draw(Keys::Random, [0, 0], 8),
+            Job::new(&case.merger, [keys(0, 1), keys(0, 1)]),
+            Job::new(&case.merger, [keys(0, 3), keys(0, 2)]),
+            Job::new(&case.merger, [keys(0, 1), keys(n, 1)]),
+            Job::new(&case.merger, [runs(n / 3, 2), runs(n / 5, 1)]),
+            Job::new(&case.merger, [runs(7, 1), runs(11, 2)]),
+        ];
+        for counts in [[device(0), device(9)], [device(n as u32 / 3), Counted::Host], [device(u32::MAX); 2]] {
+            jobs.push(case.draw(Keys::LowEntropy, [n, n], 9).counted(counts));
+        }
+        let falling = || (0..n).rev().map(|i| i as Bits).collect::<Vec<_>>();
+        jobs.push(case.draw(Keys::Random, [0, 0], 10).unsorted([falling(), falling()]));
+        jobs.push(case.draw(Keys::Random, [0, 0], 11).unsorted([Keys::Random.draw(key, n, 1), runs(5, 1)]));
+        for together in [Together::Singles, Together::Batch] {
+            case.merge(&jobs, together, nth as u64);
         }
         assert_silence(&case.context);
     }

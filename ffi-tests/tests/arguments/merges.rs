@@ -205,6 +205,8 @@ fn merges() -> Result<()> {
         bad("count in the output", &count_a(good.keys_out.address + 8), OVERLAP, "keysOut and countA overlap");
         bad("count in the output", &count_b(good.values_out.address), OVERLAP, "valuesOut and countB overlap");
         bad("odd status", &TrmMergeInfo { status: 6, ..good }, MISALIGNED, "status 0x6 is not a multiple of 4");
+        let odd = TrmMergeInfo { count_out: 6, ..good };
+        bad("odd count out", &odd, MISALIGNED, "countOut 0x6 is not a multiple of 4");
         let status = TrmMergeInfo { status: good.keys_b.address, ..good };
         bad("status among the keys", &status, OVERLAP, "keysB and status overlap");
         let status = TrmMergeInfo { status: memory.address(), ..count_a(memory.address()) };

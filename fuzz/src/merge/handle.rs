@@ -64,11 +64,18 @@ impl Merging {
     }
 
     fn outputs(&self, ask: &Ask, sequences: &Sequences) -> Vec<Array> {
-        if self.0.info().operation != MergeOperation::Merge {
+        let operation = self.0.info().operation;
+        if operation.is_search() {
             return vec![self.bounds(ask, sequences)];
         }
         let (info, [key, value]) = (self.0.info(), self.item_sizes());
-        let (room, mut noise) = (ask.all_items() as usize, ask.stream(Stream::Noise));
+        let [first, second] = maxima(ask);
+        let room = match operation {
+            MergeOperation::Intersection => first.min(second),
+            MergeOperation::Difference => first,
+            _ => ask.all_items(),
+        };
+        let (room, mut noise) = (room as usize, ask.stream(Stream::Noise));
         let mut outputs = Vec::new();
         if !info.drop_keys {
             let dense = sequences
@@ -82,6 +89,10 @@ impl Merging {
             outputs.push((Array::room("values out", 4, value, room, &mut noise), dense));
         }
         let write = |(mut array, dense): (Array, [Vec<u8>; 2])| {
+            if operation.is_of_sets() && !sequences.are_sorted {
+                array.free_all();
+                return array;
+            }
             let merged = sequences.merged.iter().enumerate();
             merged.for_each(|(target, (of, index))| array.expect(target, &dense[*of], *index));
             if !sequences.are_sorted {
@@ -90,6 +101,23 @@ impl Merging {
             array
         };
         outputs.into_iter().map(write).collect()
+    }
+
+    /// The number of items of the result.
+    fn count_out(&self, ask: &Ask, sequences: &Sequences) -> Array {
+        let operation = self.0.info().operation;
+        let [first, second] = counts(ask);
+        let items = match operation {
+            MergeOperation::Merge => first + second,
+            operation if operation.is_search() => first,
+            _ => sequences.merged.len(),
+        };
+        let items = u32::try_from(items).expect("counts are 32-bit");
+        let mut array = Array::results("count out", &[items], &mut ask.stream(Stream::Noise));
+        if operation.is_of_sets() && !sequences.are_sorted {
+            array.free_all();
+        }
+        array
     }
 
     fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> MergeInfo {
@@ -105,6 +133,7 @@ impl Merging {
             keys_out: ranges.range("keys out"),
             values_out: ranges.range("values out"),
             status: ranges.address("status"),
+            count_out: ranges.address("count out"),
             ..MergeInfo::default()
         };
         if let Some(start) = within(ask) {
@@ -131,6 +160,10 @@ impl Handle for Merging {
             let is_clamped = ask.count.is_clamped(first) || second_count(ask).is_clamped(second);
             let expected = if is_clamped { STATUS_COUNT_CLAMPED } else { 0 };
             arrays.push(Array::results("status", &[expected], &mut ask.stream(Stream::Noise)));
+        }
+        // Of half of all requests, and wherever nothing else says how many items there are.
+        if ask.seed.is_multiple_of(2) || self.0.info().operation.is_of_sets() {
+            arrays.push(self.count_out(ask, &sequences));
         }
         arrays
     }

@@ -28,13 +28,25 @@ const METHODS: [MergeMethod; 6] = [
     MergeMethod::CircularBuffer,
 ];
 
-/// A merger of any kind, or one in four times a search.
+const SETS: [MergeOperation; 4] = [
+    MergeOperation::Union,
+    MergeOperation::Intersection,
+    MergeOperation::Difference,
+    MergeOperation::SymmetricDifference,
+];
+
+/// A merger of any kind; one in four times a set operation, as often a search.
 fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
     let info = draw_merge(limits, random);
     let bare = MergerInfo { key: info.key, order: info.order, deferred: info.deferred, ..MergerInfo::keys().batches() };
     match random.below(8) {
         0 => MergerInfo { operation: MergeOperation::LowerBound, max_count: info.max_count, ..bare },
         1 => MergerInfo { operation: MergeOperation::UpperBound, max_count: info.max_count, ..bare },
+        2..4 => {
+            let info = MergerInfo { method: MergeMethod::Path, ..info.operation(random.pick(&SETS)) };
+            // Some only count.
+            MergerInfo { drop_keys: info.drop_keys || random.chance(1, 8), ..info }
+        }
         _ => info,
     }
 }
@@ -150,6 +162,7 @@ impl HandleInfo for Info {
             MergerInfo { deferred: false, ..info },
             MergerInfo { method: plain.method, ..info },
             MergerInfo { max_count: 0, ..info },
+            MergerInfo { operation: plain.operation, ..info },
             MergerInfo { value: ValueType::None, drop_keys: false, layout: plain.layout, ..info },
             MergerInfo { value: ValueType::None, drop_keys: false, ..info },
             MergerInfo { value: ValueType::U32, ..info },

@@ -17,7 +17,7 @@ pub(super) type Source = (usize, usize);
 pub(super) struct Sequences {
     /// As many items as the arrays hold.
     pub(super) items: [Items; 2],
-    /// The merged items; of sequences that are not sorted, all items of one and then of the other.
+    /// The items of the result; of sequences that are not sorted, all items of one and then of the other.
     pub(super) merged: Vec<Source>,
     /// Whether both are sorted: the output is determined.
     pub(super) are_sorted: bool,
@@ -74,7 +74,7 @@ impl Sequences {
         let is_sorted = |of: usize| (0..counts[of]).is_sorted_by_key(|index| key((of, index)));
         let are_sorted = is_sorted(0) && is_sorted(1);
         let merged = if are_sorted {
-            merge(counts, key)
+            if info.operation.is_of_sets() { operate(info.operation, counts, key) } else { merge(counts, key) }
         } else {
             [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))).collect()
         };
@@ -82,7 +82,7 @@ impl Sequences {
     }
 }
 
-/// The bound of each key of the first sequence in the second one, counted key by key. None: the second one is not
+/// The bound of each key of the first sequence in the second one, by the standard library. None: the second one is not
 /// sorted.
 pub(super) fn bounds(info: &MergerInfo, ask: &Ask, sequences: &Sequences) -> Option<Vec<u32>> {
     let ranks = |of: usize| -> Vec<u128> {
@@ -92,15 +92,11 @@ pub(super) fn bounds(info: &MergerInfo, ask: &Ask, sequences: &Sequences) -> Opt
     if !keys.is_sorted() {
         return None;
     }
-    let mut known = std::collections::HashMap::new();
-    let mut bound = |needle: u128| {
-        let count = || match info.operation {
-            MergeOperation::LowerBound => keys.iter().take_while(|key| **key < needle).count(),
-            _ => keys.iter().take_while(|key| **key <= needle).count(),
-        };
-        u32::try_from(*known.entry(needle).or_insert_with(count)).expect("counts are 32-bit")
+    let bound = |needle: u128| match info.operation {
+        MergeOperation::LowerBound => keys.partition_point(|key| *key < needle),
+        _ => keys.partition_point(|key| *key <= needle),
     };
-    Some(needles.into_iter().map(&mut bound).collect())
+    Some(needles.into_iter().map(|needle| u32::try_from(bound(needle)).expect("counts are 32-bit")).collect())
 }
 
 /// The place of a key in the order of the merger.
@@ -159,6 +155,25 @@ fn merge<K: Ord>(counts: [usize; 2], key: impl Fn(Source) -> K) -> Vec<Source> {
     merged
 }
 
+/// A set operation on two sorted multisets: for each key, the numbers of its copies decide.
+fn operate<K: Ord>(operation: MergeOperation, counts: [usize; 2], key: impl Fn(Source) -> K) -> Vec<Source> {
+    let mut copies = std::collections::BTreeMap::<K, [Vec<Source>; 2]>::new();
+    for source in [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))) {
+        copies.entry(key(source)).or_default()[source.0].push(source);
+    }
+    let chosen = |[first, second]: [Vec<Source>; 2]| {
+        let (m, n) = (first.len(), second.len());
+        let (of_first, of_second) = match operation {
+            MergeOperation::Intersection => (0..m.min(n), n..n),
+            MergeOperation::Difference => (m.min(n)..m, n..n),
+            MergeOperation::SymmetricDifference => (m.min(n)..m, m.min(n)..n),
+            _ => (0..m, m.min(n)..n),
+        };
+        [&first[of_first], &second[of_second]].concat()
+    };
+    copies.into_values().flat_map(chosen).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +198,18 @@ mod tests {
         assert_eq!(merge([2, 0], |(of, index)| keys[of][index]), [(0, 0), (0, 1)]);
         assert_eq!(merge([0, 1], |(of, index)| keys[of][index]), [(1, 0)]);
         assert!(merge([0, 0], |(of, index)| keys[of][index]).is_empty());
+    }
+
+    #[test]
+    fn sets_are_multisets() {
+        // Two copies of 3 in the first sequence and one in the second; one of 7 and two.
+        let keys = [vec![1, 3, 3, 7], vec![0, 3, 7, 7, 9]];
+        let of = |operation| operate(operation, [4, 5], |(of, index)| keys[of][index]);
+        let [a, b] = [|index| (0, index), |index| (1, index)];
+        assert_eq!(of(MergeOperation::Intersection), [a(1), a(3)]);
+        assert_eq!(of(MergeOperation::Difference), [a(0), a(2)]);
+        assert_eq!(of(MergeOperation::SymmetricDifference), [b(0), a(0), a(2), b(3), b(4)]);
+        assert_eq!(of(MergeOperation::Union), [b(0), a(0), a(1), a(2), a(3), b(3), b(4)]);
     }
 
     #[test]

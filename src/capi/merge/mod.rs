@@ -78,7 +78,8 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 }
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
-/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed.
+/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
+/// operations need 12 bytes for each tile of the merge path.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -119,8 +120,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 }
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device. With TRM_MERGE_OPERATION_LOWER_BOUND or TRM_MERGE_OPERATION_UPPER_BOUND,
-/// appends a search instead: one dispatch, without scratch. If countA is zero, it writes only the status.
+/// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation or a search
+/// instead.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
@@ -137,7 +138,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them, and timestamps and labels if requested.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds; four for set operations, or three if
+///   they only count. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on outputs
 ///   and on the status, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
@@ -149,7 +151,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. If both counts are zero, only the status is written.
+/// @param info Written ranges must not overlap any other range. If both counts are zero, or countA for bounds, only the
+///   status and countOut are written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdMerge(
     command_buffer: VkCommandBuffer,
@@ -186,6 +189,10 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         (TrmMergeOperation::Merge as i32, MergeOperation::Merge),
         (TrmMergeOperation::LowerBound as i32, MergeOperation::LowerBound),
         (TrmMergeOperation::UpperBound as i32, MergeOperation::UpperBound),
+        (TrmMergeOperation::Union as i32, MergeOperation::Union),
+        (TrmMergeOperation::Intersection as i32, MergeOperation::Intersection),
+        (TrmMergeOperation::Difference as i32, MergeOperation::Difference),
+        (TrmMergeOperation::SymmetricDifference as i32, MergeOperation::SymmetricDifference),
     ];
     Ok(MergerInfo {
         key: key_type(info.key_type)?,
@@ -214,6 +221,7 @@ fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
         values_out: range(info.values_out),
         scratch: scratch(info.scratch),
         status: info.status,
+        count_out: info.count_out,
         timestamps: timestamps(info.timestamps),
     }
 }

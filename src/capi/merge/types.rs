@@ -43,10 +43,22 @@ pub enum TrmMergeOperation {
     /// For each key of A, the number of keys of B that do not come after it, as a uint32_t: the last index where
     /// inserting the key keeps B sorted. The keys of A may have any order.
     UpperBound = 2,
+    /// The items that are in A or in B, sorted: of m copies of a key in A and n in B, all of A and the last
+    /// max(n - m, 0) of B, as std::set_union.
+    Union = 3,
+    /// The items of A that are also in B: of m copies in A and n in B, the first min(m, n) of A, as
+    /// std::set_intersection.
+    Intersection = 4,
+    /// The items of A that are not in B: of m copies in A and n in B, the last max(m - n, 0) of A, as
+    /// std::set_difference.
+    Difference = 5,
+    /// The items that are in one sequence only: of m copies in A and n in B, the last m - n of A or the last n - m of
+    /// B, as std::set_symmetric_difference.
+    SymmetricDifference = 6,
 }
 
-/// Flag in TrmMergerCreateInfo::flags: the merged keys are not written, only the values. keysOut is ignored. Not
-/// available with TRM_VALUE_TYPE_NONE, since nothing would be written.
+/// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
+/// TRM_VALUE_TYPE_NONE only available for set operations, which then write nothing but TrmMergeInfo::countOut.
 pub const TRM_MERGER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
 /// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
@@ -97,19 +109,20 @@ pub struct TrmMergerCreateInfo {
     pub order: raw::TrmOrder,
     /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
     pub layout: raw::TrmLayout,
-    /// Maximum count of any merge or search, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31
-    /// with TRM_VALUE_TYPE_INDEX.
+    /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// TRM_VALUE_TYPE_INDEX.
     pub max_count: u32,
     /// The algorithm of merges.
     pub method: raw::TrmMergeMethod,
-    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped.
+    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations,
+    /// method is 0.
     pub operation: raw::TrmMergeOperation,
     /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// The parameters of one merge or search. Both sequences are sorted in the merger's order; for bounds, only B must be.
-/// Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge, set operation or search. Both sequences are sorted in the merger's order; for bounds,
+/// only B must be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {
@@ -131,16 +144,19 @@ pub struct TrmMergeInfo {
     pub keys_b: TrmRange,
     /// As valuesA, for B.
     pub values_b: TrmRange,
-    /// The merged keys or items: room for countA.max + countB.max. If a count on the device is smaller, the rest is not
-    /// written. Ignored if keys are dropped, and for bounds.
+    /// The resulting keys or items: room for countA.max + countB.max; for an intersection, for the smaller one of both;
+    /// for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored if keys are
+    /// dropped, and for bounds.
     pub keys_out: TrmRange,
-    /// For bounds: countA.max words, the bound of each key of A. Otherwise the merged values, or indices with
-    /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored for merges without values and with interleaved items.
+    /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
+    /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
     pub values_out: TrmRange,
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
     pub status: VkDeviceAddress,
+    /// Device address of a uint32_t that receives the number of items of the result. 0: not written.
+    pub count_out: VkDeviceAddress,
     /// trmGetMergerTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
 }
@@ -158,7 +174,7 @@ declarations! {
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
-            values_out, scratch, status, timestamps
+            values_out, scratch, status, count_out, timestamps
         }
     }
     values {
@@ -173,6 +189,10 @@ declarations! {
         "TRM_MERGE_OPERATION_MERGE" = TrmMergeOperation::Merge,
         "TRM_MERGE_OPERATION_LOWER_BOUND" = TrmMergeOperation::LowerBound,
         "TRM_MERGE_OPERATION_UPPER_BOUND" = TrmMergeOperation::UpperBound,
+        "TRM_MERGE_OPERATION_UNION" = TrmMergeOperation::Union,
+        "TRM_MERGE_OPERATION_INTERSECTION" = TrmMergeOperation::Intersection,
+        "TRM_MERGE_OPERATION_DIFFERENCE" = TrmMergeOperation::Difference,
+        "TRM_MERGE_OPERATION_SYMMETRIC_DIFFERENCE" = TrmMergeOperation::SymmetricDifference,
         "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
         "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
     }

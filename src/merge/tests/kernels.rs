@@ -16,7 +16,7 @@ use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo, cpu};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
 use crate::tests::twins::noise;
-use crate::tuning::Profile;
+use crate::tuning::{ItemKind, Profile};
 use crate::{Range, Scratch, ValueType};
 
 /// Tiny tiles in at most 7 workgroups in x: a thousand items need two passes.
@@ -200,28 +200,45 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
     for (merge, (keys, [a, b], values_a, values_b)) in bench.infos.iter().zip(twins) {
         let (of_a, of_b) = (&keys[0].encoded[..a], &keys[1].encoded[..b]);
         assert_eq!(words(merge.status, 1), [0]);
-        if info.operation != MergeOperation::Merge {
+        if info.operation.is_search() {
             let counts_for = |key: &u128, needle: &u128| match info.operation {
                 MergeOperation::LowerBound => key < needle,
                 _ => key <= needle,
             };
+            assert_eq!(words(merge.count_out, 1), [a as u32]);
             let bound = |needle: &u128| of_b.partition_point(|key| counts_for(key, needle)) as u32;
             let expected: Vec<u32> = of_a.iter().map(bound).collect();
             assert_eq!(words(merge.values_out.address, expected.len()), expected);
             continue;
         }
         // Each item with its sequence and index, compared by keys alone.
-        let order = cpu::tiles(
-            &of_a.iter().enumerate().map(|(i, key)| Item(*key, 0, i)).collect::<Vec<_>>(),
-            &of_b.iter().enumerate().map(|(i, key)| Item(*key, 1, i)).collect::<Vec<_>>(),
-            tile,
-            &cpu::co_ranks(of_a, of_b, tile),
-        );
-        if kernel == Kernel::MergeTiles {
-            let expected: Vec<u32> = cpu::co_ranks(of_a, of_b, tile).iter().map(|rank| *rank as u32).collect();
-            assert_eq!(words(co_ranks, expected.len()), expected, "co-ranks of {a} and {b}");
-            let most = (merge.count_a.max + merge.count_b.max).div_ceil(tile as u32);
-            co_ranks += u64::from(most * 4).next_multiple_of(256);
+        let items = |side: usize, keys: &[u128]| -> Vec<Item> {
+            keys.iter().enumerate().map(|(i, key)| Item(*key, side, i)).collect()
+        };
+        let (of_a, of_b) = (items(0, of_a), items(1, of_b));
+        let most = merge.count_a.max + merge.count_b.max;
+        let part = |words: u32| u64::from(words * 4).next_multiple_of(256);
+        let order = if info.operation.is_of_sets() {
+            let step = profile.merge[ItemKind::of(format.key_words, 1)].tile.of_words(format.key_words).tile() - 1;
+            let cuts = cpu::balanced_co_ranks(&of_a, &of_b, step as usize);
+            let expected: Vec<u32> = cuts.iter().flatten().map(|rank| *rank as u32).collect();
+            assert_eq!(words(co_ranks, expected.len()), expected, "balanced co-ranks of {a} and {b}");
+            co_ranks += part(2 * most.div_ceil(step));
+            let result = cpu::set_tiles(info.operation, &of_a, &of_b, &cuts).concat();
+            assert_eq!(words(merge.count_out, 1), [result.len() as u32]);
+            result
+        } else {
+            let ranks = cpu::co_ranks(&of_a, &of_b, tile);
+            if kernel == Kernel::MergeTiles {
+                let expected: Vec<u32> = ranks.iter().map(|rank| *rank as u32).collect();
+                assert_eq!(words(co_ranks, expected.len()), expected, "co-ranks of {a} and {b}");
+                co_ranks += part(most.div_ceil(tile as u32));
+            }
+            assert_eq!(words(merge.count_out, 1), [(a + b) as u32]);
+            cpu::tiles(&of_a, &of_b, tile, &ranks)
+        };
+        if format.only_counts() {
+            continue;
         }
         let key = |item: &Item| &keys[item.1].raw[item.2 * key_words..][..key_words];
         let value = |item: &Item| match info.value {
@@ -271,9 +288,13 @@ fn merge_kernels() {
     let context = context();
     let brief = std::env::var_os("TROMMEL_TEST_BRIEF").is_some();
     for info in formats().into_iter().take(if brief { 2 } else { usize::MAX }) {
+        let counts_only = info.drop_keys && info.value == ValueType::None;
         let [large, small] = match info.method {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
+            _ if info.operation.is_of_sets() => {
+                [if counts_only { Kernel::MergeSetOffsets } else { Kernel::MergeSets }; 2]
+            }
             MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
             MergeMethod::Basic => [Kernel::MergeBasic; 2],
             MergeMethod::Tiled => [Kernel::MergeTiled; 2],

@@ -6,7 +6,7 @@ use crate::inputs::Keys;
 use crate::problems::Problems;
 use crate::workload::{Family, Sizes};
 use std::sync::Arc;
-use trommel::{KeyType, Layout, MergeMethod, MergerInfo, ValueType};
+use trommel::{KeyType, Layout, MergeMethod, MergeOperation, MergerInfo, ValueType};
 
 /// Among them those of the peers.
 const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
@@ -17,6 +17,7 @@ const METHOD_SIZES: &[u32] = &[1 << 20, 1 << 24];
 const BASES: &[u32] = &[1 << 20, 1 << 26];
 /// Half of them needles, half keys of the sorted sequence.
 const SEARCHED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
+const SET_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
@@ -48,6 +49,7 @@ pub(super) fn families() -> Vec<Family> {
     let mut families = merges();
     families.extend(methods());
     families.extend(searches());
+    families.extend(sets());
     families
 }
 
@@ -60,6 +62,23 @@ fn searches() -> Vec<Family> {
         Family::new("upper_bound_u64", Merge::new(long_keys(upper)), LARGE),
         Family::new("upper_bound_u64_unsorted", Merge::new(long_keys(upper)).unsorted(), LARGE),
     ]
+}
+
+/// Set operations. The peers draw each number of a range for a set with the probability 1/4; these sets have one of
+/// every four successive numbers.
+fn sets() -> Vec<Family> {
+    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union};
+    let counts = MergerInfo { drop_keys: true, ..KEYS };
+    let families = [
+        ("set_intersection_u32", KEYS.operation(Intersection)),
+        ("set_union_u32", KEYS.operation(Union)),
+        ("set_difference_u32", KEYS.operation(Difference)),
+        ("set_symmetric_difference_u32", KEYS.operation(SymmetricDifference)),
+        ("set_intersection_count_u32", counts.operation(Intersection)),
+        ("set_union_u32_u32", PAIRS.operation(Union)),
+        ("set_intersection_u64", long_keys(KEYS).operation(Intersection)),
+    ];
+    families.into_iter().map(|(name, info)| Family::new(name, Merge::new(info).of(Keys::Quarter), SET_SIZES)).collect()
 }
 
 fn merges() -> Vec<Family> {

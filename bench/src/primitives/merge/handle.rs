@@ -17,7 +17,8 @@ impl HandleInfo for MergerInfo {
 
     fn strategy_name(merger: &Merger) -> Option<&'static str> {
         Some(match merger.info().method {
-            _ if merger.info().operation != MergeOperation::Merge => "binary_search",
+            _ if merger.info().operation.is_search() => "binary_search",
+            _ if merger.info().operation.is_of_sets() => "balanced_path",
             MergeMethod::Path => "merge_path",
             MergeMethod::Basic => "basic",
             MergeMethod::Tiled => "tiled",

@@ -19,6 +19,8 @@ use trommel::{
 // Numbers of tables: the counts of sequences on the device.
 const COUNT_A: usize = 0;
 const COUNT_B: usize = 1;
+/// The number of the table with the number of items of a set operation's result.
+const COUNT_OUT: usize = 2;
 
 /// How the items of a merge are divided between A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +76,7 @@ impl Merge {
 
     fn items(&self) -> Items {
         let MergerInfo { key, mut value, mut drop_keys, layout, operation, .. } = self.info;
-        if operation != MergeOperation::Merge {
+        if operation.is_search() {
             // Bounds are laid out as indices are.
             (value, drop_keys) = (ValueType::Index, true);
         }
@@ -143,6 +145,47 @@ impl Merge {
         Ok(())
     }
 
+    /// Compares the result of a set operation with that of a walk through both sequences.
+    fn check_set(&self, n: u32, contents: &Contents) -> Result<(), String> {
+        let comparison = self.items().compare(self.ranges(n), contents)?;
+        let MergerInfo { key, order, operation, .. } = self.info;
+        let (keys, order) = (comparison.keys()?, KeyOrder { key, order, begin_bit: 0, end_bit: 0 });
+        let number = |index: u32| order.number(keys.item(index as usize));
+        let Ok([[a, b]]) = <[Sequences; 1]>::try_from(self.sequences(n)) else {
+            return Err("set operations of several problems are not checked".into());
+        };
+        let columns =
+            [(&comparison.input.keys, &comparison.output.keys), (&comparison.input.values, &comparison.output.values)];
+        let (mut i, mut j, mut found) = (a.start, b.start, 0);
+        while i < a.end || j < b.end {
+            let (of_a, of_b) = ((i < a.end).then(|| number(i)), (j < b.end).then(|| number(j)));
+            let in_a = of_a.is_some_and(|one| of_b.is_none_or(|other| one <= other));
+            let in_b = of_b.is_some_and(|one| of_a.is_none_or(|other| one <= other));
+            let selected = match operation {
+                MergeOperation::Intersection => in_a && in_b,
+                MergeOperation::Difference => in_a && !in_b,
+                MergeOperation::SymmetricDifference => in_a != in_b,
+                _ => true,
+            };
+            if selected {
+                let source = if in_a { i } else { j };
+                for (input, output) in columns {
+                    let (Some(input), Some(output)) = (input, output) else { continue };
+                    if !output.item(found).eq(input.item(source as usize)) {
+                        return Err(format!("item {found} of the result is not item {source}"));
+                    }
+                }
+                found += 1;
+            }
+            (i, j) = (i + u32::from(in_a), j + u32::from(in_b));
+        }
+        let written = contents.tables.get(COUNT_OUT).and_then(Option::as_ref).and_then(|words| words.first());
+        if written.map(|count| *count as usize) != Some(found) {
+            return Err(format!("{written:?} items are counted, not {found}"));
+        }
+        Ok(())
+    }
+
     /// The indices that a merge writes if it moves every item to its own index: those of each sequence count from 0.
     fn indices(&self, n: u32) -> Column {
         let problems = self.sequences(n);
@@ -156,7 +199,11 @@ impl Merge {
 /// Bytes an item of a merge, which reads and writes all items once.
 fn bytes(info: &MergerInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
-    if info.operation != MergeOperation::Merge {
+    if info.operation.is_of_sets() {
+        // As the peers count: the items of both sequences are read. How many are written depends on the keys.
+        return key + value;
+    }
+    if info.operation.is_search() {
         // All keys are read. Half of the items are needles, each with a bound.
         return key + INDEX / 2;
     }
@@ -180,8 +227,11 @@ impl Workload for Merge {
 
     /// A merge is a stable sort of A followed by B.
     fn check(&self, n: u32, contents: &Contents) -> Result<(), String> {
-        if self.info.operation != MergeOperation::Merge {
+        if self.info.operation.is_search() {
             return self.check_bounds(n, contents);
+        }
+        if self.info.operation.is_of_sets() {
+            return self.check_set(n, contents);
         }
         let mut comparison = self.items().compare(self.ranges(n), contents)?;
         if self.info.value == ValueType::Index {
@@ -219,6 +269,7 @@ impl MergeWork {
             if indirect { Count::device(memory.table(table).address, max) } else { Count::host(max) }
         };
         let output = room(&(a.start..b.end));
+        let is_of_sets = self.merge.info.operation.is_of_sets();
         MergeInfo {
             count_a: count(COUNT_A, a),
             count_b: count(COUNT_B, b),
@@ -229,6 +280,7 @@ impl MergeWork {
             keys_out: memory.part(KEYS, 1, &output),
             values_out: memory.part(VALUES, 1, &output),
             scratch: memory.scratch(),
+            count_out: if is_of_sets { memory.table(COUNT_OUT).address } else { 0 },
             ..MergeInfo::default()
         }
     }
@@ -245,6 +297,9 @@ impl Operation for MergeWork {
     }
 
     fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
+        if self.merge.info.operation.is_of_sets() {
+            return vec![Table::Absent, Table::Absent, Table::Output(1)];
+        }
         let Problems::Indirect { .. } = self.merge.problems else { return Vec::new() };
         let lengths = self.merge.sequences(self.n).into_iter().flatten().map(|items| items.end - items.start);
         lengths.map(|items| Table::Input(vec![items])).collect()

@@ -6,7 +6,7 @@ use crate::calls::info::empty;
 use crate::calls::random::Random;
 use trommel::capi::*;
 
-/// A struct for trmCreateMerger() that may or may not be valid: of a merge, or of a search.
+/// A struct for trmCreateMerger() that may or may not be valid: of a merge, a search, or a set operation.
 fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
     let merger = any_merger_of_values(random);
     let (value_type, flags) = (0, merger.flags & !1);
@@ -21,6 +21,7 @@ fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
             ..merger
         },
         1 => TrmMergerCreateInfo { operation: random.pick(&[1, 2]), ..merger },
+        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6]), method: 0, ..merger },
         _ => merger,
     }
 }
@@ -59,6 +60,7 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         count_a: TrmCount { max: a, address: take_word(random, space) },
         count_b: TrmCount { max: b, address: take_word(random, space) },
         status: take_word(random, space),
+        count_out: take_word(random, space),
         timestamps: timestamps(random),
         ..empty()
     };
@@ -71,10 +73,11 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         wants.push((&mut info.values_a, bytes(a, items.value_size, 0), 4));
         wants.push((&mut info.values_b, bytes(b, items.value_size, 0), 4));
     }
+    let room = u32::try_from(model.room(a, b)).expect("the sum is a count");
     if !model.is_search && !items.drop_keys {
-        wants.push((&mut info.keys_out, bytes(all, items.step(), 0), 4));
+        wants.push((&mut info.keys_out, bytes(room, items.step(), 0), 4));
     }
-    let bytes_out = if model.is_search { bytes(a, 4, 0) } else { bytes(all, items.value_size, 0) };
+    let bytes_out = bytes(room, if model.is_search { 4 } else { items.value_size }, 0);
     if model.is_search || items.separate() {
         wants.push((&mut info.values_out, bytes_out, 4));
     }

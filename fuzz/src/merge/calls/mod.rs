@@ -54,6 +54,7 @@ impl Primitive for Merges {
                 offset_of!(TrmMergeInfo, keys_out),
                 offset_of!(TrmMergeInfo, values_out),
                 offset_of!(TrmMergeInfo, status),
+                offset_of!(TrmMergeInfo, count_out),
                 offset_of!(TrmMergeInfo, count_a) + offset_of!(TrmCount, address),
                 offset_of!(TrmMergeInfo, count_b) + offset_of!(TrmCount, address),
             ],
@@ -168,6 +169,6 @@ impl Handle for Merger {
     fn records(&self, image: &Image) -> bool {
         let info = image.effective::<TrmMergeInfo>();
         let merges_b = info.count_b.max != 0 && !self.1.is_search;
-        info.count_a.max != 0 || merges_b || info.status != 0
+        info.count_a.max != 0 || merges_b || info.status != 0 || info.count_out != 0
     }
 }

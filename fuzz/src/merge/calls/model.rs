@@ -14,6 +14,8 @@ pub(super) struct MergerModel {
     pub(super) items: Items,
     /// Bounds are written, not items.
     pub(super) is_search: bool,
+    /// TrmMergerCreateInfo::operation.
+    operation: i32,
 }
 
 impl MergerModel {
@@ -23,7 +25,16 @@ impl MergerModel {
         let most = if items.index { 1 << 31 } else { u32::MAX };
         let max_count = if info.max_count == 0 { most } else { info.max_count };
         let items = Items { max_count, batches: info.flags & BATCHES != 0, ..items };
-        Self { items, is_search: info.operation != 0 }
+        Self { items, is_search: [1, 2].contains(&info.operation), operation: info.operation }
+    }
+
+    /// The items that keysOut and valuesOut have room for.
+    pub(super) fn room(&self, a: u32, b: u32) -> u64 {
+        match self.operation {
+            1 | 2 | 5 => a.into(),
+            4 => a.min(b).into(),
+            _ => u64::from(a) + u64::from(b),
+        }
     }
 
     /// Whether values are read.
@@ -40,11 +51,15 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.order, 2, "order");
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.method, 4, "method");
-    verdict.known(info.operation, 3, "operation");
+    verdict.known(info.operation, 7, "operation");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     let is_bare = (info.value_type, info.flags & DROP_KEYS, info.layout, info.method) == (0, 0, 0, 0);
-    verdict.must(info.operation == 0 || is_bare, MALFORMED, "operation: bounds of bare keys");
-    let items = MergerModel::new(info).items;
+    let (is_search, is_of_sets) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
+    verdict.must(!is_search || is_bare, MALFORMED, "operation: bounds of bare keys");
+    verdict.must(!is_of_sets || info.method == 0, MALFORMED, "operation: sets by another method");
+    let mut items = MergerModel::new(info).items;
+    // Sets may only be counted.
+    items.drop_keys &= !is_of_sets || items.value_size != 0;
     verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
     verdict.must(!items.strided, MALFORMED, "layout: strided items");
     items.judge_layout(4096, verdict);
@@ -60,10 +75,13 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
     verdict.must(info.count_a.address.is_multiple_of(4), MISALIGNED, "countA.address");
     verdict.must(info.count_b.address.is_multiple_of(4), MISALIGNED, "countB.address");
     verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
+    verdict.must(info.count_out.is_multiple_of(4), MISALIGNED, "countOut");
+    let room = model.room(a, b);
     let array =
         |range, count: u64, size: u32, written| Array::new(range, 4, u128::from(count) * u128::from(size), written);
     let mut arrays = vec![
         Array::word(info.status, true),
+        Array::word(info.count_out, true),
         Array::word(info.count_a.address, false),
         Array::word(info.count_b.address, false),
         array(info.keys_a, a.into(), items.step(), false),
@@ -76,10 +94,10 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
     if model.is_search {
         arrays.push(array(info.values_out, a.into(), 4, true));
     } else if !items.drop_keys {
-        arrays.push(array(info.keys_out, all, items.step(), true));
+        arrays.push(array(info.keys_out, room, items.step(), true));
     }
     if items.separate() {
-        arrays.push(array(info.values_out, all, items.value_size, true));
+        arrays.push(array(info.values_out, room, items.value_size, true));
     }
     judge_arrays(&arrays, verdict);
     arrays

@@ -1,0 +1,97 @@
+// The items of a workgroup: consecutive ones of A and of B, with their keys in shared memory, A's first.
+//
+// The includer defines ITEMS, TILE = THREADS * ITEMS, the most items of a workgroup, and STAGES_VALUES: whether values,
+// of one word, are loaded together with the keys.
+
+// Words of the keys of a thread.
+const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
+// Words of a value. 1 without values: code that is never executed divides by it.
+const uint MOVED_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
+
+// Keys of the tile, one row for each word of a key. The padding of rows spreads the words that a subgroup stores at
+// once over the banks.
+const uint ROW_WORDS = TILE + 32 / KEY_WORDS;
+shared uint sh_words[KEY_WORDS * ROW_WORDS];
+shared uint sh_values[STAGES_VALUES ? TILE : 1];
+
+// Loads the key at a position of the tile, encoded.
+void load_item(uint position, out uint key[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_words[memory_word(w) * ROW_WORDS + position];
+    encode(key);
+}
+
+#include "merge/path.glsl"
+
+// The items of a tile. In the tile, those of A have positions from 0 on, and those of B follow.
+struct OutputTile {
+    uint problem;
+    uint first;  // index in the output of the first item that the tile writes
+    uint items;
+    uint first_a;  // index of the first item of A
+    uint items_a;
+    uint first_b;
+};
+
+// Where the words of a tile's items come from: the word at `w` of the item at position i is v[i * stride + w].
+struct Source {
+    uvec2 a;
+    uvec2 b;
+};
+
+Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
+    Source source;
+    source.a = advance(a, bytes_of(tile.first_a, stride * 4));
+    // Items of B have positions from items_a on. So the base is moved back by items_a items, and may lie before the
+    // array. Addresses wrap modulo 2^64; every address that is accessed lies in B.
+    uvec2 back = bytes_of(tile.items_a, stride * 4);
+    source.b = advance(b, bytes_of(tile.first_b, stride * 4));
+    uint borrow;
+    source.b.x = usubBorrow(source.b.x, back.x, borrow);
+    source.b.y -= back.y + borrow;
+    return source;
+}
+
+// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. All loads precede the
+// stores.
+void load_items(OutputTile tile) {
+    uint last = tile.items - 1;
+    Source keys_source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
+    uint keys[ITEMS_WORDS];
+    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
+        uint word = k * THREADS + thread_id();
+        uint position = min(word / KEY_WORDS, last);
+        Words from = Words(position < tile.items_a ? keys_source.a : keys_source.b);
+        keys[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
+    }
+    uint values[ITEMS];
+    if (STAGES_VALUES) {
+        Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint position = min(k * THREADS + thread_id(), last);
+            values[k] = Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE];
+        }
+    }
+    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
+        uint word = k * THREADS + thread_id();
+        uint position = word / KEY_WORDS;
+        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = keys[k];
+    }
+    if (!STAGES_VALUES) return;
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint position = k * THREADS + thread_id();
+        if (position < tile.items) sh_values[position] = values[k];
+    }
+}
+
+// Returns the value of the item at a position: the index of the item in its sequence, with SOURCE_B for items of B.
+uint index_of(OutputTile tile, uint position) {
+    if (position < tile.items_a) return tile.first_a + position;
+    return tile.first_b + (position - tile.items_a) | SOURCE_B;
+}
+
+// Returns word `w` of the value of the item at a position. `source`: where values are in device memory.
+uint value_word(OutputTile tile, Source source, uint position, uint w) {
+    if (VALUES_ARE_INDICES) return index_of(tile, position);
+    if (STAGES_VALUES) return sh_values[position];
+    return Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE + w];
+}
