@@ -41,7 +41,7 @@ fn mergers() -> Result<()> {
         ("order", TrmOrder::Descending as i32, |info, value| info.order = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
         ("method", TrmMergeMethod::CircularBuffer as i32, |info, value| info.method = value),
-        ("operation", TrmMergeOperation::UpperBound as i32, |info, value| info.operation = value),
+        ("operation", TrmMergeOperation::SymmetricDifference as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -76,6 +76,15 @@ fn mergers() -> Result<()> {
             "bounds of pairs",
             TrmMergerCreateInfo { operation: TrmMergeOperation::LowerBound as i32, ..bytes(4) },
             "valueType is malformed: bounds are of keys alone",
+        ),
+        (
+            "sets by another method",
+            TrmMergerCreateInfo {
+                operation: TrmMergeOperation::Union as i32,
+                method: TrmMergeMethod::Basic as i32,
+                ..good
+            },
+            "method is malformed: methods for comparison are of merges",
         ),
         ("strided", laid(TrmLayout::Strided, good), "layout is malformed: sequences are dense"),
         ("no items", laid(TrmLayout::Interleaved, good), items),
@@ -297,7 +306,7 @@ fn merges() -> Result<()> {
             &apart,
             &a_sort,
             MALFORMED,
-            "TrmSortInfo is malformed: of 200 bytes, those past 192",
+            "TrmSortInfo is malformed: of 208 bytes, those past 192",
         );
         let set = |merger| TrmMergeInfo { merger, ..good };
         with("no merger", &apart, &set(ptr::null_mut()), NULL, "merger is null");
