@@ -81,7 +81,7 @@
 #define TRM_STATUS_OUTPUT_CLAMPED 4
 
 /// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
-/// TRM_VALUE_TYPE_NONE only available for set operations, which then write nothing but TrmMergeInfo::countOut.
+/// TRM_VALUE_TYPE_NONE only available for set operations, which then write only countOut and the status.
 #define TRM_MERGER_CREATE_DROP_KEYS_BIT 1
 
 /// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
@@ -856,10 +856,11 @@ typedef struct TrmMergeInfo {
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
     VkDeviceAddress status;
-    /// Device address of a uint32_t that receives the number of items of the result. 0: not written.
-    VkDeviceAddress countOut;
     /// trmGetMergerTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
+    /// Device address of a uint32_t that receives the number of items of the result: never more than the output has
+    /// room for, even if sequences are not sorted. 0: not written. Required if only this number is written.
+    VkDeviceAddress countOut;
 } TrmMergeInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1128,7 +1129,7 @@ TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations need 12 bytes for each tile of the merge path.
+/// operations always need scratch, some bytes for each thousand items.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1161,8 +1162,8 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 ///
 /// - Commands: one dispatch, or two with a barrier between them; one for bounds; four for set operations, or three if
 ///   they only count. Timestamps and labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on outputs
-///   and on the status, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
+///   outputs, on the status and on countOut, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
 ///   outputs). Two calls with the same scratch need a barrier between them as well.

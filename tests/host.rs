@@ -161,7 +161,7 @@ fn sequences_are_merged_and_values_go_with_their_keys() {
     assert_eq!(context.set_operation(MergeOperation::Union, &[], &[]), Ok(vec![]));
     assert_eq!(
         context.set_operation(MergeOperation::Merge, &a, &b),
-        Err(Error::Malformed { argument: "operation", why: "it is not an operation of sets".into() })
+        Err(Error::Malformed { argument: "operation", why: "it is not a set operation".into() })
     );
     let refused = context.merge_pairs((&a, &values_a[1..]), (&b, &values_b)).unwrap_err();
     assert!(matches!(refused, Error::TooSmall { argument: "valuesA.size", .. }));

@@ -112,8 +112,8 @@ TrmMergerCreateInfo = struct(
 TrmMergeInfo = struct(
     "TrmMergeInfo",
     "sType:u structSize:u pNext:p merger:p countA:TrmCount countB:TrmCount keysA:TrmRange valuesA:TrmRange "
-    "keysB:TrmRange valuesB:TrmRange keysOut:TrmRange valuesOut:TrmRange scratch:TrmScratch status:q countOut:q "
-    "timestamps:TrmTimestamps",
+    "keysB:TrmRange valuesB:TrmRange keysOut:TrmRange valuesOut:TrmRange scratch:TrmScratch status:q "
+    "timestamps:TrmTimestamps countOut:q",
 )
 
 

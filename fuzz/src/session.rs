@@ -18,7 +18,7 @@ use trommel_fuzz::tester::{Outcome, Submission, Tester, Verdict};
 /// Most items of a request on a CPU.
 const FEW_ITEMS: u32 = 2500;
 /// Failures that are simplified; all others are only reported.
-const MOST_SHRUNK: u64 = 3;
+const MOST_SHRUNK: u32 = 3;
 /// Failures that are reported.
 const MOST_TOLD: u64 = 30;
 /// How often a failing case is run by itself, to say how often it fails.
@@ -132,10 +132,13 @@ impl<'a> Session<'a> {
     /// Ends the program if a worker takes too long: what all workers do says why.
     fn end_if_stuck(&self) {
         let all: Vec<_> = self.doing.iter().map(|doing| lock(doing).clone()).collect();
-        let patience = self.patience + PATIENCE + self.shrink_time;
+        // Failures of one submission are simplified one after the other.
+        let simplified = if self.args.no_shrink { Duration::ZERO } else { self.shrink_time * MOST_SHRUNK };
+        let patience = self.patience + PATIENCE + simplified;
         if all.iter().flatten().all(|(since, _)| since.elapsed() < patience) {
             return;
         }
+        self.bar.finish_and_clear();
         for (since, what) in all.iter().flatten() {
             println!("STUCK {what}, for {} s", since.elapsed().as_secs());
         }
@@ -267,7 +270,7 @@ impl<'a> Session<'a> {
         }
         let mut text =
             format!("WRONG {}\n{}", self.args.reproducer(number, Some(case_number)), describe(&failure, &self.scope));
-        if count < MOST_SHRUNK {
+        if count < MOST_SHRUNK.into() {
             let mut wrong = 0;
             for _ in 0..AGAIN {
                 let verdict = tester.verdict(&failure.kind, case_number, &failure.case, 1)?;

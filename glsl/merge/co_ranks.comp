@@ -8,8 +8,8 @@
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
-// The workgroup first finds the co-ranks at both ends of its tiles. Those between are in these bounds. So a thread
-// searches at most THREADS * TILE items, not the whole sequence.
+// The workgroup first finds the co-ranks at both ends of its tiles. Those between are in these bounds. So a team
+// searches at most THREADS / args.searchers * TILE items, not the whole sequence.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -23,13 +23,14 @@
 
 PROBLEM_MEMBER(uint, co_ranks)
 
+// Distance of neighboring tiles on the merge path. Tiles of set operations may have an item more.
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 
 #include "merge/sequences.glsl"
 const uint MOST_TEAMS = THREADS;
 #include "merge/search.glsl"
 #ifdef BALANCED
-void load_of(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
+void load_sequence_key(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
     load_key(of_a ? problem_keys_a(p) : problem_keys_b(p), index, key);
 }
 #include "merge/balance.glsl"

@@ -1,4 +1,4 @@
-// Set operations on two sorted sequences, step 3 of 4: sums the counts of the tiles.
+// Set operations on two sorted sequences, step 3 of 4: an exclusive scan of the counts of the tiles.
 //
 // In:  tile_counts[tile]: the number of items of the result from each tile; the counts of both sequences, if they are
 //      in device memory.
@@ -22,9 +22,11 @@
 
 PROBLEM_MEMBER(uint, tile_counts)
 
+// Distance of neighboring tiles on the merge path: one less than a tile has items.
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 
 #include "merge/sequences.glsl"
+#include "merge/operation.glsl"
 #include "merge/status.glsl"
 #include "merge/sum.glsl"
 
@@ -44,8 +46,9 @@ void main() {
 
     // 2. Sum over the threads.
     uint total;
-    uint before = sum_before(sum, total);
-    if (thread_id() == 0) write_results(p, total);
+    uint before = exclusive_sum(sum, total);
+    // In sequences that are not sorted, tiles may share items.
+    if (thread_id() == 0) write_results(p, min(total, output_room(p)));
 
     // 3. Replace counts by sums.
     for (uint tile = first; tile < end; ++tile) {

@@ -30,19 +30,19 @@ PROBLEM_MEMBER(uint, co_ranks)
 PROBLEM_MEMBER(uint, tile_counts)
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 7;
-layout(constant_id = SPEC_OPERATION) const uint OPERATION = OPERATION_UNION;
 
 const uint TILE = THREADS * ITEMS;
 // Distance of neighboring tiles on the merge path. A balanced end may add an item.
 const uint TILE_STEP = TILE - 1;
 
 #include "merge/sequences.glsl"
+#include "merge/operation.glsl"
 
 const bool STAGES_VALUES = false;
 
 #include "merge/tile.glsl"
 
-void load_of(uint items_a, bool of_a, uint index, out uint key[KEY_WORDS]) {
+void load_sequence_key(uint items_a, bool of_a, uint index, out uint key[KEY_WORDS]) {
     load_item(of_a ? index : items_a + index, key);
 }
 
@@ -102,14 +102,6 @@ shared uint sh_found;
 // For each item of the result from this tile, its position in the tile.
 shared uint sh_positions[TILE];
 #include "merge/sum.glsl"
-
-// The most items that the output has room for.
-uint output_room(uint p) {
-    uint most_a = problem_max_a(p);
-    uint most_b = problem_max_count(p) - most_a;
-    if (OPERATION == OPERATION_INTERSECTION) return min(most_a, most_b);
-    return OPERATION == OPERATION_DIFFERENCE ? most_a : most_a + most_b;
-}
 
 // Copies the keys of `items` items to the output, with coalesced accesses.
 void store_keys(OutputTile tile, uint items) {
@@ -176,7 +168,7 @@ void main() {
 #else
     // 3. Copy them to the output. In sequences that are not sorted, tiles may share items: these may exceed the room.
     uint items;
-    uint at = sum_before(found, items);
+    uint at = exclusive_sum(found, items);
     if (tile.items == 0) return;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         if (positions[k] != NONE) sh_positions[at++] = positions[k];

@@ -1,11 +1,12 @@
-// Sums over the threads of a workgroup, without subgroups.
+// Exclusive scan over the threads of a workgroup, without subgroups. (Hillis and Steele, "Data parallel algorithms",
+// 1986.)
 
-// Two rows of sums over the threads.
+// Double buffer of partial sums.
 shared uint sh_sums[2 * THREADS];
 
 // Returns the sum of `value` over the preceding threads, and the sum over all threads. The whole workgroup must call
 // it. A barrier must precede another call.
-uint sum_before(uint value, out uint total) {
+uint exclusive_sum(uint value, out uint total) {
     uint row = 0;
     uint sum = value;
     sh_sums[thread_id()] = sum;

@@ -47,11 +47,16 @@ inline TrmMergerCreateInfo boundsInfo(TrmKeyType keys, TrmMergeOperation operati
     return made;
 }
 
-/// Returns the info of a set operation of sorted sequences, such as TRM_MERGE_OPERATION_INTERSECTION.
-inline TrmMergerCreateInfo setsInfo(TrmKeyType keys, TrmMergeOperation operation,
-                                    TrmValueType values = TRM_VALUE_TYPE_NONE) {
-    auto made = mergerInfo(keys, values);
+/// Returns the info with another operation, such as TRM_MERGE_OPERATION_INTERSECTION.
+inline TrmMergerCreateInfo withOperation(TrmMergerCreateInfo made, TrmMergeOperation operation) {
     made.operation = operation;
+    return made;
+}
+
+/// Returns the info of a set operation that writes only the number of items of its result: to countOut.
+inline TrmMergerCreateInfo setCountInfo(TrmKeyType keys, TrmMergeOperation operation) {
+    auto made = withOperation(mergerInfo(keys), operation);
+    made.flags = TRM_MERGER_CREATE_DROP_KEYS_BIT;
     return made;
 }
 
@@ -66,7 +71,7 @@ class Merger {
 public:
     using Info = TrmMergeInfo;
 
-    /// mergerInfo(), mergeIndicesInfo(), boundsInfo() and setsInfo() make infos.
+    /// mergerInfo(), mergeIndicesInfo(), boundsInfo(), withOperation() and setCountInfo() make infos.
     Merger(const Device &device, const TrmMergerCreateInfo &info) {
         TrmMerger merger = nullptr;
         check(trmCreateMerger(device.get(), &info, &merger));

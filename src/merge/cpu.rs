@@ -76,7 +76,7 @@ pub fn balance<T: Ord>([i, j]: [usize; 2], a: &[T], b: &[T]) -> [usize; 2] {
     let first = [a.partition_point(|other| other < item), b.partition_point(|other| other < item)];
     let all = [a, b].map(|items| items.iter().filter(|other| *other == item).count());
     let Some(taken) = i.checked_sub(first[0]).map(|of_a| of_a + j - first[1]) else { return [i, j] };
-    // Of the copies before the diagonal, b has half, or all its copies if these are fewer; or those that a lacks.
+    // Of the copies before the diagonal, b has half, but at most all its copies, and at least those that exceed a's.
     let of_b = (taken / 2).min(all[1]).max(taken.saturating_sub(all[0]));
     let of_a = taken - of_b;
     let parts_a_pair = of_a > of_b && of_b < all[1];

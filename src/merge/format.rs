@@ -40,12 +40,12 @@ impl Format {
         if let Some((argument, _)) = unavailable.iter().find(|(_, set)| finds_bounds && *set) {
             return malformed(argument, "bounds are of keys alone: without values, other layouts and methods");
         }
-        if info.operation.is_of_sets() && info.method != MergeMethod::Path {
+        if info.operation.is_set_operation() && info.method != MergeMethod::Path {
             return malformed("method", "methods for comparison are of merges");
         }
         let (key, value_words) = (info.key.plain(), info.value.checked_size()? / 4);
         let is_index = info.value == ValueType::Index;
-        if info.drop_keys && info.value == ValueType::None && !info.operation.is_of_sets() {
+        if info.drop_keys && info.value == ValueType::None && !info.operation.is_set_operation() {
             return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
         }
         if info.layout == Layout::Strided {

@@ -38,13 +38,14 @@ impl Context {
         Ok(self.merge_on_device(&MergerInfo::upper_bound(), [needles, sorted], [&[], &[]])?.1)
     }
 
-    /// The items of one sorted sequence, of both, or of one only, by a set operation of multisets.
+    /// Returns the result of a set operation on two sorted sequences of keys in host memory. Sequences are multisets.
+    /// If they are not sorted, the result is unspecified.
     ///
     /// # Errors
-    /// As [`Context::merge`]; [`Error::Malformed`](crate::Error::Malformed) for an operation that is none of sets.
+    /// As [`Context::merge`]; [`Error::Malformed`](crate::Error::Malformed) for another operation.
     pub fn set_operation(&self, operation: MergeOperation, a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
-        if !operation.is_of_sets() {
-            let why = "it is not an operation of sets".to_owned();
+        if !operation.is_set_operation() {
+            let why = "it is not a set operation".to_owned();
             return Err(Error::Malformed { argument: "operation", why });
         }
         Ok(self.merge_on_device(&MergerInfo::keys().operation(operation), [a, b], [&[], &[]])?.0)
@@ -61,7 +62,7 @@ impl Context {
         let [keys_a, keys_b] = [self.upload(keys[0])?, self.upload(keys[1])?];
         let [values_a, values_b] = [self.upload(values[0])?, self.upload(values[1])?];
         let has_values = values.iter().any(|values| !values.is_empty());
-        // An array holds the results of every operation.
+        // Room for the largest result of any operation.
         let room = (keys[0].len() + keys[1].len()) as u64 * 4;
         let [keys_out, values_out, count_out] = [self.buffer(room)?, self.buffer(room)?, self.buffer(4)?];
         let scratch = self.buffer(merger.scratch_size(count_a.saturating_add(count_b))?)?;

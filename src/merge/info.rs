@@ -30,8 +30,8 @@ pub enum MergeOperation {
 }
 
 impl MergeOperation {
-    /// Whether the result is one of sequences as multisets, so that only the device knows how many items it has.
-    pub const fn is_of_sets(self) -> bool {
+    /// Whether this is a set operation. Only the device knows the size of its result.
+    pub const fn is_set_operation(self) -> bool {
         matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference)
     }
 
@@ -68,7 +68,7 @@ pub struct MergerInfo {
     /// its sequence. Items of B have the bit [`crate::SOURCE_B`] as well.
     pub value: ValueType,
     /// The resulting keys are not written, only the values. Without values only available for set operations: then only
-    /// the number of items is written ([`crate::MergeInfo::count_out`]).
+    /// the number of items and the status are written ([`crate::MergeInfo::count_out`]).
     pub drop_keys: bool,
     /// The layout of items in all arrays. [`Layout::Strided`] is not available.
     pub layout: Layout,

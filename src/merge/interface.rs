@@ -120,10 +120,10 @@ macro_rules! folder_kernels {
                 MergeSetCounts = "merge_set_counts",
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
-                /// Sums these counts.
+                /// Replaces the counts of the tiles by their exclusive scan; writes the number of items and the status.
                 MergeSetOffsets = "merge_set_offsets",
                     push MergePathPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                    [Threads, Lanes, Mode, Tile, Operation];
                 /// Writes the items of a set operation's result: one workgroup for each tile.
                 MergeSets = "merge_sets",
                     push MergePathPush, memory [MergeProblem],

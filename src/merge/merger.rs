@@ -36,7 +36,8 @@ pub struct MergeInfo {
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
     pub status: vk::DeviceAddress,
-    /// Device address of a `u32` that receives the number of items of the result. 0: not written.
+    /// Device address of a `u32` that receives the number of items of the result: never more than the output has room
+    /// for, even if sequences are not sorted. 0: not written. Required if only this number is written.
     pub count_out: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Merger::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
@@ -107,8 +108,8 @@ impl Merger {
     }
 
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
-    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations need 12
-    /// bytes for each tile of the merge path.
+    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations always
+    /// need scratch, some bytes for each thousand items.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -141,7 +142,7 @@ impl Merger {
     /// or three if only the number of items is written; or a search: one dispatch, without scratch.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
-    ///   on outputs and on the status, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
+    ///   on outputs, on the status and on `count_out`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
     ///   and after it (reads of the outputs).

@@ -66,7 +66,7 @@ impl<'a> MergeTable<'a> {
             count += 1;
             most_items = config.format.path_items(info.count_a.max, items - info.count_a.max).max(most_items);
             any_results |= info.status != 0 || info.count_out != 0;
-            let bytes = tile_bytes(group, tile, items);
+            let bytes = tile_bytes(&config, group, items);
             co_ranks += bytes.co_ranks;
             tile_counts += bytes.counts;
         });
@@ -105,7 +105,7 @@ impl<'a> MergeTable<'a> {
             Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
             _ => 1,
         };
-        self.most_items.div_ceil(step(self.group, self.tile) * tiles).max(1)
+        self.most_items.div_ceil(self.config.step(self.group.algorithm) * tiles).max(1)
     }
 
     /// The row of a problem. `before`: bytes of preceding problems.
@@ -143,7 +143,7 @@ impl<'a> MergeTable<'a> {
         let mut before = TileBytes::default();
         self.jobs.for_each(&mut |info| {
             visit(&self.row(info, before));
-            let own = tile_bytes(self.group, self.tile, items_of(info));
+            let own = tile_bytes(&self.config, self.group, items_of(info));
             before.co_ranks += own.co_ranks;
             before.counts += own.counts;
         });
@@ -157,7 +157,7 @@ impl<'a> MergeTable<'a> {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
             Constant::Items => self.tile.items,
-            Constant::Tile => step(self.group, self.tile),
+            Constant::Tile => self.config.step(self.group.algorithm),
             Constant::Mode if self.count == 1 => MODE_SINGLE,
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => u32::BITS,
@@ -226,11 +226,6 @@ fn items_of(info: &MergeInfo) -> u32 {
     info.count_a.max.saturating_add(info.count_b.max)
 }
 
-/// Distance of neighboring tiles on the merge path. A balanced end may add an item to a tile.
-fn step(group: Group, tile: Shape) -> u32 {
-    if group.algorithm == Algorithm::Sets { (tile.tile() - 1).max(1) } else { tile.tile() }
-}
-
 /// Bytes of scratch for the tiles of problems.
 #[derive(Clone, Copy, Debug, Default)]
 struct TileBytes {
@@ -239,8 +234,8 @@ struct TileBytes {
 }
 
 /// Bytes of scratch for the tiles of a problem.
-fn tile_bytes(group: Group, tile: Shape, items: u32) -> TileBytes {
-    let tiles = u64::from(items.div_ceil(step(group, tile)));
+fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
+    let tiles = u64::from(items.div_ceil(config.step(group.algorithm)));
     let bytes = |words: u64| (tiles * words * WORD).next_multiple_of(PART_ALIGNMENT);
     match group.algorithm {
         Algorithm::Tiles => TileBytes { co_ranks: bytes(1), counts: 0 },

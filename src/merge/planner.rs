@@ -77,7 +77,7 @@ impl<'a> Config<'a> {
         let algorithm = match (self.format.operation, self.format.method) {
             (MergeOperation::LowerBound, _) => Algorithm::LowerBound,
             (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
-            (operation, _) if operation.is_of_sets() => Algorithm::Sets,
+            (operation, _) if operation.is_set_operation() => Algorithm::Sets,
             (_, MergeMethod::Path) if max_count <= fused_up_to => Algorithm::Fused,
             (_, MergeMethod::Path) => Algorithm::Tiles,
             (_, MergeMethod::Basic) => Algorithm::Basic,
@@ -88,7 +88,7 @@ impl<'a> Config<'a> {
         if alone {
             return group;
         }
-        let tiles = max_count.div_ceil(self.tile(algorithm).tile());
+        let tiles = max_count.div_ceil(self.step(algorithm));
         Group { log2_tiles: tiles.max(1).next_power_of_two().ilog2(), ..group }
     }
 
@@ -107,13 +107,19 @@ impl<'a> Config<'a> {
         }
     }
 
+    /// Distance of neighboring tiles on the merge path, or in the needles. In a set operation, a tile may have one item
+    /// more: a pair of equal keys is never parted.
+    pub(crate) fn step(&self, algorithm: Algorithm) -> u32 {
+        self.tile(algorithm).tile() - u32::from(algorithm == Algorithm::Sets)
+    }
+
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> + use<'a> {
         let config = *self;
         // One of each shape.
         let algorithms = [Algorithm::Fused, Algorithm::Tiles, Algorithm::Tiled, Algorithm::LowerBound, Algorithm::Sets];
         let ends = algorithms.into_iter().filter(move |_| !alone).flat_map(move |algorithm| {
-            let tile = config.tile(algorithm).tile();
-            (0..u32::BITS).map_while(move |log2| tile.checked_mul(1 << log2))
+            let step = config.step(algorithm);
+            (0..u32::BITS).map_while(move |log2| step.checked_mul(1 << log2))
         });
         ends.chain([self.profile.merge[self.kind()].fused_up_to, u32::MAX])
     }
@@ -239,6 +245,9 @@ impl Planner for MergePlanner {
         check_alignment("countB.address", info.count_b.address)?;
         check_alignment("status", info.status)?;
         check_alignment("countOut", info.count_out)?;
+        if self.format.only_counts() && info.count_out == 0 {
+            return Err(Error::Null { argument: "countOut" });
+        }
         let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
         let written = self.format.output_items(a, b);
         for argument in arguments {

@@ -12,7 +12,8 @@ settings! {
     /// The shapes of merges of two sequences, for keys of one word. Longer keys have fewer items a thread: about as
     /// many words.
     pub struct Shapes {
-        /// The tile of the output that one workgroup merges. With values, also the tile of a set operation.
+        /// The tile of the output that one workgroup merges. That of pairs is also the tile of set operations on keys
+        /// of one word, with or without values; that of long keys, of set operations on them.
         pub tile: Shape = PORTABLE,
         /// As `tile`, where each workgroup also finds the items of its tile: one dispatch instead of two. Workgroups of
         /// searches have as many threads.
@@ -126,7 +127,7 @@ fn tile_bytes(shape: Shape, key_words: u32, value_words: u32) -> u32 {
     4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 24
 }
 
-/// The same of a workgroup that finds or writes items of a set operation: see glsl/merge/sets.comp.
+/// The same of a workgroup that writes items of a set operation: see glsl/merge/sets.comp. Counting them needs less.
 fn set_bytes(shape: Shape, key_words: u32) -> u32 {
     tile_bytes(shape, key_words, 1) + 4 * 2 * shape.threads
 }

@@ -163,7 +163,7 @@ fn every_pipeline_is_made() {
                 let kernels = match info.operation {
                     MergeOperation::Merge if info.method == MergeMethod::Path => 3,
                     _ if format.only_counts() => 3,
-                    operation if operation.is_of_sets() => 4,
+                    operation if operation.is_set_operation() => 4,
                     _ => 1,
                 };
                 assert_eq!(made.len(), if batches { 2 * kernels } else { kernels });

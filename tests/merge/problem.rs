@@ -77,7 +77,7 @@ impl<'a> Job<'a> {
             (0..2).flat_map(|side| (0..self.count(side)).map(move |index| (side, index))).collect();
         let number = |(side, index): &Source| number(key, order, self.keys[*side][*index]);
         all.sort_by_key(number);
-        if !operation.is_of_sets() {
+        if !operation.is_set_operation() {
             return all;
         }
         all.chunk_by(|one, other| number(one) == number(other)).flat_map(|copies| select(operation, copies)).collect()
@@ -168,10 +168,10 @@ impl<'a> Job<'a> {
             let is_written = nth == 1 || !info.drop_keys;
             all.extend(column.inputs().filter(|_| is_read));
             // Unsorted sequences may have any result.
-            let is_of_sets = info.operation.is_of_sets();
+            let is_set_operation = info.operation.is_set_operation();
             let undefined = if !self.unsorted {
                 0
-            } else if is_of_sets {
+            } else if is_set_operation {
                 self.room()
             } else {
                 order.len()
@@ -243,11 +243,11 @@ impl Problem for Job<'_> {
         all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));
         all.extend(self.status.then(|| Array::status(if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 })));
         // Of any merge whose status is asked for, and wherever nothing else says how many items there are.
-        if self.status || info.operation.is_of_sets() {
+        if self.status || info.operation.is_set_operation() {
             let count = (self.written() as u32).to_le_bytes();
             let mut array = Array::input("count out", 4, vec![0xcd; 4]);
             array.expected.copy_from_slice(&count);
-            array.undefined = usize::from(self.unsorted && info.operation.is_of_sets());
+            array.undefined = usize::from(self.unsorted && info.operation.is_set_operation());
             all.push(array);
         }
         all

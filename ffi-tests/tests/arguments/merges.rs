@@ -300,7 +300,7 @@ fn merges() -> Result<()> {
         for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
             with(what, &apart, &with_header(&good, header), code, reason);
         }
-        let a_sort = TrmMergeInfo { s_type: TrmStructureType::SortInfo as i32, ..good };
+        let a_sort = TrmMergeInfo { s_type: TrmStructureType::SortInfo as i32, count_out: 4, ..good };
         with(
             "a merge that is a sort",
             &apart,

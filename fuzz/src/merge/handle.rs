@@ -89,7 +89,7 @@ impl Merging {
             outputs.push((Array::room("values out", 4, value, room, &mut noise), dense));
         }
         let write = |(mut array, dense): (Array, [Vec<u8>; 2])| {
-            if operation.is_of_sets() && !sequences.are_sorted {
+            if operation.is_set_operation() && !sequences.are_sorted {
                 array.free_all();
                 return array;
             }
@@ -114,7 +114,7 @@ impl Merging {
         };
         let items = u32::try_from(items).expect("counts are 32-bit");
         let mut array = Array::results("count out", &[items], &mut ask.stream(Stream::Noise));
-        if operation.is_of_sets() && !sequences.are_sorted {
+        if operation.is_set_operation() && !sequences.are_sorted {
             array.free_all();
         }
         array
@@ -162,7 +162,7 @@ impl Handle for Merging {
             arrays.push(Array::results("status", &[expected], &mut ask.stream(Stream::Noise)));
         }
         // Of half of all requests, and wherever nothing else says how many items there are.
-        if ask.seed.is_multiple_of(2) || self.0.info().operation.is_of_sets() {
+        if ask.seed.is_multiple_of(2) || self.0.info().operation.is_set_operation() {
             arrays.push(self.count_out(ask, &sequences));
         }
         arrays

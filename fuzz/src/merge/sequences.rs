@@ -74,7 +74,7 @@ impl Sequences {
         let is_sorted = |of: usize| (0..counts[of]).is_sorted_by_key(|index| key((of, index)));
         let are_sorted = is_sorted(0) && is_sorted(1);
         let merged = if are_sorted {
-            if info.operation.is_of_sets() { operate(info.operation, counts, key) } else { merge(counts, key) }
+            if info.operation.is_set_operation() { operate(info.operation, counts, key) } else { merge(counts, key) }
         } else {
             [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))).collect()
         };

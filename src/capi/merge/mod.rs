@@ -79,7 +79,7 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations need 12 bytes for each tile of the merge path.
+/// operations always need scratch, some bytes for each thousand items.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 ///
 /// - Commands: one dispatch, or two with a barrier between them; one for bounds; four for set operations, or three if
 ///   they only count. Timestamps and labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on outputs
-///   and on the status, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
+///   outputs, on the status and on countOut, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
 ///   outputs). Two calls with the same scratch need a barrier between them as well.

@@ -58,7 +58,7 @@ pub enum TrmMergeOperation {
 }
 
 /// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
-/// TRM_VALUE_TYPE_NONE only available for set operations, which then write nothing but TrmMergeInfo::countOut.
+/// TRM_VALUE_TYPE_NONE only available for set operations, which then write only countOut and the status.
 pub const TRM_MERGER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
 /// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
@@ -155,10 +155,11 @@ pub struct TrmMergeInfo {
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
     pub status: VkDeviceAddress,
-    /// Device address of a uint32_t that receives the number of items of the result. 0: not written.
-    pub count_out: VkDeviceAddress,
     /// trmGetMergerTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
+    /// Device address of a uint32_t that receives the number of items of the result: never more than the output has
+    /// room for, even if sequences are not sorted. 0: not written. Required if only this number is written.
+    pub count_out: VkDeviceAddress,
 }
 
 infos! {
@@ -174,7 +175,7 @@ declarations! {
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
-            values_out, scratch, status, count_out, timestamps
+            values_out, scratch, status, timestamps, count_out
         }
     }
     values {

@@ -218,7 +218,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         let (of_a, of_b) = (items(0, of_a), items(1, of_b));
         let most = merge.count_a.max + merge.count_b.max;
         let part = |words: u32| u64::from(words * 4).next_multiple_of(256);
-        let order = if info.operation.is_of_sets() {
+        let order = if info.operation.is_set_operation() {
             let step = profile.merge[ItemKind::of(format.key_words, 1)].tile.of_words(format.key_words).tile() - 1;
             let cuts = cpu::balanced_co_ranks(&of_a, &of_b, step as usize);
             let expected: Vec<u32> = cuts.iter().flatten().map(|rank| *rank as u32).collect();
@@ -292,7 +292,7 @@ fn merge_kernels() {
         let [large, small] = match info.method {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
-            _ if info.operation.is_of_sets() => {
+            _ if info.operation.is_set_operation() => {
                 [if counts_only { Kernel::MergeSetOffsets } else { Kernel::MergeSets }; 2]
             }
             MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],

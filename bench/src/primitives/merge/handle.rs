@@ -18,7 +18,7 @@ impl HandleInfo for MergerInfo {
     fn strategy_name(merger: &Merger) -> Option<&'static str> {
         Some(match merger.info().method {
             _ if merger.info().operation.is_search() => "binary_search",
-            _ if merger.info().operation.is_of_sets() => "balanced_path",
+            _ if merger.info().operation.is_set_operation() => "balanced_path",
             MergeMethod::Path => "merge_path",
             MergeMethod::Basic => "basic",
             MergeMethod::Tiled => "tiled",

@@ -199,7 +199,7 @@ impl Merge {
 /// Bytes an item of a merge, which reads and writes all items once.
 fn bytes(info: &MergerInfo) -> u32 {
     let (key, value) = (info.key.size(), info.value.size());
-    if info.operation.is_of_sets() {
+    if info.operation.is_set_operation() {
         // As the peers count: the items of both sequences are read. How many are written depends on the keys.
         return key + value;
     }
@@ -230,7 +230,7 @@ impl Workload for Merge {
         if self.info.operation.is_search() {
             return self.check_bounds(n, contents);
         }
-        if self.info.operation.is_of_sets() {
+        if self.info.operation.is_set_operation() {
             return self.check_set(n, contents);
         }
         let mut comparison = self.items().compare(self.ranges(n), contents)?;
@@ -269,7 +269,7 @@ impl MergeWork {
             if indirect { Count::device(memory.table(table).address, max) } else { Count::host(max) }
         };
         let output = room(&(a.start..b.end));
-        let is_of_sets = self.merge.info.operation.is_of_sets();
+        let is_set_operation = self.merge.info.operation.is_set_operation();
         MergeInfo {
             count_a: count(COUNT_A, a),
             count_b: count(COUNT_B, b),
@@ -280,7 +280,7 @@ impl MergeWork {
             keys_out: memory.part(KEYS, 1, &output),
             values_out: memory.part(VALUES, 1, &output),
             scratch: memory.scratch(),
-            count_out: if is_of_sets { memory.table(COUNT_OUT).address } else { 0 },
+            count_out: if is_set_operation { memory.table(COUNT_OUT).address } else { 0 },
             ..MergeInfo::default()
         }
     }
@@ -297,7 +297,7 @@ impl Operation for MergeWork {
     }
 
     fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
-        if self.merge.info.operation.is_of_sets() {
+        if self.merge.info.operation.is_set_operation() {
             return vec![Table::Absent, Table::Absent, Table::Output(1)];
         }
         let Problems::Indirect { .. } = self.merge.problems else { return Vec::new() };

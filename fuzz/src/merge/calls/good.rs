@@ -64,6 +64,9 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         timestamps: timestamps(random),
         ..empty()
     };
+    if model.only_counts() && info.count_out == 0 {
+        info.count_out = space.take(random, 4, 4).address;
+    }
     if random.once_in(4) {
         info.count_b.address = info.count_a.address;
     }

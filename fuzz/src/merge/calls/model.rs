@@ -1,6 +1,6 @@
 //! The contract of merges, as include/trommel.h states it.
 
-use crate::calls::model::{Array, Items, LARGE, MALFORMED, MISALIGNED, Verdict, judge_arrays, judge_value};
+use crate::calls::model::{Array, Items, LARGE, MALFORMED, MISALIGNED, NULL, Verdict, judge_arrays, judge_value};
 use trommel::capi::*;
 
 /// Bits of TrmMergerCreateInfo::flags.
@@ -37,6 +37,11 @@ impl MergerModel {
         }
     }
 
+    /// Whether only the number of items is written.
+    pub(super) fn only_counts(&self) -> bool {
+        self.items.drop_keys && self.items.value_size == 0
+    }
+
     /// Whether values are read.
     pub(super) fn reads_values(&self) -> bool {
         self.items.separate() && !self.items.index
@@ -54,12 +59,12 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.operation, 7, "operation");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     let is_bare = (info.value_type, info.flags & DROP_KEYS, info.layout, info.method) == (0, 0, 0, 0);
-    let (is_search, is_of_sets) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
+    let (is_search, is_set_operation) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
     verdict.must(!is_search || is_bare, MALFORMED, "operation: bounds of bare keys");
-    verdict.must(!is_of_sets || info.method == 0, MALFORMED, "operation: sets by another method");
+    verdict.must(!is_set_operation || info.method == 0, MALFORMED, "operation: sets by another method");
     let mut items = MergerModel::new(info).items;
     // Sets may only be counted.
-    items.drop_keys &= !is_of_sets || items.value_size != 0;
+    items.drop_keys &= !is_set_operation || items.value_size != 0;
     verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
     verdict.must(!items.strided, MALFORMED, "layout: strided items");
     items.judge_layout(4096, verdict);
@@ -76,6 +81,7 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
     verdict.must(info.count_b.address.is_multiple_of(4), MISALIGNED, "countB.address");
     verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
     verdict.must(info.count_out.is_multiple_of(4), MISALIGNED, "countOut");
+    verdict.must(info.count_out != 0 || !model.only_counts(), NULL, "countOut of a count");
     let room = model.room(a, b);
     let array =
         |range, count: u64, size: u32, written| Array::new(range, 4, u128::from(count) * u128::from(size), written);
@@ -107,7 +113,7 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
 mod tests {
     use super::*;
     use crate::calls::info::empty;
-    use crate::calls::model::{NULL, OVERLAP, SMALL};
+    use crate::calls::model::{OVERLAP, SMALL};
 
     #[test]
     fn what_mergers_can_be() {
