@@ -159,6 +159,22 @@ fn sequences_are_merged_and_values_go_with_their_keys() {
     assert_eq!(context.upper_bound(&a, &[]), Ok(vec![0; a.len()]));
     assert_eq!(context.lower_bound(&[], &b), Ok(vec![]));
     assert_eq!(context.set_operation(MergeOperation::Union, &[], &[]), Ok(vec![]));
+    // Sequences that are not sorted have some result, which fits the output.
+    let falling: Vec<u32> = a.iter().rev().copied().collect();
+    let saw: Vec<u32> = (0..COUNT as u32).map(|i| i % 700).collect();
+    for sequences in [[&falling, &falling], [&falling, &a], [&saw, &falling], [&saw, &saw], [&a, &saw]] {
+        use MergeOperation::{Difference, Intersection, SymmetricDifference, Union};
+        for operation in [Union, Intersection, Difference, SymmetricDifference] {
+            let [items_a, items_b] = sequences;
+            let found = context.set_operation(operation, items_a, items_b).unwrap();
+            let room = match operation {
+                Intersection => items_a.len().min(items_b.len()),
+                Difference => items_a.len(),
+                _ => items_a.len() + items_b.len(),
+            };
+            assert!(found.len() <= room, "{operation:?} has {} items", found.len());
+        }
+    }
     assert_eq!(
         context.set_operation(MergeOperation::Merge, &a, &b),
         Err(Error::Malformed { argument: "operation", why: "it is not a set operation".into() })
