@@ -63,6 +63,10 @@ void run(const Engine &engine) {
     const trommel::Merger pairs(device, deferred);
     EXPECT(!pairs.ready());
     pairs.compile();
+    const auto counts = trommel::setCountInfo(TRM_KEY_TYPE_U64, TRM_MERGE_OPERATION_UNION);
+    EXPECT(counts.operation == TRM_MERGE_OPERATION_UNION && counts.flags == TRM_MERGER_CREATE_DROP_KEYS_BIT);
+    const trommel::Merger counting(device, counts);
+    EXPECT(counting.ready() && counting.scratchSize(1000) != 0);
     EXPECT(pairs.ready());
     EXPECT(pairs.timestampCount(COUNT_A) >= 2);
     try {

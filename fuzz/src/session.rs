@@ -122,28 +122,30 @@ impl<'a> Session<'a> {
                 let [kinds, cases, wrong] =
                     [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
                 self.bar.set_message(format!("{kinds} kinds, {cases} cases, {wrong} wrong"));
-                self.end_if_stuck();
+                if let Some(text) = self.stuck() {
+                    self.bar.finish_and_clear();
+                    println!("{text}{}", lock(&self.tally).summary(self.started.elapsed()));
+                    // A worker that does not end cannot be waited for.
+                    std::process::exit(1);
+                }
                 thread::sleep(Duration::from_millis(100));
             }
         });
         self.bar.finish_and_clear();
     }
 
-    /// Ends the program if a worker takes too long: what all workers do says why.
-    fn end_if_stuck(&self) {
+    /// If a worker takes too long: what all workers do.
+    fn stuck(&self) -> Option<String> {
         let all: Vec<_> = self.doing.iter().map(|doing| lock(doing).clone()).collect();
         // Failures of one submission are simplified one after the other.
         let simplified = if self.args.no_shrink { Duration::ZERO } else { self.shrink_time * MOST_SHRUNK };
         let patience = self.patience + PATIENCE + simplified;
         if all.iter().flatten().all(|(since, _)| since.elapsed() < patience) {
-            return;
+            return None;
         }
-        self.bar.finish_and_clear();
-        for (since, what) in all.iter().flatten() {
-            println!("STUCK {what}, for {} s", since.elapsed().as_secs());
-        }
-        println!("{}", lock(&self.tally).summary(self.started.elapsed()));
-        std::process::exit(1);
+        let lines =
+            all.iter().flatten().map(|(since, what)| format!("STUCK {what}, for {} s\n", since.elapsed().as_secs()));
+        Some(lines.collect())
     }
 
     /// Runs one worker on its own device: kind after kind until the run is over, or the kind of the command line.
@@ -340,6 +342,19 @@ mod tests {
         }
         assert_eq!(lock(&session.tally).wrong, 1);
         assert!(!session.finish().unwrap());
+    }
+
+    #[test]
+    fn a_stuck_worker_is_named() {
+        let args = args("--seed 5 --no-shrink");
+        let session = Session { patience: Duration::ZERO, ..Session::new(&args).unwrap() };
+        let begun =
+            |ago| *lock(&session.doing[0]) = Instant::now().checked_sub(ago).map(|since| (since, "waiting".into()));
+        assert_eq!(session.stuck(), None, "it has not begun");
+        begun(PATIENCE - Duration::from_secs(30));
+        assert_eq!(session.stuck(), None, "it may take so long");
+        begun(PATIENCE + Duration::from_secs(1));
+        assert_eq!(session.stuck().as_deref(), Some("STUCK waiting, for 61 s\n"));
     }
 
     #[test]

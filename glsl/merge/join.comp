@@ -71,7 +71,7 @@ void find_parts(uint p, Group group, uint window) {
 }
 
 // Returns the run of the item at a position in shared memory.
-uint count_copies(uint position) {
+uint run_of(uint position) {
     uint r = 0;
     [[unroll]] for (uint step = FAN / 2; step > 0; step /= 2) {
         if (sh_starts[r + step] <= position) r += step;
@@ -86,7 +86,7 @@ void load_window(Part part, PassIo io) {
         uint sources[LOADS];
         [[unroll]] for (uint k = 0; k < LOADS; ++k) {
             uint position = min(striped(first + k), part.items - 1);
-            sources[k] = position + sh_source_deltas[count_copies(position)] - sh_window_first;
+            sources[k] = position + sh_source_deltas[run_of(position)] - sh_window_first;
         }
         stage_items(part, io, first, sources);
     }
@@ -101,7 +101,7 @@ struct Pair {
 
 // Returns the pair that contains a position. `runs`: the number of runs in each range.
 Pair pair_at(uint position, uint runs) {
-    uint r = count_copies(position) & ~(2 * runs - 1);
+    uint r = run_of(position) & ~(2 * runs - 1);
     Pair pair;
     pair.a = sh_starts[r];
     pair.b = sh_starts[r + runs];

@@ -24,7 +24,7 @@ const WORD: u64 = 4;
 const SEARCHING_THREADS: u32 = 128;
 
 /// Threads that search at once for all co-ranks of a merge. Teams take fewer rounds than single threads, and more
-/// loads: merges of few tiles wait for rounds, others for loads (docs/merge.md).
+/// loads: small merges wait for rounds, others for loads (docs/merge.md).
 const ALL_SEARCHERS: u32 = 1 << 16;
 
 /// Most threads that search for one co-rank.

@@ -242,7 +242,7 @@ impl Problem for Job<'_> {
         let roles = ["count a", "count b"];
         all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));
         all.extend(self.status.then(|| Array::status(if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 })));
-        // Of any merge whose status is asked for, and wherever nothing else says how many items there are.
+        // Set operations always have it, other operations if they have a status.
         if self.status || info.operation.is_set_operation() {
             let count = (self.written() as u32).to_le_bytes();
             let mut array = Array::input("count out", 4, vec![0xcd; 4]);

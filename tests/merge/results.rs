@@ -245,7 +245,7 @@ pub(crate) fn sequences_that_are_not_sorted() {
     }
 }
 
-/// Set operations on sets and multisets: random keys, many copies of few keys, runs longer than tiles, sequences that
+/// Set operations on sets and multisets: random keys, many equal keys, runs longer than tiles, sequences that
 /// are equal, disjoint or empty; with counts on the device, alone and in batches. Sequences that are not sorted change
 /// nothing but the outputs.
 pub(crate) fn set_operations() {

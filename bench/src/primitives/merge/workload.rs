@@ -12,6 +12,7 @@ use crate::workload::{Operation, Step, Workload};
 use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
+use trommel::merge::cpu;
 use trommel::{
     Count, MergeInfo, MergeOperation, Merger, MergerInfo, Placement, Request, SOURCE_B, ValueType, batch_scratch_size,
 };
@@ -43,6 +44,33 @@ pub(super) struct Merge {
     problems: Problems,
     /// The keys of A are in random order: needles of a search.
     is_unsorted: bool,
+}
+
+/// An item of a set, compared by its key alone.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    number: u128,
+    index: u32,
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Item {}
+
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Item {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.number.cmp(&other.number)
+    }
 }
 
 /// The items of A and of B in the arrays of a case.
@@ -145,43 +173,30 @@ impl Merge {
         Ok(())
     }
 
-    /// Compares the result of a set operation with that of a walk through both sequences.
+    /// Compares the result of a set operation with that of the twin.
     fn check_set(&self, n: u32, contents: &Contents) -> Result<(), String> {
         let comparison = self.items().compare(self.ranges(n), contents)?;
         let MergerInfo { key, order, operation, .. } = self.info;
         let (keys, order) = (comparison.keys()?, KeyOrder { key, order, begin_bit: 0, end_bit: 0 });
-        let number = |index: u32| order.number(keys.item(index as usize));
-        let Ok([[a, b]]) = <[Sequences; 1]>::try_from(self.sequences(n)) else {
+        let Ok([sequences]) = <[Sequences; 1]>::try_from(self.sequences(n)) else {
             return Err("set operations of several problems are not checked".into());
         };
+        let item = |index: u32| Item { number: order.number(keys.item(index as usize)), index };
+        let [a, b] = sequences.map(|items| items.map(item).collect::<Vec<_>>());
+        let result = cpu::set_operation(operation, &a, &b);
         let columns =
             [(&comparison.input.keys, &comparison.output.keys), (&comparison.input.values, &comparison.output.values)];
-        let (mut i, mut j, mut found) = (a.start, b.start, 0);
-        while i < a.end || j < b.end {
-            let (of_a, of_b) = ((i < a.end).then(|| number(i)), (j < b.end).then(|| number(j)));
-            let in_a = of_a.is_some_and(|one| of_b.is_none_or(|other| one <= other));
-            let in_b = of_b.is_some_and(|one| of_a.is_none_or(|other| one <= other));
-            let selected = match operation {
-                MergeOperation::Intersection => in_a && in_b,
-                MergeOperation::Difference => in_a && !in_b,
-                MergeOperation::SymmetricDifference => in_a != in_b,
-                _ => true,
-            };
-            if selected {
-                let source = if in_a { i } else { j };
-                for (input, output) in columns {
-                    let (Some(input), Some(output)) = (input, output) else { continue };
-                    if !output.item(found).eq(input.item(source as usize)) {
-                        return Err(format!("item {found} of the result is not item {source}"));
-                    }
+        for (found, Item { index, .. }) in result.iter().enumerate() {
+            for (input, output) in columns {
+                let (Some(input), Some(output)) = (input, output) else { continue };
+                if !output.item(found).eq(input.item(*index as usize)) {
+                    return Err(format!("item {found} of the result is not item {index}"));
                 }
-                found += 1;
             }
-            (i, j) = (i + u32::from(in_a), j + u32::from(in_b));
         }
         let written = contents.tables.get(COUNT_OUT).and_then(Option::as_ref).and_then(|words| words.first());
-        if written.map(|count| *count as usize) != Some(found) {
-            return Err(format!("{written:?} items are counted, not {found}"));
+        if written.map(|count| *count as usize) != Some(result.len()) {
+            return Err(format!("{written:?} items are counted, not {}", result.len()));
         }
         Ok(())
     }
