@@ -24,8 +24,8 @@ use std::process::ExitCode;
 use trommel::host::Context;
 use trommel::{Merger, MergerInfo};
 
-/// The setups of merges: the built-in profile, and tiny tiles in at most 7 workgroups in x. Merges use no subgroup
-/// operations, so emulated subgroups change nothing.
+/// The setups of merges: the built-in profile, and tiny tiles in at most 7 workgroups in x. Most kernels use no
+/// subgroup operations, so emulated subgroups change nothing.
 const SETUPS: [Setup; 2] = [Setup::Native, Setup::Folded];
 
 /// One merger in one setup.

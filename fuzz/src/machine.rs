@@ -41,6 +41,8 @@ pub struct Machine {
     arena: Memory,
     staging: Memory,
     patience: Duration,
+    /// How long submissions have run since it was last asked for.
+    device_time: Duration,
     /// Nothing is destroyed once the device hangs.
     broken: bool,
     /// The library with the profiles used last; the first one stays.
@@ -108,12 +110,18 @@ impl Machine {
             arena,
             staging,
             patience,
+            device_time: Duration::ZERO,
             broken: false,
             libraries,
             variants,
             entry,
             context,
         })
+    }
+
+    /// Returns how long submissions have run on the device since the last call.
+    pub fn take_device_time(&mut self) -> Duration {
+        std::mem::take(&mut self.device_time)
     }
 
     /// How long a submission may take.
@@ -295,6 +303,7 @@ impl Machine {
         let nanoseconds = u64::try_from(self.patience.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence is the one submitted.
         let waited = submitted.and_then(|()| unsafe { vk.wait_for_fences(&[self.fence], true, nanoseconds) });
+        self.device_time += started.elapsed();
         let end = match waited {
             Ok(()) => End::Done,
             Err(vk::Result::TIMEOUT) => End::Hung,

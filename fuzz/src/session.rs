@@ -26,6 +26,9 @@ const AGAIN: u32 = 10;
 /// How long a worker may take for a kind's handles or for a submission, besides what the device may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// After how long a worker is reported as slow.
+const SLOW: Duration = Duration::from_secs(15);
+
 /// What a worker does, and since when. None: it has not begun, or has ended.
 type Doing = Mutex<Option<(Instant, String)>>;
 
@@ -118,6 +121,7 @@ impl<'a> Session<'a> {
     fn run(&self) {
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.doing.len()).map(|worker| scope.spawn(move || self.work(worker))).collect();
+            let mut reported = Vec::new();
             while workers.iter().any(|worker| !worker.is_finished()) {
                 let [kinds, cases, wrong] =
                     [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
@@ -128,10 +132,21 @@ impl<'a> Session<'a> {
                     // A worker that does not end cannot be waited for.
                     std::process::exit(1);
                 }
+                self.report_slow(&mut reported);
                 thread::sleep(Duration::from_millis(100));
             }
         });
         self.bar.finish_and_clear();
+    }
+
+    /// Reports what a worker does for long, once. `reported`: what was reported before.
+    fn report_slow(&self, reported: &mut Vec<(Instant, String)>) {
+        for doing in self.doing.iter().filter_map(|doing| lock(doing).clone()) {
+            if doing.0.elapsed() >= SLOW && !reported.contains(&doing) {
+                self.bar.suspend(|| println!("slow: {}, for {} s so far", doing.1, SLOW.as_secs()));
+                reported.push(doing);
+            }
+        }
     }
 
     /// If a worker takes too long: what all workers do.
@@ -222,7 +237,14 @@ impl<'a> Session<'a> {
         if self.args.trace {
             eprintln!("kind {number}, cases {first} to {last}");
         }
-        match tester.execute(live, submission, tally)? {
+        let outcome = tester.execute(live, submission, tally)?;
+        let on_device = tester.machine.take_device_time();
+        if on_device >= SLOW {
+            self.bar.suspend(|| {
+                println!("slow: {} s on the device in kind {number}, cases {first} to {last}", on_device.as_secs());
+            });
+        }
+        match outcome {
             Outcome::Broken(end) => {
                 let text = format!("{end:?} in cases {first} to {last}: {}", self.args.reproducer(number, None));
                 let cases = submission.cases.iter().map(|(index, case)| {

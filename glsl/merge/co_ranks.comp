@@ -1,9 +1,9 @@
 // Merge of two sequences, step 1 of 2: finds the items that each tile of the output takes from each sequence. With
-// BALANCED, step 1 of 4 of a set operation: equal keys of both sequences are in the same tile in pairs.
+// BALANCED, step 1 of 2 of a set operation: equal keys of both sequences are in the same tile in pairs.
 //
 // In:  keys of A and B; their counts, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
-//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it.
+//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_sums: cleared for these tiles.
 // Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
@@ -16,12 +16,18 @@
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
+#ifdef BALANCED
+#include "core/tile_sums.glsl"
+#endif
 #include "radix/keys.glsl"
 #define PUSH MergeCoRanksPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
+#ifdef BALANCED
+PROBLEM_MEMBER(uint, tile_sums)
+#endif
 
 // Distance of neighboring tiles on the merge path. Tiles of set operations may have an item more.
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
@@ -68,12 +74,10 @@ void main() {
     uint a = sh_low[thread_id() / args.searchers];
     Words co_ranks = Words(scratch_part(problem_co_ranks(p)));
 #ifdef BALANCED
-    Cut cut;
-    cut.a = a;
-    cut.b = diagonal - a;
-    cut = balance(p, cut, counts);
+    Cut cut = balanced_cut(p, diagonal, a, counts);
     co_ranks.v[2 * tile] = cut.a;
-    co_ranks.v[2 * tile + 1] = cut.b;
+    co_ranks.v[2 * tile + 1] = cut.b + (cut.parts_pair ? 1 : 0);
+    clear_tile_sum(Words(scratch_part(problem_tile_sums(p))), tile);
 #else
     co_ranks.v[tile] = a;
 #endif

@@ -1,42 +1,44 @@
-// Set operations on two sorted sequences: step 2 of 4 with COUNTS, otherwise step 4. (Baxter, "Modern GPU", chapter
-// "Set operations", 2013.) Sequences are multisets: of m copies of a key in A and n in B, the union has max(m, n), the
-// intersection min(m, n), the difference max(m - n, 0), and the symmetric difference |m - n|.
+// Set operations on two sorted sequences, step 2 of 2. Sequences are multisets: of m copies of a key in A and n in B,
+// the union has max(m, n), the intersection min(m, n), the difference max(m - n, 0), and the symmetric difference
+// |m - n|.
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory; co_ranks[2 * tile] and
-//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before each tile, balanced. Without COUNTS,
-//      tile_counts[tile]: the number of items of the result before the tile.
-// Out: with COUNTS, tile_counts[tile]: the number of items of the result from the tile. Otherwise the keys (and values)
-//      of the result, sorted; of each pair, those of A.
+//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before each tile, balanced; tile_sums: cleared.
+// Out: the keys (and values) of the result, sorted, in pairs of equal keys those of A; their number; the status of the
+//      problem. tile_sums[tile]: the number of items of the result before the end of the tile.
 // Workgroups: args.groups for each problem (one operation): one for each tile at its maximum counts. If the actual
 //             counts are smaller, the others exit.
-// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
-// Progress: never waits.
+// Memory order: inputs come from an earlier dispatch. Workgroups share tile_sums only, see core/tile_sums.glsl.
+// Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the workgroup counts a missing tile itself.
 //
-// A tile has at most TILE items of both sequences, and its end is balanced: see merge/balance.glsl. In the balanced
-// order, the copies of a pair are neighbors. So a thread compares one item of A with one of B at a time, and takes both
-// if their keys are equal.
+// A tile has at most TILE items of both sequences, and its end is balanced (merge/balance.glsl): if two copies of a key
+// are a pair, both are in the tile, or neither. Each thread walks along ITEMS items of the merge of the tile, where the
+// m copies in A precede the n in B. Copy i of A is in a pair if B has more than i copies, and copy j of B if j < m.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
+#include "core/scan_threads.glsl"
+#include "core/tile_sums.glsl"
 #include "radix/keys.glsl"
 #define PUSH MergePathPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
-PROBLEM_MEMBER(uint, tile_counts)
+PROBLEM_MEMBER(uint, tile_sums)
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 7;
+layout(constant_id = SPEC_OPERATION) const uint OPERATION = OPERATION_UNION;
 
 const uint TILE = THREADS * ITEMS;
 // Distance of neighboring tiles on the merge path. A balanced end may add an item.
 const uint TILE_STEP = TILE - 1;
 
 #include "merge/sequences.glsl"
-#include "merge/operation.glsl"
+#include "merge/status.glsl"
 
 const bool STAGES_VALUES = false;
 
@@ -48,80 +50,96 @@ void load_sequence_key(uint items_a, bool of_a, uint index, out uint key[KEY_WOR
 
 #include "merge/balance.glsl"
 
-// Whether the result has an item that is next in A, in B, or in both with equal keys.
-bool is_in_result(bool next_in_a, bool next_in_b) {
-    if (OPERATION == OPERATION_INTERSECTION) return next_in_a && next_in_b;
-    if (OPERATION == OPERATION_DIFFERENCE) return next_in_a && !next_in_b;
-    if (OPERATION == OPERATION_SYMMETRIC_DIFFERENCE) return next_in_a != next_in_b;
-    return true;
+// Nothing but the number of items is written.
+const bool ONLY_COUNTS = DROPS_KEYS && VALUE_WORDS == 0;
+// Words that a thread holds of each item: its key, or the position in the tile that it comes from.
+const uint HELD_WORDS = VALUE_WORDS == 0 ? KEY_WORDS : 1;
+const uint ALL_HELD_WORDS = ITEMS * HELD_WORDS;
+// Words with a bit for each item of a thread.
+const uint MASK_WORDS = (ITEMS + 31) / 32;
+
+// Returns the most items of the result, for which the output has room.
+uint output_room(uint p) {
+    uint most_a = problem_max_a(p);
+    uint most_b = problem_max_count(p) - most_a;
+    if (OPERATION == OPERATION_INTERSECTION) return min(most_a, most_b);
+    return OPERATION == OPERATION_DIFFERENCE ? most_a : most_a + most_b;
 }
 
-// No item of the result.
-const uint NONE = 0xffffffffu;
+// Whether the result has an item of A or of B. `in_pair`: it has a counterpart with an equal key.
+bool is_in_result(bool of_b, bool in_pair) {
+    if (OPERATION == OPERATION_INTERSECTION) return !of_b && in_pair;
+    if (OPERATION == OPERATION_DIFFERENCE) return !of_b && !in_pair;
+    if (OPERATION == OPERATION_SYMMETRIC_DIFFERENCE) return !in_pair;
+    return !of_b || !in_pair;
+}
 
-// Finds the items of the result among those of this thread: their positions in the tile, or NONE. Returns their number.
-uint find_items(OutputTile tile, out uint positions[ITEMS]) {
-    // 1. Find the balanced cut at the first diagonal of this thread.
-    uint first = min(thread_id() * ITEMS, tile.items);
-    uint end = min(first + ITEMS, tile.items);
+bool are_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
+    bool equal = true;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) equal = equal && a[w] == b[w];
+    return equal;
+}
+
+// Finds the items of the result among those of this thread. Returns their number. `mask`: a bit for each of the
+// thread's items. `held`: their words, see HELD_WORDS; keys are encoded.
+uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HELD_WORDS]) {
+    // 1. Find the thread's first items in the balanced order.
+    uint diagonal = min(thread_id() * ITEMS, tile.items);
     Counts counts;
     counts.a = tile.items_a;
     counts.b = tile.items - tile.items_a;
-    Cut cut;
-    cut.a = co_rank(first, 0, counts.a, counts.a, counts.b);
-    cut.b = first - cut.a;
-    cut = balance(counts.a, cut, counts);
+    Cut cut = balanced_cut(counts.a, diagonal, co_rank(diagonal, 0, counts.a, counts.a, counts.b), counts);
 
-    // 2. Walk along the path to the next thread's diagonal, or one behind it.
+    // 2. Take one item after the other. After the copy of a pair in A follows the one in B.
     uint last = tile.items - 1;
     uint a_next = cut.a;
     uint b_next = counts.a + cut.b;
+    bool completes_pair = cut.parts_pair;
     uint key_a[KEY_WORDS];
     uint key_b[KEY_WORDS];
     load_item(min(a_next, last), key_a);
     load_item(min(b_next, last), key_b);
-    uint found = 0;
+    [[unroll]] for (uint w = 0; w < MASK_WORDS; ++w) mask[w] = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        bool walks = a_next + (b_next - counts.a) < end;
         bool has_a = a_next < counts.a;
         bool has_b = b_next < tile.items;
-        bool takes_a = walks && has_a && (!has_b || !comes_after(key_a, key_b));
-        bool takes_b = walks && has_b && (!has_a || !comes_after(key_b, key_a));
-        bool finds = walks && is_in_result(takes_a, takes_b);
-        positions[k] = finds ? (takes_a ? a_next : b_next) : NONE;
-        found += finds ? 1 : 0;
-        if (takes_a) load_item(min(++a_next, last), key_a);
-        if (takes_b) load_item(min(++b_next, last), key_b);
+        bool takes_b = completes_pair || has_b && (!has_a || comes_after(key_a, key_b));
+        bool begins_pair = !takes_b && has_b && are_equal(key_a, key_b);
+        if (is_in_result(takes_b, takes_b ? completes_pair : begins_pair)) mask[k / 32] |= 1 << k % 32;
+        completes_pair = begins_pair;
+        if (VALUE_WORDS == 0) {
+            [[unroll]] for (uint w = 0; w < HELD_WORDS; ++w) held[k * HELD_WORDS + w] = takes_b ? key_b[w] : key_a[w];
+        } else {
+            held[k] = takes_b ? b_next : a_next;
+        }
+        take_item(takes_b, a_next, b_next, last, key_a, key_b);
+    }
+
+    // 3. Count them. The last thread may have fewer than ITEMS items.
+    uint own = min(tile.items - diagonal, ITEMS);
+    uint found = 0;
+    [[unroll]] for (uint w = 0; w < MASK_WORDS; ++w) {
+        uint bits = own - min(own, 32 * w);
+        if (bits < 32) mask[w] &= (1 << bits) - 1;
+        found += bitCount(mask[w]);
     }
     return found;
 }
 
-#ifdef COUNTS
-shared uint sh_found;
-#else
-// For each item of the result from this tile, its position in the tile.
-shared uint sh_positions[TILE];
-#include "merge/sum.glsl"
-
-// Copies the keys of `items` items to the output, with coalesced accesses.
-void store_keys(OutputTile tile, uint items) {
-    Words target = Words(advance(problem_keys_out(tile.problem), bytes_of(tile.first, KEY_STRIDE * 4)));
-    [[dont_unroll]] for (uint word = thread_id(); word < items * KEY_WORDS; word += THREADS) {
-        uint item = word / KEY_WORDS;
-        target.v[item * KEY_STRIDE + word % KEY_WORDS] = sh_words[word % KEY_WORDS * ROW_WORDS + sh_positions[item]];
+// Puts the items of this thread into shared memory, behind `before` items of the tile's result.
+void stage_items(uint before, uint mask[MASK_WORDS], uint held[ALL_HELD_WORDS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if ((mask[k / 32] >> k % 32 & 1) == 0) continue;
+        if (VALUE_WORDS == 0) {
+            uint key[KEY_WORDS];
+            [[unroll]] for (uint w = 0; w < HELD_WORDS; ++w) key[w] = held[k * HELD_WORDS + w];
+            stage_key(before, key);
+        } else {
+            sh_positions[before] = held[k];
+        }
+        before += 1;
     }
 }
-
-void store_values(OutputTile tile, uint items) {
-    Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
-    Words target = Words(advance(problem_values_out(tile.problem), bytes_of(tile.first, VALUE_STRIDE * 4)));
-    [[dont_unroll]] for (uint word = thread_id(); word < items * MOVED_WORDS; word += THREADS) {
-        uint item = word / MOVED_WORDS;
-        uint value = value_word(tile, source, sh_positions[item], word % MOVED_WORDS);
-        target.v[item * VALUE_STRIDE + word % MOVED_WORDS] = value;
-    }
-}
-#endif
 
 // Returns the items of a tile. Cuts of sequences that are not sorted may decrease, or increase by more than a tile.
 // Clamped, they still name items of both sequences.
@@ -140,44 +158,92 @@ OutputTile find_tile(uint p, uint index, Counts counts) {
     return tile;
 }
 
+// Returns the first of the items [begin, end) of a sequence whose key is not less than `key`, or `end`.
+uint lower_bound(uvec2 keys, uint begin, uint end, uint key[KEY_WORDS]) {
+    while (begin < end) {
+        uint middle = begin + (end - begin) / 2;
+        uint other[KEY_WORDS];
+        load_key(keys, middle, other);
+        if (comes_after(key, other)) begin = middle + 1;
+        else end = middle;
+    }
+    return begin;
+}
+
+// Counts the items of the result in a tile of another workgroup, in device memory. Copy i of a key in A is in a pair if
+// B has more than i copies. The whole workgroup must call it.
+uint count_tile(OutputTile tile) {
+    uvec2 keys_a = problem_keys_a(tile.problem);
+    uvec2 keys_b = problem_keys_b(tile.problem);
+    uint end_b = tile.first_b + tile.items - tile.items_a;
+    uint pairs = 0;
+    [[dont_unroll]] for (uint i = thread_id(); i < tile.items_a; i += THREADS) {
+        uint a = tile.first_a + i;
+        uint key[KEY_WORDS];
+        load_key(keys_a, a, key);
+        uint copy = a - lower_bound(keys_a, tile.first_a, a, key);
+        uint b = lower_bound(keys_b, tile.first_b, end_b, key) + copy;
+        if (b >= end_b) continue;
+        uint other[KEY_WORDS];
+        load_key(keys_b, b, other);
+        pairs += are_equal(key, other) ? 1 : 0;
+    }
+    uint all_pairs;
+    scan_threads(pairs, all_pairs);
+    if (OPERATION == OPERATION_INTERSECTION) return all_pairs;
+    if (OPERATION == OPERATION_DIFFERENCE) return tile.items_a - all_pairs;
+    return tile.items - (OPERATION == OPERATION_UNION ? 1 : 2) * all_pairs;
+}
+
 void main() {
     // 1. Find the items of this workgroup.
     uint p = linear_group() / args.groups;
     uint index = linear_group() % args.groups;
     if (p >= args.problem_count) return;
     Counts counts = counts_of(p);
-    if (index >= tiles_of(counts.a + counts.b, TILE_STEP)) return;
+    uint tiles = tiles_of(counts.a + counts.b, TILE_STEP);
+    if (index >= tiles) {
+        if (index == 0 && thread_id() == 0) write_results(p, 0);
+        return;
+    }
+    Words sums = Words(scratch_part(problem_tile_sums(p)));
     OutputTile tile = find_tile(p, index, counts);
-    Words tile_counts = Words(scratch_part(problem_tile_counts(p)));
+    delay(sums, index);
 
-    // 2. Find those of the result.
-#ifdef COUNTS
-    if (thread_id() == 0) sh_found = 0;
-#endif
-    // The balanced end of the preceding tile may leave no item.
+    // 2. Put those of the result into shared memory. The balanced end of the preceding tile may leave no item.
     if (tile.items != 0) load_items(tile);
     barrier();
-    uint positions[ITEMS];
-    uint found = tile.items == 0 ? 0 : find_items(tile, positions);
+    uint mask[MASK_WORDS];
+    uint held[ALL_HELD_WORDS];
+    uint own = 0;
+    if (tile.items != 0) own = find_items(tile, mask, held);
+    uint found;
+    uint preceding = scan_threads(own, found);
+    if (thread_id() == 0) publish_count(sums, index, found);
+    if (own != 0 && !ONLY_COUNTS) stage_items(preceding, mask, held);
 
-#ifdef COUNTS
-    // 3. Count them.
-    if (found != 0) atomicAdd(sh_found, found);
-    barrier();
-    if (thread_id() == 0) tile_counts.v[index] = sh_found;
-#else
-    // 3. Copy them to the output. In sequences that are not sorted, tiles may share items: these may exceed the room.
-    uint items;
-    uint at = exclusive_sum(found, items);
-    if (tile.items == 0) return;
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        if (positions[k] != NONE) sh_positions[at++] = positions[k];
+    // 3. Sum the numbers of those in preceding tiles.
+    LookBack before = begin_look_back(index);
+    [[dont_unroll]] while (before.next != 0) {
+        look_back(sums, before);
+        if (before.next == 0) break;
+        before.next -= 1;
+        uint missing = count_tile(find_tile(p, before.next, counts));
+        if (thread_id() == 0) publish_count(sums, before.next, missing);
+        before.sum += missing;
     }
-    barrier();
-    tile.first = tile_counts.v[index];
+    if (thread_id() == 0) {
+        publish_inclusive_sum(sums, index, before.sum + found);
+        // In sequences that are not sorted, tiles may share items.
+        if (index == tiles - 1) write_results(p, min(before.sum + found, output_room(p)));
+    }
+
+    // 4. Copy them to the output, as far as it has room.
     uint room = output_room(p);
-    items = min(items, room - min(tile.first, room));
-    if (!DROPS_KEYS) store_keys(tile, items);
-    if (VALUE_WORDS != 0) store_values(tile, items);
-#endif
+    tile.first = before.sum;
+    tile.items = min(found, room - min(before.sum, room));
+    if (ONLY_COUNTS || tile.items == 0) return;
+    barrier();
+    if (!DROPS_KEYS) store_keys(tile);
+    if (VALUE_WORDS != 0) store_values(tile);
 }

@@ -95,3 +95,45 @@ uint value_word(OutputTile tile, Source source, uint position, uint w) {
     if (STAGES_VALUES) return sh_values[position];
     return Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE + w];
 }
+
+// With values: for each item of the output, the position that it comes from.
+shared uint sh_positions[VALUE_WORDS == 0 ? 1 : TILE];
+
+// Without values: writes an encoded key of the output to shared memory, decoded. All threads have read the tile's keys.
+void stage_key(uint item, uint key[KEY_WORDS]) {
+    decode(key);
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) sh_words[memory_word(w) * ROW_WORDS + item] = key[w];
+}
+
+uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(array, bytes_of(tile.first, stride * 4)); }
+
+// Copies the keys of the tile's items in the output, with coalesced accesses.
+void store_keys(OutputTile tile) {
+    Words target = Words(target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE));
+    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
+        uint word = k * THREADS + thread_id();
+        uint item = word / KEY_WORDS;
+        if (item >= tile.items) continue;
+        uint position = VALUE_WORDS == 0 ? item : sh_positions[item];
+        target.v[item * KEY_STRIDE + word % KEY_WORDS] = sh_words[word % KEY_WORDS * ROW_WORDS + position];
+    }
+}
+
+// Copies their values. Loads from device memory precede the stores of a round.
+void store_values(OutputTile tile) {
+    Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
+    Words target = Words(target_of(tile, problem_values_out(tile.problem), VALUE_STRIDE));
+    [[dont_unroll]] for (uint round = 0; round < MOVED_WORDS; ++round) {
+        uint words[ITEMS];
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint word = (round * ITEMS + k) * THREADS + thread_id();
+            uint position = sh_positions[min(word / MOVED_WORDS, tile.items - 1)];
+            words[k] = value_word(tile, source, position, word % MOVED_WORDS);
+        }
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint word = (round * ITEMS + k) * THREADS + thread_id();
+            if (word / MOVED_WORDS >= tile.items) continue;
+            target.v[word / MOVED_WORDS * VALUE_STRIDE + word % MOVED_WORDS] = words[k];
+        }
+    }
+}

@@ -50,11 +50,6 @@ const bool STAGES_VALUES = VALUE_WORDS == 1 && !VALUES_ARE_INDICES;
 
 #include "merge/tile.glsl"
 
-// With values: for each item of the output, the position that it comes from.
-shared uint sh_positions[VALUE_WORDS == 0 ? 1 : TILE];
-
-uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(array, bytes_of(tile.first, stride * 4)); }
-
 // Merges ITEMS items of the output, from `diagonal` on. With values, it writes the positions that they come from to
 // shared memory. Otherwise it returns their keys, encoded; past the last item, these are undefined.
 void merge_items(OutputTile tile, uint diagonal, out uint keys[ITEMS_WORDS]) {
@@ -82,39 +77,7 @@ void stage_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
         if (diagonal + k >= tile.items) continue;
         uint key[KEY_WORDS];
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
-        decode(key);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) sh_words[memory_word(w) * ROW_WORDS + diagonal + k] = key[w];
-    }
-}
-
-// Copies the merged keys to the output, with coalesced accesses.
-void store_keys(OutputTile tile) {
-    Words target = Words(target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE));
-    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
-        uint word = k * THREADS + thread_id();
-        uint item = word / KEY_WORDS;
-        if (item >= tile.items) continue;
-        uint position = VALUE_WORDS == 0 ? item : sh_positions[item];
-        target.v[item * KEY_STRIDE + word % KEY_WORDS] = sh_words[word % KEY_WORDS * ROW_WORDS + position];
-    }
-}
-
-// Copies the values to the output. Loads from device memory precede the stores of a round.
-void store_values(OutputTile tile) {
-    Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
-    Words target = Words(target_of(tile, problem_values_out(tile.problem), VALUE_STRIDE));
-    [[dont_unroll]] for (uint round = 0; round < MOVED_WORDS; ++round) {
-        uint words[ITEMS];
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint word = (round * ITEMS + k) * THREADS + thread_id();
-            uint position = sh_positions[min(word / MOVED_WORDS, tile.items - 1)];
-            words[k] = value_word(tile, source, position, word % MOVED_WORDS);
-        }
-        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            uint word = (round * ITEMS + k) * THREADS + thread_id();
-            if (word / MOVED_WORDS >= tile.items) continue;
-            target.v[word / MOVED_WORDS * VALUE_STRIDE + word % MOVED_WORDS] = words[k];
-        }
+        stage_key(diagonal + k, key);
     }
 }
 

@@ -44,8 +44,9 @@ shared_structs! {
         /// Part of scratch: for each tile of the output, the number of items of A before it. For set operations, the
         /// numbers of items of A and of B before each tile.
         co_ranks: u32,
-        /// Part of scratch, for set operations: for each tile, a number of items of the result.
-        tile_counts: u32,
+        /// Part of scratch, for set operations: for each tile, two words for the number of items of the result before
+        /// its end.
+        tile_sums: u32,
     }
 
     /// Push constants of merges of two sequences.
@@ -116,18 +117,13 @@ macro_rules! folder_kernels {
                 MergeBalancedCoRanks = "merge_balanced_co_ranks",
                     push MergeCoRanksPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
-                /// Counts the items of a set operation's result from each tile.
-                MergeSetCounts = "merge_set_counts",
-                    push MergePathPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
-                /// Replaces the counts of the tiles by their exclusive scan; writes the number of items and the status.
-                MergeSetOffsets = "merge_set_offsets",
-                    push MergePathPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Tile, Operation];
                 /// Writes the items of a set operation's result: one workgroup for each tile.
                 MergeSets = "merge_sets",
                     push MergePathPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
+                    [
+                        Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation,
+                        SpinLimit, DelayEvery,
+                    ];
                 /// Merges two sequences: one workgroup for each tile of the output.
                 MergeTiles = "merge_tiles",
                     push MergePathPush, memory [MergeProblem],
@@ -157,7 +153,9 @@ macro_rules! folder_kernels {
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
             }
-            emulated {}
+            emulated {
+                MergeSetsEmulated = "merge_sets_emulated", of MergeSets;
+            }
         }
     };
 }

@@ -138,8 +138,8 @@ impl Merger {
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
     /// must not overlap any other range. If both counts are zero, only the status and `count_out` are written. With
-    /// another [`crate::MergeOperation`], appends a set operation instead: four dispatches with barriers between them,
-    /// or three if only the number of items is written; or a search: one dispatch, without scratch.
+    /// another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a barrier between them;
+    /// or a search: one dispatch, without scratch.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
     ///   on outputs, on the status and on `count_out`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
@@ -147,7 +147,8 @@ impl Merger {
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
     ///   and after it (reads of the outputs).
     /// - State: the compute pipeline and the push constants are overwritten.
-    /// - Waiting: no workgroup waits for another one.
+    /// - Waiting: a workgroup of a set operation polls the results of others for a bounded time, then computes them. No
+    ///   other workgroup waits.
     ///
     /// # Errors
     /// Names the argument and the violated limit; nothing has been recorded then. [`Error::NotReady`] until

@@ -46,7 +46,7 @@ pub(crate) struct MergeTable<'a> {
     any_results: bool,
     rows: Range,
     co_ranks: Range,
-    tile_counts: Range,
+    tile_sums: Range,
 }
 
 impl<'a> MergeTable<'a> {
@@ -59,7 +59,7 @@ impl<'a> MergeTable<'a> {
         layout: &mut Layout,
     ) -> Result<Self> {
         let (mut count, mut most_items, mut any_results) = (0u32, 0, false);
-        let [mut co_ranks, mut tile_counts] = [0; 2];
+        let [mut co_ranks, mut tile_sums] = [0; 2];
         let tile = config.tile(group.algorithm);
         jobs.for_each(&mut |info| {
             let items = items_of(info);
@@ -68,7 +68,7 @@ impl<'a> MergeTable<'a> {
             any_results |= info.status != 0 || info.count_out != 0;
             let bytes = tile_bytes(&config, group, items);
             co_ranks += bytes.co_ranks;
-            tile_counts += bytes.counts;
+            tile_sums += bytes.sums;
         });
         let mut table = Self {
             config,
@@ -82,7 +82,7 @@ impl<'a> MergeTable<'a> {
             any_results,
             rows: Range::NONE,
             co_ranks: Range::NONE,
-            tile_counts: Range::NONE,
+            tile_sums: Range::NONE,
         };
         let groups = u64::from(count) * u64::from(table.groups());
         // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
@@ -95,7 +95,7 @@ impl<'a> MergeTable<'a> {
         let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
         table.rows = layout.range(scratch, rows)?;
         table.co_ranks = layout.range(scratch, co_ranks)?;
-        table.tile_counts = layout.range(scratch, tile_counts)?;
+        table.tile_sums = layout.range(scratch, tile_sums)?;
         Ok(table)
     }
 
@@ -135,7 +135,7 @@ impl<'a> MergeTable<'a> {
             max_count: items_of(info),
             max_a: info.count_a.max,
             co_ranks: behind(self.co_ranks, before.co_ranks),
-            tile_counts: behind(self.tile_counts, before.counts),
+            tile_sums: behind(self.tile_sums, before.sums),
         }
     }
 
@@ -145,15 +145,16 @@ impl<'a> MergeTable<'a> {
             visit(&self.row(info, before));
             let own = tile_bytes(&self.config, self.group, items_of(info));
             before.co_ranks += own.co_ranks;
-            before.counts += own.counts;
+            before.sums += own.sums;
         });
     }
 
     fn variant(&self, kernel: Kernel, threads: u32) -> Variant {
         let Config { profile, format } = self.config;
-        // No emulated form: these kernels use no subgroup operations, and run with a size that the device chooses.
-        let lanes = if profile.emulated_subgroups { 0 } else { profile.lanes };
-        Variant::new(kernel, |constant| match constant {
+        let emulated = profile.emulated_subgroups;
+        // A kernel without an emulated form uses no subgroup operations, and runs with a size that the device chooses.
+        let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { profile.lanes };
+        Variant::new(kernel.emulated(emulated), |constant| match constant {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
             Constant::Items => self.tile.items,
@@ -170,6 +171,8 @@ impl<'a> MergeTable<'a> {
                 MergeOperation::SymmetricDifference => OPERATION_SYMMETRIC_DIFFERENCE,
                 _ => OPERATION_UNION,
             },
+            Constant::SpinLimit => profile.spin_limit,
+            Constant::DelayEvery => profile.hooks.delay_every,
             // Kernels of merges declare no others.
             _ => 0,
         })
@@ -230,7 +233,7 @@ fn items_of(info: &MergeInfo) -> u32 {
 #[derive(Clone, Copy, Debug, Default)]
 struct TileBytes {
     co_ranks: u64,
-    counts: u64,
+    sums: u64,
 }
 
 /// Bytes of scratch for the tiles of a problem.
@@ -238,8 +241,8 @@ fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
     let tiles = u64::from(items.div_ceil(config.step(group.algorithm)));
     let bytes = |words: u64| (tiles * words * WORD).next_multiple_of(PART_ALIGNMENT);
     match group.algorithm {
-        Algorithm::Tiles => TileBytes { co_ranks: bytes(1), counts: 0 },
-        Algorithm::Sets => TileBytes { co_ranks: bytes(2), counts: bytes(1) },
+        Algorithm::Tiles => TileBytes { co_ranks: bytes(1), sums: 0 },
+        Algorithm::Sets => TileBytes { co_ranks: bytes(2), sums: bytes(2) },
         _ => TileBytes::default(),
     }
 }
@@ -270,7 +273,7 @@ impl PlanSource for MergeTable<'_> {
         let results = set(&[("statuses", bound(MergeRole::Status)), ("counts_out", bound(MergeRole::CountOut))]);
         let rows = set(&[("problems", self.rows)]);
         let co_ranks = set(&[("co_ranks", self.co_ranks)]);
-        let tile_counts = set(&[("tile_counts", self.tile_counts)]);
+        let tile_sums = set(&[("tile_sums", self.tile_sums)]);
         if let Some(resource) = rows.iter().next() {
             plan.add_upload(self, PROBLEMS, self.rows.address.wrapping_sub(self.scratch), resource);
         }
@@ -289,17 +292,16 @@ impl PlanSource for MergeTable<'_> {
             Algorithm::LowerBound => Kernel::MergeLowerBound,
             Algorithm::UpperBound => Kernel::MergeUpperBound,
             Algorithm::Sets => {
-                let (counted, summed) = (searched.union(co_ranks), counts.union(rows).union(tile_counts));
-                let summing = self.config.profile.plain_threads;
-                self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks]);
-                self.add_pass(plan, Kernel::MergeSetCounts, threads, groups, [counted, tile_counts]);
-                self.add_pass(plan, Kernel::MergeSetOffsets, summing, 1, [summed, tile_counts.union(results)]);
-                if !self.config.format.only_counts() {
-                    self.add_pass(plan, Kernel::MergeSets, threads, groups, [merged.union(tile_counts), outputs]);
-                }
-                return;
+                self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks.union(tile_sums)]);
+                Kernel::MergeSets
             }
         };
-        self.add_pass(plan, kernel, threads, groups, [merged, outputs.union(results)]);
+        self.add_pass(
+            plan,
+            kernel,
+            threads,
+            groups,
+            [merged.union(tile_sums), outputs.union(results).union(tile_sums)],
+        );
     }
 }

@@ -50,7 +50,7 @@ pub(crate) enum Algorithm {
     CircularBuffer,
     LowerBound,
     UpperBound,
-    /// A set operation: the balanced co-ranks of all tiles, the counts of the result, their sums, then the result.
+    /// A set operation: the balanced co-ranks of all tiles, then the tiles.
     Sets,
 }
 
@@ -98,12 +98,10 @@ impl<'a> Config<'a> {
         let words = self.format.key_words;
         match algorithm {
             Algorithm::Fused => shapes.fused.of_words(words),
-            Algorithm::Tiles | Algorithm::Basic => shapes.tile.of_words(words),
+            Algorithm::Tiles | Algorithm::Basic | Algorithm::Sets => shapes.tile.of_words(words),
             // Shared memory holds a tile of either sequence.
             Algorithm::Tiled | Algorithm::CircularBuffer => shapes.tile.of_words(2 * words),
             Algorithm::LowerBound | Algorithm::UpperBound => Shape { items: NEEDLES, ..shapes.fused },
-            // Without values, too, shared memory holds the position of each item.
-            Algorithm::Sets => self.profile.merge[ItemKind::of(words, 1)].tile.of_words(words),
         }
     }
 

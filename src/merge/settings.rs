@@ -12,8 +12,7 @@ settings! {
     /// The shapes of merges of two sequences, for keys of one word. Longer keys have fewer items a thread: about as
     /// many words.
     pub struct Shapes {
-        /// The tile of the output that one workgroup merges. That of pairs is also the tile of set operations on keys
-        /// of one word, with or without values; that of long keys, of set operations on them.
+        /// The tile that one workgroup merges, or of which it finds the result of a set operation.
         pub tile: Shape = PORTABLE,
         /// As `tile`, where each workgroup also finds the items of its tile: one dispatch instead of two. Workgroups of
         /// searches have as many threads.
@@ -84,7 +83,9 @@ impl Settings {
                     let value_words = if kind == ItemKind::Keys { 0 } else { 1 + u32::from(is_tile) };
                     let (of_one, of_either) = (shape.of_words(words), shape.of_words(2 * words));
                     let section = if is_tile { section_bytes(of_either, words) } else { 0 };
-                    let set = if is_tile && kind != ItemKind::Keys { set_bytes(of_one, words) } else { 0 };
+                    // Of a set operation: see glsl/merge/sets.comp.
+                    let sums = shape.threads + limits.emulation_bytes(shape.threads);
+                    let set = if is_tile { tile_bytes(of_one, words, value_words.min(1)) + sums } else { 0 };
                     [tile_bytes(of_one, words, value_words), section, set]
                 });
                 limits.check_memory(shape, shape.items != 0, bytes.max().unwrap_or(0))?;
@@ -125,11 +126,6 @@ impl Settings {
 /// array that is not used.
 fn tile_bytes(shape: Shape, key_words: u32, value_words: u32) -> u32 {
     4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 24
-}
-
-/// The same of a workgroup that writes items of a set operation: see glsl/merge/sets.comp. Counting them needs less.
-fn set_bytes(shape: Shape, key_words: u32) -> u32 {
-    tile_bytes(shape, key_words, 1) + 4 * 2 * shape.threads
 }
 
 /// The same of a workgroup that holds a tile of either sequence: see glsl/merge/sections.comp.

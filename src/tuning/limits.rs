@@ -107,7 +107,7 @@ impl<'a> Limits<'a> {
     }
 
     /// Bytes of emulated subgroups.
-    fn emulation_bytes(&self, threads: u32) -> u32 {
+    pub(crate) fn emulation_bytes(&self, threads: u32) -> u32 {
         if self.profile.emulated_subgroups { threads * 8 } else { 0 }
     }
 

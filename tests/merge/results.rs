@@ -1,7 +1,7 @@
 //! Merges of any format, any counts and any keys.
 
 use crate::common::arena::{Arena, Poison, Together};
-use crate::common::contexts::{assert_silence, share};
+use crate::common::contexts::{EMULATED, Setup, assert_silence, share};
 use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys};
 use crate::common::{brief, full, very_brief};
@@ -252,11 +252,17 @@ pub(crate) fn set_operations() {
     use MergeOperation::{Difference, Intersection, SymmetricDifference, Union};
     let operations = [Intersection, Union, SymmetricDifference, Difference];
     let counts_only = MergerInfo { drop_keys: true, ..MergerInfo::keys() };
-    let kinds = ITEMS.into_iter().chain([counts_only]).enumerate();
-    for (nth, items) in kinds.filter(|(nth, _)| !brief() || nth % 4 == 1) {
+    // Set operations wait for preceding tiles, and use subgroups.
+    let emulated = Setup::Emulated(EMULATED[share().unwrap_or(1)]);
+    let others = [(Setup::Late(16), MergerInfo::pairs()), (emulated, MergerInfo::keys()), (emulated, ITEMS[3])];
+    let kinds = ITEMS.into_iter().chain([counts_only]).enumerate().map(|(nth, items)| (SETUPS[(nth + 1) % 2], items));
+    for (nth, (setup, items)) in kinds.chain(others).enumerate() {
+        if brief() && nth % 4 != 1 && !matches!(setup, Setup::Late(_)) || setup == emulated && brief() {
+            continue;
+        }
         let (key, order) = (KEYS[nth % 4 * nth % KEYS.len()], [Order::Ascending, Order::Descending][nth / 2 % 2]);
         let info = MergerInfo { key, order, ..items.operation(operations[nth % 4]) };
-        let case = Case::new(SETUPS[(nth + 1) % 2], &info);
+        let case = Case::new(setup, &info);
         let n = 3 * case.tile()[0];
         let keys = |from: usize, step: usize| (0..n).map(|i| (from + i / 2 * step) as Bits).collect::<Vec<_>>();
         let runs = |run: usize, skipped: usize| (0..n).map(|i| (i / run * skipped) as Bits).collect::<Vec<_>>();

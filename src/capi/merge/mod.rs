@@ -138,8 +138,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them; one for bounds; four for set operations, or three if
-///   they only count. Timestamps and labels if requested.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations. Timestamps and
+///   labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
 ///   outputs, on the status and on countOut, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
@@ -147,7 +147,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 ///   outputs). Two calls with the same scratch need a barrier between them as well.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
-/// - Waiting: no workgroup waits for another one.
+/// - Waiting: a workgroup of a set operation polls the results of others for a bounded time, then computes them. No
+///   other workgroup waits.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.

@@ -16,7 +16,7 @@ use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo, cpu};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
 use crate::tests::twins::noise;
-use crate::tuning::{ItemKind, Profile};
+use crate::tuning::Profile;
 use crate::{Range, Scratch, ValueType};
 
 /// Tiny tiles in at most 7 workgroups in x: a thousand items need two passes.
@@ -219,11 +219,10 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         let most = merge.count_a.max + merge.count_b.max;
         let part = |words: u32| u64::from(words * 4).next_multiple_of(256);
         let order = if info.operation.is_set_operation() {
-            let step = profile.merge[ItemKind::of(format.key_words, 1)].tile.of_words(format.key_words).tile() - 1;
-            let cuts = cpu::balanced_co_ranks(&of_a, &of_b, step as usize);
+            let cuts = cpu::balanced_co_ranks(&of_a, &of_b, tile - 1);
             let expected: Vec<u32> = cuts.iter().flatten().map(|rank| *rank as u32).collect();
             assert_eq!(words(co_ranks, expected.len()), expected, "balanced co-ranks of {a} and {b}");
-            co_ranks += part(2 * most.div_ceil(step));
+            co_ranks += part(2 * most.div_ceil(tile as u32 - 1));
             let result = cpu::set_tiles(info.operation, &of_a, &of_b, &cuts).concat();
             assert_eq!(words(merge.count_out, 1), [result.len() as u32]);
             result
@@ -288,13 +287,10 @@ fn merge_kernels() {
     let context = context();
     let brief = std::env::var_os("TROMMEL_TEST_BRIEF").is_some();
     for info in formats().into_iter().take(if brief { 2 } else { usize::MAX }) {
-        let counts_only = info.drop_keys && info.value == ValueType::None;
         let [large, small] = match info.method {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
-            _ if info.operation.is_set_operation() => {
-                [if counts_only { Kernel::MergeSetOffsets } else { Kernel::MergeSets }; 2]
-            }
+            _ if info.operation.is_set_operation() => [Kernel::MergeSets; 2],
             MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
             MergeMethod::Basic => [Kernel::MergeBasic; 2],
             MergeMethod::Tiled => [Kernel::MergeTiled; 2],
