@@ -24,8 +24,8 @@ use std::process::ExitCode;
 use trommel::host::Context;
 use trommel::{Merger, MergerInfo};
 
-/// The setups of merges: the built-in profile, and tiny tiles in at most 7 workgroups in x. Most kernels use no
-/// subgroup operations, so emulated subgroups change nothing.
+/// The setups of most tests: the built-in profile, and tiny tiles in at most 7 workgroups in x. Only set operations use
+/// subgroup operations, so emulated subgroups change nothing for others.
 const SETUPS: [Setup; 2] = [Setup::Native, Setup::Folded];
 
 /// One merger in one setup.
@@ -78,6 +78,7 @@ fn main() -> ExitCode {
         results::random_merges,
         results::bounds,
         results::set_operations,
+        results::sets_of_many_tiles,
         recording::batches_of_merges_and_sorts,
         recording::poisoned_scratch_and_twenty_runs,
         recording::strangers_and_secondary_command_buffers,

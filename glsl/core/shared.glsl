@@ -397,7 +397,7 @@ struct MergeProblem {
     uint max_count;
     uint max_a;
     uint co_ranks;
-    uint tile_sums;
+    uint tile_prefixes;
 };
 
 struct MergePathPush {

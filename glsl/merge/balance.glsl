@@ -29,7 +29,8 @@ Cut balanced_cut(uint sequences, uint diagonal, uint a, Counts counts) {
     if (run_a == 0) return cut;
     uint run_b = count_copies(sequences, false, false, cut.b, cut.b, key);
 
-    // B has half of the copies before the diagonal, or all its copies if these are fewer. A has the others.
+    // B has half of the copies before the diagonal, but at most all its copies, and at least those that exceed A's. A
+    // has the others.
     uint run = run_a + run_b;
     uint wanted_b = max(run / 2, run_b);
     uint after = min(wanted_b + 1 - run_b, counts.b - cut.b);

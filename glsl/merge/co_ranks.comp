@@ -3,7 +3,7 @@
 //
 // In:  keys of A and B; their counts, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
-//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_sums: cleared for these tiles.
+//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_prefixes: cleared for these tiles.
 // Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
@@ -17,7 +17,7 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #ifdef BALANCED
-#include "core/tile_sums.glsl"
+#include "core/tile_prefixes.glsl"
 #endif
 #include "radix/keys.glsl"
 #define PUSH MergeCoRanksPush
@@ -26,7 +26,7 @@
 
 PROBLEM_MEMBER(uint, co_ranks)
 #ifdef BALANCED
-PROBLEM_MEMBER(uint, tile_sums)
+PROBLEM_MEMBER(uint, tile_prefixes)
 #endif
 
 // Distance of neighboring tiles on the merge path. Tiles of set operations may have an item more.
@@ -77,7 +77,7 @@ void main() {
     Cut cut = balanced_cut(p, diagonal, a, counts);
     co_ranks.v[2 * tile] = cut.a;
     co_ranks.v[2 * tile + 1] = cut.b + (cut.parts_pair ? 1 : 0);
-    clear_tile_sum(Words(scratch_part(problem_tile_sums(p))), tile);
+    clear_tile_prefix(Words(scratch_part(problem_tile_prefixes(p))), tile);
 #else
     co_ranks.v[tile] = a;
 #endif

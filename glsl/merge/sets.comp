@@ -3,17 +3,17 @@
 // |m - n|.
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory; co_ranks[2 * tile] and
-//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before each tile, balanced; tile_sums: cleared.
+//      co_ranks[2 * tile + 1]: the numbers of items of A and of B before each tile, balanced; tile_prefixes: cleared.
 // Out: the keys (and values) of the result, sorted, in pairs of equal keys those of A; their number; the status of the
-//      problem. tile_sums[tile]: the number of items of the result before the end of the tile.
+//      problem.
 // Workgroups: args.groups for each problem (one operation): one for each tile at its maximum counts. If the actual
 //             counts are smaller, the others exit.
-// Memory order: inputs come from an earlier dispatch. Workgroups share tile_sums only, see core/tile_sums.glsl.
+// Memory order: inputs come from an earlier dispatch. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
 // Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the workgroup counts a missing tile itself.
 //
 // A tile has at most TILE items of both sequences, and its end is balanced (merge/balance.glsl): if two copies of a key
-// are a pair, both are in the tile, or neither. Each thread walks along ITEMS items of the merge of the tile, where the
-// m copies in A precede the n in B. Copy i of A is in a pair if B has more than i copies, and copy j of B if j < m.
+// are a pair, both are in the tile, or neither. Each thread takes ITEMS items of the tile in the balanced order, in
+// which the copies of a pair are neighbors.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -21,14 +21,14 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "core/scan_threads.glsl"
-#include "core/tile_sums.glsl"
+#include "core/tile_prefixes.glsl"
 #include "radix/keys.glsl"
 #define PUSH MergePathPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
-PROBLEM_MEMBER(uint, tile_sums)
+PROBLEM_MEMBER(uint, tile_prefixes)
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 7;
 layout(constant_id = SPEC_OPERATION) const uint OPERATION = OPERATION_UNION;
@@ -198,17 +198,18 @@ uint count_tile(OutputTile tile) {
 void main() {
     // 1. Find the items of this workgroup.
     uint p = linear_group() / args.groups;
-    uint index = linear_group() % args.groups;
+    uint group = linear_group() % args.groups;
     if (p >= args.problem_count) return;
     Counts counts = counts_of(p);
     uint tiles = tiles_of(counts.a + counts.b, TILE_STEP);
-    if (index >= tiles) {
-        if (index == 0 && thread_id() == 0) write_results(p, 0);
+    if (group >= tiles) {
+        if (group == 0 && thread_id() == 0) write_results(p, 0);
         return;
     }
-    Words sums = Words(scratch_part(problem_tile_sums(p)));
+    Words prefixes = Words(scratch_part(problem_tile_prefixes(p)));
+    uint index = take_tile(prefixes);
     OutputTile tile = find_tile(p, index, counts);
-    delay(sums, index);
+    delay(prefixes, index);
 
     // 2. Put those of the result into shared memory. The balanced end of the preceding tile may leave no item.
     if (tile.items != 0) load_items(tile);
@@ -219,26 +220,26 @@ void main() {
     if (tile.items != 0) own = find_items(tile, mask, held);
     uint found;
     uint preceding = scan_threads(own, found);
-    if (thread_id() == 0) publish_count(sums, index, found);
+    if (thread_id() == 0) publish_aggregate(prefixes, index, found);
     if (own != 0 && !ONLY_COUNTS) stage_items(preceding, mask, held);
 
     // 3. Sum the numbers of those in preceding tiles.
     LookBack before = begin_look_back(index);
     [[dont_unroll]] while (before.next != 0) {
-        look_back(sums, before);
+        look_back(prefixes, before);
         if (before.next == 0) break;
         before.next -= 1;
         uint missing = count_tile(find_tile(p, before.next, counts));
-        if (thread_id() == 0) publish_count(sums, before.next, missing);
+        if (thread_id() == 0) publish_aggregate(prefixes, before.next, missing);
         before.sum += missing;
     }
     if (thread_id() == 0) {
-        publish_inclusive_sum(sums, index, before.sum + found);
+        publish_inclusive_prefix(prefixes, index, before.sum + found);
         // In sequences that are not sorted, tiles may share items.
         if (index == tiles - 1) write_results(p, min(before.sum + found, output_room(p)));
     }
 
-    // 4. Copy them to the output, as far as it has room.
+    // 4. Copy them to the output, as far as it has room. From here on, `tile` has the items of the result.
     uint room = output_room(p);
     tile.first = before.sum;
     tile.items = min(found, room - min(before.sum, room));

@@ -44,9 +44,9 @@ shared_structs! {
         /// Part of scratch: for each tile of the output, the number of items of A before it. For set operations, the
         /// numbers of items of A and of B before each tile.
         co_ranks: u32,
-        /// Part of scratch, for set operations: for each tile, two words for the number of items of the result before
-        /// its end.
-        tile_sums: u32,
+        /// Part of scratch, for set operations: the number of tiles taken, and the prefix of each tile's number of
+        /// items of the result. See glsl/core/tile_prefixes.glsl.
+        tile_prefixes: u32,
     }
 
     /// Push constants of merges of two sequences.

@@ -46,7 +46,7 @@ pub(crate) struct MergeTable<'a> {
     any_results: bool,
     rows: Range,
     co_ranks: Range,
-    tile_sums: Range,
+    tile_prefixes: Range,
 }
 
 impl<'a> MergeTable<'a> {
@@ -59,7 +59,7 @@ impl<'a> MergeTable<'a> {
         layout: &mut Layout,
     ) -> Result<Self> {
         let (mut count, mut most_items, mut any_results) = (0u32, 0, false);
-        let [mut co_ranks, mut tile_sums] = [0; 2];
+        let [mut co_ranks, mut tile_prefixes] = [0; 2];
         let tile = config.tile(group.algorithm);
         jobs.for_each(&mut |info| {
             let items = items_of(info);
@@ -68,7 +68,7 @@ impl<'a> MergeTable<'a> {
             any_results |= info.status != 0 || info.count_out != 0;
             let bytes = tile_bytes(&config, group, items);
             co_ranks += bytes.co_ranks;
-            tile_sums += bytes.sums;
+            tile_prefixes += bytes.prefixes;
         });
         let mut table = Self {
             config,
@@ -82,7 +82,7 @@ impl<'a> MergeTable<'a> {
             any_results,
             rows: Range::NONE,
             co_ranks: Range::NONE,
-            tile_sums: Range::NONE,
+            tile_prefixes: Range::NONE,
         };
         let groups = u64::from(count) * u64::from(table.groups());
         // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
@@ -95,7 +95,7 @@ impl<'a> MergeTable<'a> {
         let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
         table.rows = layout.range(scratch, rows)?;
         table.co_ranks = layout.range(scratch, co_ranks)?;
-        table.tile_sums = layout.range(scratch, tile_sums)?;
+        table.tile_prefixes = layout.range(scratch, tile_prefixes)?;
         Ok(table)
     }
 
@@ -135,7 +135,7 @@ impl<'a> MergeTable<'a> {
             max_count: items_of(info),
             max_a: info.count_a.max,
             co_ranks: behind(self.co_ranks, before.co_ranks),
-            tile_sums: behind(self.tile_sums, before.sums),
+            tile_prefixes: behind(self.tile_prefixes, before.prefixes),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> MergeTable<'a> {
             visit(&self.row(info, before));
             let own = tile_bytes(&self.config, self.group, items_of(info));
             before.co_ranks += own.co_ranks;
-            before.sums += own.sums;
+            before.prefixes += own.prefixes;
         });
     }
 
@@ -233,16 +233,16 @@ fn items_of(info: &MergeInfo) -> u32 {
 #[derive(Clone, Copy, Debug, Default)]
 struct TileBytes {
     co_ranks: u64,
-    sums: u64,
+    prefixes: u64,
 }
 
 /// Bytes of scratch for the tiles of a problem.
 fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
     let tiles = u64::from(items.div_ceil(config.step(group.algorithm)));
-    let bytes = |words: u64| (tiles * words * WORD).next_multiple_of(PART_ALIGNMENT);
+    let bytes = |words: u64| (words * WORD).next_multiple_of(PART_ALIGNMENT);
     match group.algorithm {
-        Algorithm::Tiles => TileBytes { co_ranks: bytes(1), sums: 0 },
-        Algorithm::Sets => TileBytes { co_ranks: bytes(2), sums: bytes(2) },
+        Algorithm::Tiles => TileBytes { co_ranks: bytes(tiles), prefixes: 0 },
+        Algorithm::Sets => TileBytes { co_ranks: bytes(2 * tiles), prefixes: bytes(2 * tiles + 2) },
         _ => TileBytes::default(),
     }
 }
@@ -273,7 +273,7 @@ impl PlanSource for MergeTable<'_> {
         let results = set(&[("statuses", bound(MergeRole::Status)), ("counts_out", bound(MergeRole::CountOut))]);
         let rows = set(&[("problems", self.rows)]);
         let co_ranks = set(&[("co_ranks", self.co_ranks)]);
-        let tile_sums = set(&[("tile_sums", self.tile_sums)]);
+        let tile_prefixes = set(&[("tile_prefixes", self.tile_prefixes)]);
         if let Some(resource) = rows.iter().next() {
             plan.add_upload(self, PROBLEMS, self.rows.address.wrapping_sub(self.scratch), resource);
         }
@@ -292,7 +292,7 @@ impl PlanSource for MergeTable<'_> {
             Algorithm::LowerBound => Kernel::MergeLowerBound,
             Algorithm::UpperBound => Kernel::MergeUpperBound,
             Algorithm::Sets => {
-                self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks.union(tile_sums)]);
+                self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks.union(tile_prefixes)]);
                 Kernel::MergeSets
             }
         };
@@ -301,7 +301,7 @@ impl PlanSource for MergeTable<'_> {
             kernel,
             threads,
             groups,
-            [merged.union(tile_sums), outputs.union(results).union(tile_sums)],
+            [merged.union(tile_prefixes), outputs.union(results).union(tile_prefixes)],
         );
     }
 }

@@ -62,9 +62,9 @@ impl Settings {
                     ItemKind::Long => Shapes::new((192, 15), (128, 15), 1 << 20),
                 };
             }
-            // With 256 threads, at most 15.2 KiB of shared memory.
+            // With 256 threads and emulated subgroups, at most 15.4 KiB of shared memory.
             let items = match kind {
-                ItemKind::Keys if !facts.is_cpu => 15,
+                ItemKind::Keys if !facts.is_cpu => 13,
                 ItemKind::Keys | ItemKind::Long => 7,
                 ItemKind::Pairs => 5,
             };
@@ -122,8 +122,8 @@ impl Settings {
 }
 
 /// Bytes of shared memory of a workgroup that merges a tile: see glsl/merge/tiles.comp. `value_words`: words of each
-/// item besides its key, for its position and its value. The rest is for the ranges of a search, and for a word of each
-/// array that is not used.
+/// item besides its key, for its position and its value. The rest is for the ranges of a search or the state of a
+/// look-back, and for a word of each array that is not used.
 fn tile_bytes(shape: Shape, key_words: u32, value_words: u32) -> u32 {
     4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 24
 }

@@ -13,8 +13,8 @@ use crate::core::plan::{Plan, Resource};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::tests::hazards::{Truth, check};
 use crate::tests::problems::{NVIDIA, SCRATCH, devices};
-use crate::tuning::Profile;
-use crate::{Count, KeyType, Layout, Order, Range, ValueType};
+use crate::tuning::{Limits, Profile};
+use crate::{Count, DeviceFacts, KeyType, Layout, Order, Range, ValueType};
 use std::rc::Rc;
 
 /// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
@@ -200,7 +200,7 @@ fn scratch_holds_the_co_ranks() {
     assert!(sizes.is_sorted());
 }
 
-/// Set operations need four words for each tile. Tiles are an item apart less than they hold.
+/// Set operations need four words for each tile, and two. Tiles are an item apart less than they hold.
 #[test]
 fn scratch_holds_the_tiles_of_sets() {
     let profile = Profile::for_device(&NVIDIA);
@@ -210,8 +210,23 @@ fn scratch_holds_the_tiles_of_sets() {
     for items in [1, step, step + 1, 1_000_000] {
         let info = Addresses(1 << 20).merge(&format, [items as u32 - 1, 1], true, true);
         let tiles = items.div_ceil(step);
-        let expected = 2 * (8 * tiles).next_multiple_of(256);
+        let expected = (8 * tiles).next_multiple_of(256) + (8 * tiles + 8).next_multiple_of(256);
         assert_eq!(with_table(config, &[info], true, |_, size| size), expected, "{items}");
+    }
+}
+
+/// Shapes of unmeasured devices fit the least shared memory that the library requires, with emulated subgroups as well.
+#[test]
+fn shapes_fit_the_least_shared_memory() {
+    for (name, facts) in devices() {
+        let facts = DeviceFacts { shared_memory: 16 << 10, ..facts };
+        let profile = Profile::for_device(&facts);
+        for emulated_subgroups in [false, true] {
+            let lanes = if emulated_subgroups { facts.max_lanes } else { profile.lanes };
+            let profile = Profile { emulated_subgroups, lanes, ..profile.clone() };
+            let limits = Limits::new(&profile, &facts).unwrap();
+            assert_eq!(profile.merge.check(&limits), Ok(()), "{name}");
+        }
     }
 }
 

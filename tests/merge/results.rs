@@ -295,6 +295,15 @@ pub(crate) fn set_operations() {
     }
 }
 
+/// Thousands of tiles: workgroups take them in order, whichever a driver starts first. By workgroup index, lavapipe
+/// would start one in the middle, which would count too many missing tiles.
+pub(crate) fn sets_of_many_tiles() {
+    let case = Case::new(Setup::Folded, &MergerInfo::keys().operation(MergeOperation::SymmetricDifference));
+    let n = 4000 * case.tile()[0];
+    case.merge(&[case.draw(Keys::Random, [n, n], 1)], Together::Singles, 2);
+    assert_silence(&case.context);
+}
+
 /// Lower and upper bounds of needles in any order: against sequences of any length, also empty ones, with counts on the
 /// device, alone and in batches. Sequences that are not sorted change nothing but the bounds.
 pub(crate) fn bounds() {
