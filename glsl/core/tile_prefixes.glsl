@@ -8,8 +8,8 @@
 //
 // Memory order: a descriptor word holds its state together with its half of the number. A reader needs no other memory
 // of the writer, so relaxed atomics at device scope suffice.
-// Progress: workgroups take tiles in rising order. So the predecessors of a tile are done, or run. A tile makes
-// SPIN_LIMIT polls in vain at most. Then it must compute the aggregate of a missing tile itself.
+// Progress: workgroups take tiles in rising order. So the predecessors of a tile are done, or run. A tile makes at most
+// SPIN_LIMIT unsuccessful polls. Then it must compute the aggregate of a missing tile itself.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
@@ -22,7 +22,7 @@ const uint PREFIX_INCLUSIVE = 2 << 16;
 struct LookBack {
     uint sum;
     uint next;
-    uint polls;  // in vain
+    uint polls;  // number of unsuccessful polls
 };
 
 shared uint sh_tile;

@@ -158,7 +158,7 @@ OutputTile find_tile(uint p, uint index, Counts counts) {
     return tile;
 }
 
-// Returns the first of the items [begin, end) of a sequence whose key is not less than `key`, or `end`.
+// Returns the index of the first item in [begin, end) with a key that is not less than `key`, or `end`.
 uint lower_bound(uvec2 keys, uint begin, uint end, uint key[KEY_WORDS]) {
     while (begin < end) {
         uint middle = begin + (end - begin) / 2;

@@ -5,6 +5,7 @@
 //! "Merge". (Siebert and Träff, "Efficient MPI implementation of a parallel, stable merge algorithm", 2012.)
 
 use super::MergeOperation;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Returns the co-rank of output index `k`: how many of the first `k` items of the merged output come from `a`. The
@@ -122,39 +123,41 @@ pub fn set_tiles<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T], cu
     cuts.iter().zip(ends).map(tile).collect()
 }
 
+/// A key and a tag: keys alone are compared. For tests of where items come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Tagged<K, T>(pub K, pub T);
+
+impl<K: Ord, T> PartialEq for Tagged<K, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<K: Ord, T> Eq for Tagged<K, T> {}
+
+impl<K: Ord, T> PartialOrd for Tagged<K, T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: Ord, T> Ord for Tagged<K, T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::cmp::Ordering;
     use std::collections::BTreeMap;
 
-    /// A key, and the place of the item: keys alone are compared.
-    #[derive(Clone, Copy, Debug)]
-    struct Tagged(u8, usize);
-
-    impl Ord for Tagged {
-        fn cmp(&self, other: &Self) -> Ordering {
-            self.0.cmp(&other.0)
-        }
-    }
-
-    impl PartialOrd for Tagged {
-        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-            Some(self.cmp(other))
-        }
-    }
-
-    impl PartialEq for Tagged {
-        fn eq(&self, other: &Self) -> bool {
-            self.cmp(other) == Ordering::Equal
-        }
-    }
-
-    impl Eq for Tagged {}
+    /// A key, and the place of the item.
+    type Item = Tagged<u8, usize>;
 
     /// The items of all sequences, tagged in order, each sequence sorted.
-    fn tagged([a, b]: [Vec<u8>; 2]) -> [Vec<Tagged>; 2] {
+    fn tagged([a, b]: [Vec<u8>; 2]) -> [Vec<Item>; 2] {
         let mut next = 0;
         [a, b].map(|mut keys| {
             keys.sort_unstable();
@@ -174,7 +177,7 @@ mod tests {
     ];
 
     /// The tags of the result, by the numbers m and n of copies of each key that the standard library of C++ states.
-    fn counted(operation: MergeOperation, a: &[Tagged], b: &[Tagged]) -> Vec<usize> {
+    fn counted(operation: MergeOperation, a: &[Item], b: &[Item]) -> Vec<usize> {
         let mut copies: BTreeMap<u8, [Vec<usize>; 2]> = BTreeMap::new();
         for (of, items) in [a, b].into_iter().enumerate() {
             items.iter().for_each(|item| copies.entry(item.0).or_default()[of].push(item.1));
@@ -209,7 +212,7 @@ mod tests {
             let [a, b] = tagged(keys.map(|keys| keys.iter().map(drawn).collect()));
             let mut expected = [a.clone(), b.clone()].concat();
             expected.sort_by_key(|item| item.0);
-            let tags = |items: Vec<Tagged>| items.iter().map(|item| item.1).collect::<Vec<_>>();
+            let tags = |items: Vec<Item>| items.iter().map(|item| item.1).collect::<Vec<_>>();
             prop_assert_eq!(tags(merge_sequential(&a, &b)), tags(expected.clone()));
             prop_assert_eq!(tags(tiles(&a, &b, tile, &co_ranks(&a, &b, tile))), tags(expected.clone()));
             for operation in SETS {

@@ -9,10 +9,11 @@ use crate::core::record::{Commands as _, Recorder, record};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernels::Kernel;
+use crate::merge::cpu::{self, Tagged};
 use crate::merge::format::Format;
 use crate::merge::plan::MergeTable;
 use crate::merge::planner::{Config, Merges};
-use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo, cpu};
+use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
 use crate::tests::twins::noise;
@@ -152,6 +153,9 @@ impl Bench {
     }
 }
 
+/// A key, the sequence, and the index in it.
+type Item = Tagged<u128, (usize, usize)>;
+
 /// Merges of these counts, together, against the twin. `kernel`: the last one.
 fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Kernel) {
     let mut bench = Bench::new(context, info, counts);
@@ -213,7 +217,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         }
         // Each item with its sequence and index, compared by keys alone.
         let items = |side: usize, keys: &[u128]| -> Vec<Item> {
-            keys.iter().enumerate().map(|(i, key)| Item(*key, side, i)).collect()
+            keys.iter().enumerate().map(|(i, key)| Tagged(*key, (side, i))).collect()
         };
         let (of_a, of_b) = (items(0, of_a), items(1, of_b));
         let most = merge.count_a.max + merge.count_b.max;
@@ -239,10 +243,10 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         if format.only_counts() {
             continue;
         }
-        let key = |item: &Item| &keys[item.1].raw[item.2 * key_words..][..key_words];
-        let value = |item: &Item| match info.value {
-            ValueType::Index => vec![item.2 as u32 | if item.1 == 1 { SOURCE_B } else { 0 }],
-            _ => [&values_a, &values_b][item.1][item.2 * value_words..][..value_words].to_vec(),
+        let key = |Tagged(_, (side, i)): &Item| &keys[*side].raw[i * key_words..][..key_words];
+        let value = |Tagged(_, (side, i)): &Item| match info.value {
+            ValueType::Index => vec![*i as u32 | if *side == 1 { SOURCE_B } else { 0 }],
+            _ => [&values_a, &values_b][*side][i * value_words..][..value_words].to_vec(),
         };
         if format.has(LAYOUT_INTERLEAVED) {
             let expected: Vec<u32> = order.iter().flat_map(|item| [key(item), &value(item)].concat()).collect();
@@ -255,30 +259,6 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         }
         let expected: Vec<u32> = order.iter().flat_map(value).collect();
         assert_eq!(words(merge.values_out.address, expected.len()), expected);
-    }
-}
-
-/// A key, the sequence, and the index in it.
-#[derive(Clone, Copy, Debug)]
-struct Item(u128, usize, usize);
-
-impl PartialEq for Item {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Eq for Item {}
-
-impl PartialOrd for Item {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Item {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.cmp(&other.0)
     }
 }
 

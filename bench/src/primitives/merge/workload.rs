@@ -12,7 +12,7 @@ use crate::workload::{Operation, Step, Workload};
 use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
-use trommel::merge::cpu;
+use trommel::merge::cpu::{self, Tagged};
 use trommel::{
     Count, MergeInfo, MergeOperation, Merger, MergerInfo, Placement, Request, SOURCE_B, ValueType, batch_scratch_size,
 };
@@ -44,33 +44,6 @@ pub(super) struct Merge {
     problems: Problems,
     /// The keys of A are in random order: needles of a search.
     is_unsorted: bool,
-}
-
-/// An item of a set, compared by its key alone.
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    number: u128,
-    index: u32,
-}
-
-impl PartialEq for Item {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Item {}
-
-impl PartialOrd for Item {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Item {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.number.cmp(&other.number)
-    }
 }
 
 /// The items of A and of B in the arrays of a case.
@@ -181,12 +154,12 @@ impl Merge {
         let Ok([sequences]) = <[Sequences; 1]>::try_from(self.sequences(n)) else {
             return Err("set operations of several problems are not checked".into());
         };
-        let item = |index: u32| Item { number: order.number(keys.item(index as usize)), index };
+        let item = |index: u32| Tagged(order.number(keys.item(index as usize)), index);
         let [a, b] = sequences.map(|items| items.map(item).collect::<Vec<_>>());
         let result = cpu::set_operation(operation, &a, &b);
         let columns =
             [(&comparison.input.keys, &comparison.output.keys), (&comparison.input.values, &comparison.output.values)];
-        for (found, Item { index, .. }) in result.iter().enumerate() {
+        for (found, Tagged(_, index)) in result.iter().enumerate() {
             for (input, output) in columns {
                 let (Some(input), Some(output)) = (input, output) else { continue };
                 if !output.item(found).eq(input.item(*index as usize)) {
