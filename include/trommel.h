@@ -92,6 +92,10 @@
 /// them.
 #define TRM_MERGER_CREATE_DEFERRED_BIT 4
 
+/// Flag in TrmMergerCreateInfo::flags: both sequences consist of segments: TrmMergeInfo::segments. For merges and
+/// updates by merge path.
+#define TRM_MERGER_CREATE_SEGMENTED_BIT 8
+
 /// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
 #define TRM_SOURCE_B 2147483648
 
@@ -479,6 +483,10 @@ enum TrmMergeOperation
     /// The items that are in one sequence only: of m copies in A and n in B, the last m - n of A or the last n - m of
     /// B, as std::set_symmetric_difference.
     TRM_MERGE_OPERATION_SYMMETRIC_DIFFERENCE = 6,
+    /// The merge of B and those items of A that are not marked: TrmMergeInfo::marks has a bit for each item of A.
+    TRM_MERGE_OPERATION_UPDATE = 7,
+    /// As TRM_MERGE_OPERATION_UPDATE, with a bit for each value: an item of A is marked if its value is.
+    TRM_MERGE_OPERATION_UPDATE_BY_VALUE = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -813,8 +821,8 @@ typedef struct TrmMergerCreateInfo {
     uint32_t maxCount;
     /// The algorithm of merges.
     TrmMergeMethod method;
-    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations,
-    /// method is 0.
+    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations and
+    /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
     TrmMergeOperation operation;
     /// Reserved, must be 0.
     uint32_t reserved;
@@ -824,8 +832,26 @@ typedef struct TrmMergerCreateInfo {
 /// it at once.
 typedef struct TrmMerger_T *TrmMerger;
 
-/// The parameters of one merge, set operation or search. Both sequences are sorted in the merger's order; for bounds,
-/// only B must be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The segments of both sequences. Offsets are read on the device; nothing is read back to the host.
+///
+/// A segment of A has the items from its offset up to the next offset, and the same segment of B likewise; the first
+/// segment begins with the first item of the array. Offsets are non-decreasing; segments may be empty. Items from the
+/// last offset on belong to no segment and are not merged. A segment of the output is the merge of both, and begins at
+/// the sum of their offsets, or earlier if preceding items are removed by an update.
+typedef struct TrmMergeSegments {
+    /// The number of segments, less than 2^30.
+    struct TrmCount count;
+    /// count.max + 1 words: one more than the number of segments.
+    struct TrmRange offsetsA;
+    /// As offsetsA, for B.
+    struct TrmRange offsetsB;
+    /// Receives the offsets of segments in the output, as many words. {0, 0}: not written.
+    struct TrmRange offsetsOut;
+} TrmMergeSegments;
+
+/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
+/// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
+/// Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -861,6 +887,13 @@ typedef struct TrmMergeInfo {
     /// Device address of a uint32_t that receives the number of items of the result: never more than the output has
     /// room for, even if sequences are not sorted. 0: not written. Required if only this number is written.
     VkDeviceAddress countOut;
+    /// The segments, for a merger with TRM_MERGER_CREATE_SEGMENTED_BIT: then both counts are the lengths of the arrays,
+    /// known on the host. Otherwise zeros.
+    struct TrmMergeSegments segments;
+    /// The marked items, for updates. Bit i % 32 of word i / 32 is that of item i of A: one word for each 32 of
+    /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
+    /// larger values are not marked. Otherwise zeros.
+    struct TrmRange marks;
 } TrmMergeInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1129,7 +1162,8 @@ TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations always need scratch, some bytes for each thousand items.
+/// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
+/// updates, some bytes for each thousand items otherwise.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1142,8 +1176,8 @@ TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize 
 TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32_t *count);
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation or a search
-/// instead.
+/// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation, an update
+/// or a search instead.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
@@ -1160,17 +1194,20 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations. Timestamps and
-///   labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
-///   outputs, on the status and on countOut, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
+///   updates. Merges of segments and updates begin with vkCmdUpdateBuffer on scratch. Timestamps and labels if
+///   requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences, on counts, offsets and marks,
+///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments and updates also ALL_TRANSFER,
+///   TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
 ///   outputs). Two calls with the same scratch need a barrier between them as well.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
-/// - Waiting: a workgroup of a set operation polls the results of others for a bounded time, then computes them. No
-///   other workgroup waits.
+/// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
+///   computes them. No other workgroup waits.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.

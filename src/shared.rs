@@ -147,7 +147,7 @@ specialization_constants! {
     Ranking = 18 as "SPEC_RANKING",
     /// Maximum number of workgroups of a dispatch in x.
     MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
-    /// An `OPERATION_` constant: the result of two sequences.
+    /// An `OPERATION_` constant in the low byte: the result of two sequences. Above it, `OPERATION_SEGMENTS`.
     Operation = 32 as "SPEC_OPERATION",
 }
 

@@ -79,6 +79,8 @@ fn main() -> ExitCode {
         results::bounds,
         results::set_operations,
         results::sets_of_many_tiles,
+        results::segments,
+        results::updates,
         recording::batches_of_merges_and_sorts,
         recording::poisoned_scratch_and_twenty_runs,
         recording::strangers_and_secondary_command_buffers,

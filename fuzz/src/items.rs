@@ -21,6 +21,8 @@ pub enum Stream {
     Layout,
     /// Content of arrays before they are written.
     Noise,
+    /// Marks of items, and values with marks.
+    Marks,
 }
 
 impl Ask {

@@ -106,10 +106,14 @@ const uint FUNCTION_USER = 5;
 const uint SPLITTERS_KEPT = 3072;
 const uint SOURCE_B = 2147483648;
 const uint SECTION_TILES = 8;
-const uint OPERATION_UNION = 0;
-const uint OPERATION_INTERSECTION = 1;
-const uint OPERATION_DIFFERENCE = 2;
-const uint OPERATION_SYMMETRIC_DIFFERENCE = 3;
+const uint OPERATION_MERGE = 0;
+const uint OPERATION_UNION = 1;
+const uint OPERATION_INTERSECTION = 2;
+const uint OPERATION_DIFFERENCE = 3;
+const uint OPERATION_SYMMETRIC_DIFFERENCE = 4;
+const uint OPERATION_UPDATE = 5;
+const uint OPERATION_UPDATE_BY_VALUE = 6;
+const uint OPERATION_SEGMENTS = 256;
 const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {
@@ -400,12 +404,25 @@ struct MergeProblem {
     uint tile_prefixes;
 };
 
+struct MergeDetails {
+    uvec2 offsets_a;
+    uvec2 offsets_b;
+    uvec2 offsets_out;
+    uvec2 segment_count;
+    uint max_segments;
+    uint mark_words;
+    uvec2 marks;
+    uint marked;
+    uint mark_tiles;
+};
+
 struct MergePathPush {
     MergeProblem problem;
     uvec2 scratch;
     uint problems;
     uint problem_count;
     uint groups;
+    uint details;
 };
 
 struct MergeCoRanksPush {
@@ -414,6 +431,7 @@ struct MergeCoRanksPush {
     uint problems;
     uint problem_count;
     uint groups;
+    uint details;
     uint searchers;
 };
 

@@ -1,9 +1,10 @@
 // Merge of two sequences, step 1 of 2: finds the items that each tile of the output takes from each sequence. With
 // BALANCED, step 1 of 2 of a set operation: equal keys of both sequences are in the same tile in pairs.
 //
-// In:  keys of A and B; their counts, if they are in device memory.
+// In:  keys of A and B; their counts, or the offsets of their segments, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
 //      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_prefixes: cleared for these tiles.
+//      With UPDATES, tile_prefixes: cleared for all tiles of marks.
 // Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
@@ -16,23 +17,32 @@
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
-#ifdef BALANCED
 #include "core/tile_prefixes.glsl"
-#endif
 #include "radix/keys.glsl"
 #define PUSH MergeCoRanksPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
-#ifdef BALANCED
 PROBLEM_MEMBER(uint, tile_prefixes)
-#endif
 
 // Distance of neighboring tiles on the merge path. Tiles of set operations may have an item more.
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 
 #include "merge/sequences.glsl"
+#ifndef BALANCED
+#include "merge/details.glsl"
+#include "merge/segments.glsl"
+
+MERGE_DETAIL(uint, mark_tiles)
+
+// Clears the prefixes of all tiles of marks, in a part of all workgroups of the problem.
+void clear_mark_tiles(uint p, uint group) {
+    Words prefixes = Words(scratch_part(problem_tile_prefixes(p)));
+    uint tiles = merge_mark_tiles(p);
+    for (uint i = group * THREADS + thread_id(); i < tiles; i += args.groups * THREADS) clear_tile_prefix(prefixes, i);
+}
+#endif
 const uint MOST_TEAMS = THREADS;
 #include "merge/search.glsl"
 #ifdef BALANCED
@@ -47,7 +57,12 @@ void main() {
     if (p >= args.problem_count) return;
     uint group_tiles = THREADS / args.searchers;
     uint first_tile = linear_group() % args.groups * group_tiles;
+#ifdef BALANCED
     Counts counts = counts_of(p);
+#else
+    Counts counts = all_counts(p);
+    if (UPDATES) clear_mark_tiles(p, linear_group() % args.groups);
+#endif
     uint count = counts.a + counts.b;
     uint tiles = tiles_of(count, TILE);
     if (first_tile >= tiles) return;
@@ -65,7 +80,7 @@ void main() {
     bounds.low = 0;
     bounds.high = 0;
     if (tile < last_tile) {
-        bounds = bounds_of(diagonal, counts);
+        bounds = own_bounds_of(p, diagonal, counts);
         bounds.low = max(bounds.low, ends.low);
         bounds.high = min(bounds.high, ends.high);
     }

@@ -14,6 +14,22 @@ Bounds bounds_of(uint diagonal, Counts counts) {
     return bounds;
 }
 
+// The bounds within the segment of a diagonal, if the includer has segments (merge/segments.glsl).
+Bounds own_bounds_of(uint p, uint diagonal, Counts counts) {
+    Bounds bounds = bounds_of(diagonal, counts);
+#ifdef MERGE_DETAIL
+    if (SEGMENTED) {
+        uint segment = find_segment(p, diagonal, counts, 0, max(args.groups, 1));
+        Counts start = segment_start(p, segment, counts);
+        Counts end = segment_start(p, segment + 1, counts);
+        // Offsets of segments that are not sorted may leave the bounds.
+        bounds.low = clamp(max(start.a, diagonal - min(diagonal, end.b)), bounds.low, bounds.high);
+        bounds.high = clamp(min(end.a, diagonal - min(diagonal, start.b)), bounds.low, bounds.high);
+    }
+#endif
+    return bounds;
+}
+
 // Returns whether item `i` of A is among the first `diagonal` items of the output. It is, unless item diagonal - 1 - i
 // of B precedes it: equal keys of A come first. True for all items before the co-rank, false from there on.
 bool is_among(uint p, uint diagonal, uint i) {
@@ -70,7 +86,7 @@ void search_co_ranks(uint p, uint members, uint diagonal, Bounds bounds, uint mo
 // Returns the co-ranks of two diagonals. As search_co_ranks; the number of threads is even.
 Bounds search_both_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
     uint diagonal = thread_id() < THREADS / 2 ? first_diagonal : second_diagonal;
-    search_co_ranks(p, THREADS / 2, diagonal, bounds_of(diagonal, counts), min(counts.a, counts.b));
+    search_co_ranks(p, THREADS / 2, diagonal, own_bounds_of(p, diagonal, counts), min(counts.a, counts.b));
     // Not a constant: glslang compares constant indices with the size for the default number of threads.
     uint second = 1;
     Bounds found;

@@ -156,7 +156,7 @@ pub(crate) struct Argument<R> {
 }
 
 /// Most arguments of a request that name memory.
-pub(crate) const MAX_ARGUMENTS: usize = 12;
+pub(crate) const MAX_ARGUMENTS: usize = 16;
 
 /// All memory that a request names, without scratch: of the requests of one handle the same roles in the same order.
 pub(crate) type Arguments<R> = ArrayVec<Argument<R>, MAX_ARGUMENTS>;

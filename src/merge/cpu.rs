@@ -35,6 +35,41 @@ pub fn co_ranks<T: Ord>(a: &[T], b: &[T], tile: usize) -> Vec<usize> {
     (0..a.len() + b.len()).step_by(tile).map(|k| co_rank(k, a, b)).collect()
 }
 
+/// `co_ranks` of segments: segment `s` of the output is the merge of items `offsets_a[s]..offsets_a[s + 1]` of `a` and
+/// `offsets_b[s]..offsets_b[s + 1]` of `b`.
+pub fn segment_co_ranks<T: Ord>([a, b]: [&[T]; 2], [offsets_a, offsets_b]: [&[usize]; 2], tile: usize) -> Vec<usize> {
+    let segments = offsets_a.len() - 1;
+    let end = offsets_a[segments] + offsets_b[segments];
+    let rank = |k: usize| {
+        // The last segment that begins at or before the diagonal.
+        let s = (0..segments).rposition(|s| offsets_a[s] + offsets_b[s] <= k).unwrap_or(0);
+        let start = offsets_a[s] + offsets_b[s];
+        let (of_a, of_b) = (&a[offsets_a[s]..offsets_a[s + 1]], &b[offsets_b[s]..offsets_b[s + 1]]);
+        offsets_a[s] + co_rank(k - start, of_a, of_b)
+    };
+    (0..end).step_by(tile).map(rank).collect()
+}
+
+/// `mark_ranks`: for each 32 items, and for the end, a word with a bit for each marked one of them, and the number of
+/// marked items before them.
+pub fn mark_ranks(marked: &[bool]) -> Vec<[u32; 2]> {
+    let mut before = 0;
+    let row = |word: usize| {
+        let marks = marked.iter().skip(32 * word).take(32).enumerate();
+        let bits = marks.fold(0u32, |bits, (i, marked)| bits | u32::from(*marked) << i);
+        let row = [bits, before];
+        before += bits.count_ones();
+        row
+    };
+    (0..=marked.len() / 32).map(row).collect()
+}
+
+/// The number of marked items before an item, or before the end.
+pub fn marked_before(marked: &[[u32; 2]], item: usize) -> usize {
+    let [bits, before] = marked[item / 32];
+    (before + (bits & !(u32::MAX << (item % 32))).count_ones()) as usize
+}
+
 /// Merges two sorted sequences one item after the other. Of equal items, those of `a` come first.
 pub fn merge_sequential<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
@@ -64,6 +99,21 @@ pub fn tiles<T: Ord + Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize]) 
         merged.extend(merge_sequential(&a[of_a], &b[of_b]));
     }
     merged
+}
+
+/// `tiles` of an update: merges `b` and those items of `a` that are not marked. The first item of a tile has its place
+/// in the merge of all items, less the marked ones before it.
+pub fn update_tiles<T: Ord + Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize], marked: &[[u32; 2]]) -> Vec<T> {
+    let is_left = |i: usize| marked[i / 32][0] >> (i % 32) & 1 == 0;
+    let mut updated = Vec::new();
+    for (t, first_a) in co_ranks.iter().enumerate() {
+        let end = (a.len() + b.len()).min((t + 1) * tile);
+        let end_a = co_ranks.get(t + 1).map_or(a.len(), |end| *end);
+        let left: Vec<T> = (*first_a..end_a).filter(|i| is_left(*i)).map(|i| a[i].clone()).collect();
+        assert_eq!(updated.len(), t * tile - marked_before(marked, *first_a), "tiles follow one another");
+        updated.extend(merge_sequential(&left, &b[t * tile - first_a..end - end_a]));
+    }
+    updated
 }
 
 /// Returns the balanced form of a cut of both sequences into items before and behind a diagonal: the cut of the same
@@ -221,6 +271,20 @@ mod tests {
                 let cuts = balanced_co_ranks(&a, &b, tile);
                 prop_assert!(cuts.iter().enumerate().all(|(t, [i, j])| (t * tile..t * tile + 2).contains(&(i + j))));
                 prop_assert_eq!(tags(set_tiles(operation, &a, &b, &cuts).concat()), expected);
+            }
+            let marked: Vec<bool> = a.iter().map(|item| item.1 % 3 == 1).collect();
+            let left: Vec<Item> = a.iter().filter(|item| item.1 % 3 != 1).cloned().collect();
+            let rows = mark_ranks(&marked);
+            prop_assert_eq!(marked_before(&rows, a.len()), a.len() - left.len());
+            let updated = update_tiles(&a, &b, tile, &co_ranks(&a, &b, tile), &rows);
+            prop_assert_eq!(tags(updated), tags(merge_sequential(&left, &b)));
+            let cut = |items: &[Item]| [0, items.len() / 3, items.len() / 3, items.len()];
+            let [of_a, of_b] = [cut(&a), cut(&b)];
+            let segments = (0..3).flat_map(|s| merge_sequential(&a[of_a[s]..of_a[s + 1]], &b[of_b[s]..of_b[s + 1]]));
+            let segments: Vec<Item> = segments.collect();
+            for (t, rank) in segment_co_ranks([&a, &b], [&of_a, &of_b], tile).into_iter().enumerate() {
+                let of_a = segments[..t * tile].iter().filter(|item| item.1 <= a.len()).count();
+                prop_assert_eq!(rank, of_a);
             }
             for k in 0..=expected.len() {
                 let of_a = expected[..k].iter().filter(|item| item.1 <= a.len()).count();

@@ -2,7 +2,9 @@
 
 use super::{MergeMethod, MergeOperation, MergerInfo};
 use crate::shared::{
-    ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, SOURCE_B,
+    ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, OPERATION_DIFFERENCE,
+    OPERATION_INTERSECTION, OPERATION_MERGE, OPERATION_SEGMENTS, OPERATION_SYMMETRIC_DIFFERENCE, OPERATION_UNION,
+    OPERATION_UPDATE, OPERATION_UPDATE_BY_VALUE, SOURCE_B,
 };
 use crate::{Error, Layout, Order, Result, ValueType};
 use std::ops::Add;
@@ -18,6 +20,7 @@ pub(crate) struct Format {
     pub(crate) layout: u32,
     pub(crate) operation: MergeOperation,
     pub(crate) method: MergeMethod,
+    pub(crate) segmented: bool,
     /// Of both sequences together.
     pub(crate) max_count: u32,
 }
@@ -36,14 +39,25 @@ impl Format {
             ("flags", info.drop_keys),
             ("layout", info.layout != Layout::Separate),
             ("method", info.method != MergeMethod::Path),
+            ("flags", info.segmented),
         ];
         if let Some((argument, _)) = unavailable.iter().find(|(_, set)| finds_bounds && *set) {
-            return malformed(argument, "bounds are of keys alone: without values, other layouts and methods");
+            return malformed(
+                argument,
+                "bounds are of keys alone: without values, other layouts, methods and segments",
+            );
         }
-        if info.operation.is_set_operation() && info.method != MergeMethod::Path {
-            return malformed("method", "methods for comparison are of merges");
+        let is_merge = info.operation == MergeOperation::Merge;
+        if (!is_merge || info.segmented) && info.method != MergeMethod::Path {
+            return malformed("method", "methods for comparison are of merges without segments");
+        }
+        if info.segmented && info.operation.is_set_operation() {
+            return malformed("flags", "set operations have no segments");
         }
         let (key, value_words) = (info.key.plain(), info.value.checked_size()? / 4);
+        if info.operation == MergeOperation::UpdateByValue && (value_words != 1 || info.value == ValueType::Index) {
+            return malformed("valueType", "marks of values are of values of 4 bytes");
+        }
         let is_index = info.value == ValueType::Index;
         if info.drop_keys && info.value == ValueType::None && !info.operation.is_set_operation() {
             return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
@@ -76,6 +90,7 @@ impl Format {
             layout: layout.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit),
             operation: info.operation,
             method: info.method,
+            segmented: info.segmented,
             max_count: if info.max_count == 0 { most } else { info.max_count },
         })
     }
@@ -92,15 +107,39 @@ impl Format {
     /// The most items of the output of sequences with so many items.
     pub(crate) fn output_items<T: Add<Output = T> + Ord>(&self, a: T, b: T) -> T {
         match self.operation {
-            MergeOperation::Merge | MergeOperation::Union | MergeOperation::SymmetricDifference => a + b,
             MergeOperation::LowerBound | MergeOperation::UpperBound | MergeOperation::Difference => a,
             MergeOperation::Intersection => a.min(b),
+            _ => a + b,
         }
     }
 
     /// Whether only the number of items is written.
     pub(crate) fn only_counts(&self) -> bool {
         self.has(LAYOUT_DROP_KEYS) && self.value_words == 0
+    }
+
+    /// Whether marks are of values.
+    pub(crate) fn marks_values(&self) -> bool {
+        self.operation == MergeOperation::UpdateByValue
+    }
+
+    /// Whether merges have more parameters than their sequences: [`crate::shared::MergeDetails`].
+    pub(crate) fn has_details(&self) -> bool {
+        self.segmented || self.operation.is_update()
+    }
+
+    /// The `OPERATION_` bits.
+    pub(crate) fn operation_bits(&self) -> u32 {
+        let operation = match self.operation {
+            MergeOperation::Merge | MergeOperation::LowerBound | MergeOperation::UpperBound => OPERATION_MERGE,
+            MergeOperation::Union => OPERATION_UNION,
+            MergeOperation::Intersection => OPERATION_INTERSECTION,
+            MergeOperation::Difference => OPERATION_DIFFERENCE,
+            MergeOperation::SymmetricDifference => OPERATION_SYMMETRIC_DIFFERENCE,
+            MergeOperation::Update => OPERATION_UPDATE,
+            MergeOperation::UpdateByValue => OPERATION_UPDATE_BY_VALUE,
+        };
+        operation | if self.segmented { OPERATION_SEGMENTS } else { 0 }
     }
 
     /// Bytes of a key, or of an item if values lie beside keys.

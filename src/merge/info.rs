@@ -27,12 +27,22 @@ pub enum MergeOperation {
     /// The items that are in one sequence only: of m copies in A and n in B, the last m - n of A or the last n - m of
     /// B, as `std::set_symmetric_difference`.
     SymmetricDifference,
+    /// The merge of B and those items of A that are not marked: [`crate::MergeInfo::marks`] has a bit for each item of
+    /// A.
+    Update,
+    /// As `Update`, with a bit for each value: an item of A is marked if its value is.
+    UpdateByValue,
 }
 
 impl MergeOperation {
     /// Whether this is a set operation. Only the device knows the size of its result.
     pub const fn is_set_operation(self) -> bool {
         matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference)
+    }
+
+    /// Whether this is a merge without the marked items of A. Only the device knows the size of its result.
+    pub const fn is_update(self) -> bool {
+        matches!(self, Self::Update | Self::UpdateByValue)
     }
 
     /// Whether the result is a bound for each key of A.
@@ -73,10 +83,12 @@ pub struct MergerInfo {
     /// The layout of items in all arrays. [`Layout::Strided`] is not available.
     pub layout: Layout,
     /// The operation. For bounds, values, layout and method keep their defaults, and keys are not dropped. Set
-    /// operations have no other method.
+    /// operations and updates have no other method. [`MergeOperation::UpdateByValue`] needs values of 4 bytes.
     pub operation: MergeOperation,
     /// The algorithm.
     pub method: MergeMethod,
+    /// Both sequences consist of segments: [`crate::MergeInfo::segments`]. For merges and updates by merge path.
+    pub segmented: bool,
     /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// [`ValueType::Index`].
     pub max_count: u32,
@@ -97,6 +109,7 @@ impl MergerInfo {
             layout: Layout::Separate,
             operation: MergeOperation::Merge,
             method: MergeMethod::Path,
+            segmented: false,
             max_count: 0,
             batches: false,
             deferred: false,
@@ -126,6 +139,11 @@ impl MergerInfo {
     /// The same merger with the given algorithm.
     pub const fn method(self, method: MergeMethod) -> Self {
         Self { method, ..self }
+    }
+
+    /// The same merger for sequences of segments.
+    pub const fn segmented(self) -> Self {
+        Self { segmented: true, ..self }
     }
 
     /// The same merger with support for batches.

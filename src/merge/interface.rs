@@ -9,14 +9,22 @@ shared_constants! {
     const SOURCE_B = 1 << 31;
     /// Tiles of the output that a workgroup merges one after the other, in kernels that exist for comparison.
     const SECTION_TILES = 8;
+    /// All items of A and of B.
+    const OPERATION_MERGE = 0;
     /// The items that are in A or in B.
-    const OPERATION_UNION = 0;
+    const OPERATION_UNION = 1;
     /// The items of A that are also in B.
-    const OPERATION_INTERSECTION = 1;
+    const OPERATION_INTERSECTION = 2;
     /// The items of A that are not in B.
-    const OPERATION_DIFFERENCE = 2;
+    const OPERATION_DIFFERENCE = 3;
     /// The items that are in one sequence only.
-    const OPERATION_SYMMETRIC_DIFFERENCE = 3;
+    const OPERATION_SYMMETRIC_DIFFERENCE = 4;
+    /// The items of A that are not marked, and all items of B.
+    const OPERATION_UPDATE = 5;
+    /// As `OPERATION_UPDATE`: an item of A is marked if its value is.
+    const OPERATION_UPDATE_BY_VALUE = 6;
+    /// The sequences consist of segments, which are merged one by one.
+    const OPERATION_SEGMENTS = 1 << 8;
 }
 
 shared_structs! {
@@ -45,8 +53,30 @@ shared_structs! {
         /// numbers of items of A and of B before each tile.
         co_ranks: u32,
         /// Part of scratch, for set operations: the number of tiles taken, and the prefix of each tile's number of
-        /// items of the result. See glsl/core/tile_prefixes.glsl.
+        /// items of the result. For updates: the same of marked items. See glsl/core/tile_prefixes.glsl.
         tile_prefixes: u32,
+    }
+
+    /// What a merge of segments and an update have besides their sequences.
+    struct MergeDetails {
+        /// Address of the offsets of segments in A, one more than segments.
+        offsets_a: Address,
+        offsets_b: Address,
+        /// Address of the offsets of segments in the output; may be null.
+        offsets_out: Address,
+        /// Address of the number of segments; null: it is `max_segments`.
+        segment_count: Address,
+        /// Number of segments, or its maximum.
+        max_segments: u32,
+        /// Words of `marks`.
+        mark_words: u32,
+        /// A bit for each item of A, or for each value.
+        marks: Address,
+        /// Part of scratch: for each 32 items of A, and for its end, a word with a bit for each of them, and the number
+        /// of marked items before them.
+        marked: u32,
+        /// Number of tiles with marks, at the maximum count of A.
+        mark_tiles: u32,
     }
 
     /// Push constants of merges of two sequences.
@@ -56,6 +86,8 @@ shared_structs! {
         problems: u32,
         problem_count: u32,
         groups: u32,
+        /// Part of scratch: `MergeDetails` of each problem.
+        details: u32,
     }
 
     /// Push constants of the search for co-ranks.
@@ -65,6 +97,7 @@ shared_structs! {
         problems: u32,
         problem_count: u32,
         groups: u32,
+        details: u32,
         /// Threads that search for one co-rank.
         searchers: u32,
     }
@@ -111,8 +144,14 @@ macro_rules! folder_kernels {
                     ];
                 /// Finds the items that each tile of a merge takes from each sequence.
                 MergeCoRanks = "merge_co_ranks",
-                    push MergeCoRanksPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                    push MergeCoRanksPush, memory [MergeProblem, MergeDetails],
+                    [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
+                /// Finds the marked items of A, and how many of them precede each item.
+                MergeMarkRanks = "merge_mark_ranks",
+                    push MergePathPush, memory [MergeProblem, MergeDetails],
+                    [
+                        Threads, Lanes, Mode, KeyWords, ValueWords, Layout, Operation, SpinLimit, DelayEvery,
+                    ];
                 /// As `MergeCoRanks`, for set operations: from both sequences, with equal keys in pairs.
                 MergeBalancedCoRanks = "merge_balanced_co_ranks",
                     push MergeCoRanksPush, memory [MergeProblem],
@@ -126,12 +165,12 @@ macro_rules! folder_kernels {
                     ];
                 /// Merges two sequences: one workgroup for each tile of the output.
                 MergeTiles = "merge_tiles",
-                    push MergePathPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                    push MergePathPush, memory [MergeProblem, MergeDetails],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// As `MergeTiles`, in one dispatch: each workgroup finds the items of its tile.
                 MergeFused = "merge_fused",
-                    push MergePathPush, memory [MergeProblem],
-                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                    push MergePathPush, memory [MergeProblem, MergeDetails],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Finds the lower bound of each needle in a sorted sequence.
                 MergeLowerBound = "merge_lower_bound",
                     push MergePathPush, memory [MergeProblem],
@@ -154,6 +193,7 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
             }
             emulated {
+                MergeMarkRanksEmulated = "merge_mark_ranks_emulated", of MergeMarkRanks;
                 MergeSetsEmulated = "merge_sets_emulated", of MergeSets;
             }
         }

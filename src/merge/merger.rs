@@ -8,9 +8,28 @@ use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 
-/// The parameters of one merge, set operation or search. Both sequences are sorted in the order of the merger; for
-/// bounds, only B must be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never
-/// accessed.
+/// The segments of both sequences, of a merger with [`MergerInfo::segmented`]. Offsets and count may be written on the
+/// device: the host reads neither.
+///
+/// Segment `s` of A has the items from `offsets_a[s]` up to `offsets_a[s + 1]`, and segment `s` of B likewise. The
+/// first segment begins with the first item of the array. Offsets do not decrease; segments may be empty. Items from
+/// the last offset on belong to no segment and are not merged. Segment `s` of the output is the merge of both, and
+/// begins at `offsets_a[s] + offsets_b[s]`, or earlier if preceding items are removed by an update.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeSegments {
+    /// Number of segments, less than 2^30.
+    pub count: Count,
+    /// `count.max + 1` words: one more than the number of segments.
+    pub offsets_a: Range,
+    /// As `offsets_a`, for B.
+    pub offsets_b: Range,
+    /// Receives the offsets of segments in the output, as many words. [`Range::NONE`]: not written.
+    pub offsets_out: Range,
+}
+
+/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the order of the merger;
+/// for bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
+/// Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
@@ -32,6 +51,13 @@ pub struct MergeInfo {
     /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the resulting values or indices: room for
     /// as many as in `keys_out`. Ignored without values and with interleaved items.
     pub values_out: Range,
+    /// The segments, for a merger with [`MergerInfo::segmented`]: then both counts are the lengths of the arrays, known
+    /// on the host. Otherwise the default.
+    pub segments: MergeSegments,
+    /// The marked items, for updates. Bit `i % 32` of word `i / 32` is that of item `i` of A: one word for each 32 of
+    /// `count_a.max` items. With [`crate::MergeOperation::UpdateByValue`] that of value `i`: as many words as the range
+    /// has, and larger values are not marked. Otherwise [`Range::NONE`].
+    pub marks: Range,
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
@@ -108,8 +134,9 @@ impl Merger {
     }
 
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
-    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations always
-    /// need scratch, some bytes for each thousand items.
+    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations and
+    /// updates always need scratch, and so do merges of segments: a quarter of a byte for each item for updates,
+    /// some bytes for each thousand items otherwise.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -139,16 +166,19 @@ impl Merger {
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
     /// must not overlap any other range. If both counts are zero, only the status and `count_out` are written. With
     /// another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a barrier between them;
-    /// or a search: one dispatch, without scratch.
+    /// an update: three dispatches; or a search: one dispatch, without scratch. Merges of segments and updates begin
+    /// with `vkCmdUpdateBuffer` on scratch.
     ///
-    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences and on counts, `SHADER_STORAGE_WRITE`
-    ///   on outputs, on the status and on `count_out`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch.
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences, on counts, offsets and marks,
+    ///   `SHADER_STORAGE_WRITE` on outputs, on the status, on `count_out` and on `segments.offsets_out`,
+    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Of merges of segments and updates also
+    ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
     ///   and after it (reads of the outputs).
     /// - State: the compute pipeline and the push constants are overwritten.
-    /// - Waiting: a workgroup of a set operation polls the results of others for a bounded time, then computes them. No
-    ///   other workgroup waits.
+    /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
+    ///   computes them. No other workgroup waits.
     ///
     /// # Errors
     /// Names the argument and the violated limit; nothing has been recorded then. [`Error::NotReady`] until

@@ -33,5 +33,5 @@ pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]
 pub use {
     info::{MergeMethod, MergeOperation, MergerInfo},
-    merger::{MergeInfo, Merger},
+    merger::{MergeInfo, MergeSegments, Merger},
 };

@@ -1,8 +1,7 @@
 //! The plan of a merge.
 
-use super::MergeOperation;
-use super::merger::{COUNTS, MergeInfo};
-use super::planner::{Algorithm, Config, Group, MergeRole};
+use super::merger::{COUNTS, MergeInfo, MergeSegments};
+use super::planner::{Algorithm, Config, Group, MergeRole, marks};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
@@ -11,13 +10,16 @@ use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
 use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
 use crate::shared::{
-    Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergePathPush, MergeProblem, OPERATION_DIFFERENCE,
-    OPERATION_INTERSECTION, OPERATION_SYMMETRIC_DIFFERENCE, OPERATION_UNION, SECTION_TILES,
+    Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergeDetails, MergePathPush, MergeProblem,
+    SECTION_TILES,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
 
 const WORD: u64 = 4;
+
+/// The list of details of a table.
+const DETAILS: Rows = Rows(1);
 
 /// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and a
 /// medium merge has more workgroups that search.
@@ -44,9 +46,13 @@ pub(crate) struct MergeTable<'a> {
     most_items: u32,
     /// Whether a problem has results besides its items.
     any_results: bool,
+    /// Largest number of tiles of marks.
+    most_mark_tiles: u32,
     rows: Range,
+    details: Range,
     co_ranks: Range,
     tile_prefixes: Range,
+    marked: Range,
 }
 
 impl<'a> MergeTable<'a> {
@@ -58,17 +64,17 @@ impl<'a> MergeTable<'a> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
-        let (mut count, mut most_items, mut any_results) = (0u32, 0, false);
-        let [mut co_ranks, mut tile_prefixes] = [0; 2];
+        let (mut count, mut most_items, mut any_results, mut most_mark_tiles) = (0u32, 0, false, 0);
+        let mut bytes = TileBytes::default();
         let tile = config.tile(group.algorithm);
         jobs.for_each(&mut |info| {
             let items = items_of(info);
             count += 1;
             most_items = config.format.path_items(info.count_a.max, items - info.count_a.max).max(most_items);
-            any_results |= info.status != 0 || info.count_out != 0;
-            let bytes = tile_bytes(&config, group, items);
-            co_ranks += bytes.co_ranks;
-            tile_prefixes += bytes.prefixes;
+            let writes_offsets = config.format.segmented && info.segments.offsets_out != Range::NONE;
+            any_results |= info.status != 0 || info.count_out != 0 || writes_offsets;
+            most_mark_tiles = mark_tiles(&config, info.count_a.max).max(most_mark_tiles);
+            bytes.add(&tile_bytes(&config, group, items));
         });
         let mut table = Self {
             config,
@@ -80,9 +86,12 @@ impl<'a> MergeTable<'a> {
             count,
             most_items,
             any_results,
+            most_mark_tiles,
             rows: Range::NONE,
+            details: Range::NONE,
             co_ranks: Range::NONE,
             tile_prefixes: Range::NONE,
+            marked: Range::NONE,
         };
         let groups = u64::from(count) * u64::from(table.groups());
         // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
@@ -92,10 +101,12 @@ impl<'a> MergeTable<'a> {
             let argument = if config.format.operation.is_search() { "countA.max" } else { COUNTS };
             return Err(Error::TooLarge { argument, value, limit, why: "the workgroups of one dispatch" });
         }
-        let rows = if count > 1 { u64::from(count) * size_of::<MergeProblem>() as u64 } else { 0 };
-        table.rows = layout.range(scratch, rows)?;
-        table.co_ranks = layout.range(scratch, co_ranks)?;
-        table.tile_prefixes = layout.range(scratch, tile_prefixes)?;
+        let rows = |wanted: bool, size: usize| if wanted { u64::from(count) * size as u64 } else { 0 };
+        table.rows = layout.range(scratch, rows(count > 1, size_of::<MergeProblem>()))?;
+        table.details = layout.range(scratch, rows(config.format.has_details(), size_of::<MergeDetails>()))?;
+        table.co_ranks = layout.range(scratch, bytes.co_ranks)?;
+        table.tile_prefixes = layout.range(scratch, bytes.prefixes)?;
+        table.marked = layout.range(scratch, bytes.marked)?;
         Ok(table)
     }
 
@@ -119,8 +130,6 @@ impl<'a> MergeTable<'a> {
                 values.address
             }
         };
-        let behind =
-            |part: Range, bytes| part_number(self.scratch, Range::new(part.address.wrapping_add(bytes), part.size));
         MergeProblem {
             keys_a: info.keys_a.address.into(),
             values_a: values(info.keys_a, info.values_a).into(),
@@ -134,18 +143,37 @@ impl<'a> MergeTable<'a> {
             count_out: info.count_out.into(),
             max_count: items_of(info),
             max_a: info.count_a.max,
-            co_ranks: behind(self.co_ranks, before.co_ranks),
-            tile_prefixes: behind(self.tile_prefixes, before.prefixes),
+            co_ranks: self.part_behind(self.co_ranks, before.co_ranks),
+            tile_prefixes: self.part_behind(self.tile_prefixes, before.prefixes),
         }
     }
 
-    fn for_each_problem(&self, visit: &mut dyn FnMut(&MergeProblem)) {
+    /// The details of a problem. `before`: bytes of preceding problems.
+    fn details(&self, info: &MergeInfo, before: TileBytes) -> MergeDetails {
+        let MergeSegments { count, offsets_a, offsets_b, offsets_out } = info.segments;
+        MergeDetails {
+            offsets_a: offsets_a.address.into(),
+            offsets_b: offsets_b.address.into(),
+            offsets_out: offsets_out.address.into(),
+            segment_count: count.address.into(),
+            max_segments: count.max,
+            mark_words: u32::try_from(marks(&self.config.format, info).size / WORD).unwrap_or(u32::MAX),
+            marks: info.marks.address.into(),
+            marked: self.part_behind(self.marked, before.marked),
+            mark_tiles: mark_tiles(&self.config, info.count_a.max),
+        }
+    }
+
+    fn part_behind(&self, part: Range, bytes: u64) -> u32 {
+        part_number(self.scratch, Range::new(part.address.wrapping_add(bytes), part.size))
+    }
+
+    /// Calls `visit` with each merge and the bytes of those before it.
+    fn for_each_problem(&self, visit: &mut dyn FnMut(&MergeInfo, TileBytes)) {
         let mut before = TileBytes::default();
         self.jobs.for_each(&mut |info| {
-            visit(&self.row(info, before));
-            let own = tile_bytes(&self.config, self.group, items_of(info));
-            before.co_ranks += own.co_ranks;
-            before.prefixes += own.prefixes;
+            visit(info, before);
+            before.add(&tile_bytes(&self.config, self.group, items_of(info)));
         });
     }
 
@@ -165,12 +193,7 @@ impl<'a> MergeTable<'a> {
             Constant::Encoding => format.encoding,
             Constant::ValueWords => format.value_words,
             Constant::Layout => format.layout,
-            Constant::Operation => match format.operation {
-                MergeOperation::Intersection => OPERATION_INTERSECTION,
-                MergeOperation::Difference => OPERATION_DIFFERENCE,
-                MergeOperation::SymmetricDifference => OPERATION_SYMMETRIC_DIFFERENCE,
-                _ => OPERATION_UNION,
-            },
+            Constant::Operation => format.operation_bits(),
             Constant::SpinLimit => profile.spin_limit,
             Constant::DelayEvery => profile.hooks.delay_every,
             // Kernels of merges declare no others.
@@ -186,9 +209,10 @@ impl<'a> MergeTable<'a> {
             problems: part_number(self.scratch, self.rows),
             problem_count: self.count,
             groups,
+            details: part_number(self.scratch, self.details),
         };
         if self.count == 1 {
-            self.for_each_problem(&mut |row| push.problem = *row);
+            self.for_each_problem(&mut |info, before| push.problem = self.row(info, before));
         }
         push
     }
@@ -211,9 +235,9 @@ impl<'a> MergeTable<'a> {
     fn add_search<'p>(&'p self, plan: &mut Plan<'p>, kernel: Kernel, [reads, writes]: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
         let searchers = searchers(self.groups()).min(threads);
-        let MergePathPush { problem, scratch, problems, problem_count, groups } =
+        let MergePathPush { problem, scratch, problems, problem_count, groups, details } =
             self.push(self.groups().div_ceil(threads / searchers));
-        let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, searchers };
+        let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, details, searchers };
         let variant = plan.add_variant(&self.variant(kernel, threads));
         plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
     }
@@ -229,27 +253,51 @@ fn items_of(info: &MergeInfo) -> u32 {
     info.count_a.max.saturating_add(info.count_b.max)
 }
 
+/// Tiles of marks of an update, its end included: each thread of a workgroup has the marks of 32 items.
+fn mark_tiles(config: &Config<'_>, items: u32) -> u32 {
+    items / (32 * config.profile.plain_threads) + 1
+}
+
 /// Bytes of scratch for the tiles of problems.
 #[derive(Clone, Copy, Debug, Default)]
 struct TileBytes {
     co_ranks: u64,
     prefixes: u64,
+    marked: u64,
+}
+
+impl TileBytes {
+    fn add(&mut self, other: &Self) {
+        self.co_ranks += other.co_ranks;
+        self.prefixes += other.prefixes;
+        self.marked += other.marked;
+    }
 }
 
 /// Bytes of scratch for the tiles of a problem.
 fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
     let tiles = u64::from(items.div_ceil(config.step(group.algorithm)));
     let bytes = |words: u64| (words * WORD).next_multiple_of(PART_ALIGNMENT);
+    let prefixes = |tiles: u64| bytes(2 * tiles + 2);
     match group.algorithm {
-        Algorithm::Tiles => TileBytes { co_ranks: bytes(tiles), prefixes: 0 },
-        Algorithm::Sets => TileBytes { co_ranks: bytes(2 * tiles), prefixes: bytes(2 * tiles + 2) },
+        Algorithm::Tiles => TileBytes { co_ranks: bytes(tiles), ..TileBytes::default() },
+        Algorithm::Sets => TileBytes { co_ranks: bytes(2 * tiles), prefixes: prefixes(tiles), marked: 0 },
+        // As if all items were of A: so the size depends on the sum of the counts, as for all merges.
+        Algorithm::Update => TileBytes {
+            co_ranks: bytes(tiles),
+            prefixes: prefixes(mark_tiles(config, items).into()),
+            marked: bytes(2 * (u64::from(items / 32) + 1)),
+        },
         _ => TileBytes::default(),
     }
 }
 
 impl Table for MergeTable<'_> {
-    fn for_each_row(&self, _rows: Rows, row: &mut dyn FnMut(&[u8])) {
-        self.for_each_problem(&mut |problem| row(bytemuck::bytes_of(problem)));
+    fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
+        self.for_each_problem(&mut |info, before| match rows {
+            PROBLEMS => row(bytemuck::bytes_of(&self.row(info, before))),
+            _ => row(bytemuck::bytes_of(&self.details(info, before))),
+        });
     }
 }
 
@@ -267,18 +315,40 @@ impl PlanSource for MergeTable<'_> {
         };
         let bound = |role| self.bounds.range(role);
         let keys = set(&[("keys_a", bound(MergeRole::KeysA)), ("keys_b", bound(MergeRole::KeysB))]);
-        let values = set(&[("values_a", bound(MergeRole::ValuesA)), ("values_b", bound(MergeRole::ValuesB))]);
+        let values_a = set(&[("values_a", bound(MergeRole::ValuesA))]);
+        let values = values_a.union(set(&[("values_b", bound(MergeRole::ValuesB))]));
+        let marked_values = match self.config.format {
+            format if !format.marks_values() => Resources::default(),
+            format if format.has_value_arrays() => values_a,
+            _ => keys,
+        };
         let outputs = set(&[("keys_out", bound(MergeRole::KeysOut)), ("values_out", bound(MergeRole::ValuesOut))]);
-        let counts = set(&[("counts_a", bound(MergeRole::CountA)), ("counts_b", bound(MergeRole::CountB))]);
-        let results = set(&[("statuses", bound(MergeRole::Status)), ("counts_out", bound(MergeRole::CountOut))]);
+        let counts = set(&[
+            ("counts_a", bound(MergeRole::CountA)),
+            ("counts_b", bound(MergeRole::CountB)),
+            ("offsets_a", bound(MergeRole::OffsetsA)),
+            ("offsets_b", bound(MergeRole::OffsetsB)),
+            ("segment_counts", bound(MergeRole::SegmentCount)),
+        ]);
+        let marks = set(&[("marks", bound(MergeRole::Marks))]);
+        let results = set(&[
+            ("statuses", bound(MergeRole::Status)),
+            ("counts_out", bound(MergeRole::CountOut)),
+            ("offsets_out", bound(MergeRole::OffsetsOut)),
+        ]);
         let rows = set(&[("problems", self.rows)]);
+        let details = set(&[("details", self.details)]);
+        let marked = set(&[("marked", self.marked)]);
         let co_ranks = set(&[("co_ranks", self.co_ranks)]);
         let tile_prefixes = set(&[("tile_prefixes", self.tile_prefixes)]);
-        if let Some(resource) = rows.iter().next() {
-            plan.add_upload(self, PROBLEMS, self.rows.address.wrapping_sub(self.scratch), resource);
+        for (list, set, range) in [(PROBLEMS, rows, self.rows), (DETAILS, details, self.details)] {
+            if let Some(resource) = set.iter().next() {
+                plan.add_upload(self, list, range.address.wrapping_sub(self.scratch), resource);
+            }
         }
-        let searched = keys.union(counts).union(rows);
-        let merged = searched.union(values).union(co_ranks);
+        let parameters = counts.union(rows).union(details);
+        let searched = keys.union(parameters);
+        let merged = searched.union(values).union(co_ranks).union(marked);
         let (threads, groups) = (self.tile.threads, self.groups());
         let kernel = match self.group.algorithm {
             Algorithm::Fused => Kernel::MergeFused,
@@ -294,6 +364,14 @@ impl PlanSource for MergeTable<'_> {
             Algorithm::Sets => {
                 self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks.union(tile_prefixes)]);
                 Kernel::MergeSets
+            }
+            Algorithm::Update => {
+                self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks.union(tile_prefixes)]);
+                let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);
+                let threads = self.config.profile.plain_threads;
+                let sets = [reads, marked.union(tile_prefixes)];
+                self.add_pass(plan, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
+                Kernel::MergeTiles
             }
         };
         self.add_pass(

@@ -3,13 +3,14 @@
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
-use super::{MergeMethod, MergeOperation};
+use super::{MergeMethod, MergeOperation, MergeSegments};
 use crate::core::handle::{Handle, Options};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
 use crate::core::pipelines::Variant;
 use crate::core::primitive::{Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
+use crate::radix::check_segment_count;
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
 use crate::tuning::{ItemKind, Profile, Shape};
 use crate::{Count, Device, Error, Range, Result};
@@ -27,6 +28,11 @@ roles! {
         CountB = "countB",
         Status = "status",
         CountOut = "countOut",
+        OffsetsA = "segments.offsetsA",
+        OffsetsB = "segments.offsetsB",
+        OffsetsOut = "segments.offsetsOut",
+        SegmentCount = "segments.count",
+        Marks = "marks",
     }
 }
 
@@ -52,6 +58,8 @@ pub(crate) enum Algorithm {
     UpperBound,
     /// A set operation: the balanced co-ranks of all tiles, then the tiles.
     Sets,
+    /// The co-ranks of all tiles, the marked items, then the tiles.
+    Update,
 }
 
 /// Needles that a thread searches for at once.
@@ -78,6 +86,7 @@ impl<'a> Config<'a> {
             (MergeOperation::LowerBound, _) => Algorithm::LowerBound,
             (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
             (operation, _) if operation.is_set_operation() => Algorithm::Sets,
+            (operation, _) if operation.is_update() => Algorithm::Update,
             (_, MergeMethod::Path) if max_count <= fused_up_to => Algorithm::Fused,
             (_, MergeMethod::Path) => Algorithm::Tiles,
             (_, MergeMethod::Basic) => Algorithm::Basic,
@@ -98,7 +107,7 @@ impl<'a> Config<'a> {
         let words = self.format.key_words;
         match algorithm {
             Algorithm::Fused => shapes.fused.of_words(words),
-            Algorithm::Tiles | Algorithm::Basic | Algorithm::Sets => shapes.tile.of_words(words),
+            Algorithm::Tiles | Algorithm::Basic | Algorithm::Sets | Algorithm::Update => shapes.tile.of_words(words),
             // Shared memory holds a tile of either sequence.
             Algorithm::Tiled | Algorithm::CircularBuffer => shapes.tile.of_words(2 * words),
             Algorithm::LowerBound | Algorithm::UpperBound => Shape { items: NEEDLES, ..shapes.fused },
@@ -180,10 +189,49 @@ impl MergePlanner {
         &self.format
     }
 
+    fn check_segments(&self, info: &MergeInfo) -> Result<()> {
+        let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
+        let MergeSegments { count, offsets_a, offsets_b, offsets_out } = info.segments;
+        if !self.format.operation.is_update() && info.marks != Range::NONE {
+            return malformed("marks", "the merger's operation is not an update");
+        }
+        if !self.format.segmented {
+            let is_set = info.segments != MergeSegments::default();
+            return if is_set { malformed("segments", "the merger is not segmented") } else { Ok(()) };
+        }
+        for (argument, count) in [("countA.address", info.count_a), ("countB.address", info.count_b)] {
+            if count.is_on_device() {
+                return malformed(argument, "the last offset is the number of items");
+            }
+        }
+        check_alignment("segments.count.address", count.address)?;
+        check_segment_count(count)?;
+        let bytes = (u64::from(count.max) + 1) * 4;
+        offsets_a.check(*MergeRole::OffsetsA.names(), 4, bytes, None)?;
+        offsets_b.check(*MergeRole::OffsetsB.names(), 4, bytes, None)?;
+        if offsets_out == Range::NONE {
+            return Ok(());
+        }
+        offsets_out.check(*MergeRole::OffsetsOut.names(), 4, bytes, None)
+    }
+
     fn config(&self) -> Config<'_> {
         Config { profile: self.handle.device().profile(), format: self.format }
     }
 }
+
+/// The words with the marks of an update.
+pub(crate) fn marks(format: &Format, info: &MergeInfo) -> Range {
+    let words = match format.operation {
+        MergeOperation::Update => u64::from(info.count_a.max.div_ceil(32)),
+        MergeOperation::UpdateByValue => (info.marks.size / 4).min(MOST_MARK_WORDS),
+        _ => 0,
+    };
+    Range::new(info.marks.address, 4 * words)
+}
+
+/// Words with a mark for each value.
+const MOST_MARK_WORDS: u64 = 1 << 27;
 
 /// The memory that a merge names, without scratch.
 pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRole> {
@@ -196,6 +244,12 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRol
     let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
     let reads_values = !format.has(LAYOUT_INDICES);
     let written = format.output_items(a, b);
+    let offsets = |range: Range| {
+        let words = if format.segmented { u64::from(info.segments.count.max) + 1 } else { 0 };
+        Range::new(range.address, 4 * words)
+    };
+    let offsets_out =
+        if info.segments.offsets_out == Range::NONE { Range::NONE } else { offsets(info.segments.offsets_out) };
     let keys_out = if format.has(LAYOUT_DROP_KEYS) { Range::NONE } else { keys(info.keys_out, written) };
     let all = [
         (MergeRole::KeysA, keys(info.keys_a, a), false),
@@ -208,6 +262,15 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRol
         (MergeRole::CountB, word(info.count_b.address), false),
         (MergeRole::Status, word(info.status), true),
         (MergeRole::CountOut, word(info.count_out), true),
+        (MergeRole::OffsetsA, offsets(info.segments.offsets_a), false),
+        (MergeRole::OffsetsB, offsets(info.segments.offsets_b), false),
+        (MergeRole::OffsetsOut, offsets_out, true),
+        (
+            MergeRole::SegmentCount,
+            if format.segmented { word(info.segments.count.address) } else { Range::NONE },
+            false,
+        ),
+        (MergeRole::Marks, marks(format, info), false),
     ];
     all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
 }
@@ -256,11 +319,12 @@ impl Planner for MergePlanner {
                 MergeRole::ValuesB => (info.values_b, b),
                 MergeRole::KeysOut => (info.keys_out, written),
                 MergeRole::ValuesOut => (info.values_out, written),
-                MergeRole::CountA | MergeRole::CountB | MergeRole::Status | MergeRole::CountOut => continue,
+                MergeRole::Marks => (info.marks, a),
+                _ => continue,
             };
             range.check(*argument.role.names(), 4, argument.range.size, Some(items))?;
         }
-        Ok(())
+        self.check_segments(info)
     }
 
     fn group(&self, max_count: u32, alone: bool) -> Group {

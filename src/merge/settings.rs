@@ -86,7 +86,9 @@ impl Settings {
                     // Of a set operation: see glsl/merge/sets.comp.
                     let sums = shape.threads + limits.emulation_bytes(shape.threads);
                     let set = if is_tile { tile_bytes(of_one, words, value_words.min(1)) + sums } else { 0 };
-                    [tile_bytes(of_one, words, value_words), section, set]
+                    // Of an update: a bit for each item, and a number for each word of bits.
+                    let marks = if is_tile { 8 * (of_one.tile() / 32 + 2) } else { 0 };
+                    [tile_bytes(of_one, words, value_words) + marks, section, set]
                 });
                 limits.check_memory(shape, shape.items != 0, bytes.max().unwrap_or(0))?;
             }
@@ -125,7 +127,7 @@ impl Settings {
 /// item besides its key, for its position and its value. The rest is for the ranges of a search or the state of a
 /// look-back, and for a word of each array that is not used.
 fn tile_bytes(shape: Shape, key_words: u32, value_words: u32) -> u32 {
-    4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 24
+    4 * (key_words * (shape.tile() + 32 / key_words) + value_words * shape.tile()) + 28
 }
 
 /// The same of a workgroup that holds a tile of either sequence: see glsl/merge/sections.comp.

@@ -8,7 +8,7 @@ mod kernels;
 use super::format::Format;
 use super::plan::MergeTable;
 use super::planner::{Config, MergeRole, Merges, arguments};
-use super::{MergeInfo, MergeMethod, MergeOperation, MergerInfo};
+use super::{MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergerInfo};
 use crate::core::plan::{Plan, Resource};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::tests::hazards::{Truth, check};
@@ -19,8 +19,8 @@ use std::rc::Rc;
 
 /// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
 /// searches, and set operations.
-fn formats() -> [MergerInfo; 16] {
-    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union};
+fn formats() -> [MergerInfo; 20] {
+    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union, Update, UpdateByValue};
     let keys = MergerInfo::keys();
     [
         keys,
@@ -40,8 +40,17 @@ fn formats() -> [MergerInfo; 16] {
         MergerInfo { key: KeyType::U32x3, value: ValueType::Bytes(8), layout: Layout::Interleaved, ..keys }
             .operation(SymmetricDifference),
         MergerInfo { key: KeyType::I32, drop_keys: true, ..keys }.operation(SymmetricDifference),
+        MergerInfo { key: KeyType::F32, ..MergerInfo::pairs() }.segmented(),
+        MergerInfo::pairs().operation(UpdateByValue),
+        MergerInfo { key: KeyType::U64, layout: Layout::Interleaved, ..MergerInfo::pairs() }
+            .operation(UpdateByValue)
+            .segmented(),
+        MergerInfo { key: KeyType::I32, value: ValueType::Index, ..keys }.operation(Update),
     ]
 }
+
+/// Segments of segmented merges.
+const SEGMENTS: u32 = 3;
 
 /// Hands out ranges one after the other, with gaps.
 struct Addresses(u64);
@@ -58,8 +67,16 @@ impl Addresses {
         let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
         let (count_a, count_b) = (u64::from(a), u64::from(b));
         let mut word = |wanted: bool| if wanted { self.range(4).address } else { 0 };
-        let (of_a, of_b, status, count_out) = (word(on_device), word(on_device), word(status), word(status));
+        let (counts, segment_count) = (on_device && !format.segmented, word(on_device && format.segmented));
+        let (of_a, of_b, status, count_out) = (word(counts), word(counts), word(status), word(status));
         let written = format.output_items(count_a, count_b);
+        let mut segments = MergeSegments::default();
+        if format.segmented {
+            let [offsets_a, offsets_b, offsets_out] = [4 * u64::from(SEGMENTS + 1); 3].map(|bytes| self.range(bytes));
+            let count = Count { max: SEGMENTS, address: segment_count };
+            segments = MergeSegments { count, offsets_a, offsets_b, offsets_out };
+        }
+        let marks = if format.operation.is_update() { self.range(count_a.div_ceil(32) * 4) } else { Range::NONE };
         MergeInfo {
             count_a: Count { max: a, address: of_a },
             count_b: Count { max: b, address: of_b },
@@ -69,6 +86,8 @@ impl Addresses {
             values_b: self.range(count_b * values),
             keys_out: self.range(written * keys),
             values_out: self.range(written * values),
+            segments,
+            marks,
             status,
             count_out,
             ..MergeInfo::default()
@@ -89,6 +108,11 @@ fn role_of(resource: &str) -> Option<MergeRole> {
         "counts_b" => MergeRole::CountB,
         "statuses" => MergeRole::Status,
         "counts_out" => MergeRole::CountOut,
+        "offsets_a" => MergeRole::OffsetsA,
+        "offsets_b" => MergeRole::OffsetsB,
+        "offsets_out" => MergeRole::OffsetsOut,
+        "segment_counts" => MergeRole::SegmentCount,
+        "marks" => MergeRole::Marks,
         _ => return None,
     })
 }
@@ -140,7 +164,7 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
                     (0..merges).map(|_| addresses.merge(&format, counts, flags & 1 != 0, flags & 2 != 0)).collect();
                 with_table(config, &infos, merges == 1, |table, _| {
                     let plan = Plan::of(table).unwrap();
-                    let is_empty = counts == [0, 0] && flags & 2 == 0;
+                    let is_empty = counts == [0, 0] && flags & 2 == 0 && !format.segmented;
                     assert_eq!(plan.passes.is_empty(), is_empty, "{plan}");
                     let resources = plan.resources.iter().map(|resource| exact(resource, &format, &infos)).collect();
                     check(&[Truth { plan: &plan, resources }], std::slice::from_ref(&plan));
@@ -163,6 +187,7 @@ fn every_pipeline_is_made() {
                 let kernels = match info.operation {
                     MergeOperation::Merge if info.method == MergeMethod::Path => 3,
                     operation if operation.is_set_operation() => 2,
+                    operation if operation.is_update() => 3,
                     _ => 1,
                 };
                 assert_eq!(made.len(), if batches { 2 * kernels } else { kernels });

@@ -24,7 +24,7 @@ pub(crate) use format::Digit;
 pub(crate) use format::{Binning, Format, MAX_NARROW_COUNT};
 pub(crate) use items::{ItemRole, Items, ItemsInfo, PlainKey};
 pub use items::{KeyType, Layout, Order, Placement, Segments, ValueType};
-pub(crate) use operation::{Algorithm, Given, Method, Operation};
+pub(crate) use operation::{Algorithm, Given, Method, Operation, check_segment_count};
 pub(crate) use outline::{Outline, Start};
 pub(crate) use passes::{Id, PROBLEMS, Passes, set};
 #[cfg(test)]

@@ -16,6 +16,13 @@ use std::fmt::Debug;
 /// Maximum number of segments: kernels index the offsets by bytes in a `uint`.
 const MAX_SEGMENTS: u32 = (1 << 30) - 1;
 
+/// Checks the number of segments of a request.
+pub(crate) fn check_segment_count(count: Count) -> Result<()> {
+    let (value, limit) = (count.max.into(), MAX_SEGMENTS.into());
+    let why = "the most segments of one request";
+    if value > limit { Err(Error::TooLarge { argument: "segments.count.max", value, limit, why }) } else { Ok(()) }
+}
+
 /// The algorithms of a primitive: each serves a range of maximum counts.
 pub(crate) trait Algorithm: Copy + Debug + Ord {
     /// Selects the algorithm for a maximum count.
@@ -149,15 +156,7 @@ impl<M: Method> Operation<M> {
             });
         }
         check_alignment("segments.count.address", count.address)?;
-        if count.max > MAX_SEGMENTS {
-            let (value, limit) = (count.max.into(), MAX_SEGMENTS.into());
-            return Err(Error::TooLarge {
-                argument: "segments.count.max",
-                value,
-                limit,
-                why: "the most segments of one request",
-            });
-        }
+        check_segment_count(count)?;
         offsets.check(*ItemRole::SegmentOffsets.names(), 4, (u64::from(count.max) + 1) * 4, None)
     }
 

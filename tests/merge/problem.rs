@@ -6,9 +6,19 @@ use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys, bytes_of, number};
 use crate::common::problem::{Array, Places, Problem};
 use ash::vk;
+use std::ops::Range;
 use trommel::{
-    Layout, MergeInfo, MergeOperation, Merger, MergerInfo, Request, Result, SOURCE_B, STATUS_COUNT_CLAMPED, ValueType,
+    Layout, MergeInfo, MergeOperation, MergeSegments, Merger, MergerInfo, Request, Result, SOURCE_B,
+    STATUS_COUNT_CLAMPED, ValueType,
 };
+
+/// Segments of A and of B.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    /// One more than segments.
+    pub(crate) offsets: [Vec<u32>; 2],
+    pub(crate) count: Counted,
+}
 
 /// One merge.
 #[derive(Clone)]
@@ -18,6 +28,9 @@ pub(crate) struct Job<'a> {
     pub(crate) keys: [Vec<Bits>; 2],
     pub(crate) counts: [Counted; 2],
     pub(crate) status: bool,
+    pub(crate) segments: Option<Segments>,
+    /// The marked items, for updates: a bit for each item of A, or for each value.
+    pub(crate) marks: Vec<u32>,
     /// Whether the sequences are not sorted: the content of the outputs is undefined. Of a search: whether B is not.
     pub(crate) unsorted: bool,
 }
@@ -33,7 +46,25 @@ impl<'a> Job<'a> {
             keys.sort_unstable_by_key(|bits| number(key, order, *bits));
             keys
         });
-        Self { merger, keys, counts: [Counted::Host; 2], status: false, unsorted: false }
+        let marks = Vec::new();
+        Self { merger, keys, counts: [Counted::Host; 2], status: false, segments: None, marks, unsorted: false }
+    }
+
+    /// The same merge of segments. The keys of each segment are sorted.
+    pub(crate) fn cut(mut self, offsets: [Vec<u32>; 2], count: Counted) -> Self {
+        let MergerInfo { key, order, .. } = *self.merger.info();
+        self.segments = Some(Segments { offsets, count });
+        for segment in self.segments() {
+            for (keys, items) in self.keys.iter_mut().zip(segment) {
+                keys[items].sort_unstable_by_key(|bits| number(key, order, *bits));
+            }
+        }
+        self
+    }
+
+    /// The same update with marked items.
+    pub(crate) fn marked(self, marks: Vec<u32>) -> Self {
+        Self { marks, ..self }
     }
 
     pub(crate) fn draw(merger: &'a Merger, keys: Keys, [a, b]: [usize; 2], seed: u64) -> Self {
@@ -66,15 +97,61 @@ impl<'a> Job<'a> {
         self.counts[side].on_device().map_or(usize::MAX, |count| count as usize).min(self.most(side))
     }
 
+    /// The number of segments.
+    fn segment_count(&self) -> usize {
+        let Some(Segments { offsets, count }) = &self.segments else { return 1 };
+        count.on_device().map_or(usize::MAX, |count| count as usize).min(offsets[0].len() - 1)
+    }
+
+    /// The items of A and of B in each segment, or all items.
+    fn segments(&self) -> Vec<[Range<usize>; 2]> {
+        let Some(Segments { offsets, .. }) = &self.segments else {
+            return vec![[0, 1].map(|side| 0..self.count(side))];
+        };
+        let start = |side: usize, segment: usize| match segment {
+            0 => 0,
+            _ => self.most(side).min(offsets[side][segment] as usize),
+        };
+        let segment = |s: usize| [0, 1].map(|side| start(side, s)..start(side, s + 1));
+        (0..self.segment_count()).map(segment).collect()
+    }
+
+    fn is_marked(&self, (side, index): Source) -> bool {
+        if side == 1 {
+            return false;
+        }
+        let bit = match self.merger.info().operation {
+            MergeOperation::UpdateByValue => self.markable_value(index),
+            _ => index,
+        };
+        self.marks.get(bit / 32).is_some_and(|word| word >> (bit % 32) & 1 != 0)
+    }
+
+    /// The value of an item of A, if values are marked: each value once, in falling order.
+    fn markable_value(&self, index: usize) -> usize {
+        self.most(0) - 1 - index
+    }
+
     fn is_clamped(&self) -> bool {
+        if let Some(Segments { offsets, count }) = &self.segments {
+            let last = self.segment_count();
+            let ends_past = |side: usize| last != 0 && offsets[side][last] as usize > self.most(side);
+            let most = offsets[0].len() - 1;
+            return count.on_device().is_some_and(|count| count as usize > most) || ends_past(0) || ends_past(1);
+        }
         (0..2).any(|side| self.counts[side].on_device().is_some_and(|count| count as usize > self.most(side)))
     }
 
     /// The source of each item of the output: of a stable sort of A followed by B, those that the operation selects.
     fn order(&self) -> Vec<Source> {
+        self.segments().into_iter().flat_map(|items| self.order_of(items)).collect()
+    }
+
+    /// The same of one segment.
+    fn order_of(&self, items: [Range<usize>; 2]) -> Vec<Source> {
         let MergerInfo { key, order, operation, .. } = *self.merger.info();
-        let mut all: Vec<Source> =
-            (0..2).flat_map(|side| (0..self.count(side)).map(move |index| (side, index))).collect();
+        let sources = items.into_iter().enumerate().flat_map(|(side, items)| items.map(move |index| (side, index)));
+        let mut all: Vec<Source> = sources.filter(|source| !self.is_marked(*source)).collect();
         let number = |(side, index): &Source| number(key, order, self.keys[*side][*index]);
         all.sort_by_key(number);
         if !operation.is_set_operation() {
@@ -131,6 +208,9 @@ impl<'a> Job<'a> {
     fn values(&self, problem: usize) -> [Vec<u8>; 2] {
         [0, 1].map(|side| {
             let words = self.most(side) * self.value_size() / 4;
+            if self.merger.info().operation == MergeOperation::UpdateByValue && side == 0 {
+                return (0..words).flat_map(|index| (self.markable_value(index) as u32).to_le_bytes()).collect();
+            }
             let first = match (self.merger.info().value, side) {
                 (ValueType::Index, 0) => 0,
                 (ValueType::Index, _) => SOURCE_B,
@@ -168,15 +248,42 @@ impl<'a> Job<'a> {
             let is_written = nth == 1 || !info.drop_keys;
             all.extend(column.inputs().filter(|_| is_read));
             // Unsorted sequences may have any result.
-            let is_set_operation = info.operation.is_set_operation();
-            let undefined = if !self.unsorted {
-                0
-            } else if is_set_operation {
-                self.room()
-            } else {
-                order.len()
+            let undefined = match self.unsorted {
+                false => 0,
+                true if self.may_write_all() => self.room(),
+                true => order.len(),
             };
             all.extend(is_written.then(|| Array { undefined, ..column.output(self.room(), &order) }));
+        }
+        all
+    }
+
+    /// Whether items of sequences, or segments, that are not sorted may be written to the whole output: only the device
+    /// knows how many there are.
+    fn may_write_all(&self) -> bool {
+        let MergerInfo { operation, segmented, .. } = *self.merger.info();
+        operation.is_set_operation() || operation.is_update() || segmented
+    }
+
+    /// The arrays of segments and of marks.
+    fn detail_arrays(&self) -> Vec<Array> {
+        let mut all = Vec::new();
+        if let Some(Segments { offsets, count }) = &self.segments {
+            all.extend(count.array("segment count"));
+            all.push(Array::words("offsets a", &offsets[0]));
+            all.push(Array::words("offsets b", &offsets[1]));
+            let starts = self.segments().into_iter().scan(0, |start, items| {
+                *start += self.order_of(items).len() as u32;
+                Some(*start)
+            });
+            let starts: Vec<u32> = std::iter::once(0).chain(starts).collect();
+            let mut array = Array::input("offsets out", 4, vec![0xcd; 4 * offsets[0].len()]);
+            array.expected[..4 * starts.len()].copy_from_slice(bytemuck::cast_slice(&starts));
+            array.undefined = if self.unsorted { starts.len() } else { 0 };
+            all.push(array);
+        }
+        if self.merger.info().operation.is_update() {
+            all.push(Array::words("marks", &self.marks));
         }
         all
     }
@@ -192,6 +299,13 @@ impl<'a> Job<'a> {
             values_b: places.range("values b"),
             keys_out: places.range("keys out"),
             values_out: places.range("values out"),
+            segments: self.segments.as_ref().map_or_else(MergeSegments::default, |segments| MergeSegments {
+                count: places.count("segment count", segments.offsets[0].len() as u32 - 1),
+                offsets_a: places.range("offsets a"),
+                offsets_b: places.range("offsets b"),
+                offsets_out: places.range("offsets out"),
+            }),
+            marks: places.range("marks"),
             scratch: places.scratch,
             status: places.address("status"),
             count_out: places.address("count out"),
@@ -242,12 +356,13 @@ impl Problem for Job<'_> {
         let roles = ["count a", "count b"];
         all.extend(self.counts.iter().zip(roles).filter_map(|(count, role)| count.array(role)));
         all.extend(self.status.then(|| Array::status(if self.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 })));
-        // Set operations always have it, other operations if they have a status.
-        if self.status || info.operation.is_set_operation() {
+        all.extend(self.detail_arrays());
+        // Where only the device knows the number, always; otherwise with a status.
+        if self.status || self.may_write_all() {
             let count = (self.written() as u32).to_le_bytes();
             let mut array = Array::input("count out", 4, vec![0xcd; 4]);
             array.expected.copy_from_slice(&count);
-            array.undefined = usize::from(self.unsorted && info.operation.is_set_operation());
+            array.undefined = usize::from(self.unsorted && self.may_write_all());
             all.push(array);
         }
         all

@@ -12,9 +12,10 @@ pub(crate) const HEADER: usize = 16;
 /// The largest structSize that the library reads.
 const MOST_SIZE: usize = 4096;
 
-/// Padding of members, by name: a copy of the struct has any bytes there. A struct with several such members adds `_`
-/// and more to the name.
-const PADDING: [(&str, Range<usize>); 3] = [("count", 4..8), ("timestamps", 12..16), ("segments", 20..24)];
+/// Padding of members, by name and size: a copy of the struct has any bytes there. A struct with several such members
+/// adds `_` and more to the name.
+const PADDING: [(&str, usize, Range<usize>); 4] =
+    [("count", 16, 4..8), ("timestamps", 16, 12..16), ("segments", 32, 20..24), ("segments", 64, 4..8)];
 
 /// An info struct of the C ABI.
 pub(crate) trait Info: Layout + Copy {
@@ -74,7 +75,8 @@ impl Image {
         unsafe { std::ptr::from_ref(info).cast::<u8>().copy_to_nonoverlapping(bytes.as_mut_ptr(), size_of::<T>()) };
         for member in T::STRUCT.members {
             let name = member.name.split('_').next();
-            if let Some((_, padding)) = PADDING.iter().find(|(padded, _)| Some(*padded) == name) {
+            let is_known = |(padded, size, _): &&(_, _, _)| Some(*padded) == name && *size == member.size;
+            if let Some((.., padding)) = PADDING.iter().find(is_known) {
                 bytes[member.offset..][padding.clone()].fill(0);
             }
         }

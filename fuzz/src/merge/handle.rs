@@ -1,12 +1,14 @@
 //! A merger on a device: the arrays of a request, with what a merge must write.
 
-use super::sequences::{Sequences, bounds, counts, maxima, within};
+use super::sequences::{Sequences, bounds, counts, is_clamped, maxima, within};
 use crate::arena::{Array, ArrayRanges};
 use crate::items::{Stream, value_size};
 use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, Limits};
 use ash::vk;
-use trommel::{Layout, MergeInfo, MergeOperation, Merger, Range, Request, STATUS_COUNT_CLAMPED, Scratch, ValueType};
+use trommel::{
+    Layout, MergeInfo, MergeOperation, MergeSegments, Merger, Range, Request, STATUS_COUNT_CLAMPED, Scratch, ValueType,
+};
 
 #[derive(Debug)]
 pub(super) struct Merging(pub(super) Merger);
@@ -20,6 +22,12 @@ fn second_count(ask: &Ask) -> CountAt {
 }
 
 impl Merging {
+    /// Whether only the device knows how many items there are.
+    fn is_sized_by_device(&self) -> bool {
+        let info = self.0.info();
+        info.operation.is_set_operation() || info.operation.is_update() || info.segmented
+    }
+
     fn is_interleaved(&self) -> bool {
         self.0.info().layout == Layout::Interleaved
     }
@@ -89,7 +97,7 @@ impl Merging {
             outputs.push((Array::room("values out", 4, value, room, &mut noise), dense));
         }
         let write = |(mut array, dense): (Array, [Vec<u8>; 2])| {
-            if operation.is_set_operation() && !sequences.are_sorted {
+            if self.is_sized_by_device() && !sequences.are_sorted {
                 array.free_all();
                 return array;
             }
@@ -108,13 +116,26 @@ impl Merging {
         let operation = self.0.info().operation;
         let [first, second] = counts(ask);
         let items = match operation {
-            MergeOperation::Merge => first + second,
+            MergeOperation::Merge if ask.segments.is_none() => first + second,
             operation if operation.is_search() => first,
             _ => sequences.merged.len(),
         };
         let items = u32::try_from(items).expect("counts are 32-bit");
         let mut array = Array::results("count out", &[items], &mut ask.stream(Stream::Noise));
-        if operation.is_set_operation() && !sequences.are_sorted {
+        if self.is_sized_by_device() && !sequences.are_sorted {
+            array.free_all();
+        }
+        array
+    }
+
+    /// The offsets of segments in the result.
+    fn offsets_out(&self, ask: &Ask, sequences: &Sequences) -> Array {
+        let room = sequences.offsets[0].len();
+        let mut array = Array::room("offsets out", 4, 4, room, &mut ask.stream(Stream::Noise));
+        if sequences.are_sorted {
+            let words: Vec<u8> = sequences.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
+            (0..sequences.starts.len()).for_each(|index| array.expect(index, &words, index));
+        } else {
             array.free_all();
         }
         array
@@ -134,6 +155,13 @@ impl Merging {
             values_out: ranges.range("values out"),
             status: ranges.address("status"),
             count_out: ranges.address("count out"),
+            segments: ask.segments.map_or_else(MergeSegments::default, |segments| MergeSegments {
+                count: segments.count.of(segments.max, "segment count", ranges),
+                offsets_a: ranges.range("offsets"),
+                offsets_b: ranges.range("second offsets"),
+                offsets_out: ranges.range("offsets out"),
+            }),
+            marks: ranges.range("marks"),
             ..MergeInfo::default()
         };
         if let Some(start) = within(ask) {
@@ -153,12 +181,21 @@ impl Handle for Merging {
         let sequences = Sequences::new(self.0.info(), ask);
         let mut arrays = self.inputs(ask, &sequences);
         arrays.extend(self.outputs(ask, &sequences));
+        if let Some(segments) = ask.segments {
+            arrays.push(Array::words("offsets", &sequences.offsets[0]));
+            arrays.push(Array::words("second offsets", &sequences.offsets[1]));
+            arrays.extend(segments.count.array("segment count"));
+            if ask.seed % 8 < 6 {
+                arrays.push(self.offsets_out(ask, &sequences));
+            }
+        }
+        if self.0.info().operation.is_update() {
+            arrays.push(Array::words("marks", &sequences.marks));
+        }
         arrays.extend(ask.count.array(ROLES[0][2]));
         arrays.extend(second_count(ask).array(ROLES[1][2]).filter(|_| !ask.shares_count()));
         if ask.status {
-            let [first, second] = maxima(ask);
-            let is_clamped = ask.count.is_clamped(first) || second_count(ask).is_clamped(second);
-            let expected = if is_clamped { STATUS_COUNT_CLAMPED } else { 0 };
+            let expected = if is_clamped(ask) { STATUS_COUNT_CLAMPED } else { 0 };
             arrays.push(Array::results("status", &[expected], &mut ask.stream(Stream::Noise)));
         }
         // Of half of all requests, and wherever nothing else says how many items there are.

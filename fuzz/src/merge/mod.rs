@@ -7,9 +7,10 @@ mod sequences;
 use self::handle::Merging;
 use crate::items::value_size;
 use crate::keys;
-use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count};
+use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, draw_max_count};
 use crate::profiles::{Draws, Line};
 use crate::random::Random;
+use crate::second::Second;
 use trommel::{Device, KeyType, Layout, MergeMethod, MergeOperation, Merger, MergerInfo, Order, ValueType};
 
 /// The merge.
@@ -35,18 +36,24 @@ const SETS: [MergeOperation; 4] = [
     MergeOperation::SymmetricDifference,
 ];
 
-/// A merger of any kind; one in four times a set operation, as often a search.
+/// A merger of any kind; one in four times a search, one in eight each a set operation, an update, segments.
 fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
     let info = draw_merge(limits, random);
     let bare = MergerInfo { key: info.key, order: info.order, deferred: info.deferred, ..MergerInfo::keys().batches() };
     match random.below(8) {
         0 => MergerInfo { operation: MergeOperation::LowerBound, max_count: info.max_count, ..bare },
         1 => MergerInfo { operation: MergeOperation::UpperBound, max_count: info.max_count, ..bare },
-        2..4 => {
+        2 => {
             let info = MergerInfo { method: MergeMethod::Path, ..info.operation(random.pick(&SETS)) };
             // Some only count.
             MergerInfo { drop_keys: info.drop_keys || random.chance(1, 8), ..info }
         }
+        3 => {
+            let operation = random.pick(&[MergeOperation::Update, MergeOperation::UpdateByValue]);
+            let segmented = random.chance(1, 3);
+            MergerInfo { method: MergeMethod::Path, segmented, ..info.operation(operation) }
+        }
+        4 => MergerInfo { method: MergeMethod::Path, segmented: true, ..info },
         _ => info,
     }
 }
@@ -69,6 +76,7 @@ fn draw_merge(limits: &Limits, random: &mut Random) -> MergerInfo {
         layout: random.pick(&[Layout::Separate, Layout::Separate, Layout::Interleaved]),
         operation: MergeOperation::Merge,
         method: random.pick(&METHODS),
+        segmented: false,
         max_count: draw_max_count(limits, random),
         batches: true,
         deferred: random.chance(1, 8),
@@ -145,6 +153,10 @@ impl HandleInfo for Info {
         format!("{:?}", self.0)
     }
 
+    fn is_segmented(&self) -> bool {
+        self.0.segmented
+    }
+
     fn primitive(&self) -> &'static str {
         Merges.name()
     }
@@ -153,7 +165,13 @@ impl HandleInfo for Info {
         let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
         let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
         let bytes = keys::size(self.0.key) + value_size(self.0.value);
-        Ask::draw(&limits, 2 * bytes, false, random).divided(random)
+        let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random).divided(random);
+        if !self.0.segmented {
+            return ask;
+        }
+        // The last offsets are the counts.
+        let second = ask.second.map(|second| Second { count: CountAt::Host, ..second });
+        Ask { count: CountAt::Host, second, ..ask }
     }
 
     fn simpler(&self) -> Vec<Box<dyn HandleInfo>> {
@@ -163,6 +181,7 @@ impl HandleInfo for Info {
             MergerInfo { method: plain.method, ..info },
             MergerInfo { max_count: 0, ..info },
             MergerInfo { operation: plain.operation, ..info },
+            MergerInfo { segmented: false, ..info },
             MergerInfo { value: ValueType::None, drop_keys: false, layout: plain.layout, ..info },
             MergerInfo { value: ValueType::None, drop_keys: false, ..info },
             MergerInfo { value: ValueType::U32, ..info },

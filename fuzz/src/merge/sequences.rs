@@ -2,9 +2,10 @@
 
 use crate::items::{Items, Stream};
 use crate::keys;
-use crate::primitive::Ask;
+use crate::primitive::{Ask, Segmentation};
 use crate::random::Random;
 use crate::second::{Dealing, Second};
+use std::ops::Range;
 use trommel::{MergeOperation, MergerInfo, Order, ValueType};
 
 /// The bit of an index that names the second sequence.
@@ -17,9 +18,15 @@ pub(super) type Source = (usize, usize);
 pub(super) struct Sequences {
     /// As many items as the arrays hold.
     pub(super) items: [Items; 2],
+    /// The offsets of the segments in both, if they have segments.
+    pub(super) offsets: [Vec<u32>; 2],
+    /// For updates: a bit for each item of the first sequence, or for each value.
+    pub(super) marks: Vec<u32>,
     /// The items of the result; of sequences that are not sorted, all items of one and then of the other.
     pub(super) merged: Vec<Source>,
-    /// Whether both are sorted: the output is determined.
+    /// The index of each segment's first item in the result, and its end. Without segments, the result is one.
+    pub(super) starts: Vec<u32>,
+    /// Whether both are sorted and offsets rise: the output is determined.
     pub(super) are_sorted: bool,
 }
 
@@ -28,8 +35,52 @@ pub(super) fn maxima(ask: &Ask) -> [u32; 2] {
     [ask.items, ask.second.map_or(0, |second| second.items)]
 }
 
+/// The offsets of the segments in both sequences; empty without segments.
+pub(super) fn offsets(ask: &Ask) -> [Vec<u32>; 2] {
+    let mut random = ask.stream(Stream::Segments);
+    maxima(ask).map(|items| ask.segments.map_or(Vec::new(), |segments| segments.offsets(items, &mut random)))
+}
+
+/// The offsets that the request uses, its number of segments and one; empty without segments.
+fn used_offsets(ask: &Ask) -> [Vec<u32>; 2] {
+    let Some(segments) = ask.segments else { return [Vec::new(), Vec::new()] };
+    let used = segments.count.get(segments.max) as usize + 1;
+    offsets(ask).map(|offsets| offsets[..used].to_vec())
+}
+
+/// The items of each segment in both sequences. The first segment begins with the first item. Without segments, all
+/// items are one.
+fn runs(ask: &Ask) -> Vec<[Range<usize>; 2]> {
+    if ask.segments.is_none() {
+        return vec![counts(ask).map(|count| 0..count)];
+    }
+    let (used, maxima) = (used_offsets(ask), maxima(ask));
+    let end = |of: usize, segment: usize| match segment {
+        0 => 0,
+        _ => used[of][segment].min(maxima[of]) as usize,
+    };
+    let run = |segment: usize| [0, 1].map(|of| end(of, segment)..end(of, segment + 1));
+    (0..used[0].len() - 1).map(run).collect()
+}
+
+/// Whether the status word reports a clamped count or offset.
+pub(super) fn is_clamped(ask: &Ask) -> bool {
+    let maxima = maxima(ask);
+    let Some(segments) = ask.segments else {
+        let second = ask.second.is_some_and(|second| second.count.is_clamped(second.items));
+        return ask.count.is_clamped(ask.items) || second;
+    };
+    let ends = used_offsets(ask).map(|used| if used.len() > 1 { used[used.len() - 1] } else { 0 });
+    segments.count.is_clamped(segments.max) || ends[0] > maxima[0] || ends[1] > maxima[1]
+}
+
 /// The number of items of each sequence.
 pub(super) fn counts(ask: &Ask) -> [usize; 2] {
+    if ask.segments.is_some() {
+        let last = |used: &[u32]| if used.len() > 1 { used[used.len() - 1] } else { 0 };
+        let (used, [first, second]) = (used_offsets(ask), maxima(ask));
+        return [last(&used[0]).min(first), last(&used[1]).min(second)].map(|count| count as usize);
+    }
     let second = ask.second.map_or(0, |second| second.count.get(second.items));
     [ask.count.get(ask.items), second].map(|count| count as usize)
 }
@@ -37,7 +88,7 @@ pub(super) fn counts(ask: &Ask) -> [usize; 2] {
 /// The item of the first sequence with which the second one begins, if the first one's memory holds the second one.
 pub(super) fn within(ask: &Ask) -> Option<usize> {
     let ([first, second], counts) = (maxima(ask), counts(ask));
-    let is_within = matches!(ask.second, Some(Second { dealing: Dealing::Within, .. }));
+    let is_within = ask.segments.is_none() && matches!(ask.second, Some(Second { dealing: Dealing::Within, .. }));
     let room = first.checked_sub(second)?;
     let sorted = u32::try_from(counts[0].checked_sub(counts[1])?).ok()?;
     is_within.then(|| ask.stream(Stream::Layout).between(0, room.min(sorted)) as usize)
@@ -60,7 +111,8 @@ impl Sequences {
     pub(super) fn new(info: &MergerInfo, ask: &Ask) -> Self {
         let (maxima, counts) = (maxima(ask), counts(ask));
         // All items have values of their own, whichever sequence they go to.
-        let all = Items::draw(&Ask { items: ask.all_items(), ..*ask }, info.key, info.value);
+        let mut all = Items::draw(&Ask { items: ask.all_items(), ..*ask }, info.key, info.value);
+        let marks = draw_marks(info.operation, ask, &mut all);
         let sequences = deal(info, ask, &all);
         let items = [0, 1].map(|of| {
             let mut items = gather(&all, &sequences[of]);
@@ -71,15 +123,60 @@ impl Sequences {
             items
         });
         let key = |(of, index): Source| rank(info, items[of].key(index));
-        let is_sorted = |of: usize| (0..counts[of]).is_sorted_by_key(|index| key((of, index)));
-        let are_sorted = is_sorted(0) && is_sorted(1);
-        let merged = if are_sorted {
-            if info.operation.is_set_operation() { operate(info.operation, counts, key) } else { merge(counts, key) }
-        } else {
-            [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))).collect()
-        };
-        Self { items, merged, are_sorted }
+        let is_left = |index: usize| !is_marked(info.operation, &marks, &items[0], index);
+        let mut are_sorted = used_offsets(ask).iter().all(|used| Segmentation::is_determined(used));
+        let (mut merged, mut starts) = (Vec::new(), vec![0]);
+        for run in runs(ask) {
+            let is_sorted = |of: usize| run[of].clone().is_sorted_by_key(|index| key((of, index)));
+            are_sorted = are_sorted && is_sorted(0) && is_sorted(1);
+            if !are_sorted {
+                break;
+            }
+            merged.extend(match info.operation {
+                operation if operation.is_set_operation() => operate(operation, counts, key),
+                _ => merge([run[0].clone().filter(|index| is_left(*index)).collect(), run[1].clone().collect()], key),
+            });
+            starts.push(u32::try_from(merged.len()).expect("counts are 32-bit"));
+        }
+        if !are_sorted {
+            merged = [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))).collect();
+        }
+        Self { items, offsets: offsets(ask), marks, merged, starts, are_sorted }
     }
+}
+
+/// Draws the marks of an update, and values with marks. Empty for other operations.
+fn draw_marks(operation: MergeOperation, ask: &Ask, all: &mut Items) -> Vec<u32> {
+    let mut random = ask.stream(Stream::Marks);
+    let words = match operation {
+        MergeOperation::Update => ask.items.div_ceil(32),
+        MergeOperation::UpdateByValue => random.between(0, ask.items / 16 + 1),
+        _ => 0,
+    };
+    if operation == MergeOperation::UpdateByValue {
+        // Some values have no mark.
+        let values = 32 * words + random.below(100) + 1;
+        for value in all.values.chunks_exact_mut(4) {
+            let drawn = if random.below(50) == 0 { random.word() } else { random.below(values) };
+            value.copy_from_slice(&drawn.to_le_bytes());
+        }
+    }
+    let density = random.pick(&[0, 1, 1, 16, 31, 32]);
+    let mut bits = |_| (0..32).fold(0, |bits, bit| bits | u32::from(random.below(32) < density) << bit);
+    (0..words).map(&mut bits).collect()
+}
+
+/// Whether an item of the first sequence is marked.
+fn is_marked(operation: MergeOperation, marks: &[u32], items: &Items, index: usize) -> bool {
+    let bit = match operation {
+        MergeOperation::Update => index,
+        MergeOperation::UpdateByValue => {
+            let value = &items.values[4 * index..][..4];
+            u32::from_le_bytes(value.try_into().expect("four bytes")) as usize
+        }
+        _ => return false,
+    };
+    marks.get(bit / 32).is_some_and(|word| word >> (bit % 32) & 1 != 0)
 }
 
 /// The bound of each key of the first sequence in the second one, by the standard library. None: the second one is not
@@ -116,6 +213,19 @@ fn deal(info: &MergerInfo, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
     for (item, to_second) in order.into_iter().zip(dealing.deal(counts, &mut random)) {
         sequences[usize::from(to_second)].push(item);
     }
+    if ask.segments.is_some() {
+        // Each segment has keys of its own.
+        for sequence in &mut sequences {
+            random.shuffle(sequence);
+        }
+        for run in runs(ask) {
+            for (sequence, items) in sequences.iter_mut().zip(run) {
+                if let Some(items) = sequence.get_mut(items) {
+                    items.sort_by_key(|index| rank(info, all.key(*index)));
+                }
+            }
+        }
+    }
     if ask.hostile {
         let of = random.below(3);
         sequences.iter_mut().zip([of != 1, of != 0]).for_each(|(sequence, chosen)| {
@@ -143,13 +253,16 @@ fn gather(all: &Items, indices: &[usize]) -> Items {
     Items { keys, values, ..*all }
 }
 
-/// The stable merge of two sorted sequences: of equal keys, those of the first sequence come first.
-fn merge<K: Ord>(counts: [usize; 2], key: impl Fn(Source) -> K) -> Vec<Source> {
+/// The stable merge of sorted items of two sequences: of equal keys, those of the first sequence come first.
+fn merge<K: Ord>(items: [Vec<usize>; 2], key: impl Fn(Source) -> K) -> Vec<Source> {
+    let counts = [items[0].len(), items[1].len()];
     let (mut next, mut merged) = ([0, 0], Vec::with_capacity(counts[0] + counts[1]));
     while next != counts {
-        let takes_second = next[0] == counts[0] || next[1] < counts[1] && key((1, next[1])) < key((0, next[0]));
+        let is_before = |a: usize, b: usize| key((1, b)) < key((0, a));
+        let takes_second =
+            next[0] == counts[0] || next[1] < counts[1] && is_before(items[0][next[0]], items[1][next[1]]);
         let of = usize::from(takes_second);
-        merged.push((of, next[of]));
+        merged.push((of, items[of][next[of]]));
         next[of] += 1;
     }
     merged
@@ -192,12 +305,15 @@ mod tests {
     #[test]
     fn equal_keys_of_the_first_sequence_come_first() {
         let keys = [vec![1, 3, 3, 7], vec![0, 3, 7, 7, 9]];
-        let merged = merge([4, 5], |(of, index)| keys[of][index]);
+        let all = |counts: [usize; 2]| counts.map(|count| (0..count).collect());
+        let merged = merge(all([4, 5]), |(of, index)| keys[of][index]);
         let expected = [(1, 0), (0, 0), (0, 1), (0, 2), (1, 1), (0, 3), (1, 2), (1, 3), (1, 4)];
         assert_eq!(merged, expected);
-        assert_eq!(merge([2, 0], |(of, index)| keys[of][index]), [(0, 0), (0, 1)]);
-        assert_eq!(merge([0, 1], |(of, index)| keys[of][index]), [(1, 0)]);
-        assert!(merge([0, 0], |(of, index)| keys[of][index]).is_empty());
+        assert_eq!(merge(all([2, 0]), |(of, index)| keys[of][index]), [(0, 0), (0, 1)]);
+        assert_eq!(merge(all([0, 1]), |(of, index)| keys[of][index]), [(1, 0)]);
+        assert!(merge(all([0, 0]), |(of, index)| keys[of][index]).is_empty());
+        let some = merge([vec![1, 3], vec![2, 3]], |(of, index)| keys[of][index]);
+        assert_eq!(some, [(0, 1), (0, 3), (1, 2), (1, 3)]);
     }
 
     #[test]

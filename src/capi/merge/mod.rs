@@ -13,7 +13,7 @@ use {
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, order, value_type},
-    crate::{Error, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo, Request, Result},
+    crate::{Error, MergeInfo, MergeMethod, MergeOperation, MergeSegments, Merger, MergerInfo, Request, Result},
 };
 
 /// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
@@ -79,7 +79,8 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations always need scratch, some bytes for each thousand items.
+/// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
+/// updates, some bytes for each thousand items otherwise.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -120,8 +121,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 }
 
 /// Appends a stable merge to commandBuffer. Of equal keys, those of A come first, each sequence in its order. The
-/// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation or a search
-/// instead.
+/// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation, an update
+/// or a search instead.
 ///
 /// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
 /// @code{.c}
@@ -138,17 +139,20 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations. Timestamps and
-///   labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences and on counts, SHADER_STORAGE_WRITE on
-///   outputs, on the status and on countOut, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
+///   updates. Merges of segments and updates begin with vkCmdUpdateBuffer on scratch. Timestamps and labels if
+///   requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences, on counts, offsets and marks,
+///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments and updates also ALL_TRANSFER,
+///   TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
 ///   outputs). Two calls with the same scratch need a barrier between them as well.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
-/// - Waiting: a workgroup of a set operation polls the results of others for a bounded time, then computes them. No
-///   other workgroup waits.
+/// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
+///   computes them. No other workgroup waits.
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
@@ -194,6 +198,8 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         (TrmMergeOperation::Intersection as i32, MergeOperation::Intersection),
         (TrmMergeOperation::Difference as i32, MergeOperation::Difference),
         (TrmMergeOperation::SymmetricDifference as i32, MergeOperation::SymmetricDifference),
+        (TrmMergeOperation::Update as i32, MergeOperation::Update),
+        (TrmMergeOperation::UpdateByValue as i32, MergeOperation::UpdateByValue),
     ];
     Ok(MergerInfo {
         key: key_type(info.key_type)?,
@@ -203,6 +209,7 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         layout: layout(info.layout)?,
         operation: value_of("operation", info.operation, &operations)?,
         method: value_of("method", info.method, &methods)?,
+        segmented: info.flags & TRM_MERGER_CREATE_SEGMENTED_BIT != 0,
         max_count: info.max_count,
         batches: info.flags & TRM_MERGER_CREATE_BATCHES_BIT != 0,
         deferred: info.flags & TRM_MERGER_CREATE_DEFERRED_BIT != 0,
@@ -220,6 +227,13 @@ fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
         values_b: range(info.values_b),
         keys_out: range(info.keys_out),
         values_out: range(info.values_out),
+        segments: MergeSegments {
+            count: count(info.segments.count),
+            offsets_a: range(info.segments.offsets_a),
+            offsets_b: range(info.segments.offsets_b),
+            offsets_out: range(info.segments.offsets_out),
+        },
+        marks: range(info.marks),
         scratch: scratch(info.scratch),
         status: info.status,
         count_out: info.count_out,

@@ -55,6 +55,10 @@ pub enum TrmMergeOperation {
     /// The items that are in one sequence only: of m copies in A and n in B, the last m - n of A or the last n - m of
     /// B, as std::set_symmetric_difference.
     SymmetricDifference = 6,
+    /// The merge of B and those items of A that are not marked: TrmMergeInfo::marks has a bit for each item of A.
+    Update = 7,
+    /// As TRM_MERGE_OPERATION_UPDATE, with a bit for each value: an item of A is marked if its value is.
+    UpdateByValue = 8,
 }
 
 /// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
@@ -69,11 +73,17 @@ pub const TRM_MERGER_CREATE_BATCHES_BIT: u32 = 2;
 /// them.
 pub const TRM_MERGER_CREATE_DEFERRED_BIT: u32 = 4;
 
+/// Flag in TrmMergerCreateInfo::flags: both sequences consist of segments: TrmMergeInfo::segments. For merges and
+/// updates by merge path.
+pub const TRM_MERGER_CREATE_SEGMENTED_BIT: u32 = 8;
+
 /// All bits of TrmMergerCreateInfo::flags.
 /// cbindgen:ignore
 #[cfg(feature = "merge")]
-pub(in crate::capi) const MERGER_CREATE_BITS: u32 =
-    TRM_MERGER_CREATE_DROP_KEYS_BIT | TRM_MERGER_CREATE_BATCHES_BIT | TRM_MERGER_CREATE_DEFERRED_BIT;
+pub(in crate::capi) const MERGER_CREATE_BITS: u32 = TRM_MERGER_CREATE_DROP_KEYS_BIT
+    | TRM_MERGER_CREATE_BATCHES_BIT
+    | TRM_MERGER_CREATE_DEFERRED_BIT
+    | TRM_MERGER_CREATE_SEGMENTED_BIT;
 
 /// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
 // As a literal: 1 << 31 is negative in C.
@@ -114,15 +124,35 @@ pub struct TrmMergerCreateInfo {
     pub max_count: u32,
     /// The algorithm of merges.
     pub method: raw::TrmMergeMethod,
-    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations,
-    /// method is 0.
+    /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations and
+    /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
     pub operation: raw::TrmMergeOperation,
     /// Reserved, must be 0.
     pub reserved: u32,
 }
 
-/// The parameters of one merge, set operation or search. Both sequences are sorted in the merger's order; for bounds,
-/// only B must be. Otherwise the content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The segments of both sequences. Offsets are read on the device; nothing is read back to the host.
+///
+/// A segment of A has the items from its offset up to the next offset, and the same segment of B likewise; the first
+/// segment begins with the first item of the array. Offsets are non-decreasing; segments may be empty. Items from the
+/// last offset on belong to no segment and are not merged. A segment of the output is the merge of both, and begins at
+/// the sum of their offsets, or earlier if preceding items are removed by an update.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmMergeSegments {
+    /// The number of segments, less than 2^30.
+    pub count: TrmCount,
+    /// count.max + 1 words: one more than the number of segments.
+    pub offsets_a: TrmRange,
+    /// As offsetsA, for B.
+    pub offsets_b: TrmRange,
+    /// Receives the offsets of segments in the output, as many words. {0, 0}: not written.
+    pub offsets_out: TrmRange,
+}
+
+/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
+/// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
+/// Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {
@@ -160,6 +190,13 @@ pub struct TrmMergeInfo {
     /// Device address of a uint32_t that receives the number of items of the result: never more than the output has
     /// room for, even if sequences are not sorted. 0: not written. Required if only this number is written.
     pub count_out: VkDeviceAddress,
+    /// The segments, for a merger with TRM_MERGER_CREATE_SEGMENTED_BIT: then both counts are the lengths of the arrays,
+    /// known on the host. Otherwise zeros.
+    pub segments: TrmMergeSegments,
+    /// The marked items, for updates. Bit i % 32 of word i / 32 is that of item i of A: one word for each 32 of
+    /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
+    /// larger values are not marked. Otherwise zeros.
+    pub marks: TrmRange,
 }
 
 infos! {
@@ -175,13 +212,15 @@ declarations! {
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
-            values_out, scratch, status, timestamps, count_out
+            values_out, scratch, status, timestamps, count_out, segments, marks
         }
+        TrmMergeSegments { count, offsets_a, offsets_b, offsets_out }
     }
     values {
         "TRM_MERGER_CREATE_DROP_KEYS_BIT" = TRM_MERGER_CREATE_DROP_KEYS_BIT,
         "TRM_MERGER_CREATE_BATCHES_BIT" = TRM_MERGER_CREATE_BATCHES_BIT,
         "TRM_MERGER_CREATE_DEFERRED_BIT" = TRM_MERGER_CREATE_DEFERRED_BIT,
+        "TRM_MERGER_CREATE_SEGMENTED_BIT" = TRM_MERGER_CREATE_SEGMENTED_BIT,
         "TRM_SOURCE_B" = TRM_SOURCE_B,
         "TRM_MERGE_METHOD_PATH" = TrmMergeMethod::Path,
         "TRM_MERGE_METHOD_BASIC" = TrmMergeMethod::Basic,
@@ -194,6 +233,8 @@ declarations! {
         "TRM_MERGE_OPERATION_INTERSECTION" = TrmMergeOperation::Intersection,
         "TRM_MERGE_OPERATION_DIFFERENCE" = TrmMergeOperation::Difference,
         "TRM_MERGE_OPERATION_SYMMETRIC_DIFFERENCE" = TrmMergeOperation::SymmetricDifference,
+        "TRM_MERGE_OPERATION_UPDATE" = TrmMergeOperation::Update,
+        "TRM_MERGE_OPERATION_UPDATE_BY_VALUE" = TrmMergeOperation::UpdateByValue,
         "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
         "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
     }

@@ -2,7 +2,7 @@
 //! all bytes altered that the pass does not declare to read. It may change only bytes that it declares to write, and
 //! both runs must write the same.
 
-use super::{Addresses, exact, formats};
+use super::{Addresses, SEGMENTS, exact, formats};
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder, record};
@@ -15,7 +15,7 @@ use crate::merge::plan::MergeTable;
 use crate::merge::planner::{Config, Merges};
 use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo};
 use crate::radix::cpu::encode;
-use crate::shared::{LAYOUT_INTERLEAVED, SOURCE_B};
+use crate::shared::{LAYOUT_INTERLEAVED, MergeDetails, MergeProblem, SOURCE_B};
 use crate::tests::twins::noise;
 use crate::tuning::Profile;
 use crate::{Range, Scratch, ValueType};
@@ -156,6 +156,15 @@ impl Bench {
 /// A key, the sequence, and the index in it.
 type Item = Tagged<u128, (usize, usize)>;
 
+/// A merge as the twin takes it. Counts are those on the device.
+struct Twin {
+    keys: [Keys; 2],
+    merged: [usize; 2],
+    values: [Vec<u32>; 2],
+    offsets: [[usize; SEGMENTS as usize + 1]; 2],
+    marks: Vec<u32>,
+}
+
 /// Merges of these counts, together, against the twin. `kernel`: the last one.
 fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Kernel) {
     let mut bench = Bench::new(context, info, counts);
@@ -166,7 +175,13 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         let merge = bench.infos[nth];
         let keys = [*a, *b].map(|count| Keys::draw(info, 7 + (nth + count) as u64, count));
         let values = |side: u32, count: usize| {
-            (0..(count * value_words) as u32).map(move |word| word | (side + 1) << 28 | (nth as u32) << 24)
+            let words = (count * value_words) as u32;
+            let value = move |word: u32| match side {
+                // Values with marks.
+                0 if format.marks_values() => words - 1 - word,
+                _ => word | (side + 1) << 28 | (nth as u32) << 24,
+            };
+            (0..words).map(value)
         };
         for (side, (of_keys, of_values, count)) in
             [(merge.keys_a, merge.values_a, *a), (merge.keys_b, merge.values_b, *b)].into_iter().enumerate()
@@ -182,9 +197,21 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         }
         // One item less than there is room for.
         let merged = [a.saturating_sub(1), *b];
-        bench.write(Range::new(merge.count_a.address, 4), [merged[0] as u32]);
-        bench.write(Range::new(merge.count_b.address, 4), [merged[1] as u32]);
-        twins.push((keys, merged, values(0, *a).collect::<Vec<u32>>(), values(1, *b).collect::<Vec<u32>>()));
+        let offsets = [[0, a / 3, a / 3, merged[0]], [0, b / 2, b - b / 5, merged[1]]];
+        if format.segmented {
+            bench.write(Range::new(merge.segments.count.address, 4), [SEGMENTS]);
+            bench.write(merge.segments.offsets_a, offsets[0].map(|offset| offset as u32));
+            bench.write(merge.segments.offsets_b, offsets[1].map(|offset| offset as u32));
+        } else {
+            bench.write(Range::new(merge.count_a.address, 4), [merged[0] as u32]);
+            bench.write(Range::new(merge.count_b.address, 4), [merged[1] as u32]);
+        }
+        let marks = noise(nth as u64 + 50, a.div_ceil(32));
+        if format.operation.is_update() {
+            bench.write(merge.marks, marks.iter().copied());
+        }
+        let values = [values(0, *a).collect::<Vec<u32>>(), values(1, *b).collect()];
+        twins.push(Twin { keys, merged, values, offsets, marks });
     }
     let profile = context.device().profile();
     let config = Config { profile, format };
@@ -198,10 +225,20 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
     let tile = shapes.tile.of_words(format.key_words).tile() as usize;
     // The tables of several problems precede the co-ranks in scratch.
     let mut co_ranks = bench.buffer.address() + bench.scratch.offset;
-    if counts.len() > 1 {
-        co_ranks += (counts.len() * size_of::<crate::shared::MergeProblem>()).next_multiple_of(256) as u64;
+    let rows = |wanted: bool, size: usize| if wanted { (counts.len() * size).next_multiple_of(256) as u64 } else { 0 };
+    co_ranks += rows(counts.len() > 1, size_of::<MergeProblem>());
+    co_ranks += rows(format.has_details(), size_of::<MergeDetails>());
+    // Behind all co-ranks and prefixes.
+    let words_of = |words: u32| u64::from(words * 4).next_multiple_of(256);
+    let mut marked_rows = co_ranks;
+    for merge in &bench.infos {
+        let most = merge.count_a.max + merge.count_b.max;
+        marked_rows += words_of(most.div_ceil(tile as u32));
+        marked_rows += words_of(2 * (most / (32 * profile.plain_threads) + 1) + 2);
     }
-    for (merge, (keys, [a, b], values_a, values_b)) in bench.infos.iter().zip(twins) {
+    for (merge, Twin { keys, merged: [a, b], values: [values_a, values_b], offsets, marks }) in
+        bench.infos.iter().zip(twins)
+    {
         let (of_a, of_b) = (&keys[0].encoded[..a], &keys[1].encoded[..b]);
         assert_eq!(words(merge.status, 1), [0]);
         if info.operation.is_search() {
@@ -231,14 +268,43 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
             assert_eq!(words(merge.count_out, 1), [result.len() as u32]);
             result
         } else {
-            let ranks = cpu::co_ranks(&of_a, &of_b, tile);
+            let ranks = if format.segmented {
+                cpu::segment_co_ranks([&of_a, &of_b], [&offsets[0], &offsets[1]], tile)
+            } else {
+                cpu::co_ranks(&of_a, &of_b, tile)
+            };
+            let is_marked = |item: usize| {
+                let bit = if format.marks_values() { values_a[item] as usize } else { item };
+                format.operation.is_update() && marks[bit / 32] >> (bit % 32) & 1 != 0
+            };
+            let marked: Vec<bool> = (0..a).map(is_marked).collect();
+            let rows = cpu::mark_ranks(&marked);
+            if format.operation.is_update() {
+                assert_eq!(words(marked_rows, 2 * rows.len()), rows.concat(), "marks of {a}");
+                marked_rows += words_of(2 * ((merge.count_a.max + merge.count_b.max) / 32 + 1));
+            }
             if kernel == Kernel::MergeTiles {
                 let expected: Vec<u32> = ranks.iter().map(|rank| *rank as u32).collect();
                 assert_eq!(words(co_ranks, expected.len()), expected, "co-ranks of {a} and {b}");
                 co_ranks += part(most.div_ceil(tile as u32));
             }
-            assert_eq!(words(merge.count_out, 1), [(a + b) as u32]);
-            cpu::tiles(&of_a, &of_b, tile, &ranks)
+            let left = |items: &[Item]| -> Vec<Item> {
+                items.iter().filter(|Tagged(_, (side, i))| *side == 1 || !marked[*i]).copied().collect()
+            };
+            let segment = |s: usize| {
+                let [of_a, of_b] = [&of_a[offsets[0][s]..offsets[0][s + 1]], &of_b[offsets[1][s]..offsets[1][s + 1]]];
+                cpu::merge_sequential(&left(of_a), of_b)
+            };
+            let result = if format.segmented {
+                let segments: Vec<_> = (0..SEGMENTS as usize).map(segment).collect();
+                let starts = (0..=segments.len()).map(|s| segments[..s].concat().len() as u32);
+                assert_eq!(words(merge.segments.offsets_out.address, segments.len() + 1), starts.collect::<Vec<_>>());
+                segments.concat()
+            } else {
+                cpu::update_tiles(&of_a, &of_b, tile, &ranks, &rows)
+            };
+            assert_eq!(words(merge.count_out, 1), [result.len() as u32]);
+            result
         };
         if format.only_counts() {
             continue;
@@ -271,6 +337,7 @@ fn merge_kernels() {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
             _ if info.operation.is_set_operation() => [Kernel::MergeSets; 2],
+            _ if info.operation.is_update() => [Kernel::MergeTiles; 2],
             MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
             MergeMethod::Basic => [Kernel::MergeBasic; 2],
             MergeMethod::Tiled => [Kernel::MergeTiled; 2],

@@ -21,7 +21,13 @@ fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
             ..merger
         },
         1 => TrmMergerCreateInfo { operation: random.pick(&[1, 2]), ..merger },
-        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6]), method: 0, ..merger },
+        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6, 7, 8]), method: 0, ..merger },
+        3 => TrmMergerCreateInfo {
+            flags: merger.flags | SEGMENTED,
+            operation: random.pick(&[0, 7, 8]),
+            method: random.pick(&[0, 0, 0, 1]),
+            ..merger
+        },
         _ => merger,
     }
 }
@@ -56,9 +62,13 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
     let all = count(random, &items, most);
     let a = if random.once_in(4) { random.count(all) } else { random.below32(all) };
     let b = all - a;
+    let mut word = |wanted: bool| if wanted { take_word(random, space) } else { 0 };
+    let counts = [word(!model.is_segmented), word(!model.is_segmented)];
+    let segments = if model.is_segmented { segments(random, space, most) } else { empty_segments() };
     let mut info = TrmMergeInfo {
-        count_a: TrmCount { max: a, address: take_word(random, space) },
-        count_b: TrmCount { max: b, address: take_word(random, space) },
+        count_a: TrmCount { max: a, address: counts[0] },
+        count_b: TrmCount { max: b, address: counts[1] },
+        segments,
         status: take_word(random, space),
         count_out: take_word(random, space),
         timestamps: timestamps(random),
@@ -84,12 +94,34 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
     if model.is_search || items.separate() {
         wants.push((&mut info.values_out, bytes_out, 4));
     }
+    let marks = if model.marks_values() { u64::from(random.below32(100)) } else { model.mark_bytes(a, 0) };
+    if model.is_update() {
+        wants.push((&mut info.marks, marks, 4));
+    }
     take_ranges(random, space, wants);
     if b <= a && random.once_in(6) {
         // The same items twice.
         (info.keys_b, info.values_b) = (info.keys_a, info.values_a);
     }
     info
+}
+
+fn empty_segments() -> TrmMergeSegments {
+    let none = TrmRange { address: 0, size: 0 };
+    let count = TrmCount { max: 0, address: 0 };
+    TrmMergeSegments { count, offsets_a: none, offsets_b: none, offsets_out: none }
+}
+
+fn segments(random: &mut Random, space: &mut Space, most: u32) -> TrmMergeSegments {
+    let count = TrmCount { max: random.count(most.min(1 << 20)), address: take_word(random, space) };
+    let bytes = (u64::from(count.max) + 1) * 4;
+    let mut segments = TrmMergeSegments { count, ..empty_segments() };
+    segments.offsets_a = space.take(random, bytes, 4);
+    segments.offsets_b = if random.once_in(4) { segments.offsets_a } else { space.take(random, bytes, 4) };
+    if !random.once_in(3) {
+        segments.offsets_out = space.take(random, bytes, 4);
+    }
+    segments
 }
 
 #[cfg(test)]

@@ -57,6 +57,10 @@ impl Primitive for Merges {
                 offset_of!(TrmMergeInfo, count_out),
                 offset_of!(TrmMergeInfo, count_a) + offset_of!(TrmCount, address),
                 offset_of!(TrmMergeInfo, count_b) + offset_of!(TrmCount, address),
+                offset_of!(TrmMergeInfo, segments) + offset_of!(TrmMergeSegments, offsets_a),
+                offset_of!(TrmMergeInfo, segments) + offset_of!(TrmMergeSegments, offsets_b),
+                offset_of!(TrmMergeInfo, segments) + offset_of!(TrmMergeSegments, offsets_out),
+                offset_of!(TrmMergeInfo, marks),
             ],
         }
     }
@@ -169,6 +173,8 @@ impl Handle for Merger {
     fn records(&self, image: &Image) -> bool {
         let info = image.effective::<TrmMergeInfo>();
         let merges_b = info.count_b.max != 0 && !self.1.is_search;
-        info.count_a.max != 0 || merges_b || info.status != 0 || info.count_out != 0
+        let offsets_out = info.segments.offsets_out;
+        let writes_offsets = self.1.is_segmented && (offsets_out.address, offsets_out.size) != (0, 0);
+        info.count_a.max != 0 || merges_b || info.status != 0 || info.count_out != 0 || writes_offsets
     }
 }

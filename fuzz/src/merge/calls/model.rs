@@ -7,6 +7,10 @@ use trommel::capi::*;
 const DROP_KEYS: u32 = 1;
 pub(super) const BATCHES: u32 = 2;
 pub(super) const DEFERRED: u32 = 4;
+pub(super) const SEGMENTED: u32 = 8;
+
+/// The most segments of one request.
+const MOST_SEGMENTS: u32 = (1 << 30) - 1;
 
 /// A merger as it was created.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +18,7 @@ pub(super) struct MergerModel {
     pub(super) items: Items,
     /// Bounds are written, not items.
     pub(super) is_search: bool,
+    pub(super) is_segmented: bool,
     /// TrmMergerCreateInfo::operation.
     operation: i32,
 }
@@ -25,7 +30,26 @@ impl MergerModel {
         let most = if items.index { 1 << 31 } else { u32::MAX };
         let max_count = if info.max_count == 0 { most } else { info.max_count };
         let items = Items { max_count, batches: info.flags & BATCHES != 0, ..items };
-        Self { items, is_search: [1, 2].contains(&info.operation), operation: info.operation }
+        let is_search = [1, 2].contains(&info.operation);
+        Self { items, is_search, is_segmented: info.flags & SEGMENTED != 0, operation: info.operation }
+    }
+
+    /// Bytes of the marks of an update of `a` items, if the range has `given` bytes.
+    pub(super) fn mark_bytes(&self, a: u32, given: u64) -> u64 {
+        match self.operation {
+            7 => u64::from(a.div_ceil(32)) * 4,
+            8 => given.min(1 << 29) / 4 * 4,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn is_update(&self) -> bool {
+        self.operation >= 7
+    }
+
+    /// Whether the marks are those of values.
+    pub(super) fn marks_values(&self) -> bool {
+        self.operation == 8
     }
 
     /// The items that keysOut and valuesOut have room for.
@@ -52,16 +76,21 @@ impl MergerModel {
 pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
-    verdict.must(info.flags <= 7, MALFORMED, "flags");
+    verdict.must(info.flags <= 15, MALFORMED, "flags");
     verdict.known(info.order, 2, "order");
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.method, 4, "method");
-    verdict.known(info.operation, 7, "operation");
+    verdict.known(info.operation, 9, "operation");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
-    let is_bare = (info.value_type, info.flags & DROP_KEYS, info.layout, info.method) == (0, 0, 0, 0);
+    let is_segmented = info.flags & SEGMENTED != 0;
+    let is_bare = (info.value_type, info.flags & (DROP_KEYS | SEGMENTED), info.layout, info.method) == (0, 0, 0, 0);
     let (is_search, is_set_operation) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
     verdict.must(!is_search || is_bare, MALFORMED, "operation: bounds of bare keys");
-    verdict.must(!is_set_operation || info.method == 0, MALFORMED, "operation: sets by another method");
+    let is_plain = info.operation <= 2 && !is_segmented;
+    verdict.must(is_plain || info.method == 0, MALFORMED, "method of sets, updates and segments");
+    verdict.must(!is_set_operation || !is_segmented, MALFORMED, "flags: segments of sets");
+    let is_word = info.value_type == 1 || info.value_type == 2 && info.value_size == 4;
+    verdict.must(info.operation != 8 || is_word, MALFORMED, "valueType of marked values");
     let mut items = MergerModel::new(info).items;
     // Sets may only be counted.
     items.drop_keys &= !is_set_operation || items.value_size != 0;
@@ -93,6 +122,28 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
         array(info.keys_a, a.into(), items.step(), false),
         array(info.keys_b, b.into(), items.step(), false),
     ];
+    let TrmMergeSegments { count, offsets_a, offsets_b, offsets_out } = info.segments;
+    if model.is_segmented {
+        verdict.must(info.count_a.address == 0, MALFORMED, "countA.address of segments");
+        verdict.must(info.count_b.address == 0, MALFORMED, "countB.address of segments");
+        verdict.must(count.address.is_multiple_of(4), MISALIGNED, "segments.count.address");
+        verdict.must(count.max <= MOST_SEGMENTS, LARGE, "segments.count.max");
+        arrays.push(Array::word(count.address, false));
+        let offsets = |range, written| array(range, u64::from(count.max) + 1, 4, written);
+        arrays.extend([offsets(offsets_a, false), offsets(offsets_b, false)]);
+        if (offsets_out.address, offsets_out.size) != (0, 0) {
+            arrays.push(offsets(offsets_out, true));
+        }
+    } else {
+        let ranges = [offsets_a, offsets_b, offsets_out].map(|range| (range.address, range.size));
+        let is_zero = (count.max, count.address) == (0, 0) && ranges == [(0, 0); 3];
+        verdict.must(is_zero, MALFORMED, "segments of a handle without");
+    }
+    if model.is_update() {
+        arrays.push(array(info.marks, model.mark_bytes(a, info.marks.size), 1, false));
+    } else {
+        verdict.must((info.marks.address, info.marks.size) == (0, 0), MALFORMED, "marks of another operation");
+    }
     if model.reads_values() {
         arrays.push(array(info.values_a, a.into(), items.value_size, false));
         arrays.push(array(info.values_b, b.into(), items.value_size, false));
@@ -124,11 +175,18 @@ mod tests {
         };
         let (good, pairs) = (empty(), TrmMergerCreateInfo { value_type: 1, ..empty() });
         assert_eq!(faults(good), []);
-        assert_eq!(faults(TrmMergerCreateInfo { flags: 7, layout: 0, ..pairs }), []);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 15, layout: 0, ..pairs }), []);
         assert_eq!(faults(TrmMergerCreateInfo { layout: 1, ..pairs }), []);
         assert_eq!(faults(TrmMergerCreateInfo { layout: 2, ..good }), [(MALFORMED, "layout: strided items")]);
         assert_eq!(faults(TrmMergerCreateInfo { key_type: 2, ..good }), [(MALFORMED, "keyType: narrow keys")]);
-        assert_eq!(faults(TrmMergerCreateInfo { flags: 8, ..good }), [(MALFORMED, "flags")]);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 16, ..good }), [(MALFORMED, "flags")]);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 8, operation: 8, ..pairs }), []);
+        let sets = TrmMergerCreateInfo { flags: 8, operation: 4, ..pairs };
+        assert_eq!(faults(sets), [(MALFORMED, "flags: segments of sets")]);
+        let values = TrmMergerCreateInfo { operation: 8, ..good };
+        assert_eq!(faults(values), [(MALFORMED, "valueType of marked values")]);
+        let method = TrmMergerCreateInfo { operation: 7, method: 1, ..good };
+        assert_eq!(faults(method), [(MALFORMED, "method of sets, updates and segments")]);
         assert_eq!(faults(TrmMergerCreateInfo { flags: 1, ..good }), [(MALFORMED, "flags: nothing is left")]);
         let most = TrmMergerCreateInfo { max_count: 1 << 31, value_type: 3, ..good };
         assert_eq!(faults(most), []);

@@ -1,0 +1,101 @@
+// Update of a sequence, step 2 of 3: finds the marked items of A, and how many of them precede each item.
+//
+// In:  the marks: a bit for each item of A, or for each value (MARKS_VALUES), with the values of A; the count of A, or
+//      the offsets of segments, if they are in device memory; tile_prefixes: cleared.
+// Out: marked[2 * i]: a bit for each of the items of A from 32 * i on; marked[2 * i + 1]: the number of marked items
+//      before these (merge/marks.glsl).
+// Workgroups: args.groups for each problem: one for each tile of 32 * THREADS items of A at its maximum count, its end
+//             included. If the actual count is smaller, the others exit.
+// Memory order: inputs come from an earlier dispatch. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
+// Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the workgroup counts a missing tile itself.
+//
+// Each thread has 32 consecutive items: a word of marks.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#include "core/scan_threads.glsl"
+#include "core/tile_prefixes.glsl"
+#include "radix/keys.glsl"
+#define PUSH MergePathPush
+#define ROW MergeProblem
+#include "radix/problem.glsl"
+
+PROBLEM_MEMBER(uint, tile_prefixes)
+
+#include "merge/sequences.glsl"
+#include "merge/details.glsl"
+#include "merge/segments.glsl"
+#include "merge/marks.glsl"
+
+MERGE_DETAIL(uvec2, marks)
+MERGE_DETAIL(uint, mark_words)
+
+const uint TILE_ITEMS = 32 * THREADS;
+
+shared uint sh_marked[THREADS];
+
+// Returns whether the value of an item is marked. Values without a mark are not.
+bool is_value_marked(uint p, uint item) {
+    uint value = Words(advance(problem_values_a(p), bytes_of(item, VALUE_STRIDE * 4))).v[0];
+    return value / 32 < merge_mark_words(p) && (Words(merge_marks(p)).v[value / 32] >> value % 32 & 1) != 0;
+}
+
+// Returns the marks of this thread's items in a tile. The whole workgroup must call it.
+uint own_marks(uint p, uint tile, uint count) {
+    uint first = tile * TILE_ITEMS;
+    uint own = first + thread_id() * 32;
+    if (!MARKS_VALUES) {
+        if (own >= count) return 0;
+        uint marks = Words(merge_marks(p)).v[own / 32];
+        return count - own < 32 ? marks & bits_before(count) : marks;
+    }
+    sh_marked[thread_id()] = 0;
+    barrier();
+    [[unroll]] for (uint k = 0; k < 32; ++k) {
+        uint item = k * THREADS + thread_id();
+        if (first + item < count && is_value_marked(p, first + item)) atomicOr(sh_marked[item / 32], 1 << item % 32);
+    }
+    barrier();
+    uint marks = sh_marked[thread_id()];
+    barrier();
+    return marks;
+}
+
+void main() {
+    // 1. Find the marks of this workgroup.
+    uint p = linear_group() / args.groups;
+    uint group = linear_group() % args.groups;
+    if (p >= args.problem_count) return;
+    uint count = all_counts(p).a;
+    if (group > count / TILE_ITEMS) return;
+    Words prefixes = Words(scratch_part(problem_tile_prefixes(p)));
+    uint tile = take_tile(prefixes);
+    delay(prefixes, tile);
+    uint marks = own_marks(p, tile, count);
+    uint found;
+    uint preceding = scan_threads(bitCount(marks), found);
+    if (thread_id() == 0) publish_aggregate(prefixes, tile, found);
+
+    // 2. Sum the numbers of those in preceding tiles.
+    LookBack before = begin_look_back(tile);
+    [[dont_unroll]] while (before.next != 0) {
+        look_back(prefixes, before);
+        if (before.next == 0) break;
+        before.next -= 1;
+        uint missing;
+        scan_threads(bitCount(own_marks(p, before.next, count)), missing);
+        if (thread_id() == 0) publish_aggregate(prefixes, before.next, missing);
+        before.sum += missing;
+    }
+    if (thread_id() == 0) publish_inclusive_prefix(prefixes, tile, before.sum + found);
+
+    // 3. Write the rows up to that of the end of A.
+    uint row = tile * THREADS + thread_id();
+    if (row > count / 32) return;
+    Words marked = Words(scratch_part(merge_marked(p)));
+    marked.v[2 * row] = marks;
+    marked.v[2 * row + 1] = before.sum + preceding;
+}
