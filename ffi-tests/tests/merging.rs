@@ -424,6 +424,62 @@ fn set_operations() -> Result<()> {
     engine.finish()
 }
 
+/// An update of segments: what is marked by its value disappears, and the device writes where segments begin.
+#[test]
+fn updates_and_segments() -> Result<()> {
+    let engine = engine()?;
+    let kind = TrmMergerCreateInfo {
+        operation: TrmMergeOperation::UpdateByValue as i32,
+        flags: TRM_MERGER_CREATE_SEGMENTED_BIT,
+        ..of(TrmValueType::U32)
+    };
+    let merger = engine.merger_of(&kind)?;
+    let problem = Problem::new(&engine, [9000, 7000], [None, None])?;
+    // The values of A are its indices.
+    let marks: Vec<u32> = (0..9000u32.div_ceil(32)).map(|word| word.wrapping_mul(0x9e37_79b9)).collect();
+    let offsets: [[u32; 4]; 2] = [[0, 2500, 2500, 9000], [0, 100, 6000, 7000]];
+    let upload = |words: &[u32]| engine.context.upload(words);
+    let (marked, count_out) = (upload(&marks)?, upload(&[UNTOUCHED])?);
+    let (offsets_a, offsets_b, offsets_out) = (upload(&offsets[0])?, upload(&offsets[1])?, upload(&[UNTOUCHED; 4])?);
+    let work = engine.merge_scratch(merger, problem.most())?;
+    let segments = TrmMergeSegments {
+        count: TrmCount { max: 3, address: 0 },
+        offsets_a: range(&offsets_a),
+        offsets_b: range(&offsets_b),
+        offsets_out: range(&offsets_out),
+    };
+    let info = TrmMergeInfo {
+        scratch: scratch(&work),
+        count_out: count_out.address(),
+        marks: range(&marked),
+        segments,
+        ..problem.info()
+    };
+    run(&engine, merger, &info)?;
+    let (mut expected, mut starts) = (Vec::new(), vec![0]);
+    for segment in 0..3 {
+        let items = [0, 1].map(|side| {
+            let part = offsets[side][segment] as usize..offsets[side][segment + 1] as usize;
+            problem.input_keys[side][part.clone()].iter().copied().zip(part.map(|index| index as u32))
+        });
+        let [of_a, of_b] = items;
+        let left = of_a.filter(|(_, index)| marks[*index as usize / 32] >> (index % 32) & 1 == 0);
+        let mut merged: Vec<_> = left.chain(of_b.map(|(key, index)| (key, index | OF_B))).collect();
+        merged.sort_by_key(|item| item.0);
+        expected.extend(merged);
+        starts.push(u32::try_from(expected.len())?);
+    }
+    let download = |buffer: &Buffer, words| engine.context.download::<u32>(buffer, words);
+    ensure!(download(&offsets_out, 4)? == starts, "offsets of segments");
+    ensure!(download(&count_out, 1)? == starts[3..], "number of items");
+    let [keys, values] = problem.output.each_ref().map(|output| download(output, problem.most() as usize));
+    let items: Vec<_> = keys?.into_iter().zip(values?).collect();
+    ensure!(items[..expected.len()] == expected, "items");
+    ensure!(items[expected.len()..].iter().all(|item| *item == (UNTOUCHED, UNTOUCHED)), "more is written");
+    destroy(&engine, merger);
+    engine.finish()
+}
+
 #[test]
 fn infos_of_an_earlier_version() -> Result<()> {
     let engine = engine()?;

@@ -101,7 +101,9 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
         Constant::Scan => one_of(value, "SCAN_"),
         Constant::Function => one_of(value, "FUNCTION_"),
         Constant::Output => one_of(value, "OUTPUT_"),
-        Constant::Operation => one_of(value, "OPERATION_"),
+        Constant::Operation => {
+            [one_of(value & 0xff, "OPERATION_"), bits(value, "whole", &[(OPERATION_SEGMENTS, "segments")])].concat()
+        }
         Constant::Lanes => vec![value.to_string()],
         Constant::KeyWords | Constant::ValueWords | Constant::Wide | Constant::FullDigits => vec![value.to_string()],
         Constant::KeyBits => below(&[8, 16, 32]),

@@ -6,7 +6,9 @@ use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::items::Counted;
 use crate::common::keys::Keys;
 use ash::vk;
-use trommel::{Count, KeyType, MergeInfo, Merger, MergerInfo, Range, Request, batch_scratch_size};
+use trommel::{
+    Count, KeyType, MergeInfo, MergeOperation, MergeSegments, Merger, MergerInfo, Range, Request, batch_scratch_size,
+};
 
 /// Checks the error messages, and that nothing has been recorded.
 pub(crate) fn refusals() {
@@ -93,6 +95,78 @@ pub(crate) fn refusals() {
         // SAFETY: as above.
         let refused = unsafe { case.merger.cmd_merge(vk::CommandBuffer::null(), &info) };
         assert_eq!(refused.map_err(|error| error.to_string()), Err("commandBuffer is null".into()));
+        Ok(())
+    });
+    run.expect("an empty command buffer is submitted");
+    arena.check_untouched();
+    assert_silence(&case.context);
+    details();
+}
+
+/// The same of segments and marks.
+fn details() {
+    let operation = MergeOperation::UpdateByValue;
+    let case = Case::new(Setup::Folded, &MergerInfo::pairs().operation(operation).segmented());
+    let n = 300;
+    let offsets = [vec![0, 7, n], vec![0, 9, n]];
+    let job = case.draw(Keys::Random, [n as usize; 2], 1).cut(offsets, Counted::Device(2)).marked(vec![5; 10]);
+    let jobs = [job];
+    let arena = Arena::new(&case.context, &jobs, Together::Singles, Poison::Random(1));
+    let info = jobs[0].info(&arena.places[0]);
+    let segments = |change: fn(&mut MergeSegments)| {
+        let mut changed = info;
+        change(&mut changed.segments);
+        changed
+    };
+    let odd = |address: u64| format!("{address:#x} is not a multiple of 4");
+    let overlapping = Range { address: info.keys_out.address, ..info.segments.offsets_out };
+    let expected = [
+        (
+            MergeInfo { count_a: Count::device(info.marks.address, n), ..info },
+            "countA.address is malformed: the last offset is the number of items".to_owned(),
+        ),
+        (
+            MergeInfo { count_b: Count::device(info.marks.address, n), ..info },
+            "countB.address is malformed: the last offset is the number of items".into(),
+        ),
+        (segments(|segments| segments.offsets_a = Range::NONE), "segments.offsetsA.address is null".into()),
+        (segments(|segments| segments.offsets_b.size -= 1), "segments.offsetsB.size 11 < 12 required".into()),
+        (
+            segments(|segments| segments.offsets_out.address += 2),
+            format!("segments.offsetsOut.address {}", odd(info.segments.offsets_out.address + 2)),
+        ),
+        (
+            segments(|segments| segments.count.address += 1),
+            format!("segments.count.address {}", odd(info.segments.count.address + 1)),
+        ),
+        (
+            segments(|segments| segments.count.max = 1 << 30),
+            "segments.count.max 1073741824 > 1073741823, the most segments of one request".into(),
+        ),
+        (
+            MergeInfo { segments: MergeSegments { offsets_out: overlapping, ..info.segments }, ..info },
+            "keysOut and segments.offsetsOut overlap".into(),
+        ),
+        (
+            MergeInfo { marks: Range { address: info.marks.address + 1, ..info.marks }, ..info },
+            format!("marks.address {}", odd(info.marks.address + 1)),
+        ),
+        (MergeInfo { marks: info.values_out, ..info }, "valuesOut and marks overlap".into()),
+    ];
+    let by_index = Merger::new(case.context.device(), &MergerInfo::keys().operation(MergeOperation::Update));
+    let by_index = by_index.expect("a merger");
+    let few = MergeInfo { marks: Range { size: 36, ..info.marks }, segments: MergeSegments::default(), ..info };
+    let run = case.context.run(|commands| {
+        // SAFETY: the command buffer is recording; refused calls record nothing.
+        let refused = unsafe { by_index.cmd_merge(commands, &few) };
+        let text = "marks.size 36 < 40 required for maxCount 300";
+        assert_eq!(refused.map_err(|error| error.to_string()), Err(text.into()));
+        for (info, text) in &expected {
+            // SAFETY: as above.
+            let refused = unsafe { case.merger.cmd_merge(commands, info) };
+            let message = refused.map_err(|error| error.to_string()).expect_err(text);
+            assert!(message.starts_with(text), "{message}, not {text}");
+        }
         Ok(())
     });
     run.expect("an empty command buffer is submitted");

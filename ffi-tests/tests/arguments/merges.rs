@@ -41,7 +41,7 @@ fn mergers() -> Result<()> {
         ("order", TrmOrder::Descending as i32, |info, value| info.order = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
         ("method", TrmMergeMethod::CircularBuffer as i32, |info, value| info.method = value),
-        ("operation", TrmMergeOperation::SymmetricDifference as i32, |info, value| info.operation = value),
+        ("operation", TrmMergeOperation::UpdateByValue as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -59,7 +59,7 @@ fn mergers() -> Result<()> {
     let multiple = "is not a multiple of 4 from 4 to 4096";
     let items = "layout is malformed: items are a key and a value of 4 to 16 bytes";
     let malformed = [
-        ("flags", TrmMergerCreateInfo { flags: 8, ..good }, "flags is malformed: 0x8 has bits beyond 0x7"),
+        ("flags", TrmMergerCreateInfo { flags: 16, ..good }, "flags is malformed: 0x10 has bits beyond 0xf"),
         ("bytes as keys", keyed(TrmKeyType::I8), narrow),
         ("halves", keyed(TrmKeyType::BF16), narrow),
         ("no bytes", bytes(0), &format!("valueSize is malformed: 0 {multiple}")),
@@ -246,6 +246,11 @@ fn merges() -> Result<()> {
             let last = TrmRange { address: (u64::MAX - size + 1) & !3, size: 1 << 40 };
             bad(name, &with(last), TOO_LARGE, "the end of the address space");
         }
+        let marked = TrmMergeInfo { marks: part(9, 400), ..good };
+        bad("marks", &marked, MALFORMED, "marks is malformed: the merger's operation is not an update");
+        let mut cut = good;
+        cut.segments.count.max = 1;
+        bad("segments", &cut, MALFORMED, "segments is malformed: the merger is not segmented");
         let into = |keys_out| TrmMergeInfo { keys_out, ..good };
         bad("in place", &into(part(0, 12_000)), OVERLAP, "keysA and keysOut overlap");
         bad("into the values of B", &into(part(3, 12_000)), OVERLAP, "valuesB and keysOut overlap");
@@ -306,7 +311,7 @@ fn merges() -> Result<()> {
             &apart,
             &a_sort,
             MALFORMED,
-            "TrmSortInfo is malformed: of 208 bytes, those past 192",
+            "TrmSortInfo is malformed: of 288 bytes, those past 192",
         );
         let set = |merger| TrmMergeInfo { merger, ..good };
         with("no merger", &apart, &set(ptr::null_mut()), NULL, "merger is null");

@@ -50,7 +50,28 @@ pub(super) fn families() -> Vec<Family> {
     families.extend(methods());
     families.extend(searches());
     families.extend(sets());
+    families.extend(segments());
+    families.extend(updates());
     families
+}
+
+/// Merges of segments of the same length in each sequence.
+fn segments() -> Vec<Family> {
+    vec![
+        Family::new("merge_segments_keys_u32_s4", Merge::new(KEYS).segments(4), LARGE),
+        Family::new("merge_segments_keys_u32_s32", Merge::new(KEYS).segments(32), LARGE),
+        Family::new("merge_segments_keys_u32_s1024", Merge::new(KEYS).segments(1024), LARGE),
+        Family::new("merge_segments_pairs_u32_u32_s1024", Merge::new(PAIRS).segments(1024), LARGE),
+    ]
+}
+
+/// Updates: a hundredth of the items of A is removed, and B has as many.
+fn updates() -> Vec<Family> {
+    let update = |info: MergerInfo| Merge::new(info.operation(MergeOperation::Update)).divided(Division::Delta);
+    vec![
+        Family::new("merge_update_keys_u32", update(KEYS), BASES),
+        Family::new("merge_update_pairs_u32_u32", update(PAIRS), BASES),
+    ]
 }
 
 /// Sorted searches.

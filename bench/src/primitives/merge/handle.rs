@@ -19,6 +19,7 @@ impl HandleInfo for MergerInfo {
         Some(match merger.info().method {
             _ if merger.info().operation.is_search() => "binary_search",
             _ if merger.info().operation.is_set_operation() => "balanced_path",
+            _ if merger.info().operation.is_update() => "marked_merge_path",
             MergeMethod::Path => "merge_path",
             MergeMethod::Basic => "basic",
             MergeMethod::Tiled => "tiled",
@@ -41,6 +42,7 @@ fn describe(info: &MergerInfo) -> String {
         differing(info.operation != MergeOperation::Merge, format!("{:?}", info.operation)),
         describe_value(info.value),
         differing(info.drop_keys, "keys dropped".into()),
+        differing(info.segmented, "in segments".into()),
         differing(info.order != Order::Ascending, "descending".into()),
         differing(info.layout != Layout::Separate, format!("{:?}", info.layout)),
         differing(info.max_count != MergerInfo::default().max_count, format!("up to {}", info.max_count)),

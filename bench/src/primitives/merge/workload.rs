@@ -14,14 +14,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use trommel::merge::cpu::{self, Tagged};
 use trommel::{
-    Count, MergeInfo, MergeOperation, Merger, MergerInfo, Placement, Request, SOURCE_B, ValueType, batch_scratch_size,
+    Count, MergeInfo, MergeOperation, MergeSegments, Merger, MergerInfo, Placement, Range as DeviceRange, Request,
+    SOURCE_B, ValueType, batch_scratch_size,
 };
 
 // Numbers of tables: the counts of sequences on the device.
 const COUNT_A: usize = 0;
 const COUNT_B: usize = 1;
-/// The number of the table with the number of items of a set operation's result.
+/// The number of the table with the number of items of a set operation's or an update's result.
 const COUNT_OUT: usize = 2;
+// Numbers of the tables with the offsets of segments in both sequences, and with the marks of an update.
+const OFFSETS: [usize; 2] = [3, 4];
+const MARKS: usize = 5;
+
+/// One in so many items of A is marked, of an update.
+const MARKED: u32 = 100;
 
 /// How the items of a merge are divided between A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +51,8 @@ pub(super) struct Merge {
     problems: Problems,
     /// The keys of A are in random order: needles of a search.
     is_unsorted: bool,
+    /// Items of a segment in each sequence; 0: there are no segments.
+    segment: u32,
 }
 
 /// The items of A and of B in the arrays of a case.
@@ -52,7 +61,13 @@ type Sequences = [Range<u32>; 2];
 impl Merge {
     /// One merge of two halves of random keys.
     pub(super) fn new(info: MergerInfo) -> Self {
-        Self { info, keys: Keys::Random, division: Division::Halves, problems: Problems::One, is_unsorted: false }
+        let (keys, division, problems) = (Keys::Random, Division::Halves, Problems::One);
+        Self { info, keys, division, problems, is_unsorted: false, segment: 0 }
+    }
+
+    /// The same of segments with so many items in each sequence.
+    pub(super) fn segments(self, items: u32) -> Self {
+        Self { info: self.info.segmented(), segment: items, ..self }
     }
 
     /// The same search of needles in random order.
@@ -70,7 +85,7 @@ impl Merge {
         Self { division, ..self }
     }
 
-    /// The same of other problems. Merges have no segments.
+    /// The same of other problems.
     pub(super) fn problems(self, problems: Problems) -> Self {
         Self { problems, ..self }
     }
@@ -112,10 +127,67 @@ impl Merge {
     fn sorted_lengths(&self, n: u32) -> Vec<u32> {
         let lengths = |[a, b]: Sequences| {
             let [a, b] = [a, b].map(|items| items.end - items.start);
+            if self.segment != 0 {
+                return self.segment_lengths(a).chain(self.segment_lengths(b)).collect::<Vec<_>>();
+            }
             let (parts, length) = if self.is_unsorted { (a, 1) } else { (1, a) };
-            repeat_n(length, parts as usize).chain([b])
+            repeat_n(length, parts as usize).chain([b]).collect()
         };
         self.sequences(n).into_iter().flat_map(lengths).collect()
+    }
+
+    /// The lengths of the segments of a sequence: the last one may be shorter, or empty.
+    fn segment_lengths(&self, items: u32) -> impl Iterator<Item = u32> + use<> {
+        let segment = self.segment;
+        (0..=items / segment).map(move |index| segment.min(items - index * segment))
+    }
+
+    /// The offsets of the segments of a sequence.
+    fn offsets(&self, items: u32) -> Vec<u32> {
+        let ends = self.segment_lengths(items).scan(0, |end, length| {
+            *end += length;
+            Some(*end)
+        });
+        std::iter::once(0).chain(ends).collect()
+    }
+
+    /// The marks of an update: a bit for each item of A.
+    fn marks(items: u32) -> Vec<u32> {
+        let word = |word: u32| (0..32).fold(0, |bits, bit| bits | u32::from(Self::is_marked(32 * word + bit)) << bit);
+        (0..items.div_ceil(32)).map(word).collect()
+    }
+
+    fn is_marked(index: u32) -> bool {
+        index.is_multiple_of(MARKED)
+    }
+
+    /// Whether only the device knows how many items the result has.
+    fn is_sized_by_device(&self) -> bool {
+        self.info.operation.is_set_operation() || self.info.operation.is_update()
+    }
+
+    /// The items of the result, by the twin.
+    fn result(&self, sequences: &Sequences, item: impl Fn(u32) -> Tagged<u128, u32>) -> Vec<Tagged<u128, u32>> {
+        let operation = self.info.operation;
+        let items = |items: Range<u32>| items.map(&item).collect::<Vec<_>>();
+        if operation.is_set_operation() {
+            let [a, b] = sequences.clone().map(items);
+            return cpu::set_operation(operation, &a, &b);
+        }
+        let segments = |sequence: &Range<u32>| -> Vec<Range<u32>> {
+            let offsets = match self.segment {
+                0 => vec![0, sequence.end - sequence.start],
+                _ => self.offsets(sequence.end - sequence.start),
+            };
+            offsets.windows(2).map(|ends| sequence.start + ends[0]..sequence.start + ends[1]).collect()
+        };
+        let [a, b] = sequences;
+        let is_left = |index: &u32| !operation.is_update() || !Self::is_marked(index - a.start);
+        let merge = |(of_a, of_b): (Range<u32>, Range<u32>)| {
+            let left: Vec<_> = of_a.filter(is_left).map(&item).collect();
+            cpu::merge_sequential(&left, &items(of_b))
+        };
+        segments(a).into_iter().zip(segments(b)).flat_map(merge).collect()
     }
 
     /// Compares the bounds of all needles with those by a binary search.
@@ -146,17 +218,15 @@ impl Merge {
         Ok(())
     }
 
-    /// Compares the result of a set operation with that of the twin.
-    fn check_set(&self, n: u32, contents: &Contents) -> Result<(), String> {
+    /// Compares the result of a set operation, an update or a merge of segments with that of the twin.
+    fn check_by_twin(&self, n: u32, contents: &Contents) -> Result<(), String> {
         let comparison = self.items().compare(self.ranges(n), contents)?;
-        let MergerInfo { key, order, operation, .. } = self.info;
+        let MergerInfo { key, order, .. } = self.info;
         let (keys, order) = (comparison.keys()?, KeyOrder { key, order, begin_bit: 0, end_bit: 0 });
         let Ok([sequences]) = <[Sequences; 1]>::try_from(self.sequences(n)) else {
-            return Err("set operations of several problems are not checked".into());
+            return Err("several problems are not checked".into());
         };
-        let item = |index: u32| Tagged(order.number(keys.item(index as usize)), index);
-        let [a, b] = sequences.map(|items| items.map(item).collect::<Vec<_>>());
-        let result = cpu::set_operation(operation, &a, &b);
+        let result = self.result(&sequences, |index| Tagged(order.number(keys.item(index as usize)), index));
         let columns =
             [(&comparison.input.keys, &comparison.output.keys), (&comparison.input.values, &comparison.output.values)];
         for (found, Tagged(_, index)) in result.iter().enumerate() {
@@ -166,6 +236,9 @@ impl Merge {
                     return Err(format!("item {found} of the result is not item {index}"));
                 }
             }
+        }
+        if !self.is_sized_by_device() {
+            return Ok(());
         }
         let written = contents.tables.get(COUNT_OUT).and_then(Option::as_ref).and_then(|words| words.first());
         if written.map(|count| *count as usize) != Some(result.len()) {
@@ -218,8 +291,8 @@ impl Workload for Merge {
         if self.info.operation.is_search() {
             return self.check_bounds(n, contents);
         }
-        if self.info.operation.is_set_operation() {
-            return self.check_set(n, contents);
+        if self.is_sized_by_device() || self.segment != 0 {
+            return self.check_by_twin(n, contents);
         }
         let mut comparison = self.items().compare(self.ranges(n), contents)?;
         if self.info.value == ValueType::Index {
@@ -257,7 +330,14 @@ impl MergeWork {
             if indirect { Count::device(memory.table(table).address, max) } else { Count::host(max) }
         };
         let output = room(&(a.start..b.end));
-        let is_set_operation = self.merge.info.operation.is_set_operation();
+        let is_update = self.merge.info.operation.is_update();
+        let mut segments = MergeSegments::default();
+        if self.merge.segment != 0 {
+            let [offsets_a, offsets_b] = OFFSETS.map(|table| memory.table(table));
+            let count = u32::try_from(offsets_a.size.min(offsets_b.size) / 4 - 1).unwrap_or(u32::MAX);
+            segments =
+                MergeSegments { count: Count::host(count), offsets_a, offsets_b, offsets_out: DeviceRange::NONE };
+        }
         MergeInfo {
             count_a: count(COUNT_A, a),
             count_b: count(COUNT_B, b),
@@ -268,7 +348,9 @@ impl MergeWork {
             keys_out: memory.part(KEYS, 1, &output),
             values_out: memory.part(VALUES, 1, &output),
             scratch: memory.scratch(),
-            count_out: if is_set_operation { memory.table(COUNT_OUT).address } else { 0 },
+            count_out: if self.merge.is_sized_by_device() { memory.table(COUNT_OUT).address } else { 0 },
+            segments,
+            marks: if is_update { memory.table(MARKS) } else { DeviceRange::NONE },
             ..MergeInfo::default()
         }
     }
@@ -285,8 +367,14 @@ impl Operation for MergeWork {
     }
 
     fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
-        if self.merge.info.operation.is_set_operation() {
-            return vec![Table::Absent, Table::Absent, Table::Output(1)];
+        let is_update = self.merge.info.operation.is_update();
+        if self.merge.is_sized_by_device() || self.merge.segment != 0 {
+            let lengths = self.merge.sequences(self.n)[0].clone().map(|items| items.end - items.start);
+            let offsets =
+                |items| if self.merge.segment == 0 { Table::Absent } else { Table::Input(self.merge.offsets(items)) };
+            let marks = if is_update { Table::Input(Merge::marks(lengths[0])) } else { Table::Absent };
+            let [of_a, of_b] = lengths.map(offsets);
+            return vec![Table::Absent, Table::Absent, Table::Output(1), of_a, of_b, marks];
         }
         let Problems::Indirect { .. } = self.merge.problems else { return Vec::new() };
         let lengths = self.merge.sequences(self.n).into_iter().flatten().map(|items| items.end - items.start);
@@ -406,6 +494,30 @@ mod tests {
         assert_eq!(lower(&above), Err("bound 1 is Some(2), not 1".into()));
         assert!(upper(&right).is_err() && lower(&bounds([1, 1, 1, 3])).is_err());
         assert!(check(Merge::new(MergerInfo::lower_bound()), None, None).is_err(), "no bounds");
+    }
+
+    #[test]
+    fn wrong_updates_and_segments_are_found() {
+        let update = Merge::new(MergerInfo::keys().operation(MergeOperation::Update));
+        let found = |words: [u32; 8], items: u32| {
+            let array = |words: &[u32]| Arc::new(words.to_vec());
+            let tables = vec![None, None, Some(vec![items]), None, None, None];
+            let outputs = vec![Some(array(&words)), None];
+            update.check(N, &Contents { inputs: vec![Some(array(&INPUT)), None], outputs, tables })
+        };
+        // The first item of A is marked.
+        assert_eq!(found([0, 3, 3, 3, 8, 8, 9, 7], 7), Ok(()));
+        assert!(found(MERGED, 8).is_err() && found([0, 3, 3, 3, 8, 8, 9, 7], 8).is_err());
+        let segments = |found: &[u32; 8]| check(Merge::new(MergerInfo::keys()).segments(2), Some(found), None);
+        assert_eq!(segments(&[0, 1, 3, 3, 3, 8, 8, 9]), Ok(()));
+        assert!(segments(&[0, 1, 3, 3, 8, 3, 8, 9]).is_err());
+        let pairs = |found: &[u32; 8], values: &[u32; 8]| {
+            check(Merge::new(MergerInfo::pairs()).segments(2), Some(found), Some(values))
+        };
+        assert_eq!(pairs(&[0, 1, 3, 3, 3, 8, 8, 9], &[20, 10, 11, 21, 12, 13, 22, 23]), Ok(()));
+        assert!(pairs(&[0, 1, 3, 3, 3, 8, 8, 9], &MOVED).is_err(), "of another segment");
+        assert_eq!(Merge::new(MergerInfo::keys()).segments(3).offsets(7), [0, 3, 6, 7]);
+        assert_eq!(Merge::marks(101), [1, 0, 0, 1 << 4]);
     }
 
     #[test]
