@@ -222,7 +222,7 @@ pub(crate) fn timestamp_count<P: Planner>(planner: &P, max_count: u32) -> Result
     with_largest(planner, max_count, |table, _| {
         let mut plan = Plan::default();
         plan.append_one(table)?;
-        Ok(u32::from(plan.levels()) + 1)
+        Ok(plan.dispatch_levels() + 1)
     })
 }
 

@@ -288,6 +288,14 @@ impl<'a> Plan<'a> {
         indices
     }
 
+    /// The number of levels with passes.
+    pub(crate) fn dispatch_levels(&self) -> u32 {
+        let level = |index: u8| self.passes[usize::from(index)].level;
+        let indices = self.indices_by_level();
+        let changes = indices.windows(2).filter(|pair| level(pair[0]) != level(pair[1]));
+        u32::from(self.has_passes()) + changes.count() as u32
+    }
+
     /// The number of levels. At each level, tables are written and passes dispatched side by side.
     pub(crate) fn levels(&self) -> u8 {
         let levels = self.uploads.iter().map(|upload| upload.level).chain(self.passes.iter().map(|pass| pass.level));

@@ -20,7 +20,7 @@ pub(crate) trait Commands {
     fn dispatch(&mut self, index: usize, pass: &Pass);
     /// Writes `bytes` at `offset` of scratch.
     fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]);
-    /// Marks the end of a level. Level 0 marks the beginning of the first.
+    /// Marks the end of a level with passes, counted from 1. 0 marks the beginning.
     fn mark(&mut self, level: u32);
 }
 
@@ -135,6 +135,7 @@ pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
     let indices = plan.indices_by_level();
     let mut rest = &indices[..];
     commands.mark(0);
+    let mut marks = 1;
     for level in 0..levels {
         let uploads = || plan.uploads.iter().filter(move |upload| upload.level == level);
         let count = rest.iter().take_while(|index| plan.passes[usize::from(**index)].level == level).count();
@@ -151,9 +152,13 @@ pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
         uploads().for_each(|upload| send_table(upload, commands));
         passes().for_each(|(index, pass)| commands.dispatch(index, pass));
         pending.add(&accesses);
-        commands.mark(u32::from(level) + 1);
+        // A level of uploads alone counts as a part of the next one.
+        if !now.is_empty() {
+            commands.mark(marks);
+            marks += 1;
+        }
     }
-    u32::from(levels) + 1
+    marks
 }
 
 fn send_table(upload: &Upload<'_>, commands: &mut impl Commands) {

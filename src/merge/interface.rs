@@ -165,10 +165,18 @@ macro_rules! folder_kernels {
                     ];
                 /// Merges two sequences: one workgroup for each tile of the output.
                 MergeTiles = "merge_tiles",
-                    push MergePathPush, memory [MergeProblem, MergeDetails],
-                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// As `MergeTiles`, in one dispatch: each workgroup finds the items of its tile.
                 MergeFused = "merge_fused",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// As `MergeTiles`, with segments or without the marked items of A.
+                MergeDetailedTiles = "merge_detailed_tiles",
+                    push MergePathPush, memory [MergeProblem, MergeDetails],
+                    [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
+                /// As `MergeDetailedTiles`, in one dispatch: each workgroup finds the items of its tile.
+                MergeDetailedFused = "merge_detailed_fused",
                     push MergePathPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Finds the lower bound of each needle in a sorted sequence.

@@ -350,11 +350,13 @@ impl PlanSource for MergeTable<'_> {
         let searched = keys.union(parameters);
         let merged = searched.union(values).union(co_ranks).union(marked);
         let (threads, groups) = (self.tile.threads, self.groups());
+        let has_details = self.config.format.has_details();
         let kernel = match self.group.algorithm {
+            Algorithm::Fused if has_details => Kernel::MergeDetailedFused,
             Algorithm::Fused => Kernel::MergeFused,
             Algorithm::Tiles => {
                 self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks]);
-                Kernel::MergeTiles
+                if has_details { Kernel::MergeDetailedTiles } else { Kernel::MergeTiles }
             }
             Algorithm::Basic => Kernel::MergeBasic,
             Algorithm::Tiled => Kernel::MergeTiled,
@@ -371,7 +373,7 @@ impl PlanSource for MergeTable<'_> {
                 let threads = self.config.profile.plain_threads;
                 let sets = [reads, marked.union(tile_prefixes)];
                 self.add_pass(plan, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
-                Kernel::MergeTiles
+                Kernel::MergeDetailedTiles
             }
         };
         self.add_pass(

@@ -117,7 +117,7 @@ impl<'a> Job<'a> {
     }
 
     fn is_marked(&self, (side, index): Source) -> bool {
-        if side == 1 {
+        if side == 1 || !self.merger.info().operation.is_update() {
             return false;
         }
         let bit = match self.merger.info().operation {

@@ -8,7 +8,7 @@ use crate::common::problem::Problem;
 use crate::common::ways::{run_between_strangers, run_twice_from_secondary};
 use crate::{Case, SETUPS, sort};
 use ash::vk;
-use trommel::{MergeInfo, Merger, MergerInfo, Sorter, SorterInfo, Timestamps};
+use trommel::{MergeInfo, MergeOperation, Merger, MergerInfo, Sorter, SorterInfo, Timestamps};
 
 /// Batches of several kinds of merges, with sorts between them. Merges of different sizes share dispatches if they have
 /// about as many tiles.
@@ -67,9 +67,19 @@ pub(crate) fn strangers_and_secondary_command_buffers() {
 
 /// Every query is written, whatever the number of passes.
 pub(crate) fn timestamps() {
-    let case = Case::new(SETUPS[1], &MergerInfo::pairs());
+    let pairs = MergerInfo::pairs();
+    let case = Case::new(SETUPS[1], &pairs);
+    let [tile, fused] = case.tile();
+    check_timestamps(&case, &[(0, 2), (tile / 2, 2), (fused / 2 + tile, 3)]);
+    // The table in scratch is written before the first pass.
+    let update = pairs.operation(MergeOperation::Update);
+    check_timestamps(&Case::new(SETUPS[1], &update), &[(0, 4), (tile / 2, 4), (fused / 2 + tile, 4)]);
+}
+
+/// Merges sequences of `n` items each, and expects as many queries to be written. `cases`: both numbers.
+fn check_timestamps(case: &Case, cases: &[(usize, u32)]) {
     let (context, vk) = (&case.context, case.context.vk());
-    const MOST: u32 = 4;
+    const MOST: u32 = 5;
     // SAFETY: the device is alive; the pool is destroyed after run() has waited.
     unsafe {
         let families = context.instance().get_physical_device_queue_family_properties(context.physical_device());
@@ -78,9 +88,9 @@ pub(crate) fn timestamps() {
         }
         let pool_info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(MOST);
         let pool = vk.create_query_pool(&pool_info, None).expect("pool");
-        let [tile, fused] = case.tile();
-        for (n, queries) in [(0, 2), (tile / 2, 2), (fused / 2 + tile, 3)] {
-            let jobs = [case.draw(Keys::Random, [n, n], 8).counted([Counted::Device(n as u32); 2])];
+        for (n, queries) in cases.iter().copied() {
+            let job = case.draw(Keys::Random, [n, n], 8).counted([Counted::Device(n as u32); 2]);
+            let jobs = [job.marked(vec![5; n.div_ceil(32)])];
             let arena = Arena::new(context, &jobs, Together::Singles, Poison::Random(8));
             let info = MergeInfo { timestamps: Some(Timestamps { pool, first: 0 }), ..jobs[0].info(&arena.places[0]) };
             let run = context.run(|commands| {

@@ -270,21 +270,28 @@ fn merge<K: Ord>(items: [Vec<usize>; 2], key: impl Fn(Source) -> K) -> Vec<Sourc
 
 /// A set operation on two sorted multisets: for each key, the numbers of its copies decide.
 fn operate<K: Ord>(operation: MergeOperation, counts: [usize; 2], key: impl Fn(Source) -> K) -> Vec<Source> {
-    let mut copies = std::collections::BTreeMap::<K, [Vec<Source>; 2]>::new();
-    for source in [0, 1].into_iter().flat_map(|of| (0..counts[of]).map(move |index| (of, index))) {
-        copies.entry(key(source)).or_default()[source.0].push(source);
-    }
-    let chosen = |[first, second]: [Vec<Source>; 2]| {
-        let (m, n) = (first.len(), second.len());
+    let (mut next, mut chosen) = ([0, 0], Vec::new());
+    while next != counts {
+        let firsts = [0, 1].map(|of| (next[of] < counts[of]).then(|| key((of, next[of]))));
+        let [first, second] = firsts;
+        let least = if first.is_some() && (second.is_none() || first <= second) { first } else { second };
+        // The numbers of copies of this key.
+        let copies = [0, 1].map(|of| {
+            let rest = next[of]..counts[of];
+            rest.take_while(|index| Some(key((of, *index))) == least).count()
+        });
+        let [m, n] = copies;
         let (of_first, of_second) = match operation {
             MergeOperation::Intersection => (0..m.min(n), n..n),
             MergeOperation::Difference => (m.min(n)..m, n..n),
             MergeOperation::SymmetricDifference => (m.min(n)..m, m.min(n)..n),
             _ => (0..m, m.min(n)..n),
         };
-        [&first[of_first], &second[of_second]].concat()
-    };
-    copies.into_values().flat_map(chosen).collect()
+        chosen.extend(of_first.map(|copy| (0, next[0] + copy)));
+        chosen.extend(of_second.map(|copy| (1, next[1] + copy)));
+        next = [next[0] + m, next[1] + n];
+    }
+    chosen
 }
 
 #[cfg(test)]

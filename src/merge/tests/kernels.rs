@@ -283,7 +283,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
                 assert_eq!(words(marked_rows, 2 * rows.len()), rows.concat(), "marks of {a}");
                 marked_rows += words_of(2 * ((merge.count_a.max + merge.count_b.max) / 32 + 1));
             }
-            if kernel == Kernel::MergeTiles {
+            if [Kernel::MergeTiles, Kernel::MergeDetailedTiles].contains(&kernel) {
                 let expected: Vec<u32> = ranks.iter().map(|rank| *rank as u32).collect();
                 assert_eq!(words(co_ranks, expected.len()), expected, "co-ranks of {a} and {b}");
                 co_ranks += part(most.div_ceil(tile as u32));
@@ -337,7 +337,8 @@ fn merge_kernels() {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
             _ if info.operation.is_set_operation() => [Kernel::MergeSets; 2],
-            _ if info.operation.is_update() => [Kernel::MergeTiles; 2],
+            _ if info.operation.is_update() => [Kernel::MergeDetailedTiles; 2],
+            _ if info.segmented => [Kernel::MergeDetailedTiles, Kernel::MergeDetailedFused],
             MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
             MergeMethod::Basic => [Kernel::MergeBasic; 2],
             MergeMethod::Tiled => [Kernel::MergeTiled; 2],

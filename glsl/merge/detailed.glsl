@@ -1,0 +1,125 @@
+// Merges the items of a tile with segments, or without the marked items of A.
+
+// Words with a bit for each item of a thread.
+const uint MASK_WORDS = (ITEMS + 31) / 32;
+
+// The marks of a tile's items of A: words of `marked`, from that of the first item on.
+shared uint sh_marked[UPDATES ? 2 * (TILE / 32 + 2) : 1];
+
+void load_marks(OutputTile tile) {
+    Words marked = Words(scratch_part(merge_marked(tile.problem)));
+    uint first = tile.first_a / 32;
+    uint words = (tile.first_a + tile.items_a) / 32 - first + 1;
+    for (uint i = thread_id(); i < 2 * words; i += THREADS) sh_marked[i] = marked.v[2 * first + i];
+}
+
+bool is_marked(OutputTile tile, uint position) {
+    uint item = tile.first_a % 32 + position;
+    return (sh_marked[item / 32 * 2] >> item % 32 & 1) != 0;
+}
+
+// Returns the number of marked items of A before a position of the tile, those of preceding tiles included.
+uint marked_before(OutputTile tile, uint position) {
+    uint item = tile.first_a % 32 + position;
+    return sh_marked[item / 32 * 2 + 1] + bitCount(sh_marked[item / 32 * 2] & bits_before(item));
+}
+
+// The positions of a tile that are merged with one another: those of A are [a, end_a), those of B [b, end_b).
+struct Runs {
+    uint segment;
+    uint a;
+    uint end_a;
+    uint b;
+    uint end_b;
+};
+
+// Returns the position of an item of a sequence, `first` being the first of the tile's `items` ones.
+uint position_of(uint item, uint first, uint items) { return min(item - min(item, first), items); }
+
+// Returns the runs at a diagonal of the tile: all its items, or those of the segment there. It is searched from
+// `segment` on, see find_segment().
+Runs runs_at(OutputTile tile, uint diagonal, Counts counts, uint segment, uint step) {
+    Runs runs;
+    runs.segment = segment;
+    runs.a = 0;
+    runs.end_a = tile.items_a;
+    runs.b = tile.items_a;
+    runs.end_b = tile.items;
+    if (!SEGMENTED) return runs;
+    runs.segment = find_segment(tile.problem, tile.first + diagonal, counts, segment, step);
+    Counts start = segment_start(tile.problem, runs.segment, counts);
+    Counts end = segment_start(tile.problem, runs.segment + 1, counts);
+    uint items_b = tile.items - tile.items_a;
+    runs.a = position_of(start.a, tile.first_a, tile.items_a);
+    runs.end_a = max(position_of(end.a, tile.first_a, tile.items_a), runs.a);
+    runs.b += position_of(start.b, tile.first_b, items_b);
+    runs.end_b = max(tile.items_a + position_of(end.b, tile.first_b, items_b), runs.b);
+    return runs;
+}
+
+// Merges ITEMS items, from `diagonal` on. With values, it writes the positions that they come from to shared memory.
+// Otherwise it returns their keys, encoded; past the last item, these are undefined. `removed`: a bit for each of the
+// thread's items. Returns the place of the first one that is left in the tile's output.
+uint merge_items(
+    OutputTile tile, uint diagonal, Counts counts, out uint removed[MASK_WORDS], out uint keys[ITEMS_WORDS]
+) {
+    uint last = tile.items - 1;
+    Runs runs = runs_at(tile, diagonal, counts, 0, max(args.groups, 1));
+    uint items_a = runs.end_a - runs.a;
+    uint items_b = runs.end_b - runs.b;
+    uint own = diagonal;
+    if (SEGMENTED) own = min(diagonal - min(runs.a + (runs.b - tile.items_a), diagonal), items_a + items_b);
+    uint from_a = co_rank(own, runs.a, items_a, runs.b, items_b);
+    uint a_next = runs.a + from_a;
+    uint b_next = runs.b + (own - from_a);
+    uint first = diagonal;
+    if (UPDATES) first -= min(marked_before(tile, a_next) - marked_before(tile, 0), diagonal);
+    uint target = first;
+    [[unroll]] for (uint w = 0; w < MASK_WORDS; ++w) removed[w] = 0;
+    uint key_a[KEY_WORDS];
+    uint key_b[KEY_WORDS];
+    load_item(min(a_next, last), key_a);
+    load_item(min(b_next, last), key_b);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        bool exists = diagonal + k < tile.items;
+        if (SEGMENTED && exists && a_next >= runs.end_a && b_next >= runs.end_b) {
+            runs = runs_at(tile, diagonal + k, counts, runs.segment, 1);
+        }
+        bool takes_b = b_next < runs.end_b && (a_next >= runs.end_a || comes_after(key_a, key_b));
+        uint position = takes_b ? b_next : a_next;
+        // Offsets of segments that are not sorted may name more items than the tile has.
+        if (SEGMENTED) position = min(position, last);
+        bool removes = UPDATES && position < tile.items_a && is_marked(tile, position);
+        if (VALUE_WORDS == 0) {
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = takes_b ? key_b[w] : key_a[w];
+            if (removes) removed[k / 32] |= 1 << k % 32;
+        } else if (exists && !removes) {
+            sh_positions[target] = position;
+        }
+        if (!removes) target += 1;
+        take_item(takes_b, a_next, b_next, last, key_a, key_b);
+    }
+    return first;
+}
+
+// Replaces the keys in shared memory by this thread's merged keys, decoded, from place `target` on.
+void stage_keys(OutputTile tile, uint diagonal, uint target, uint removed[MASK_WORDS], uint keys[ITEMS_WORDS]) {
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        if (diagonal + k >= tile.items || UPDATES && (removed[k / 32] >> k % 32 & 1) != 0) continue;
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
+        stage_key(target, key);
+        target += 1;
+    }
+}
+
+// Writes the offsets of segments in the output, in a part of all workgroups of the problem.
+void write_offsets(uint p, uint group, Counts counts) {
+    uvec2 offsets_out = merge_offsets_out(p);
+    if (is_null(offsets_out)) return;
+    uint segments = segments_of(p);
+    for (uint s = group * THREADS + thread_id(); s <= segments; s += args.groups * THREADS) {
+        Counts start = segment_start(p, s, counts);
+        Words(offsets_out).v[s] = start.a + start.b - (UPDATES ? marked_before(p, start.a) : 0);
+    }
+}
