@@ -837,7 +837,7 @@ typedef struct TrmMerger_T *TrmMerger;
 /// A segment of A has the items from its offset up to the next offset, and the same segment of B likewise; the first
 /// segment begins with the first item of the array. Offsets are non-decreasing; segments may be empty. Items from the
 /// last offset on belong to no segment and are not merged. A segment of the output is the merge of both, and begins at
-/// the sum of their offsets, or earlier if preceding items are removed by an update.
+/// the sum of their offsets, or earlier if preceding items are removed by an update. The first offset is taken as 0.
 typedef struct TrmMergeSegments {
     /// The number of segments, less than 2^30.
     struct TrmCount count;
@@ -1212,7 +1212,7 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. If both counts are zero, or countA for bounds, only the
-///   status and countOut are written.
+///   status, countOut and segments.offsetsOut are written.
 TrmResult trmCmdMerge(VkCommandBuffer commandBuffer, TrmMerger merger, const struct TrmMergeInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and

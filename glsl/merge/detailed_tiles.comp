@@ -1,12 +1,13 @@
 // Merge of two sequences with segments (SEGMENTED), without the marked items of A (UPDATES), or both; the last step. As
 // tiles.comp, which has the steps of a tile.
 //
-// In:  sequences A and B, sorted, or with sorted segments; their counts, or the offsets of their segments; with UPDATES,
-//      marked (merge/marks.glsl); without FUSED, co_ranks[tile]: the number of items of A before the tile.
+// In:  sequences A and B, sorted, or with sorted segments; their counts, or the offsets of their segments; with
+//      UPDATES, marked (merge/marks.glsl); without FUSED, co_ranks[tile]: the number of items of A before the tile.
 // Out: the merged keys (and values), of equal keys those of A first, without the marked items of A; their number; the
 //      offsets of segments in the output; the status of the problem.
-// Workgroups: args.groups for each problem (one merge): one for each tile of THREADS * ITEMS items at its maximum
-//             counts. If the actual counts are smaller, the others exit.
+// Workgroups: args.groups for each problem (one merge): one for each tile of THREADS * ITEMS items, and one for each
+//             THREADS * THREAD_OFFSETS offsets, at its maximum counts. If the actual counts are smaller, the others
+//             exit.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
@@ -114,7 +115,7 @@ uint merge_items(
     OutputTile tile, uint diagonal, Counts counts, out uint removed[MASK_WORDS], out uint keys[ITEMS_WORDS]
 ) {
     uint last = tile.items - 1;
-    Runs runs = runs_at(tile, diagonal, counts, 0, max(args.groups, 1));
+    Runs runs = runs_at(tile, diagonal, counts, 0, SEGMENTED ? segments_of(tile.problem) / 2 + 1 : 1);
     uint items_a = runs.end_a - runs.a;
     uint items_b = runs.end_b - runs.b;
     uint own = diagonal;
@@ -163,12 +164,14 @@ void stage_keys(OutputTile tile, uint diagonal, uint target, uint removed[MASK_W
     }
 }
 
-// Writes the offsets of segments in the output, in a part of all workgroups of the problem.
+// Writes the offsets of segments in the output: as many as this workgroup has room for.
 void write_offsets(uint p, uint group, Counts counts) {
     uvec2 offsets_out = merge_offsets_out(p);
-    if (is_null(offsets_out)) return;
     uint segments = segments_of(p);
-    for (uint s = group * THREADS + thread_id(); s <= segments; s += args.groups * THREADS) {
+    if (is_null(offsets_out) || group > segments / (THREADS * THREAD_OFFSETS)) return;
+    for (uint k = 0; k < THREAD_OFFSETS; ++k) {
+        uint s = (group * THREAD_OFFSETS + k) * THREADS + thread_id();
+        if (s > segments) break;
         Counts start = segment_start(p, s, counts);
         Words(offsets_out).v[s] = start.a + start.b - (UPDATES ? marked_before(p, start.a) : 0);
     }

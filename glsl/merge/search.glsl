@@ -19,7 +19,7 @@ Bounds own_bounds_of(uint p, uint diagonal, Counts counts) {
     Bounds bounds = bounds_of(diagonal, counts);
 #ifdef MERGE_DETAIL
     if (SEGMENTED) {
-        uint segment = find_segment(p, diagonal, counts, 0, max(args.groups, 1));
+        uint segment = find_segment(p, diagonal, counts, 0, segments_of(p) / 2 + 1);
         Counts start = segment_start(p, segment, counts);
         Counts end = segment_start(p, segment + 1, counts);
         // Offsets of segments that are not sorted may leave the bounds.

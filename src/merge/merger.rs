@@ -14,7 +14,8 @@ use ash::vk;
 /// Segment `s` of A has the items from `offsets_a[s]` up to `offsets_a[s + 1]`, and segment `s` of B likewise. The
 /// first segment begins with the first item of the array. Offsets do not decrease; segments may be empty. Items from
 /// the last offset on belong to no segment and are not merged. Segment `s` of the output is the merge of both, and
-/// begins at `offsets_a[s] + offsets_b[s]`, or earlier if preceding items are removed by an update.
+/// begins at `offsets_a[s] + offsets_b[s]`, or earlier if preceding items are removed by an update. The first word of
+/// offsets is not read, as if it were 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeSegments {
     /// Number of segments, less than 2^30.
@@ -164,7 +165,8 @@ impl Merger {
 
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
-    /// must not overlap any other range. If both counts are zero, only the status and `count_out` are written. With
+    /// must not overlap any other range. If both counts are zero, only the status, `count_out` and offsets of segments
+    /// are written. With
     /// another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a barrier between them;
     /// an update: three dispatches; or a search: one dispatch, without scratch. Merges of segments and updates begin
     /// with `vkCmdUpdateBuffer` on scratch.

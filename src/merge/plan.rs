@@ -11,7 +11,7 @@ use crate::kernels::Kernel;
 use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
 use crate::shared::{
     Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergeDetails, MergePathPush, MergeProblem,
-    SECTION_TILES,
+    SECTION_TILES, THREAD_OFFSETS,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -48,6 +48,8 @@ pub(crate) struct MergeTable<'a> {
     any_results: bool,
     /// Largest number of tiles of marks.
     most_mark_tiles: u32,
+    /// Largest number of written offsets of segments.
+    most_offsets: u32,
     rows: Range,
     details: Range,
     co_ranks: Range,
@@ -64,7 +66,8 @@ impl<'a> MergeTable<'a> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
-        let (mut count, mut most_items, mut any_results, mut most_mark_tiles) = (0u32, 0, false, 0);
+        let (mut count, mut most_items, mut any_results) = (0u32, 0, false);
+        let [mut most_mark_tiles, mut most_offsets] = [0; 2];
         let mut bytes = TileBytes::default();
         let tile = config.tile(group.algorithm);
         jobs.for_each(&mut |info| {
@@ -73,7 +76,12 @@ impl<'a> MergeTable<'a> {
             most_items = config.format.path_items(info.count_a.max, items - info.count_a.max).max(most_items);
             let writes_offsets = config.format.segmented && info.segments.offsets_out != Range::NONE;
             any_results |= info.status != 0 || info.count_out != 0 || writes_offsets;
-            most_mark_tiles = mark_tiles(&config, info.count_a.max).max(most_mark_tiles);
+            if writes_offsets {
+                most_offsets = (info.segments.count.max + 1).max(most_offsets);
+            }
+            if config.format.operation.is_update() {
+                most_mark_tiles = mark_tiles(&config, info.count_a.max).max(most_mark_tiles);
+            }
             bytes.add(&tile_bytes(&config, group, items));
         });
         let mut table = Self {
@@ -87,13 +95,14 @@ impl<'a> MergeTable<'a> {
             most_items,
             any_results,
             most_mark_tiles,
+            most_offsets,
             rows: Range::NONE,
             details: Range::NONE,
             co_ranks: Range::NONE,
             tile_prefixes: Range::NONE,
             marked: Range::NONE,
         };
-        let groups = u64::from(count) * u64::from(table.groups());
+        let groups = u64::from(count) * u64::from(table.groups().max(most_mark_tiles));
         // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
         let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u64::from(u32::MAX) - MOST_GROUPS_Y);
         if groups > limit {
@@ -110,8 +119,15 @@ impl<'a> MergeTable<'a> {
         Ok(table)
     }
 
-    /// Workgroups of each problem: one for each tile or section of the largest. Without items, one writes the status.
+    /// Workgroups of each problem in the last pass: one for each tile or section of the largest, and enough to write
+    /// the offsets of all segments. Without items, one writes the results.
     fn groups(&self) -> u32 {
+        let offsets = self.most_offsets.div_ceil(self.tile.threads * THREAD_OFFSETS);
+        self.tiles().max(offsets)
+    }
+
+    /// Tiles or sections of the largest problem, at least one.
+    fn tiles(&self) -> u32 {
         let tiles = match self.group.algorithm {
             Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
             _ => 1,
@@ -234,9 +250,9 @@ impl<'a> MergeTable<'a> {
     /// Adds the search for the co-ranks of all tiles.
     fn add_search<'p>(&'p self, plan: &mut Plan<'p>, kernel: Kernel, [reads, writes]: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-        let searchers = searchers(self.groups()).min(threads);
+        let searchers = searchers(self.tiles()).min(threads);
         let MergePathPush { problem, scratch, problems, problem_count, groups, details } =
-            self.push(self.groups().div_ceil(threads / searchers));
+            self.push(self.tiles().div_ceil(threads / searchers));
         let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, details, searchers };
         let variant = plan.add_variant(&self.variant(kernel, threads));
         plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
@@ -350,6 +366,7 @@ impl PlanSource for MergeTable<'_> {
         let searched = keys.union(parameters);
         let merged = searched.union(values).union(co_ranks).union(marked);
         let (threads, groups) = (self.tile.threads, self.groups());
+        let own_prefixes = if self.group.algorithm == Algorithm::Sets { tile_prefixes } else { Resources::default() };
         let has_details = self.config.format.has_details();
         let kernel = match self.group.algorithm {
             Algorithm::Fused if has_details => Kernel::MergeDetailedFused,
@@ -381,7 +398,7 @@ impl PlanSource for MergeTable<'_> {
             kernel,
             threads,
             groups,
-            [merged.union(tile_prefixes), outputs.union(results).union(tile_prefixes)],
+            [merged.union(own_prefixes), outputs.union(results).union(own_prefixes)],
         );
     }
 }

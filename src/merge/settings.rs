@@ -74,6 +74,9 @@ impl Settings {
     }
 
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
+        // Of marks: see glsl/merge/mark_ranks.comp.
+        let marking = Shape { threads: limits.profile.plain_threads, items: 1 };
+        limits.check_memory(&marking, true, 5 * marking.threads + limits.emulation_bytes(marking.threads) + 20)?;
         for kind in ItemKind::ALL {
             let Shapes { tile, fused, .. } = &self[kind];
             for (shape, is_tile) in [(tile, true), (fused, false)] {

@@ -9,8 +9,9 @@ use super::format::Format;
 use super::plan::MergeTable;
 use super::planner::{Config, MergeRole, Merges, arguments};
 use super::{MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergerInfo};
-use crate::core::plan::{Plan, Resource};
+use crate::core::plan::{Groups, Plan, Resource};
 use crate::core::scratch::Layout as ScratchLayout;
+use crate::shared::THREAD_OFFSETS;
 use crate::tests::hazards::{Truth, check};
 use crate::tests::problems::{NVIDIA, SCRATCH, devices};
 use crate::tuning::{Limits, Profile};
@@ -253,6 +254,26 @@ fn shapes_fit_the_least_shared_memory() {
             assert_eq!(profile.merge.check(&limits), Ok(()), "{name}");
         }
     }
+}
+
+/// A thread writes few offsets of segments, however few items they have.
+#[test]
+fn many_segments_have_many_workgroups() {
+    let profile = Profile::for_device(&NVIDIA);
+    let format = Format::new(&MergerInfo::keys().segmented()).unwrap();
+    let config = Config { profile: &profile, format };
+    let groups = |segments: u32, writes: bool| {
+        let mut info = Addresses(1 << 20).merge(&format, [5, 7], false, true);
+        info.segments.count = Count::host(segments);
+        if !writes {
+            info.segments.offsets_out = Range::NONE;
+        }
+        with_table(config, &[info], true, |table, _| Plan::of(table).unwrap().passes[0].groups)
+    };
+    let written = profile.merge.keys.fused.threads * THREAD_OFFSETS;
+    assert_eq!([written - 1, written].map(|segments| groups(segments, true)), [Groups::Fixed(1), Groups::Fixed(2)]);
+    assert_eq!(groups((1 << 30) - 1, true), Groups::Fixed((1 << 30) / written));
+    assert_eq!(groups((1 << 30) - 1, false), Groups::Fixed(1));
 }
 
 /// In a batch, merges share dispatches if their numbers of tiles have the same power of two above them.

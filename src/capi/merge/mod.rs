@@ -157,7 +157,7 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. If both counts are zero, or countA for bounds, only the
-///   status and countOut are written.
+///   status, countOut and segments.offsetsOut are written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdMerge(
     command_buffer: VkCommandBuffer,

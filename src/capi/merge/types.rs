@@ -136,7 +136,7 @@ pub struct TrmMergerCreateInfo {
 /// A segment of A has the items from its offset up to the next offset, and the same segment of B likewise; the first
 /// segment begins with the first item of the array. Offsets are non-decreasing; segments may be empty. Items from the
 /// last offset on belong to no segment and are not merged. A segment of the output is the merge of both, and begins at
-/// the sum of their offsets, or earlier if preceding items are removed by an update.
+/// the sum of their offsets, or earlier if preceding items are removed by an update. The first offset is taken as 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeSegments {
