@@ -106,6 +106,7 @@ const uint FUNCTION_USER = 5;
 const uint SPLITTERS_KEPT = 3072;
 const uint SOURCE_B = 2147483648;
 const uint SECTION_TILES = 8;
+const uint LOOK_BACK_BLOCK = 32;
 const uint THREAD_OFFSETS = 16;
 const uint OPERATION_MERGE = 0;
 const uint OPERATION_UNION = 1;

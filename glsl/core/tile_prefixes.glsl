@@ -1,22 +1,28 @@
-// Exclusive prefixes of one aggregate for each tile, in a single pass, by look-back: a tile adds the aggregates of its
-// predecessors, back to the nearest one with an inclusive prefix. (Merrill and Garland, "Single-pass parallel prefix
-// scan with decoupled look-back", 2016.)
+// Exclusive prefixes of one aggregate for each tile, in a single pass, by look-back on two levels. A tile adds the
+// aggregates of its predecessors in its block of LOOK_BACK_BLOCK tiles. Then it adds those of preceding blocks, back to
+// the nearest block with an inclusive prefix. (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+// look-back", 2016, with one level.) So 32 lanes look back over 1024 tiles at once, more than are in flight.
 //
-// Memory: the number of tiles taken, a spare word, then a descriptor of two words for each tile. All are zero before
-// the dispatch. A tile publishes its aggregate, of 16 bits, in the first word of its descriptor. Later it publishes its
-// inclusive prefix, the lower half in the first word and the upper half in the second.
+// Memory: the number of tiles taken; for each tile a word, its aggregate plus 1; for each block two words, the sum of
+// its published aggregates with their number, and its inclusive prefix plus 1. All are zero before the dispatch, which
+// means missing. An inclusive prefix of 2^32 - 1 also reads as missing: aggregates replace it.
 //
-// Memory order: a descriptor word holds its state together with its half of the number. A reader needs no other memory
-// of the writer, so relaxed atomics at device scope suffice.
+// Memory order: a reader needs no other memory of the writer of a word, so relaxed atomics at device scope suffice.
+// Words are published by read-modify-write operations: on NVIDIA, stores reached their readers later (a quarter more
+// time for a whole set operation).
 // Progress: workgroups take tiles in rising order. So the predecessors of a tile are done, or run. A tile makes at most
 // SPIN_LIMIT unsuccessful polls. Then it must compute the aggregate of a missing tile itself.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
 
-// States of a descriptor word.
-const uint PREFIX_AGGREGATE = 1 << 16;
-const uint PREFIX_INCLUSIVE = 2 << 16;
+// Unit of the number of aggregates in the sum of a block. An aggregate is less than 2^21.
+const uint BLOCK_TILE = 1 << 26;
+
+struct TilePrefixes {
+    Words words;
+    uint tiles;  // number of tiles
+};
 
 // The look-back of a tile. The tiles from `next` on are in the sum; 0: all of them.
 struct LookBack {
@@ -28,86 +34,110 @@ struct LookBack {
 shared uint sh_tile;
 shared LookBack sh_look_back;
 
-uint descriptor_word(uint tile) { return 2 + 2 * tile; }
+uint aggregate_word(uint tile) { return 1 + tile; }
 
-// Clears the descriptor of a tile. That of tile 0 also clears the number of tiles taken.
-void clear_tile_prefix(Words prefixes, uint tile) {
-    if (tile == 0) prefixes.v[0] = 0;
-    prefixes.v[descriptor_word(tile)] = 0;
-    prefixes.v[descriptor_word(tile) + 1] = 0;
+// The first word of a block.
+uint block_word(TilePrefixes prefixes, uint block) { return 1 + prefixes.tiles + 2 * block; }
+
+// Clears the word of a tile. The first tile of a block also clears the words of the block, and tile 0 the number of
+// tiles taken.
+void clear_tile_prefix(TilePrefixes prefixes, uint tile) {
+    if (tile == 0) prefixes.words.v[0] = 0;
+    prefixes.words.v[aggregate_word(tile)] = 0;
+    if (tile % LOOK_BACK_BLOCK != 0) return;
+    uint word = block_word(prefixes, tile / LOOK_BACK_BLOCK);
+    prefixes.words.v[word] = 0;
+    prefixes.words.v[word + 1] = 0;
+}
+
+uint add_relaxed(Words words, uint index, uint value) {
+    return atomicAdd(words.v[index], value, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+// Publishes a value in a word that is 0, or that has this value.
+void publish(Words words, uint index, uint value) {
+    atomicMax(words.v[index], value, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
 // Takes the next tile. The whole workgroup must call it.
-uint take_tile(Words prefixes) {
-    if (thread_id() == 0) {
-        sh_tile = atomicAdd(prefixes.v[0], 1, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-    }
+uint take_tile(TilePrefixes prefixes) {
+    if (thread_id() == 0) sh_tile = add_relaxed(prefixes.words, 0, 1);
     barrier();
     return sh_tile;
 }
 
-// Keeps an inclusive prefix: the tile may have published it in the meantime.
-void publish_aggregate(Words prefixes, uint tile, uint count) {
-    uint word = PREFIX_AGGREGATE | min(count, 0xffff);
-    atomicMax(
-        prefixes.v[descriptor_word(tile)], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed
-    );
+// Publishes the aggregate of this workgroup's tile, also in the sum of its block.
+void publish_aggregate(TilePrefixes prefixes, uint tile, uint aggregate) {
+    publish(prefixes.words, aggregate_word(tile), aggregate + 1);
+    add_relaxed(prefixes.words, block_word(prefixes, tile / LOOK_BACK_BLOCK), BLOCK_TILE + aggregate);
 }
 
-void publish_inclusive_prefix(Words prefixes, uint tile, uint prefix) {
-    // The upper half is stored first, so that a reader of the first word most likely finds it.
-    store_relaxed(prefixes, descriptor_word(tile) + 1, PREFIX_INCLUSIVE | prefix >> 16);
-    store_relaxed(prefixes, descriptor_word(tile), PREFIX_INCLUSIVE | prefix & 0xffff);
+// Publishes the aggregate of a tile of another workgroup. That workgroup alone adds it to the sum of the block.
+void publish_missing_aggregate(TilePrefixes prefixes, uint tile, uint aggregate) {
+    publish(prefixes.words, aggregate_word(tile), aggregate + 1);
 }
 
-// A descriptor, decoded.
-struct TilePrefix {
-    bool is_missing;
-    bool is_inclusive;
-    uint sum;  // the inclusive prefix, or the aggregate
-};
-
-// Loads the descriptor of the tile at this distance before `next`, at least 1. Before the first tile, the prefix is 0.
-TilePrefix load_tile_prefix(Words prefixes, uint next, uint distance) {
-    uint word = descriptor_word(next - 1 - min(distance, next - 1));
-    uint low = load_relaxed(prefixes, word);
-    uint high = load_relaxed(prefixes, word + 1);
-    bool exists = distance < next;
-    TilePrefix known;
-    known.is_inclusive = !exists || low >= PREFIX_INCLUSIVE && high >= PREFIX_INCLUSIVE;
-    known.is_missing = !known.is_inclusive && (low & PREFIX_AGGREGATE) == 0;
-    known.sum = exists ? low & 0xffff | (known.is_inclusive ? high << 16 : 0) : 0;
-    return known;
+// Publishes the inclusive prefix of a tile if it is that of a block.
+void publish_inclusive_prefix(TilePrefixes prefixes, uint tile, uint prefix) {
+    if (tile % LOOK_BACK_BLOCK != LOOK_BACK_BLOCK - 1) return;
+    publish(prefixes.words, block_word(prefixes, tile / LOOK_BACK_BLOCK) + 1, prefix + 1);
 }
 
-// Adds the tiles that are known. A lane reads one descriptor: with several, reads took longer (docs/merge.md).
 #ifdef EMULATED
-void look_further_back(Words prefixes, inout LookBack tile) {
-    TilePrefix known = load_tile_prefix(prefixes, tile.next, 0);
-    if (known.is_missing) return;
-    tile.sum += known.sum;
-    tile.next = known.is_inclusive ? 0 : tile.next - 1;
-}
+// One thread looks back, as a subgroup of one lane.
+bool looks_back() { return thread_id() == 0; }
+uint looking_lane() { return 0; }
+uint sum_of_lanes(uint value) { return value; }
+uint first_lane(bool set) { return set ? 0 : 1; }
 #else
-// Returns the lowest lane of a ballot, or the number of lanes.
-uint lowest_lane(uvec4 lanes) {
-    uint lowest = lane_count();
-    [[unroll]] for (int word = 3; word >= 0; --word) {
-        if (lanes[word] != 0) lowest = 32 * word + findLSB(lanes[word]);
-    }
-    return lowest;
-}
+// One subgroup looks back.
+bool looks_back() { return subgroup_id() == 0; }
+uint looking_lane() { return lane_id(); }
+uint sum_of_lanes(uint value) { return shuffle(inclusive_add(value), lane_count() - 1); }
 
-// Each lane of the subgroup reads another tile.
-void look_further_back(Words prefixes, inout LookBack tile) {
-    TilePrefix known = load_tile_prefix(prefixes, tile.next, lane_id());
-    uint inclusive = lowest_lane(ballot(known.is_inclusive));
-    uint missing = lowest_lane(ballot(known.is_missing));
-    uint taken = min(inclusive + 1, missing);
-    tile.sum += shuffle(inclusive_add(lane_id() < taken ? known.sum : 0), lane_count() - 1);
-    tile.next = inclusive < missing ? 0 : tile.next - taken;
+// Returns the first lane for which `set` is true, or the number of lanes.
+uint first_lane(bool set) {
+    uvec4 lanes = ballot(set);
+    uint first = lane_count();
+    [[unroll]] for (int word = 3; word >= 0; --word) {
+        if (lanes[word] != 0) first = 32 * word + findLSB(lanes[word]);
+    }
+    return first;
 }
 #endif
+
+// Adds the known tiles before `next` in their block. If these are all, also adds the known blocks before it.
+void look_further_back(TilePrefixes prefixes, inout LookBack tile) {
+    // 1. Each lane reads another tile of the block, and another preceding block, the nearest ones first. Before the
+    // first block, the inclusive prefix is 0.
+    uint lane = looking_lane();
+    uint block = (tile.next - 1) / LOOK_BACK_BLOCK;
+    uint left = tile.next - block * LOOK_BACK_BLOCK;
+    uint aggregate = 0;
+    if (lane < left) aggregate = load_relaxed(prefixes.words, aggregate_word(tile.next - 1 - lane));
+    uint block_sum = 0;
+    uint block_prefix = 1;
+    if (lane < block) {
+        uint word = block_word(prefixes, block - 1 - lane);
+        block_sum = load_relaxed(prefixes.words, word);
+        block_prefix = load_relaxed(prefixes.words, word + 1);
+    }
+
+    // 2. Find how many of them are known, without a gap.
+    uint tiles = min(first_lane(lane < left && aggregate == 0), left);
+    bool takes_blocks = tiles == left;
+    bool is_inclusive = block_prefix != 0;
+    uint inclusive = first_lane(is_inclusive);
+    uint missing = first_lane(!is_inclusive && block_sum / BLOCK_TILE != LOOK_BACK_BLOCK);
+    uint blocks = takes_blocks ? min(inclusive + 1, missing) : 0;
+
+    // 3. Add them.
+    uint known = lane < tiles ? aggregate - 1 : 0;
+    if (lane < blocks) known += is_inclusive ? block_prefix - 1 : block_sum % BLOCK_TILE;
+    tile.sum += sum_of_lanes(known);
+    if (!takes_blocks) tile.next -= tiles;
+    else tile.next = inclusive < missing ? 0 : (block - blocks) * LOOK_BACK_BLOCK;
+}
 
 LookBack begin_look_back(uint tile) {
     LookBack look_back;
@@ -117,15 +147,11 @@ LookBack begin_look_back(uint tile) {
     return look_back;
 }
 
-// Adds preceding tiles to the sum of a look-back with some left, or gives up: then the tile before `next` is missing.
-// The whole workgroup must call it, with the same look-back.
-void look_back(Words prefixes, inout LookBack tile) {
-#ifdef EMULATED
-    bool looks_back = thread_id() == 0;
-#else
-    bool looks_back = subgroup_id() == 0;
-#endif
-    if (looks_back) {
+// Adds preceding tiles to the sum of a look-back until all are added, or gives up: then the tile before `next` is
+// missing. The whole workgroup must call it, with the same look-back. It contains a barrier, and another one must
+// precede another call.
+void look_back(TilePrefixes prefixes, inout LookBack tile) {
+    if (looks_back()) {
         bool moves = true;
         [[dont_unroll]] while (tile.next != 0 && (moves || tile.polls < SPIN_LIMIT)) {
             uint next = tile.next;
@@ -133,17 +159,16 @@ void look_back(Words prefixes, inout LookBack tile) {
             moves = tile.next != next;
             tile.polls += moves ? 0 : 1;
         }
-        if (lane_id() == 0) sh_look_back = tile;
+        if (looking_lane() == 0) sh_look_back = tile;
     }
     barrier();
     tile = sh_look_back;
-    barrier();
 }
 
 // Tests only: delays some tiles for longer than their successors wait.
-void delay(Words prefixes, uint tile) {
+void delay(TilePrefixes prefixes, uint tile) {
     if (DELAY_EVERY == 0 || tile % DELAY_EVERY != DELAY_EVERY - 1) return;
     for (uint poll = 0; poll < 32 * max(SPIN_LIMIT, 64); ++poll) {
-        if (load_relaxed(prefixes, descriptor_word(tile)) == 0xffffffffu) break;
+        if (load_relaxed(prefixes.words, aggregate_word(tile)) == 0xffffffffu) break;
     }
 }

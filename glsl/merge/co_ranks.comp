@@ -38,9 +38,9 @@ MERGE_DETAIL(uint, mark_tiles)
 
 // Clears the prefixes of all tiles of marks, in a part of all workgroups of the problem.
 void clear_mark_tiles(uint p, uint group) {
-    Words prefixes = Words(scratch_part(problem_tile_prefixes(p)));
-    uint tiles = merge_mark_tiles(p);
-    for (uint i = group * THREADS + thread_id(); i < tiles; i += args.groups * THREADS) clear_tile_prefix(prefixes, i);
+    TilePrefixes prefixes = TilePrefixes(Words(scratch_part(problem_tile_prefixes(p))), merge_mark_tiles(p));
+    uint step = args.groups * THREADS;
+    for (uint i = group * THREADS + thread_id(); i < prefixes.tiles; i += step) clear_tile_prefix(prefixes, i);
 }
 #endif
 const uint MOST_TEAMS = THREADS;
@@ -92,7 +92,7 @@ void main() {
     Cut cut = balanced_cut(p, diagonal, a, counts);
     co_ranks.v[2 * tile] = cut.a;
     co_ranks.v[2 * tile + 1] = cut.b + (cut.parts_pair ? 1 : 0);
-    clear_tile_prefix(Words(scratch_part(problem_tile_prefixes(p))), tile);
+    clear_tile_prefix(TilePrefixes(Words(scratch_part(problem_tile_prefixes(p))), tiles), tile);
 #else
     co_ranks.v[tile] = a;
 #endif

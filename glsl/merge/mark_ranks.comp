@@ -32,6 +32,7 @@ PROBLEM_MEMBER(uint, tile_prefixes)
 
 MERGE_DETAIL(uvec2, marks)
 MERGE_DETAIL(uint, mark_words)
+MERGE_DETAIL(uint, mark_tiles)
 
 const uint TILE_ITEMS = 32 * THREADS;
 
@@ -71,7 +72,7 @@ void main() {
     if (p >= args.problem_count) return;
     uint count = all_counts(p).a;
     if (group > count / TILE_ITEMS) return;
-    Words prefixes = Words(scratch_part(problem_tile_prefixes(p)));
+    TilePrefixes prefixes = TilePrefixes(Words(scratch_part(problem_tile_prefixes(p))), merge_mark_tiles(p));
     uint tile = take_tile(prefixes);
     delay(prefixes, tile);
     uint marks = own_marks(p, tile, count);
@@ -87,7 +88,7 @@ void main() {
         before.next -= 1;
         uint missing;
         scan_threads(bitCount(own_marks(p, before.next, count)), missing);
-        if (thread_id() == 0) publish_aggregate(prefixes, before.next, missing);
+        if (thread_id() == 0) publish_missing_aggregate(prefixes, before.next, missing);
         before.sum += missing;
     }
     if (thread_id() == 0) publish_inclusive_prefix(prefixes, tile, before.sum + found);

@@ -206,7 +206,7 @@ void main() {
         if (group == 0 && thread_id() == 0) write_results(p, 0);
         return;
     }
-    Words prefixes = Words(scratch_part(problem_tile_prefixes(p)));
+    TilePrefixes prefixes = TilePrefixes(Words(scratch_part(problem_tile_prefixes(p))), tiles);
     uint index = take_tile(prefixes);
     OutputTile tile = find_tile(p, index, counts);
     delay(prefixes, index);
@@ -225,13 +225,13 @@ void main() {
 
     // 3. Sum the numbers of those in preceding tiles.
     LookBack before = begin_look_back(index);
+    look_back(prefixes, before);
     [[dont_unroll]] while (before.next != 0) {
-        look_back(prefixes, before);
-        if (before.next == 0) break;
         before.next -= 1;
         uint missing = count_tile(find_tile(p, before.next, counts));
-        if (thread_id() == 0) publish_aggregate(prefixes, before.next, missing);
+        if (thread_id() == 0) publish_missing_aggregate(prefixes, before.next, missing);
         before.sum += missing;
+        look_back(prefixes, before);
     }
     if (thread_id() == 0) {
         publish_inclusive_prefix(prefixes, index, before.sum + found);
@@ -239,12 +239,11 @@ void main() {
         if (index == tiles - 1) write_results(p, min(before.sum + found, output_room(p)));
     }
 
-    // 4. Copy them to the output, as far as it has room. From here on, `tile` has the items of the result.
+    // 4. Copy them to the output, as far as it has room. Since they were staged, all threads have passed a barrier. From here on, `tile` has the items of the result.
     uint room = output_room(p);
     tile.first = before.sum;
     tile.items = min(found, room - min(before.sum, room));
     if (ONLY_COUNTS || tile.items == 0) return;
-    barrier();
     if (!DROPS_KEYS) store_keys(tile);
     if (VALUE_WORDS != 0) store_values(tile);
 }

@@ -10,8 +10,8 @@ use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
 use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
 use crate::shared::{
-    Constant, LAYOUT_INTERLEAVED, MODE_SINGLE, MergeCoRanksPush, MergeDetails, MergePathPush, MergeProblem,
-    SECTION_TILES, THREAD_OFFSETS,
+    Constant, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeCoRanksPush, MergeDetails, MergePathPush,
+    MergeProblem, SECTION_TILES, THREAD_OFFSETS,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -294,7 +294,7 @@ impl TileBytes {
 fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
     let tiles = u64::from(items.div_ceil(config.step(group.algorithm)));
     let bytes = |words: u64| (words * WORD).next_multiple_of(PART_ALIGNMENT);
-    let prefixes = |tiles: u64| bytes(2 * tiles + 2);
+    let prefixes = |tiles: u64| bytes(1 + tiles + 2 * tiles.div_ceil(LOOK_BACK_BLOCK.into()));
     match group.algorithm {
         Algorithm::Tiles => TileBytes { co_ranks: bytes(tiles), ..TileBytes::default() },
         Algorithm::Sets => TileBytes { co_ranks: bytes(2 * tiles), prefixes: prefixes(tiles), marked: 0 },

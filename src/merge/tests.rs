@@ -226,7 +226,8 @@ fn scratch_holds_the_co_ranks() {
     assert!(sizes.is_sorted());
 }
 
-/// Set operations need four words for each tile, and two. Tiles are an item apart less than they hold.
+/// Set operations need three words for each tile, two for each block of tiles, and one. Tiles are an item apart less than
+/// they hold.
 #[test]
 fn scratch_holds_the_tiles_of_sets() {
     let profile = Profile::for_device(&NVIDIA);
@@ -236,7 +237,8 @@ fn scratch_holds_the_tiles_of_sets() {
     for items in [1, step, step + 1, 1_000_000] {
         let info = Addresses(1 << 20).merge(&format, [items as u32 - 1, 1], true, true);
         let tiles = items.div_ceil(step);
-        let expected = (8 * tiles).next_multiple_of(256) + (8 * tiles + 8).next_multiple_of(256);
+        let expected =
+            (8 * tiles).next_multiple_of(256) + (4 * (1 + tiles + 2 * tiles.div_ceil(32))).next_multiple_of(256);
         assert_eq!(with_table(config, &[info], true, |_, size| size), expected, "{items}");
     }
 }

@@ -15,7 +15,7 @@ use crate::merge::plan::MergeTable;
 use crate::merge::planner::{Config, Merges};
 use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo};
 use crate::radix::cpu::encode;
-use crate::shared::{LAYOUT_INTERLEAVED, MergeDetails, MergeProblem, SOURCE_B};
+use crate::shared::{LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MergeDetails, MergeProblem, SOURCE_B};
 use crate::tests::twins::noise;
 use crate::tuning::Profile;
 use crate::{Range, Scratch, ValueType};
@@ -234,7 +234,8 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
     for merge in &bench.infos {
         let most = merge.count_a.max + merge.count_b.max;
         marked_rows += words_of(most.div_ceil(tile as u32));
-        marked_rows += words_of(2 * (most / (32 * profile.plain_threads) + 1) + 2);
+        let mark_tiles = most / (32 * profile.plain_threads) + 1;
+        marked_rows += words_of(1 + mark_tiles + 2 * mark_tiles.div_ceil(LOOK_BACK_BLOCK));
     }
     for (merge, Twin { keys, merged: [a, b], values: [values_a, values_b], offsets, marks }) in
         bench.infos.iter().zip(twins)
