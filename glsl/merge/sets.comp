@@ -11,9 +11,9 @@
 // Memory order: inputs come from an earlier dispatch. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
 // Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the workgroup counts a missing tile itself.
 //
-// A tile has at most TILE items of both sequences, and its end is balanced (merge/balance.glsl): if two copies of a key
-// are a pair, both are in the tile, or neither. Each thread takes ITEMS items of the tile in the balanced order, in
-// which the copies of a pair are neighbors.
+// A tile has at most TILE items of both sequences, and its end is balanced (merge/balance.glsl): copy i of a key in A
+// and copy i in B are a pair, and both are in the tile, or neither. Each thread takes ITEMS items of the tile in the
+// order of a merge.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -48,7 +48,7 @@ void load_sequence_key(uint items_a, bool of_a, uint index, out uint key[KEY_WOR
     load_item(of_a ? index : items_a + index, key);
 }
 
-#include "merge/balance.glsl"
+#include "merge/equal_keys.glsl"
 
 // Nothing but the number of items is written.
 const bool ONLY_COUNTS = DROPS_KEYS && VALUE_WORDS == 0;
@@ -66,6 +66,9 @@ uint output_room(uint p) {
     return OPERATION == OPERATION_DIFFERENCE ? most_a : most_a + most_b;
 }
 
+// Whether the result depends on pairs of items of B.
+const bool PAIRS_B = OPERATION == OPERATION_UNION || OPERATION == OPERATION_SYMMETRIC_DIFFERENCE;
+
 // Whether the result has an item of A or of B. `in_pair`: it has a counterpart with an equal key.
 bool is_in_result(bool of_b, bool in_pair) {
     if (OPERATION == OPERATION_INTERSECTION) return !of_b && in_pair;
@@ -80,42 +83,62 @@ bool are_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return equal;
 }
 
+// Returns whether the next item of a merge is one of B.
+bool takes_from_b(bool has_a, bool has_b, uint key_a[KEY_WORDS], uint key_b[KEY_WORDS]) {
+    return has_b && (!has_a || comes_after(key_a, key_b));
+}
+
 // Finds the items of the result among those of this thread. Returns their number. `mask`: a bit for each of the
 // thread's items. `held`: their words, see HELD_WORDS; keys are encoded.
 uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HELD_WORDS]) {
-    // 1. Find the thread's first items in the balanced order.
+    // 1. Find the thread's first items in the order of a merge.
     uint diagonal = min(thread_id() * ITEMS, tile.items);
-    Counts counts;
-    counts.a = tile.items_a;
-    counts.b = tile.items - tile.items_a;
-    Cut cut = balanced_cut(counts.a, diagonal, co_rank(diagonal, 0, counts.a, counts.a, counts.b), counts);
-
-    // 2. Take one item after the other. After the copy of a pair in A follows the one in B.
+    uint end_a = tile.items_a;
+    uint end_b = tile.items;
     uint last = tile.items - 1;
-    uint a_next = cut.a;
-    uint b_next = counts.a + cut.b;
-    bool completes_pair = cut.parts_pair;
+    uint a_next = co_rank(diagonal, 0, end_a, end_a, end_b - end_a);
+    uint b_next = end_a + diagonal - a_next;
     uint key_a[KEY_WORDS];
     uint key_b[KEY_WORDS];
     load_item(min(a_next, last), key_a);
     load_item(min(b_next, last), key_b);
+
+    // 2. Count the copies of the next item's key before it in its sequence. Those in A precede those in B, so only the
+    // sequence that the next item comes from has copies before its own.
+    uint copies = 0;
+    if (diagonal < tile.items) {
+        if (takes_from_b(a_next < end_a, b_next < end_b, key_a, key_b)) {
+            copies = count_copies(end_a, false, false, b_next - end_a, b_next - end_a, key_b);
+        } else {
+            copies = count_copies(end_a, true, false, a_next, a_next, key_a);
+        }
+    }
+
+    // 3. Take one item after the other. Before the copies of a key in B, all those in A have been taken.
     [[unroll]] for (uint w = 0; w < MASK_WORDS; ++w) mask[w] = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        bool has_a = a_next < counts.a;
-        bool has_b = b_next < tile.items;
-        bool takes_b = completes_pair || has_b && (!has_a || comes_after(key_a, key_b));
-        bool begins_pair = !takes_b && has_b && are_equal(key_a, key_b);
-        if (is_in_result(takes_b, takes_b ? completes_pair : begins_pair)) mask[k / 32] |= 1 << k % 32;
-        completes_pair = begins_pair;
+        bool takes_b = takes_from_b(a_next < end_a, b_next < end_b, key_a, key_b);
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = takes_b ? key_b[w] : key_a[w];
+        // Copy i of a key is in a pair if the other sequence has more than i copies.
+        bool of_b = PAIRS_B && takes_b;
+        uint tested = of_b ? a_next - 1 - copies : b_next + copies;
+        uint other[KEY_WORDS];
+        load_item(min(tested, last), other);
+        bool in_pair = tested < (of_b ? end_a : end_b) && are_equal(other, key);
+        if (is_in_result(takes_b, in_pair)) mask[k / 32] |= 1 << k % 32;
         if (VALUE_WORDS == 0) {
-            [[unroll]] for (uint w = 0; w < HELD_WORDS; ++w) held[k * HELD_WORDS + w] = takes_b ? key_b[w] : key_a[w];
+            [[unroll]] for (uint w = 0; w < HELD_WORDS; ++w) held[k * HELD_WORDS + w] = key[w];
         } else {
             held[k] = takes_b ? b_next : a_next;
         }
         take_item(takes_b, a_next, b_next, last, key_a, key_b);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = takes_b ? key_b[w] : key_a[w];
+        bool repeats = (takes_b ? b_next < end_b : a_next < end_a) && are_equal(other, key);
+        copies = repeats ? copies + 1 : 0;
     }
 
-    // 3. Count them. The last thread may have fewer than ITEMS items.
+    // 4. Count them. The last thread may have fewer than ITEMS items.
     uint own = min(tile.items - diagonal, ITEMS);
     uint found = 0;
     [[unroll]] for (uint w = 0; w < MASK_WORDS; ++w) {
