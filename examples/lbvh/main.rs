@@ -6,6 +6,8 @@
 //!
 //! `cargo run --release --example lbvh -- --mesh bunny.obj --out bunny.png --heat heat.png --json bunny.json`
 
+#[path = "../common/bvh.rs"]
+mod bvh;
 mod camera;
 #[path = "../common/compute.rs"]
 mod compute;
@@ -15,6 +17,8 @@ mod mesh;
 mod morton;
 mod pebbles;
 mod picture;
+#[path = "../common/random.rs"]
+mod random;
 mod rays;
 mod record;
 mod secondary;
@@ -127,8 +131,8 @@ fn run(options: &Options) -> Result<()> {
             "morton_bits": options.morton.bits(),
             "sort_ms": result.sort_ms,
             "build_ms": result.build_ms,
-            "sah_cost": known.map(|s| s.sah_cost),
-            "depth": known.map(|s| s.depth),
+            "sah_cost": known.map(|s| s.shape.sah_cost),
+            "depth": known.map(|s| s.shape.depth),
             "ties": known.map(|s| s.ties),
             "valid": stats.is_ok(),
             "secondary": secondary.map(|rays| secondary_json(rays, known_rays)),
@@ -169,8 +173,8 @@ fn or_dash(value: Option<f64>, decimals: usize) -> String {
 fn print_table(device: &str, triangles: usize, morton: Morton, result: &record::Outcome, stats: Option<&tree::Stats>) {
     let total = result.sort_ms.zip(result.build_ms).map(|(sort, build)| sort + build);
     let rate = total.filter(|ms| *ms > 0.0).map(|ms| triangles as f64 / ms / 1e3);
-    let sah_cost = or_dash(stats.map(|s| s.sah_cost), 1);
-    let depth = stats.map_or("-".into(), |s| s.depth.to_string());
+    let sah_cost = or_dash(stats.map(|s| s.shape.sah_cost), 1);
+    let depth = stats.map_or("-".into(), |s| s.shape.depth.to_string());
     let ties = stats.map_or("-".into(), |s| s.ties.to_string());
     println!("{device}");
     println!(

@@ -15,7 +15,7 @@ pub(crate) enum Morton {
 }
 
 impl Morton {
-    /// The value of the specialization constant `MORTON_BITS` in glsl/codes.glsl.
+    /// The value of the specialization constant `MORTON_BITS` in ../common/glsl/tree.glsl.
     pub(crate) const fn bits(self) -> u32 {
         match self {
             Self::Bits30 => 30,

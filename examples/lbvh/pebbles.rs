@@ -3,6 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "the scene is fixed: counts and colors are small")]
 
 use crate::mesh::{Mesh, Vec3, Vertex, add, dot, normalize_or_zero, scale};
+use crate::random::Random;
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};
 
@@ -126,16 +127,4 @@ fn icosahedron_sides(points: &[Vec3]) -> Vec<[u32; 3]> {
         }
     }
     sides
-}
-
-/// A Xorshift generator: the scene is the same on every machine.
-struct Random(u32);
-
-impl Random {
-    fn between(&mut self, lo: f32, hi: f32) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        lo + (hi - lo) * (self.0 >> 8) as f32 / (1 << 24) as f32
-    }
 }

@@ -1,9 +1,10 @@
 //! Checks of the downloaded secondary rays: the split is correct, both orders have equal hits, and these are the hits
 //! of a traversal on the CPU.
 
+use crate::bvh::{NONE, Node};
 use crate::mesh::Mesh;
 use crate::secondary::{Found, OCTANTS, Outcome, Ray};
-use crate::tree::{NONE, Node, Tree};
+use crate::tree::Tree;
 
 /// Maximum number of rays that are traced on the CPU.
 const SAMPLE: usize = 4096;
@@ -193,10 +194,11 @@ fn walk(mesh: &Mesh, tree: &Tree, ray: &Ray, limit: f64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::{Facts, check};
+    use crate::bvh::{NONE, Node};
     use crate::mesh::{Mesh, zip};
     use crate::morton::Morton;
     use crate::secondary::{Found, Outcome, Ray};
-    use crate::tree::{NONE, Node, Tree};
+    use crate::tree::Tree;
 
     const REACH: f32 = 3.4e38;
 

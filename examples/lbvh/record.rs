@@ -1,5 +1,6 @@
 //! The whole job as one command buffer: upload, build, picture, secondary rays, download. One submission and one wait.
 
+use crate::bvh::Node;
 use crate::camera::View;
 use crate::compute::{
     COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Stamps, barrier, copy, median,
@@ -9,7 +10,7 @@ use crate::gpu::{Buffer, Gpu, Place};
 use crate::mesh::Mesh;
 use crate::morton::Morton;
 use crate::secondary::{self, Secondary};
-use crate::tree::{Node, Tree};
+use crate::tree::Tree;
 use anyhow::{Result, ensure};
 use ash::vk;
 use trommel::{Count, Range, Scratch, SortInfo, Sorter, SorterInfo, ValueType};

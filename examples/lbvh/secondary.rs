@@ -77,7 +77,7 @@ pub(crate) struct Ray {
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Found {
     pub(crate) t: f32,
-    /// [`crate::tree::NONE`] if the ray hits nothing.
+    /// [`crate::bvh::NONE`] if the ray hits nothing.
     pub(crate) triangle: u32,
 }
 

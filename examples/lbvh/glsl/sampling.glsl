@@ -1,15 +1,6 @@
 // Well-spread sample points: a two-dimensional lattice, shifted and shuffled for each pixel and each use.
 
-// M. Jarzynski and M. Olano, "Hash Functions for GPU Rendering", JCGT 2020 (pcg).
-uint hash(uint x) {
-    uint state = x * 747796405u + 2891336453u;
-    uint word = ((state >> ((state >> 28) + 4u)) ^ state) * 277803737u;
-    return (word >> 22) ^ word;
-}
-
-float unit_float(uint x) {
-    return float(x >> 8) * (1.0 / 16777216.0);
-}
+#include "../../common/glsl/random.glsl"
 
 // Sample `i` of `samples` (a power of two). The lattice steps are the powers of the plastic number's inverse, as in M.
 // Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018, in units of 2^-32. `seed` differs for

@@ -1,30 +1,17 @@
-// What all kernels of the example know: the records behind addresses, and how wide Morton codes are. All buffers are
-// reached by address; no descriptor exists.
+// What all kernels of the example know: the records behind addresses. All buffers are reached by address; no descriptor
+// exists. The host's twin of MORTON_BITS is `Morton` in morton.rs.
 
-#define NONE 0xffffffffu
-
-layout(constant_id = 0) const uint MORTON_BITS = 30; // 30 or 63; the host's twin is `Morton` in morton.rs
-
-// 2n - 1 nodes for n triangles: node 0 is the root, nodes 0 .. n-2 are internal with two children, nodes n-1 .. 2n-2
-// are the leaves in Morton order. In a leaf `left` is the triangle and `right` is NONE.
-struct Node {
-    vec3 lo;
-    uint left;
-    vec3 hi;
-    uint right;
-};
+#include "../../common/glsl/tree.glsl"
 
 struct Vertex {
     vec3 normal;
     uint colour; // sRGB, red in the lowest byte
 };
 
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint v[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Floats { float v[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Points { vec3 v[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Triangles { uvec3 v[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Vertices { Vertex v[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Nodes { Node v[]; };
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer View {
     vec3 eye;

@@ -1,6 +1,6 @@
 // The walk through the tree: nearest hit and any hit, with a stack in private memory and the nearer child first.
 
-// The internal nodes of the deepest path (hierarchy.comp); each leaves at most one child behind.
+// The internal nodes of the deepest path (hierarchy.glsl); each leaves at most one child behind.
 const uint STACK_SIZE = MORTON_BITS + 32;
 
 struct Hit {
