@@ -1179,15 +1179,15 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// result has the same bytes on every device. With another TRM_MERGE_OPERATION_..., appends a set operation, an update
 /// or a search instead.
 ///
-/// Example: the sorted Morton codes of the boxes that have moved are merged with those of all others.
+/// Example: the sorted Morton codes of new boxes are merged with those of all others.
 /// @code{.c}
 /// TrmMergeInfo merge = {.sType = TRM_STRUCTURE_TYPE_MERGE_INFO, .structSize = sizeof merge};
 /// merge.countA.max = 1000000;
 /// merge.countB.max = 10000;
 /// merge.keysA = codes;
 /// merge.valuesA = boxes;
-/// merge.keysB = movedCodes;
-/// merge.valuesB = movedBoxes;
+/// merge.keysB = newCodes;
+/// merge.valuesB = newBoxes;
 /// merge.keysOut = allCodes;
 /// merge.valuesOut = allBoxes;
 /// merge.scratch = scratch;
@@ -1203,7 +1203,8 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 ///   TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well.
+///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments and
+///   updates, it includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then

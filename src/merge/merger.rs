@@ -57,7 +57,7 @@ pub struct MergeInfo {
     pub segments: MergeSegments,
     /// The marked items, for updates. Bit `i % 32` of word `i / 32` is that of item `i` of A: one word for each 32 of
     /// `count_a.max` items. With [`crate::MergeOperation::UpdateByValue`] that of value `i`: as many words as the range
-    /// has, and larger values are not marked. Otherwise [`Range::NONE`].
+    /// has, and larger values are not marked. Only read. Otherwise [`Range::NONE`].
     pub marks: Range,
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
@@ -81,11 +81,11 @@ pub struct MergeInfo {
 /// # type Result = trommel::Result<()>;
 /// # type Ranges = [Range; 6];
 /// # unsafe fn record(device: &Device, commands: Commands, ranges: Ranges, scratch: Scratch) -> Result {
-/// # let [codes, boxes, moved_codes, moved_boxes, all_codes, all_boxes] = ranges;
-/// // The sorted Morton codes of ten thousand boxes that have moved are merged with those of all others.
+/// # let [codes, boxes, new_codes, new_boxes, all_codes, all_boxes] = ranges;
+/// // The sorted Morton codes of ten thousand new boxes are merged with those of all others.
 /// let merger = Merger::new(device, &MergerInfo::pairs())?;
 /// let merge = MergeInfo { count_a: Count::host(1 << 20), keys_a: codes, values_a: boxes, ..MergeInfo::default() };
-/// let merge = MergeInfo { count_b: Count::host(10_000), keys_b: moved_codes, values_b: moved_boxes, ..merge };
+/// let merge = MergeInfo { count_b: Count::host(10_000), keys_b: new_codes, values_b: new_boxes, ..merge };
 /// let merge = MergeInfo { keys_out: all_codes, values_out: all_boxes, scratch, ..merge };
 /// // SAFETY: the command buffer is recording, and the ranges are valid until it has executed.
 /// unsafe { merger.cmd_merge(commands, &merge) }
@@ -177,7 +177,8 @@ impl Merger {
     ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
-    ///   and after it (reads of the outputs).
+    ///   and after it (reads of the outputs). Before merges of segments and updates, the barrier for scratch includes
+    ///   `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
     ///   computes them. No other workgroup waits.
