@@ -460,7 +460,8 @@ fn updates_and_segments() -> Result<()> {
     for segment in 0..3 {
         let items = [0, 1].map(|side| {
             let part = offsets[side][segment] as usize..offsets[side][segment + 1] as usize;
-            problem.input_keys[side][part.clone()].iter().copied().zip(part.map(|index| index as u32))
+            let indices = offsets[side][segment]..offsets[side][segment + 1];
+            problem.input_keys[side][part].iter().copied().zip(indices)
         });
         let [of_a, of_b] = items;
         let left = of_a.filter(|(_, index)| marks[*index as usize / 32] >> (index % 32) & 1 == 0);

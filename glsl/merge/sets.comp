@@ -262,7 +262,8 @@ void main() {
         if (index == tiles - 1) write_results(p, min(before.sum + found, output_room(p)));
     }
 
-    // 4. Copy them to the output, as far as it has room. Since they were staged, all threads have passed a barrier. From here on, `tile` has the items of the result.
+    // 4. Copy them to the output, as far as it has room. Since they were staged, all threads have passed a barrier.
+    // From here on, `tile` has the items of the result.
     uint room = output_room(p);
     tile.first = before.sum;
     tile.items = min(found, room - min(before.sum, room));

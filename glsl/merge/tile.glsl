@@ -51,18 +51,15 @@ Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
     return source;
 }
 
-// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. All loads precede the
-// stores.
+// Words of keys that a thread loads at once: more would take more registers.
+const uint BATCHES = ITEMS_WORDS <= 16 ? 1 : (ITEMS_WORDS + 11) / 12;
+const uint LOADS = (ITEMS_WORDS + BATCHES - 1) / BATCHES;
+
+// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. The loads of a batch
+// precede its stores.
 void load_items(OutputTile tile) {
     uint last = tile.items - 1;
     Source keys_source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
-    uint keys[ITEMS_WORDS];
-    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
-        uint word = k * THREADS + thread_id();
-        uint position = min(word / KEY_WORDS, last);
-        Words from = Words(position < tile.items_a ? keys_source.a : keys_source.b);
-        keys[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
-    }
     uint values[ITEMS];
     if (STAGES_VALUES) {
         Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
@@ -71,10 +68,19 @@ void load_items(OutputTile tile) {
             values[k] = Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE];
         }
     }
-    [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
-        uint word = k * THREADS + thread_id();
-        uint position = word / KEY_WORDS;
-        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = keys[k];
+    [[dont_unroll]] for (uint first = 0; first < ITEMS_WORDS; first += LOADS) {
+        uint keys[LOADS];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            uint word = (first + k) * THREADS + thread_id();
+            uint position = min(word / KEY_WORDS, last);
+            Words from = Words(position < tile.items_a ? keys_source.a : keys_source.b);
+            keys[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
+        }
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            uint word = (first + k) * THREADS + thread_id();
+            uint position = word / KEY_WORDS;
+            if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = keys[k];
+        }
     }
     if (!STAGES_VALUES) return;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {

@@ -226,8 +226,8 @@ fn scratch_holds_the_co_ranks() {
     assert!(sizes.is_sorted());
 }
 
-/// Set operations need three words for each tile, two for each block of tiles, and one. Tiles are an item apart less than
-/// they hold.
+/// Set operations need three words for each tile, two for each block of tiles, and one. Tiles are an item apart less
+/// than they hold.
 #[test]
 fn scratch_holds_the_tiles_of_sets() {
     let profile = Profile::for_device(&NVIDIA);
