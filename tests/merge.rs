@@ -48,7 +48,8 @@ impl Case {
         let merge = &self.context.device().profile().merge;
         let key_words = info.key.size() / 4;
         let shapes = match info.value.size() {
-            _ if key_words > 1 => &merge.long,
+            0 if key_words > 1 => &merge.long,
+            _ if key_words > 1 => &merge.long_pairs,
             0 => &merge.keys,
             _ => &merge.pairs,
         };

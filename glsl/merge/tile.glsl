@@ -51,15 +51,37 @@ Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
     return source;
 }
 
-// Words of keys that a thread loads at once: more would take more registers.
+// Words of keys that a thread loads at once. More than 16 are loaded in batches of at most 12: all of them would take
+// more registers. (A loop over a single batch took more registers as well.)
 const uint BATCHES = ITEMS_WORDS <= 16 ? 1 : (ITEMS_WORDS + 11) / 12;
 const uint LOADS = (ITEMS_WORDS + BATCHES - 1) / BATCHES;
 
-// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. The loads of a batch
+// Loads a batch of the words of a tile's keys from device memory, from word `first` of each thread on.
+void load_words(OutputTile tile, Source source, uint first, out uint words[LOADS]) {
+    [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+        uint word = (first + k) * THREADS + thread_id();
+        uint position = min(word / KEY_WORDS, tile.items - 1);
+        Words from = Words(position < tile.items_a ? source.a : source.b);
+        words[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
+    }
+}
+
+// Stores a batch into shared memory.
+void stage_words(OutputTile tile, uint first, uint words[LOADS]) {
+    [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+        uint word = (first + k) * THREADS + thread_id();
+        uint position = word / KEY_WORDS;
+        if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = words[k];
+    }
+}
+
+// Loads the keys of a tile, and values of one word, into shared memory, with coalesced accesses. All loads of a batch
 // precede its stores.
 void load_items(OutputTile tile) {
     uint last = tile.items - 1;
     Source keys_source = source_of(tile, problem_keys_a(tile.problem), problem_keys_b(tile.problem), KEY_STRIDE);
+    uint words[LOADS];
+    if (BATCHES == 1) load_words(tile, keys_source, 0, words);
     uint values[ITEMS];
     if (STAGES_VALUES) {
         Source source = source_of(tile, problem_values_a(tile.problem), problem_values_b(tile.problem), VALUE_STRIDE);
@@ -68,24 +90,17 @@ void load_items(OutputTile tile) {
             values[k] = Words(position < tile.items_a ? source.a : source.b).v[position * VALUE_STRIDE];
         }
     }
-    [[dont_unroll]] for (uint first = 0; first < ITEMS_WORDS; first += LOADS) {
-        uint keys[LOADS];
-        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            uint word = (first + k) * THREADS + thread_id();
-            uint position = min(word / KEY_WORDS, last);
-            Words from = Words(position < tile.items_a ? keys_source.a : keys_source.b);
-            keys[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
-        }
-        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-            uint word = (first + k) * THREADS + thread_id();
-            uint position = word / KEY_WORDS;
-            if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = keys[k];
+    if (BATCHES == 1) stage_words(tile, 0, words);
+    if (STAGES_VALUES) {
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint position = k * THREADS + thread_id();
+            if (position < tile.items) sh_values[position] = values[k];
         }
     }
-    if (!STAGES_VALUES) return;
-    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-        uint position = k * THREADS + thread_id();
-        if (position < tile.items) sh_values[position] = values[k];
+    if (BATCHES == 1) return;
+    [[dont_unroll]] for (uint first = 0; first < ITEMS_WORDS; first += LOADS) {
+        load_words(tile, keys_source, first, words);
+        stage_words(tile, first, words);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
+
 use super::{MergeMethod, MergeOperation, MergeSegments};
 use crate::core::handle::{Handle, Options};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
@@ -12,7 +13,8 @@ use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
 use crate::radix::check_segment_count;
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
-use crate::tuning::{ItemKind, Profile, Shape};
+use crate::tuning::merge::Shapes;
+use crate::tuning::{Profile, Shape};
 use crate::{Count, Device, Error, Range, Result};
 
 roles! {
@@ -76,12 +78,12 @@ pub(crate) struct Group {
 }
 
 impl<'a> Config<'a> {
-    pub(crate) fn kind(&self) -> ItemKind {
-        ItemKind::of(self.format.key_words, self.format.value_words)
+    pub(crate) fn shapes(&self) -> &'a Shapes {
+        self.profile.merge.shapes(self.format.key_words, self.format.value_words)
     }
 
     pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {
-        let fused_up_to = self.profile.merge[self.kind()].fused_up_to;
+        let fused_up_to = self.shapes().fused_up_to;
         let algorithm = match (self.format.operation, self.format.method) {
             (MergeOperation::LowerBound, _) => Algorithm::LowerBound,
             (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
@@ -103,7 +105,7 @@ impl<'a> Config<'a> {
 
     /// The items that a workgroup merges at a time, or the needles that it searches for.
     pub(crate) fn tile(&self, algorithm: Algorithm) -> Shape {
-        let shapes = &self.profile.merge[self.kind()];
+        let shapes = self.shapes();
         let words = self.format.key_words;
         match algorithm {
             Algorithm::Fused => shapes.fused.of_words(words),
@@ -128,7 +130,7 @@ impl<'a> Config<'a> {
             let step = config.step(algorithm);
             (0..u32::BITS).map_while(move |log2| step.checked_mul(1 << log2))
         });
-        ends.chain([self.profile.merge[self.kind()].fused_up_to, u32::MAX])
+        ends.chain([self.shapes().fused_up_to, u32::MAX])
     }
 }
 

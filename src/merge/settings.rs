@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::core::settings::settings;
 use crate::shared::MAX_KEY_WORDS;
-use crate::tuning::{Basis, ItemKind, Limits, Shape, SizedMerge, by_item_kind, refuse};
+use crate::tuning::{Basis, Limits, Shape, SizedMerge, refuse};
 
 /// Most items of a merge sort: the product with the number of merged runs must fit a `u32`.
 const MOST_MERGED: u32 = 1 << 26;
@@ -31,12 +31,12 @@ settings! {
         pub keys: Shapes,
         /// Shapes for keys of one word with values.
         pub pairs: Shapes,
-        /// Shapes for keys of several words.
+        /// Shapes for keys of several words without values.
         pub long: Shapes,
+        /// Shapes for keys of several words with values.
+        pub long_pairs: Shapes,
     }
 }
-
-by_item_kind!(Settings, Shapes);
 
 /// Every device can run it.
 const PORTABLE: Shape = Shape { threads: 128, items: 7 };
@@ -54,36 +54,43 @@ impl Shapes {
 impl Settings {
     pub(crate) fn of(basis: &Basis<'_>) -> Self {
         let Basis { facts, shape: Shape { threads, .. }, measured, .. } = *basis;
-        let [keys, pairs, long] = ItemKind::ALL.map(|kind| {
-            if measured.is_some() {
-                return match kind {
-                    ItemKind::Keys => Shapes::new((192, 15), (128, 15), 1 << 22),
-                    ItemKind::Pairs => Shapes::new((128, 9), (128, 9), 1 << 21),
-                    ItemKind::Long => Shapes::new((192, 15), (128, 15), 1 << 20),
-                };
-            }
-            // With 256 threads and emulated subgroups, at most 15.4 KiB of shared memory.
-            let items = match kind {
-                ItemKind::Keys if !facts.is_cpu => 13,
-                ItemKind::Keys | ItemKind::Long => 7,
-                ItemKind::Pairs => 5,
+        if measured.is_some() {
+            return Self {
+                fan: 16,
+                keys: Shapes::new((192, 15), (128, 15), 1 << 22),
+                pairs: Shapes::new((128, 9), (128, 9), 1 << 21),
+                long: Shapes::new((128, 31), (128, 15), 1 << 20),
+                long_pairs: Shapes::new((128, 15), (128, 15), 1 << 20),
             };
-            Shapes::new((threads, items), (threads, items), 1 << 16)
-        });
-        Self { fan: 16, keys, pairs, long }
+        }
+        // With 256 threads and emulated subgroups, at most 15.4 KiB of shared memory.
+        let of = |items| Shapes::new((threads, items), (threads, items), 1 << 16);
+        let keys = of(if facts.is_cpu { 7 } else { 13 });
+        Self { fan: 16, keys, pairs: of(5), long: of(7), long_pairs: of(7) }
+    }
+
+    /// The shapes for keys and values of so many words.
+    pub(crate) fn shapes(&self, key_words: u32, value_words: u32) -> &Shapes {
+        match (key_words, value_words) {
+            (1, 0) => &self.keys,
+            (1, _) => &self.pairs,
+            (_, 0) => &self.long,
+            _ => &self.long_pairs,
+        }
     }
 
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
         // Of marks: see glsl/merge/mark_ranks.comp.
         let marking = Shape { threads: limits.profile.plain_threads, items: 1 };
         limits.check_memory(&marking, true, 5 * marking.threads + limits.emulation_bytes(marking.threads) + 20)?;
-        for kind in ItemKind::ALL {
-            let Shapes { tile, fused, .. } = &self[kind];
+        let (one_word, several) = (1..=1, 2..=MAX_KEY_WORDS);
+        let kinds = [(&one_word, false), (&one_word, true), (&several, false), (&several, true)];
+        for (key_words, has_values) in kinds {
+            let Shapes { tile, fused, .. } = self.shapes(*key_words.start(), has_values.into());
             for (shape, is_tile) in [(tile, true), (fused, false)] {
                 limits.check_group(*shape)?;
-                let key_words = if kind == ItemKind::Long { 2..=MAX_KEY_WORDS } else { 1..=1 };
-                let bytes = key_words.flat_map(|words| {
-                    let value_words = if kind == ItemKind::Keys { 0 } else { 1 + u32::from(is_tile) };
+                let bytes = key_words.clone().flat_map(|words| {
+                    let value_words = if has_values { 1 + u32::from(is_tile) } else { 0 };
                     let (of_one, of_either) = (shape.of_words(words), shape.of_words(2 * words));
                     let section = if is_tile { section_bytes(of_either, words) } else { 0 };
                     // Of a set operation: see glsl/merge/sets.comp.

@@ -227,7 +227,7 @@ mod tests {
         };
         let is_new = |line: &&str| line.starts_with("merge.") && !line.starts_with("merge.fan");
         let text = profile.to_string();
-        assert_eq!(text.lines().filter(is_new).count(), 9);
+        assert_eq!(text.lines().filter(is_new).count(), 12);
         let former: Vec<_> = text.lines().filter(|line| !is_new(line)).map(former_line).collect();
         let former = former.join("\n").replace("/swizzled", "/spread");
         let former = former.replace("verified_by_source_index", "proven_by_places").replace("verified", "proven");

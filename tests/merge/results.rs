@@ -426,6 +426,11 @@ pub(crate) fn sets_of_many_tiles() {
     let n = 4000 * case.tile()[0];
     case.merge(&[case.draw(Keys::Random, [n, n], 1)], Together::Singles, 2);
     assert_silence(&case.context);
+    // Late tiles at the ends of blocks of tiles.
+    let case = Case::new(Setup::Late(16), &MergerInfo::keys().operation(MergeOperation::Union));
+    let n = 110 * case.tile()[0];
+    case.merge(&[case.draw(Keys::Random, [n, n], 3)], Together::Singles, 4);
+    assert_silence(&case.context);
 }
 
 /// Lower and upper bounds of needles in any order: against sequences of any length, also empty ones, with counts on the

@@ -113,6 +113,9 @@ impl Primitive for Merges {
             ("merge.long.tile", tile),
             ("merge.long.fused", tile),
             ("merge.long.fused_up_to", fused_up_to),
+            ("merge.long_pairs.tile", tile),
+            ("merge.long_pairs.fused", tile),
+            ("merge.long_pairs.fused_up_to", fused_up_to),
         ]
     }
 
@@ -124,6 +127,8 @@ impl Primitive for Merges {
             ("merge.pairs.fused", "128x1"),
             ("merge.long.tile", "128x1"),
             ("merge.long.fused", "128x1"),
+            ("merge.long_pairs.tile", "128x1"),
+            ("merge.long_pairs.fused", "128x1"),
         ]
     }
 

@@ -221,7 +221,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
         let bytes = &memory[bench.offset_of(address)..][..4 * count];
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
     };
-    let shapes = &profile.merge[config.kind()];
+    let shapes = config.shapes();
     let tile = shapes.tile.of_words(format.key_words).tile() as usize;
     // The tables of several problems precede the co-ranks in scratch.
     let mut co_ranks = bench.buffer.address() + bench.scratch.offset;
