@@ -1,17 +1,17 @@
 // Exclusive prefixes of one aggregate for each tile, in a single pass, by look-back on two levels. A tile adds the
 // aggregates of its predecessors in its block of LOOK_BACK_BLOCK tiles. Then it adds those of preceding blocks, back to
 // the nearest block with an inclusive prefix. (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back", 2016, with one level.) So 32 lanes look back over 1024 tiles at once, more than are in flight.
+// look-back", 2016, with one level.) So 32 lanes look back over 1024 tiles at once, about as many as a large GPU runs.
 //
 // Memory: the number of tiles taken; for each tile a word, its aggregate plus 1; for each block two words, the sum of
-// its published aggregates with their number, and its inclusive prefix plus 1. All are zero before the dispatch, which
-// means missing. An inclusive prefix of 2^32 - 1 also reads as missing: aggregates replace it.
+// the aggregates that their owners published with their number, and its inclusive prefix plus 1. All are zero before
+// the dispatch, which means missing. An inclusive prefix of 2^32 - 1 also reads as missing: aggregates replace it.
 //
 // Memory order: a reader needs no other memory of the writer of a word, so relaxed atomics at device scope suffice.
 // Words are published by read-modify-write operations: on NVIDIA, stores reached their readers later (a quarter more
 // time for a whole set operation).
 // Progress: workgroups take tiles in rising order. So the predecessors of a tile are done, or run. A tile makes at most
-// SPIN_LIMIT unsuccessful polls. Then it must compute the aggregate of a missing tile itself.
+// SPIN_LIMIT unsuccessful polls, and one more for each missing tile, whose aggregate it computes itself.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;
@@ -54,7 +54,8 @@ uint add_relaxed(Words words, uint index, uint value) {
     return atomicAdd(words.v[index], value, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
-// Publishes a value in a word that is 0, or that has this value.
+// Publishes a value in a word that is 0, or that has this value. (Sequences that are not sorted may have several: then
+// prefixes are undefined, but still in bounds.)
 void publish(Words words, uint index, uint value) {
     atomicMax(words.v[index], value, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }

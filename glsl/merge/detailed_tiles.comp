@@ -1,5 +1,6 @@
 // Merge of two sequences with segments (SEGMENTED), without the marked items of A (UPDATES), or both; the last step. As
-// tiles.comp, which has the steps of a tile.
+// tiles.comp: a workgroup loads the keys of its tile into shared memory, A's first. Each thread finds by binary search
+// where its ITEMS items begin in both, and merges these one after the other.
 //
 // In:  sequences A and B, sorted, or with sorted segments; their counts, or the offsets of their segments; with
 //      UPDATES, marked (merge/marks.glsl); without FUSED, co_ranks[tile]: the number of items of A before the tile.
@@ -11,9 +12,9 @@
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
-// A thread merges up to the end of a segment, then goes on with the next one that has items. An item's place in the
-// output is its place in the merge, less the marked items of A before it. So no thread or tile waits for the count of
-// another one.
+// A thread merges up to the end of a segment, then goes on with the next one that has items. The index of an item in
+// the output is its index in the merge minus the number of marked items of A before it. So no thread or tile waits for
+// the count of another one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -84,11 +85,11 @@ struct Runs {
     uint end_b;
 };
 
-// Returns the position of an item of a sequence, `first` being the first of the tile's `items` ones.
+// Returns the position of an item relative to the tile's first item of its sequence, clamped to [0, items].
 uint position_of(uint item, uint first, uint items) { return min(item - min(item, first), items); }
 
-// Returns the runs at a diagonal of the tile: all its items, or those of the segment there. It is searched from
-// `segment` on, see find_segment().
+// Returns the ranges that are merged at a diagonal of the tile: the whole tile, or with SEGMENTED the segment that
+// contains it. The search for this segment begins with `segment`: see find_segment().
 Runs runs_at(OutputTile tile, uint diagonal, Counts counts, uint segment, uint step) {
     Runs runs;
     runs.segment = segment;
@@ -109,8 +110,8 @@ Runs runs_at(OutputTile tile, uint diagonal, Counts counts, uint segment, uint s
 }
 
 // Merges ITEMS items, from `diagonal` on. With values, it writes the positions that they come from to shared memory.
-// Otherwise it returns their keys, encoded; past the last item, these are undefined. `removed`: a bit for each of the
-// thread's items. Returns the place of the first one that is left in the tile's output.
+// Otherwise it returns their keys, encoded, undefined past the last item; and `removed`, a bit for each of the thread's
+// items. Returns the index in the tile's output of the first item that is left.
 uint merge_items(
     OutputTile tile, uint diagonal, Counts counts, out uint removed[MASK_WORDS], out uint keys[ITEMS_WORDS]
 ) {
@@ -164,7 +165,7 @@ void stage_keys(OutputTile tile, uint diagonal, uint target, uint removed[MASK_W
     }
 }
 
-// Writes the offsets of segments in the output: as many as this workgroup has room for.
+// Writes the offsets of segments in the output, THREADS * THREAD_OFFSETS of them.
 void write_offsets(uint p, uint group, Counts counts) {
     uvec2 offsets_out = merge_offsets_out(p);
     uint segments = segments_of(p);
@@ -193,7 +194,7 @@ void main() {
     load_items(tile);
     if (UPDATES) {
         load_marks(tile);
-        // Of sequences that are not sorted, threads may find fewer items than are copied.
+        // In sequences that are not sorted, threads may leave some of them unwritten.
         if (VALUE_WORDS != 0) {
             [[unroll]] for (uint k = 0; k < ITEMS; ++k) sh_positions[k * THREADS + thread_id()] = 0;
         }

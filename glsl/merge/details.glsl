@@ -1,5 +1,4 @@
-// What merges of segments and updates have besides their sequences: MergeDetails of a problem, a row of a table in
-// scratch.
+// The additional parameters of merges of segments and of updates: one MergeDetails for each problem, in scratch.
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer AllDetails {
     MergeDetails v[];

@@ -1,5 +1,5 @@
-// Finds the items of the tiles of a merge's output. The includer has found the co-ranks of all tiles in an earlier
-// dispatch (co_ranks), or with FUSED includes merge/search.glsl.
+// Finds the items of a tile of a merge's output. An earlier dispatch has written co_ranks; with FUSED, the includer
+// includes merge/search.glsl.
 
 // Finds the items of a tile. With FUSED, the whole workgroup must call it: it contains barriers.
 OutputTile find_tile(uint p, uint index, Counts counts) {

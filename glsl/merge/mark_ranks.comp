@@ -1,13 +1,13 @@
 // Update of a sequence, step 2 of 3: finds the marked items of A, and how many of them precede each item.
 //
-// In:  the marks: a bit for each item of A, or for each value (MARKS_VALUES), with the values of A; the count of A, or
-//      the offsets of segments, if they are in device memory; tile_prefixes: cleared.
+// In:  the marks: a bit for each item of A; with MARKS_VALUES, a bit for each value, and the values of A; the count of
+//      A, or the offsets of segments, if they are in device memory; tile_prefixes: cleared by merge_co_ranks.
 // Out: marked[2 * i]: a bit for each of the items of A from 32 * i on; marked[2 * i + 1]: the number of marked items
 //      before these (merge/marks.glsl).
-// Workgroups: args.groups for each problem: one for each tile of 32 * THREADS items of A at its maximum count, its end
-//             included. If the actual count is smaller, the others exit.
+// Workgroups: args.groups for each problem: max_a / (32 * THREADS) + 1, one for each tile of 32 * THREADS items of A.
+//             If the actual count is smaller, the others exit.
 // Memory order: inputs come from an earlier dispatch. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
-// Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the workgroup counts a missing tile itself.
+// Progress: waits for preceding tiles, for a bounded number of polls. Then the workgroup counts a missing tile itself.
 //
 // Each thread has 32 consecutive items: a word of marks.
 #version 460
@@ -38,7 +38,7 @@ const uint TILE_ITEMS = 32 * THREADS;
 
 shared uint sh_marked[THREADS];
 
-// Returns whether the value of an item is marked. Values without a mark are not.
+// Returns whether the value of an item is marked. Values past the end of the marks are not.
 bool is_value_marked(uint p, uint item) {
     uint value = Words(advance(problem_values_a(p), bytes_of(item, VALUE_STRIDE * 4))).v[0];
     return value / 32 < merge_mark_words(p) && (Words(merge_marks(p)).v[value / 32] >> value % 32 & 1) != 0;
@@ -80,7 +80,7 @@ void main() {
     uint preceding = scan_threads(bitCount(marks), found);
     if (thread_id() == 0) publish_aggregate(prefixes, tile, found);
 
-    // 2. Sum the numbers of those in preceding tiles.
+    // 2. Look back: sum the aggregates of the preceding tiles.
     LookBack before = begin_look_back(tile);
     [[dont_unroll]] while (before.next != 0) {
         look_back(prefixes, before);
@@ -93,7 +93,7 @@ void main() {
     }
     if (thread_id() == 0) publish_inclusive_prefix(prefixes, tile, before.sum + found);
 
-    // 3. Write the rows up to that of the end of A.
+    // 3. Store each word of marks with its exclusive prefix, up to the word of the end of A.
     uint row = tile * THREADS + thread_id();
     if (row > count / 32) return;
     Words marked = Words(scratch_part(merge_marked(p)));

@@ -1,9 +1,9 @@
 // The marked items of A, which an update removes. marked[2 * i]: a bit for each of the items from 32 * i on.
-// marked[2 * i + 1]: the number of marked items before these. The last of these rows is that of the end of A.
+// marked[2 * i + 1]: the number of marked items before item 32 * i. The last i is count_a / 32.
 
 MERGE_DETAIL(uint, marked)
 
-// Bits of the items before one, in the word of this item.
+// Returns the mask of the bits below that of an item, in its word.
 uint bits_before(uint item) { return (1 << item % 32) - 1; }
 
 // Returns the number of marked items of A before an item.

@@ -1,6 +1,6 @@
-// Segments of both sequences: segment s of the output is the merge of segment s of A and segment s of B. The merge path
-// of all segments, one behind the other, is one path: where a segment ends, it has taken all items of this segment from
-// both sequences.
+// Segments of both sequences: segment s of the output is the merge of segment s of A and segment s of B. The merge
+// paths of all segments, concatenated, are one path: where a segment ends, the path has taken all items of this segment
+// from both sequences.
 
 MERGE_DETAIL(uvec2, offsets_a)
 MERGE_DETAIL(uvec2, offsets_b)
@@ -10,7 +10,7 @@ MERGE_DETAIL(uint, max_segments)
 
 uint segments_of(uint p) { return clamped_count(merge_segment_count(p), merge_max_segments(p)); }
 
-// Returns the index of the first item of a segment, in a sequence of so many items.
+// Returns the index of the first item of a segment, clamped to the number of items of its sequence.
 uint segment_offset(uvec2 offsets, uint segment, uint count) {
     return segment == 0 ? 0 : min(Words(offsets).v[segment], count);
 }
@@ -30,7 +30,7 @@ Counts all_counts(uint p) {
 }
 
 // Returns whether there are more segments than the maximum, or the last one ends past the end of an array.
-bool exceeds(uint p) {
+bool segments_exceed_limits(uint p) {
     uint segments = segments_of(p);
     uvec2 count = merge_segment_count(p);
     if (!is_null(count) && Words(count).v[0] > segments) return true;

@@ -9,7 +9,7 @@
 // Workgroups: args.groups for each problem (one operation): one for each tile at its maximum counts. If the actual
 //             counts are smaller, the others exit.
 // Memory order: inputs come from an earlier dispatch. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
-// Progress: waits for preceding tiles, at most SPIN_LIMIT polls. Then the workgroup counts a missing tile itself.
+// Progress: waits for preceding tiles, for a bounded number of polls. Then the workgroup counts a missing tile itself.
 //
 // A tile has at most TILE items of both sequences, and its end is balanced (merge/balance.glsl): copy i of a key in A
 // and copy i in B are a pair, and both are in the tile, or neither. Each thread takes ITEMS items of the tile in the
@@ -103,8 +103,8 @@ uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HE
     load_item(min(a_next, last), key_a);
     load_item(min(b_next, last), key_b);
 
-    // 2. Count the copies of the next item's key before it in its sequence. Those in A precede those in B, so only the
-    // sequence that the next item comes from has copies before its own.
+    // 2. Count the copies of the next item's key before it in its sequence. The next item of the other sequence has no
+    // copies before it there: all copies in A precede those in B.
     uint copies = 0;
     if (diagonal < tile.items) {
         if (takes_from_b(a_next < end_a, b_next < end_b, key_a, key_b)) {

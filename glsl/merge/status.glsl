@@ -16,7 +16,7 @@ void write_results(uint p, uint items) {
     bool clamped = is_clamped(problem_count_a(p), most_a);
     if (is_clamped(problem_count_b(p), problem_max_count(p) - most_a)) clamped = true;
 #ifdef MERGE_DETAIL
-    if (SEGMENTED && exceeds(p)) clamped = true;
+    if (SEGMENTED && segments_exceed_limits(p)) clamped = true;
 #endif
     Words(status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
 }

@@ -61,7 +61,7 @@ shared_structs! {
         tile_prefixes: u32,
     }
 
-    /// What a merge of segments and an update have besides their sequences.
+    /// The additional parameters of merges of segments and of updates.
     struct MergeDetails {
         /// Address of the offsets of segments in A, one more than segments.
         offsets_a: Address,

@@ -3,7 +3,6 @@
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
-
 use super::{MergeMethod, MergeOperation, MergeSegments};
 use crate::core::handle::{Handle, Options};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};

@@ -177,7 +177,7 @@ impl<'a> Arena<'a> {
             Together::Batch => unsafe { trommel::cmd_batch(commands, &self.requests(), self.scratch) },
             Together::Singles => (0..self.problems.len()).try_for_each(|i| {
                 if i != 0 {
-                    barrier(self.context, commands);
+                    barrier(self.context, commands, self.problems[i].begins_with_transfer());
                 }
                 self.record_one(commands, i)
             }),
@@ -214,13 +214,22 @@ fn scratch_size(problems: &[&dyn Problem], together: Together) -> u64 {
     }
 }
 
-/// The barrier that the caller records between two calls.
-pub(crate) fn barrier(context: &Context, commands: vk::CommandBuffer) {
+/// The barrier that the caller records between two calls. `to_transfer`: the second one begins with a transfer to
+/// scratch.
+pub(crate) fn barrier(context: &Context, commands: vk::CommandBuffer, to_transfer: bool) {
+    let (mut stages, mut accesses) = (
+        vk::PipelineStageFlags2::COMPUTE_SHADER,
+        vk::AccessFlags2::SHADER_STORAGE_READ | vk::AccessFlags2::SHADER_STORAGE_WRITE,
+    );
+    if to_transfer {
+        stages |= vk::PipelineStageFlags2::ALL_TRANSFER;
+        accesses |= vk::AccessFlags2::TRANSFER_WRITE;
+    }
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
         .src_access_mask(vk::AccessFlags2::SHADER_STORAGE_WRITE)
-        .dst_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
-        .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ | vk::AccessFlags2::SHADER_STORAGE_WRITE)];
+        .dst_stage_mask(stages)
+        .dst_access_mask(accesses)];
     let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
     // SAFETY: the command buffer is recording, outside a render pass.
     unsafe { context.vk().cmd_pipeline_barrier2(commands, &dependency) };

@@ -15,6 +15,11 @@ pub(crate) trait Problem {
     /// scratch of a batch.
     fn request(&self, places: &Places) -> Request<'_>;
 
+    /// Whether the recording of the request alone begins with a transfer to scratch.
+    fn begins_with_transfer(&self) -> bool {
+        false
+    }
+
     /// Records the request alone.
     ///
     /// # Safety

@@ -15,7 +15,7 @@ pub(crate) fn run_between_strangers(context: &Context, problems: &[impl Problem]
             stranger.record(commands);
             arena.record_one(commands, i)?;
             stranger.record(commands);
-            barrier(context, commands);
+            barrier(context, commands, problems[i].begins_with_transfer());
             Ok(())
         })
     });

@@ -372,6 +372,11 @@ impl Problem for Job<'_> {
         self.merger.scratch_size(self.max()).expect("counts are small")
     }
 
+    fn begins_with_transfer(&self) -> bool {
+        let MergerInfo { operation, segmented, .. } = *self.merger.info();
+        operation.is_update() || segmented
+    }
+
     fn request(&self, places: &Places) -> Request<'_> {
         Request::Merge(self.merger, self.info(places))
     }
