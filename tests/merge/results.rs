@@ -320,7 +320,8 @@ pub(crate) fn segments() {
         (SETUPS[1], MergerInfo { key: KeyType::I64, order: Order::Descending, ..ITEMS[5] }),
         (SETUPS[0], MergerInfo { key: KeyType::F32, ..ITEMS[0] }),
     ];
-    for (nth, (setup, items)) in kinds.into_iter().enumerate().take(if brief() { 2 } else { kinds.len() }) {
+    let most = if very_brief() { 1 } else { 2 };
+    for (nth, (setup, items)) in kinds.into_iter().enumerate().take(if brief() { most } else { kinds.len() }) {
         let case = Case::new(setup, &items.segmented());
         let (n, device) = (3 * case.tile()[0] + 5, Counted::Device);
         let draw = |keys: Keys, counts: [usize; 2], seed: u64| case.draw(keys, counts, seed);
@@ -373,11 +374,12 @@ pub(crate) fn updates() {
     ];
     for (nth, (setup, info)) in kinds.into_iter().enumerate() {
         // The drivers share all but the first.
-        if nth >= 3 && (brief() || share().is_some_and(|share| nth % 3 != share)) {
+        let first = if very_brief() { 1 } else { 3 };
+        if nth >= first && (brief() || share().is_some_and(|share| nth % 3 != share)) {
             continue;
         }
         let case = Case::new(setup, &info);
-        let n = 5 * case.tile()[0].max(2000) + 3;
+        let n = if very_brief() { 3000 } else { 5 * case.tile()[0].max(2000) + 3 };
         let words = n.div_ceil(32);
         let noise = |word: usize, seed: u32| (word as u32 + 1).wrapping_mul(0x9e37_79b9 ^ seed).rotate_left(seed);
         let random = |seed: u32| (0..words).map(|word| noise(word, seed)).collect::<Vec<_>>();
@@ -430,6 +432,9 @@ pub(crate) fn sets_of_many_tiles() {
     let n = 4000 * case.tile()[0];
     case.merge(&[case.draw(Keys::Random, [n, n], 1)], Together::Singles, 2);
     assert_silence(&case.context);
+    if brief() {
+        return;
+    }
     // Late tiles at the ends of blocks of tiles.
     let case = Case::new(Setup::Late(16), &MergerInfo::keys().operation(MergeOperation::Union));
     let n = 110 * case.tile()[0];
