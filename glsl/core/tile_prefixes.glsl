@@ -1,7 +1,7 @@
 // Exclusive prefixes of one aggregate for each tile, in a single pass, by look-back on two levels. A tile adds the
 // aggregates of its predecessors in its block of LOOK_BACK_BLOCK tiles. Then it adds those of preceding blocks, back to
 // the nearest block with an inclusive prefix. (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back", 2016, with one level.) So 32 lanes look back over 1024 tiles at once, about as many as a large GPU runs.
+// look-back", 2016, with one level.) So 32 lanes look back over 1024 tiles at once.
 //
 // Memory: the number of tiles taken; for each tile a word, its aggregate plus 1; for each block two words, the sum of
 // the aggregates that their owners published with their number, and its inclusive prefix plus 1. All are zero before
@@ -11,7 +11,7 @@
 // Words are published by read-modify-write operations: on NVIDIA, stores reached their readers later (a quarter more
 // time for a whole set operation).
 // Progress: workgroups take tiles in rising order. So the predecessors of a tile are done, or run. A tile makes at most
-// SPIN_LIMIT unsuccessful polls, and one more for each missing tile, whose aggregate it computes itself.
+// SPIN_LIMIT unsuccessful polls, and one more for each missing tile. It computes the aggregate of such a tile itself.
 
 layout(constant_id = SPEC_SPIN_LIMIT) const uint SPIN_LIMIT = 4096;
 layout(constant_id = SPEC_DELAY_EVERY) const uint DELAY_EVERY = 0;

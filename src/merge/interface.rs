@@ -153,9 +153,7 @@ macro_rules! folder_kernels {
                 /// Finds the marked items of A, and how many of them precede each item.
                 MergeMarkRanks = "merge_mark_ranks",
                     push MergePathPush, memory [MergeProblem, MergeDetails],
-                    [
-                        Threads, Lanes, Mode, KeyWords, ValueWords, Layout, Operation, SpinLimit, DelayEvery,
-                    ];
+                    [Threads, Lanes, Mode, KeyWords, ValueWords, Layout, Operation, SpinLimit, DelayEvery];
                 /// As `MergeCoRanks`, for set operations: from both sequences, with equal keys in pairs.
                 MergeBalancedCoRanks = "merge_balanced_co_ranks",
                     push MergeCoRanksPush, memory [MergeProblem],

@@ -19,7 +19,7 @@ bool arrive_second(uint node) {
                      gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible) == 1u;
 }
 
-// Writes a leaf with its primitive and box, then the box of each ancestor whose other child is done.
+// Writes a leaf with its primitive and box, then the box of each ancestor with its other child done.
 void refit_from(uint node, uint primitive, vec3 lo, vec3 hi) {
     SharedNodes nodes = SharedNodes(args.nodes);
 
