@@ -1,7 +1,6 @@
 //! The requests that batches accept.
 
 use crate::core::batch::{self, Argument, GroupOrder, Listed, Members, Requests, requests};
-use crate::core::handle::check_apart;
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::Plan;

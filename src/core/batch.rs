@@ -3,8 +3,8 @@
 
 mod independence;
 
-use super::handle::{check_conflicts, check_scratch, scratch_address};
-use super::memory::{self, Arguments, BoundingRanges, RangeNames};
+use super::handle::{check_apart, check_conflicts, check_scratch, scratch_address};
+use super::memory::{self, BoundingRanges, RangeNames};
 use super::pipelines::Variant;
 use super::plan::Plan;
 use super::primitive::{GroupOf, JobOf, Jobs, Planner, Primitive, RoleOf};
@@ -109,7 +109,7 @@ impl<R: Requests + ?Sized, P: Listed> Jobs<JobOf<P>, RoleOf<P>> for Members<'_, 
             let request = self.requests.get(index);
             let Some((primitive, info)) = P::of(request.borrow()) else { continue };
             if are_all || primitive.planner().group(primitive.group_count(info), self.alone) == self.group {
-                visit(&primitive.job(info));
+                primitive.with_job(info, &mut *visit);
             }
         }
     }
@@ -380,17 +380,29 @@ pub(crate) fn check_one<P: Primitive>(primitive: &P, info: &P::Info, visit: &mut
     let planner = primitive.planner();
     planner.handle().check_ready(P::NAME)?;
     primitive.check(info)?;
-    let job = primitive.job(info);
-    let arguments = planner.arguments(&job);
-    planner.check(&job, &arguments)?;
-    check_conflicts(&arguments)?;
-    arguments.iter().for_each(|argument| visit(argument.named()));
-    Ok(())
+    primitive.with_job(info, |job| {
+        let arguments = planner.arguments(job);
+        planner.check(job, &arguments)?;
+        check_conflicts(planner, job, &arguments)?;
+        arguments.iter().for_each(|argument| visit(argument.named()));
+        planner.for_each_more(job, &mut |argument| visit(argument.named()));
+        Ok(())
+    })
 }
 
-/// The arguments of one request.
-pub(crate) fn arguments_of<P: Primitive>(primitive: &P, info: &P::Info) -> Arguments<RoleOf<P>> {
-    primitive.planner().arguments(&primitive.job(info))
+/// Checks that no argument of one request shares bytes with scratch.
+pub(crate) fn check_one_apart<P: Primitive>(primitive: &P, info: &P::Info, scratch: memory::Range) -> Result<()> {
+    let planner = primitive.planner();
+    primitive.with_job(info, |job| check_apart(planner, job, &planner.arguments(job), scratch))
+}
+
+/// Calls `visit` with each argument of one request.
+pub(crate) fn for_each_argument<P: Primitive>(primitive: &P, info: &P::Info, visit: &mut dyn FnMut(Argument)) {
+    let planner = primitive.planner();
+    primitive.with_job(info, |job| {
+        planner.arguments(job).iter().for_each(|argument| visit(argument.named()));
+        planner.for_each_more(job, &mut |argument| visit(argument.named()));
+    });
 }
 
 /// Declares [`Request`] and what batches keep of each primitive's requests, a line a primitive.
@@ -402,6 +414,7 @@ macro_rules! requests {
         /// One problem of a batch. Its own scratch and timestamps are not used: the batch has scratch for all.
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "merges have room for 16 sequences; boxes would need the heap")]
         pub enum Request<'a> {
             $(
                 #[doc = concat!("A request to a [`", stringify!($handle), "`](crate::", stringify!($handle), ").")]
@@ -435,15 +448,14 @@ macro_rules! requests {
             pub(crate) fn check_apart(&self, scratch: Range) -> Result<()> {
                 match self {
                     $(#[cfg(feature = $feature)]
-                    Self::$name(handle, info) => check_apart(&batch::arguments_of(*handle, info), scratch),)*
+                    Self::$name(handle, info) => batch::check_one_apart(*handle, info, scratch),)*
                 }
             }
 
             pub(crate) fn for_each_argument(&self, visit: &mut dyn FnMut(Argument)) {
                 match self {
-                    $(#[cfg(feature = $feature)] Self::$name(handle, info) => {
-                        batch::arguments_of(*handle, info).iter().for_each(|argument| visit(argument.named()));
-                    })*
+                    $(#[cfg(feature = $feature)]
+                    Self::$name(handle, info) => batch::for_each_argument(*handle, info, visit),)*
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The part of a sorter, a splitter and the like that does not depend on the primitive: device, pipelines, sizes of
 //! scratch; and the recording of one request.
 
-use super::memory::{Arguments, BoundingRanges, Range, Role, Scratch, Timestamps, check_alignment};
+use super::memory::{Argument, Arguments, BoundingRanges, Range, Role, Scratch, Timestamps, check_alignment};
 use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
 use super::plan::Plan;
 use super::primitive::{Jobs, PlanSource, Planner, Primitive, RequestInfo};
@@ -254,7 +254,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(
     primitive.check_count(info)?;
     let job = One::new(planner, primitive.job(info));
     planner.check(&job.job, &job.arguments)?;
-    check_conflicts(&job.arguments)?;
+    check_conflicts(planner, &job.job, &job.arguments)?;
     let queries = info.queries().map_or(Ok(0), |_| timestamp_count(planner, max_count))?;
     check_timestamps(info.queries(), queries)?;
 
@@ -267,7 +267,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(
         None => scratch_size(planner, max_count)?,
     };
     let scratch = check_scratch(given, address, required, Some(max_count))?;
-    check_apart(&job.arguments, scratch)?;
+    check_apart(planner, &job.job, &job.arguments, scratch)?;
     // SAFETY: the caller's promises.
     unsafe { record_table(handle, command_buffer, given, info.queries(), &table, queries) }
 }
@@ -307,21 +307,35 @@ fn check_timestamps(timestamps: Option<Timestamps>, queries: u32) -> Result<()> 
 }
 
 /// Checks that no argument of a request is written and shares bytes with another one.
-pub(crate) fn check_conflicts<R: Role>(arguments: &Arguments<R>) -> Result<()> {
+pub(crate) fn check_conflicts<P: Planner>(planner: &P, job: &P::Job, arguments: &Arguments<P::Role>) -> Result<()> {
     for (index, argument) in arguments.iter().enumerate() {
         if let Some(other) = arguments[..index].iter().find(|other| argument.conflicts(other)) {
             return Err(Error::Overlap { first: other.name(), second: argument.name() });
         }
     }
-    Ok(())
+    // These are only read, and may overlap one another.
+    let mut conflict = None;
+    planner.for_each_more(job, &mut |more| {
+        let other = arguments.iter().find(|other| more.conflicts(other));
+        conflict = conflict.take().or(other.map(|other| Error::Overlap { first: other.name(), second: more.name() }));
+    });
+    conflict.map_or(Ok(()), Err)
 }
 
 /// Checks that no argument shares bytes with scratch.
-pub(crate) fn check_apart<R: Role>(arguments: &Arguments<R>, scratch: Range) -> Result<()> {
-    match arguments.iter().find(|argument| argument.range.overlaps(scratch)) {
-        Some(argument) => Err(Error::Overlap { first: argument.name(), second: "scratch" }),
-        None => Ok(()),
-    }
+pub(crate) fn check_apart<P: Planner>(
+    planner: &P,
+    job: &P::Job,
+    arguments: &Arguments<P::Role>,
+    scratch: Range,
+) -> Result<()> {
+    let overlap = |argument: &Argument<P::Role>| {
+        let overlaps = argument.range.overlaps(scratch);
+        overlaps.then(|| Error::Overlap { first: argument.name(), second: "scratch" })
+    };
+    let mut found = arguments.iter().find_map(overlap);
+    planner.for_each_more(job, &mut |more| found = found.take().or_else(|| overlap(&more)));
+    found.map_or(Ok(()), Err)
 }
 
 /// The device address of the first byte of scratch; 0 without a buffer.

@@ -118,8 +118,11 @@ impl Role for &'static RangeNames {
     }
 }
 
-/// Arguments of any planner, by name alone.
-pub(crate) type NamedArguments = Arguments<&'static RangeNames>;
+/// Most memory that a request names: [`MAX_ARGUMENTS`], and that of the sequences of a merge after A and B.
+pub(crate) const MAX_NAMED: usize = 64;
+
+/// All memory that a request of any planner names, by name alone.
+pub(crate) type NamedArguments = ArrayVec<Argument<&'static RangeNames>, MAX_NAMED>;
 
 /// Declares the enum of a planner's arguments, with each member's name in C.
 #[cfg(feature = "primitive")]
@@ -158,7 +161,7 @@ pub(crate) struct Argument<R> {
 /// Most arguments of a request that name memory.
 pub(crate) const MAX_ARGUMENTS: usize = 16;
 
-/// All memory that a request names, without scratch: of the requests of one handle the same roles in the same order.
+/// The memory that a request names, without scratch: of the requests of one handle the same roles in the same order.
 pub(crate) type Arguments<R> = ArrayVec<Argument<R>, MAX_ARGUMENTS>;
 
 impl<R> Argument<R> {

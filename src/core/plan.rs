@@ -15,7 +15,7 @@ pub(crate) const MAX_PASSES: usize = 64;
 pub(crate) const MAX_RESOURCES: usize = 96;
 /// Most variants of a plan. One request has at most eight.
 pub(crate) const MAX_VARIANTS: usize = 40;
-/// Most tables of a plan. One request has at most three.
+/// Most tables of a plan. One group of requests has at most five: of merges of several sequences.
 const MAX_UPLOADS: usize = 24;
 
 /// A set of a plan's resources.

@@ -1,7 +1,7 @@
 //! The traits of a primitive. Recording, batches, scratch and pipelines are written against them alone.
 
 use super::handle::Handle;
-use super::memory::{Arguments, BoundingRanges, Role, Scratch, Timestamps};
+use super::memory::{Argument, Arguments, BoundingRanges, Role, Scratch, Timestamps};
 use super::plan::Plan;
 use super::scratch::Layout;
 use crate::Result;
@@ -30,6 +30,11 @@ pub(crate) trait Primitive {
     fn check(&self, info: &Self::Info) -> Result<()>;
 
     fn job(&self, info: &Self::Info) -> JobOf<Self>;
+
+    /// Calls `visit` with the job. A primitive of which the info is the job copies nothing.
+    fn with_job<T>(&self, info: &Self::Info, visit: impl FnOnce(&JobOf<Self>) -> T) -> T {
+        visit(&self.job(info))
+    }
 }
 
 /// The job that a primitive's planner takes.
@@ -68,8 +73,11 @@ pub(crate) trait Planner {
     /// Checks a maximum count against the one that the handle was created with.
     fn check_count(&self, max_count: u32) -> Result<()>;
 
-    /// The memory that a job names, without scratch.
+    /// The memory that a job names, without scratch and without that of [`Planner::for_each_more`].
     fn arguments(&self, job: &Self::Job) -> Arguments<Self::Role>;
+
+    /// Calls `visit` with the memory that a job only reads and that [`Planner::arguments`] has no room for.
+    fn for_each_more(&self, _job: &Self::Job, _visit: &mut dyn FnMut(Argument<Self::Role>)) {}
 
     /// Checks everything about a job but its count, its scratch and that its arguments do not overlap.
     fn check(&self, job: &Self::Job, arguments: &Arguments<Self::Role>) -> Result<()>;
