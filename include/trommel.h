@@ -816,7 +816,7 @@ typedef struct TrmMergerCreateInfo {
     TrmOrder order;
     /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
     TrmLayout layout;
-    /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// TRM_VALUE_TYPE_INDEX.
     uint32_t maxCount;
     /// The algorithm of merges.
@@ -824,8 +824,9 @@ typedef struct TrmMergerCreateInfo {
     /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations and
     /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
     TrmMergeOperation operation;
-    /// Reserved, must be 0.
-    uint32_t reserved;
+    /// Most sequences of one merge, up to 16: those after A and B are in TrmMergeInfo::moreSequences. 0: two. More than
+    /// two are for merges with TRM_MERGE_METHOD_PATH, without segments and not with TRM_VALUE_TYPE_INDEX.
+    uint32_t sequenceCount;
 } TrmMergerCreateInfo;
 
 /// The pipelines for merges with one key type, value type, order and layout. Immutable: any number of threads may use
@@ -849,7 +850,17 @@ typedef struct TrmMergeSegments {
     struct TrmRange offsetsOut;
 } TrmMergeSegments;
 
-/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
+/// A sorted sequence after A and B.
+typedef struct TrmMergeSequence {
+    /// Number of items.
+    struct TrmCount count;
+    /// count.max keys, or {key, value} items if interleaved. Only read. May overlap other sequences.
+    struct TrmRange keys;
+    /// count.max values. Ignored without values and with interleaved items.
+    struct TrmRange values;
+} TrmMergeSequence;
+
+/// The parameters of one merge, set operation, update or search. All sequences are sorted in the merger's order; for
 /// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
 /// Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
@@ -861,7 +872,7 @@ typedef struct TrmMergeInfo {
     TrmMerger merger;
     /// Number of items of sequence A.
     struct TrmCount countA;
-    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount.
+    /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount.
     struct TrmCount countB;
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     struct TrmRange keysA;
@@ -871,9 +882,9 @@ typedef struct TrmMergeInfo {
     struct TrmRange keysB;
     /// As valuesA, for B.
     struct TrmRange valuesB;
-    /// The resulting keys or items: room for countA.max + countB.max; for an intersection, for the smaller one of both;
-    /// for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored if keys are
-    /// dropped, and for bounds.
+    /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
+    /// one of both; for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored
+    /// if keys are dropped, and for bounds.
     struct TrmRange keysOut;
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
@@ -894,6 +905,11 @@ typedef struct TrmMergeInfo {
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
     struct TrmRange marks;
+    /// Number of sequences after A and B: at most the merger's sequenceCount - 2.
+    uint32_t moreSequenceCount;
+    /// The sequences after A and B, in order: of equal keys, those of earlier sequences come first. NULL without any.
+    /// The call copies them.
+    const struct TrmMergeSequence *moreSequences;
 } TrmMergeInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1160,16 +1176,17 @@ TrmResult trmCompileMerger(TrmMerger merger);
 /// VK_TRUE without TRM_MERGER_CREATE_DEFERRED_BIT.
 TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
-/// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
-/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
-/// updates, some bytes for each thousand items otherwise.
+/// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of all sequences
+/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
+/// needed. Set operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each
+/// item for updates, some bytes for each thousand items otherwise. A merger for up to four sequences also needs the
+/// bytes of each item, and one for more sequences twice as many.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
 
 /// Returns the number of queries that TrmMergeInfo::timestamps needs for a merge of exactly maxCount items, those of
-/// both sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
+/// all sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
 /// the merge does not need receive the time of its end.
 ///
 /// @param maxCount At most the merger's maxCount.
@@ -1195,16 +1212,17 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// @endcode
 ///
 /// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
-///   updates. Merges of segments and updates begin with vkCmdUpdateBuffer on scratch. Timestamps and labels if
-///   requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences, on counts, offsets and marks,
+///   updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and one for
+///   the status. Merges of segments, updates, and merges of more than two sequences begin with vkCmdUpdateBuffer on
+///   scratch. Timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on all sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments and updates also ALL_TRANSFER,
-///   TRANSFER_WRITE on scratch.
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments, updates, and merges of more than
+///   two sequences also ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments and
-///   updates, it includes ALL_TRANSFER.
+///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments,
+///   updates, and merges of more than two sequences, it includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
@@ -1212,7 +1230,7 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. If both counts are zero, or countA for bounds, only the
+/// @param info Written ranges must not overlap any other range. If all counts are zero, or countA for bounds, only the
 ///   status, countOut and segments.offsetsOut are written.
 TrmResult trmCmdMerge(VkCommandBuffer commandBuffer, TrmMerger merger, const struct TrmMergeInfo *info);
 
@@ -1227,10 +1245,10 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// counts. A batch has at most 2^20 problems.
 ///
 /// The call checks independence without heap memory, for ranges in any order. It reads the problems once if they have
-/// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise. The check uses host
-/// memory that belongs to the TrmDevice: the first handle for batches allocates 32 MiB. One thread uses this memory at
-/// a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems more often.
-/// docs/design.md has the bounds.
+/// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise, or 37 times if they
+/// are merges of 16 sequences. The check uses host memory that belongs to the TrmDevice: the first handle for batches
+/// allocates 32 MiB. One thread uses this memory at a time. A second thread does not wait; its check uses 36 KiB of its
+/// stack and may read the problems more often. docs/design.md has the bounds.
 ///
 /// In a batch of several problems, all handles were created for batches, for instance with
 /// TRM_SORTER_CREATE_BATCHES_BIT.

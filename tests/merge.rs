@@ -11,6 +11,8 @@ mod recording;
 mod refused;
 #[path = "merge/results.rs"]
 mod results;
+#[path = "merge/several.rs"]
+mod several;
 #[path = "sort/problem.rs"]
 mod sort;
 
@@ -82,6 +84,13 @@ fn main() -> ExitCode {
         results::sets_of_many_tiles,
         results::segments,
         results::updates,
+        several::every_number_of_sequences,
+        several::counts_of_several_sequences,
+        several::batches_of_several_sequences,
+        several::sequences_of_any_content,
+        several::random_numbers_of_sequences,
+        several::timestamps_of_several_sequences,
+        several::refusals_of_several_sequences,
         recording::batches_of_merges_and_sorts,
         recording::poisoned_scratch_and_twenty_runs,
         recording::strangers_and_secondary_command_buffers,

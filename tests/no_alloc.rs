@@ -10,8 +10,8 @@ use std::sync::Barrier;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, KeyType, MergeInfo, Merger, MergerInfo, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo,
-    Strategy, ValueType, batch_scratch_size, cmd_batch,
+    Count, KeyType, MergeInfo, MergeSequence, Merger, MergerInfo, MoreSequences, Request, Requirements, Segments,
+    SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -208,14 +208,15 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Merges with one pass and with two, alone and together.
+/// Merges with one pass and with two, alone and together, of two sequences and of seven.
 #[test]
 fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
     const MOST: u32 = 100_000;
     let context = Context::new()?;
     let merger = Merger::new(context.device(), &MergerInfo::keys().batches())?;
+    let of_several = Merger::new(context.device(), &MergerInfo::keys().sequences(7).batches())?;
     let inputs = context.upload(&vec![1u32; MOST as usize])?;
-    let outputs = context.upload(&vec![2u32; 3 * MOST as usize])?;
+    let outputs = context.upload(&vec![2u32; 12 * MOST as usize])?;
     let count = context.upload(&[50u32])?;
     let merge = |(most, index): (u32, u64)| MergeInfo {
         count_a: Count::device(count.address(), most),
@@ -226,9 +227,27 @@ fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
         ..MergeInfo::default()
     };
     let merges = [(MOST, 0), (100, 1)].map(merge);
+    let sequence =
+        MergeSequence { count: Count::device(count.address(), 99), keys: inputs.range(), ..Default::default() };
+    let more = MoreSequences::new(&[sequence; 5])?;
+    let room = u64::from(MOST) * 12;
+    let several = |(most, index): (u32, u64)| MergeInfo {
+        keys_out: trommel::Range::new(outputs.address() + u64::from(MOST) * 12 + room * index, room),
+        status: outputs.address() + 48 * u64::from(MOST) - 4 * (index + 1),
+        more,
+        ..merge((most, 0))
+    };
+    let several = [(MOST, 0), (100, 1)].map(several);
     record_together(&context, &merges.map(|info| Request::Merge(&merger, info)), "a batch of merges")?;
-    for merge in merges {
-        let scratch = context.buffer(merger.scratch_size(merge.count_a.max + merge.count_b.max)?)?;
+    let requests = several.map(|info| Request::Merge(&of_several, info));
+    record_together(&context, &requests, "a batch of merges of seven sequences")?;
+    for (merger, merge) in
+        merges.map(|merge| (&merger, merge)).into_iter().chain(several.map(|merge| (&of_several, merge)))
+    {
+        let most = merge.count_a.max
+            + merge.count_b.max
+            + merge.more.as_slice().iter().map(|more| more.count.max).sum::<u32>();
+        let scratch = context.buffer(merger.scratch_size(most)?)?;
         let merge = MergeInfo { scratch: scratch.scratch(), ..merge };
         context.run(|commands| {
             // SAFETY: everything is valid and lives until it has run.

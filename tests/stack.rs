@@ -126,10 +126,10 @@ fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
     splitter
 }
 
-fn merger(device: TrmDevice) -> TrmMerger {
+fn merger(device: TrmDevice, sequence_count: u32) -> TrmMerger {
     let flags = TRM_MERGER_CREATE_BATCHES_BIT;
     // SAFETY: the struct consists of numbers and pointers.
-    let info = TrmMergerCreateInfo { flags, ..unsafe { begun(TrmStructureType::MergerCreateInfo) } };
+    let info = TrmMergerCreateInfo { flags, sequence_count, ..unsafe { begun(TrmStructureType::MergerCreateInfo) } };
     let mut merger = ptr::null_mut();
     // SAFETY: everything is valid.
     unsafe { assert_eq!(trmCreateMerger(device, &info, &mut merger), 0) };
@@ -192,6 +192,18 @@ fn merge(merger: TrmMerger, index: u64, count: u32) -> TrmMergeInfo {
     }
 }
 
+/// The sequences after A and B of a merge of 16. All of them are the same memory.
+fn more_sequences(count: u32) -> [TrmMergeSequence; 14] {
+    let array = |nth: u64| TrmRange { address: (1 << 44) + (nth << 32), size: 1 << 32 };
+    let count = TrmCount { max: count, address: array(0).address };
+    [TrmMergeSequence { count, keys: array(1), values: array(2) }; 14]
+}
+
+fn merge_of_16(merger: TrmMerger, index: u64, count: u32, more: &[TrmMergeSequence; 14]) -> TrmMergeInfo {
+    let (more_sequence_count, more_sequences) = (more.len() as u32, more.as_ptr());
+    TrmMergeInfo { more_sequence_count, more_sequences, ..merge(merger, index, count) }
+}
+
 fn header<T>(info: &T) -> *const TrmInfoHeader {
     ptr::from_ref(info).cast()
 }
@@ -231,12 +243,20 @@ fn one_request_records_on_a_small_stack() {
             assert_small(&format!("a split of {count} keys into {buckets} buckets"), call);
         }
     }
-    let merger = merger(device);
+    let merger = merger(device, 0);
     for count in [1000, 1 << 24] {
         let info = TrmMergeInfo { scratch: scratch(), timestamps, ..merge(merger, 0, count) };
         // SAFETY: everything is valid.
         let call = || unsafe { trmCmdMerge(fake::command_buffer(), merger, &info) };
         assert_small(&format!("a merge of twice {count} keys"), call);
+    }
+    let merger = self::merger(device, 16);
+    for count in [1000, 1 << 24] {
+        let more = more_sequences(count);
+        let info = TrmMergeInfo { scratch: scratch(), timestamps, ..merge_of_16(merger, 0, count, &more) };
+        // SAFETY: everything is valid.
+        let call = || unsafe { trmCmdMerge(fake::command_buffer(), merger, &info) };
+        assert_small(&format!("a merge of sixteen times {count} keys"), call);
     }
 }
 
@@ -265,12 +285,20 @@ fn batches_record_on_small_stacks() {
     let splits: Vec<_> =
         splitters.iter().flat_map(|splitter| counts[1..].iter().map(|count| (*splitter, *count))).collect();
     let splits: Vec<_> = splits.into_iter().map(|(splitter, count)| split(splitter, next_index(), count)).collect();
-    let merger = merger(device);
+    let merger = merger(device, 0);
     let merges = counts.map(|count| merge(merger, next_index(), count));
     let infos = sorts.iter().map(header).chain(splits.iter().map(header)).chain(merges.iter().map(header));
     let infos: Vec<_> = infos.collect();
     assert_eq!(infos.len(), 44);
     assert_small_batch("44 groups", &infos);
+
+    let of_16 = self::merger(device, 16);
+    let counts: Vec<u32> = (8..22).map(|log2| 1 << log2).collect();
+    let more: Vec<_> = counts.iter().map(|count| more_sequences(*count)).collect();
+    let merges = counts.iter().zip(&more).map(|(count, more)| merge_of_16(of_16, next_index(), *count, more));
+    let merges: Vec<_> = merges.collect();
+    let infos: Vec<_> = infos.into_iter().chain(merges.iter().map(header)).collect();
+    assert_small_batch("58 groups, some of merges of 16 sequences", &infos);
 
     let shuffled: Vec<_> = (0..1000).map(|index| sort(sorters[1], index * 617 % 1000, 1 + index as u32, 0)).collect();
     assert_small_batch("1000 sorts in no order", &shuffled.iter().map(header).collect::<Vec<_>>());

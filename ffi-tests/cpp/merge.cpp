@@ -67,6 +67,8 @@ void run(const Engine &engine) {
     EXPECT(counts.operation == TRM_MERGE_OPERATION_UNION && counts.flags == TRM_MERGER_CREATE_DROP_KEYS_BIT);
     const trommel::Merger counting(device, counts);
     EXPECT(counting.ready() && counting.scratchSize(1000) != 0);
+    const trommel::Merger ofFour(device, trommel::withSequences(trommel::mergerInfo(TRM_KEY_TYPE_U32), 4));
+    EXPECT(ofFour.scratchSize(1000) >= 1000 * sizeof(std::uint32_t));
     EXPECT(pairs.ready());
     EXPECT(pairs.timestampCount(COUNT_A) >= 2);
     try {

@@ -481,6 +481,96 @@ fn updates_and_segments() -> Result<()> {
     engine.finish()
 }
 
+/// Five sequences in C's struct, alone and in a batch: of equal keys, those of earlier sequences come first.
+#[test]
+fn several_sequences() -> Result<()> {
+    const LENGTHS: [u32; 5] = [4000, 0, 9000, 1, 7777];
+    let engine = engine()?;
+    let kind = TrmMergerCreateInfo { sequence_count: 5, flags: TRM_MERGER_CREATE_BATCHES_BIT, ..of(TrmValueType::U32) };
+    let merger = engine.merger_of(&kind)?;
+    let (mut expected, mut buffers, mut sequences) = (Vec::new(), Vec::new(), Vec::new());
+    for (of, length) in LENGTHS.into_iter().enumerate() {
+        let mut keys: Vec<u32> = (0..length).map(|index| key(index + 31 * length) % 5000).collect();
+        keys.sort_unstable();
+        let values: Vec<u32> = (0..length).map(|index| index | u32::try_from(of).expect("few") << 24).collect();
+        expected.extend(keys.iter().copied().zip(values.iter().copied()));
+        let pad = |words: &[u32]| engine.context.upload(&[words, &[UNTOUCHED]].concat());
+        let (keys, values) = (pad(&keys)?, pad(&values)?);
+        sequences.push(TrmMergeSequence {
+            count: TrmCount { max: length, address: 0 },
+            keys: range(&keys),
+            values: range(&values),
+        });
+        buffers.extend([keys, values]);
+    }
+    expected.sort_by_key(|item| item.0);
+    let most = u32::try_from(expected.len())?;
+    let work = engine.merge_scratch(merger, most)?;
+    let merge = |outputs: &[Buffer]| TrmMergeInfo {
+        merger,
+        count_a: sequences[0].count,
+        keys_a: sequences[0].keys,
+        values_a: sequences[0].values,
+        count_b: sequences[1].count,
+        keys_b: sequences[1].keys,
+        values_b: sequences[1].values,
+        more_sequence_count: 3,
+        more_sequences: sequences[2..].as_ptr(),
+        keys_out: range(&outputs[0]),
+        values_out: range(&outputs[1]),
+        status: outputs[2].address(),
+        count_out: outputs[3].address(),
+        scratch: scratch(&work),
+        ..merge_info()
+    };
+    let upload = |words: u32| engine.context.upload(&vec![UNTOUCHED; words as usize]);
+    let outputs = || [most, most, 1, 1].map(upload).into_iter().collect::<std::result::Result<Vec<_>, _>>();
+    let all = [outputs()?, outputs()?, outputs()?];
+    run(&engine, merger, &merge(&all[0]))?;
+    let infos = [merge(&all[1]), merge(&all[2])];
+    let infos = infos.each_ref().map(|info| ptr::from_ref(info).cast::<TrmInfoHeader>());
+    let mut batch = batch_info(&infos);
+    let mut size = 0;
+    // SAFETY: everything is valid.
+    ensure!(unsafe { (engine.api.trmGetBatchScratch)(&batch, &mut size) } == 0, engine.api.last_error());
+    let together = engine.context.buffer(size)?;
+    batch.scratch = scratch(&together);
+    engine.context.run(|commands| {
+        // SAFETY: everything is valid and lives until it has run.
+        let result = unsafe { (engine.api.trmCmdBatch)(commands, &batch) };
+        assert_eq!(result, 0, "{}", engine.api.last_error());
+        Ok(())
+    })?;
+    for outputs in &all {
+        let download = |buffer: &Buffer, words| engine.context.download::<u32>(buffer, words);
+        let (keys, values) = (download(&outputs[0], most as usize)?, download(&outputs[1], most as usize)?);
+        let items: Vec<_> = keys.into_iter().zip(values).collect();
+        ensure!(items == expected, "items");
+        ensure!(download(&outputs[2], 1)? == [0] && download(&outputs[3], 1)? == [most], "status and count");
+    }
+    let refused = |info: TrmMergeInfo, text: &str| {
+        engine.context.run(|commands| {
+            // SAFETY: nothing is recorded.
+            let result = unsafe { (engine.api.merge.trmCmdMerge)(commands, merger, &info) };
+            assert_ne!(result, 0, "{text}");
+            assert_eq!(engine.api.last_error(), text);
+            Ok(())
+        })
+    };
+    refused(TrmMergeInfo { more_sequences: ptr::null(), ..merge(&all[0]) }, "moreSequences is null")?;
+    let odd = sequences[2..].as_ptr().wrapping_byte_add(4);
+    let text = format!("moreSequences {:#x} is not a multiple of 8", odd.addr());
+    refused(TrmMergeInfo { more_sequences: odd, ..merge(&all[0]) }, &text)?;
+    let many = TrmMergeInfo { more_sequence_count: 15, ..merge(&all[0]) };
+    refused(many, "moreSequenceCount 15 > 14, the most sequences after A and B")?;
+    let more = [sequences[0]; 4];
+    let many = TrmMergeInfo { more_sequence_count: 4, more_sequences: more.as_ptr(), ..merge(&all[0]) };
+    refused(many, "moreSequenceCount 4 > 3, the merger's sequenceCount without A and B")?;
+    destroy(&engine, merger);
+    drop((buffers, work, together, all));
+    engine.finish()
+}
+
 #[test]
 fn infos_of_an_earlier_version() -> Result<()> {
     let engine = engine()?;

@@ -60,6 +60,12 @@ inline TrmMergerCreateInfo setCountInfo(TrmKeyType keys, TrmMergeOperation opera
     return made;
 }
 
+/// Returns the info for merges of up to so many sequences.
+inline TrmMergerCreateInfo withSequences(TrmMergerCreateInfo made, std::uint32_t sequences) {
+    made.sequenceCount = sequences;
+    return made;
+}
+
 /// Returns the info with support for batches.
 inline TrmMergerCreateInfo withBatches(TrmMergerCreateInfo made) {
     made.flags |= TRM_MERGER_CREATE_BATCHES_BIT;
@@ -86,14 +92,14 @@ public:
         return info;
     }
 
-    /// maxCount is the maximum count of both sequences together.
+    /// maxCount is the maximum count of all sequences together.
     VkDeviceSize scratchSize(std::uint32_t maxCount) const {
         VkDeviceSize size = 0;
         check(trmGetMergerScratch(get(), maxCount, &size));
         return size;
     }
 
-    /// maxCount is the maximum count of both sequences together.
+    /// maxCount is the maximum count of all sequences together.
     std::uint32_t timestampCount(std::uint32_t maxCount) const {
         std::uint32_t count = 0;
         check(trmGetMergerTimestampCount(get(), maxCount, &count));

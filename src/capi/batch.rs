@@ -36,10 +36,10 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// counts. A batch has at most 2^20 problems.
 ///
 /// The call checks independence without heap memory, for ranges in any order. It reads the problems once if they have
-/// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise. The check uses host
-/// memory that belongs to the TrmDevice: the first handle for batches allocates 32 MiB. One thread uses this memory at
-/// a time. A second thread does not wait; its check uses 36 KiB of its stack and may read the problems more often.
-/// docs/design.md has the bounds.
+/// at most 2^21 ranges or if their arrays are close together, and at most ten times otherwise, or 37 times if they
+/// are merges of 16 sequences. The check uses host memory that belongs to the TrmDevice: the first handle for batches
+/// allocates 32 MiB. One thread uses this memory at a time. A second thread does not wait; its check uses 36 KiB of its
+/// stack and may read the problems more often. docs/design.md has the bounds.
 ///
 /// In a batch of several problems, all handles were created for batches, for instance with
 /// TRM_SORTER_CREATE_BATCHES_BIT.
@@ -70,14 +70,14 @@ pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *con
 /// An info that a batch accepts.
 #[cfg(feature = "primitive")]
 pub(super) trait ProblemInfo: Info {
-    /// Checks the handle.
+    /// Checks the handle, and arrays that [`ProblemInfo::request`] reads.
     ///
     /// # Safety
     /// The handle is valid, null or misaligned.
-    unsafe fn check_handle(&self) -> Result<()>;
+    unsafe fn check(&self) -> Result<()>;
 
     /// # Safety
-    /// [`ProblemInfo::check_handle`] has passed.
+    /// [`ProblemInfo::check`] has passed.
     unsafe fn request<'a>(&self) -> Request<'a>;
 }
 
@@ -104,7 +104,7 @@ macro_rules! problem_infos {
                         // SAFETY: the caller's promise.
                         unsafe {
                             check::<super::$info>("infos", info)?;
-                            read_checked::<super::$info>(info).check_handle()
+                            read_checked::<super::$info>(info).check()
                         }
                     });
                 }

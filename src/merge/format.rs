@@ -1,5 +1,6 @@
 //! Formats: the parameters of a merger in the form that kernels and plans use.
 
+use super::sequences::MOST_SEQUENCES;
 use super::{MergeMethod, MergeOperation, MergerInfo};
 use crate::shared::{
     ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, OPERATION_DIFFERENCE,
@@ -21,7 +22,9 @@ pub(crate) struct Format {
     pub(crate) operation: MergeOperation,
     pub(crate) method: MergeMethod,
     pub(crate) segmented: bool,
-    /// Of both sequences together.
+    /// Most sequences of a merge, at least two.
+    pub(crate) sequences: u32,
+    /// Of all sequences together.
     pub(crate) max_count: u32,
 }
 
@@ -59,6 +62,23 @@ impl Format {
             return malformed("valueType", "marks of values are of values of 4 bytes");
         }
         let is_index = info.value == ValueType::Index;
+        let sequences = info.sequences.max(2);
+        if info.sequences == 1 {
+            return malformed("sequenceCount", "a merge has two sequences or more");
+        }
+        if sequences > MOST_SEQUENCES {
+            let (value, limit) = (sequences.into(), MOST_SEQUENCES.into());
+            return Err(Error::TooLarge { argument: "sequenceCount", value, limit, why: "the most of one merge" });
+        }
+        let of_two = [
+            ("operation", !is_merge, "other operations than merges are of two sequences"),
+            ("method", info.method != MergeMethod::Path, "methods for comparison are of merges of two sequences"),
+            ("flags", info.segmented, "merges of segments are of two sequences"),
+            ("valueType", is_index, "indices name one of two sequences (SOURCE_B)"),
+        ];
+        if let Some((argument, _, why)) = of_two.iter().find(|(_, set, _)| sequences > 2 && *set) {
+            return malformed(argument, why);
+        }
         if info.drop_keys && info.value == ValueType::None && !info.operation.is_set_operation() {
             return malformed("flags", "keys are dropped (DROP_KEYS) and there are no values: nothing is left");
         }
@@ -91,6 +111,7 @@ impl Format {
             operation: info.operation,
             method: info.method,
             segmented: info.segmented,
+            sequences,
             max_count: if info.max_count == 0 { most } else { info.max_count },
         })
     }
@@ -187,11 +208,26 @@ mod tests {
                 "method is malformed: methods for comparison are of merges",
             ),
             (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
+            (keys.sequences(1), "sequenceCount is malformed: a merge has two sequences or more"),
+            (keys.sequences(17), "sequenceCount 17 > 16, the most of one merge"),
+            (
+                keys.sequences(3).operation(MergeOperation::Union),
+                "operation is malformed: other operations than merges are of two",
+            ),
+            (MergerInfo::lower_bound().sequences(3), "operation is malformed: other operations"),
+            (keys.sequences(3).operation(MergeOperation::Update), "operation is malformed: other operations"),
+            (keys.sequences(3).method(MergeMethod::Basic), "method is malformed: methods for comparison are of merges"),
+            (keys.sequences(3).segmented(), "flags is malformed: merges of segments are of two"),
+            (indices.sequences(3), "valueType is malformed: indices name one of two"),
         ] {
             let error = Format::new(&info).unwrap_err().to_string();
             assert!(error.contains(text), "{error} should say: {text}");
             assert_eq!(info.check().unwrap_err().to_string(), error);
         }
+        for (sequences, most) in [(0, 2), (2, 2), (3, 3), (16, 16)] {
+            assert_eq!(Format::new(&keys.sequences(sequences)).unwrap().sequences, most);
+        }
+        assert!(indices.sequences(2).check().is_ok());
         let counts = MergerInfo { drop_keys: true, ..keys.operation(MergeOperation::Difference) };
         assert!(Format::new(&counts).unwrap().only_counts() && !Format::new(&keys).unwrap().only_counts());
         assert_eq!(Format::new(&keys).unwrap().max_count, u32::MAX);

@@ -89,7 +89,10 @@ pub struct MergerInfo {
     pub method: MergeMethod,
     /// Both sequences consist of segments: [`crate::MergeInfo::segments`]. For merges and updates by merge path.
     pub segmented: bool,
-    /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// Most sequences of one merge, up to 16: those after A and B are in [`crate::MergeInfo::more`]. 0: two. More than
+    /// two are for merges by merge path, without segments and not with [`ValueType::Index`].
+    pub sequences: u32,
+    /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// [`ValueType::Index`].
     pub max_count: u32,
     /// The merger may be used in batches with other problems ([`crate::cmd_batch`]). Needs twice as many pipelines.
@@ -110,6 +113,7 @@ impl MergerInfo {
             operation: MergeOperation::Merge,
             method: MergeMethod::Path,
             segmented: false,
+            sequences: 0,
             max_count: 0,
             batches: false,
             deferred: false,
@@ -144,6 +148,11 @@ impl MergerInfo {
     /// The same merger for sequences of segments.
     pub const fn segmented(self) -> Self {
         Self { segmented: true, ..self }
+    }
+
+    /// The same merger for up to so many sequences.
+    pub const fn sequences(self, sequences: u32) -> Self {
+        Self { sequences, ..self }
     }
 
     /// The same merger with support for batches.

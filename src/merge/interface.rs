@@ -173,6 +173,10 @@ macro_rules! folder_kernels {
                 MergeFused = "merge_fused",
                     push MergePathPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
+                /// Checks the counts of merges of more than two sequences.
+                MergeStatus = "merge_status",
+                    push MergePathPush, memory [MergeProblem],
+                    [Threads, Lanes, Mode];
                 /// As `MergeTiles`, with segments or without the marked items of A.
                 MergeDetailedTiles = "merge_detailed_tiles",
                     push MergePathPush, memory [MergeProblem, MergeDetails],

@@ -3,6 +3,7 @@
 use super::MergerInfo;
 use super::format::Format;
 use super::planner::MergePlanner;
+use super::sequences::MoreSequences;
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
@@ -28,14 +29,14 @@ pub struct MergeSegments {
     pub offsets_out: Range,
 }
 
-/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the order of the merger;
+/// The parameters of one merge, set operation, update or search. All sequences are sorted in the order of the merger;
 /// for bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
 /// Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
     pub count_a: Count,
-    /// Number of items of sequence B. The maxima of both together are at most [`MergerInfo::max_count`].
+    /// Number of items of sequence B. The maxima of all sequences together are at most [`MergerInfo::max_count`].
     pub count_b: Count,
     /// `count_a.max` keys, or {key, value} items if interleaved. Only read.
     pub keys_a: Range,
@@ -45,9 +46,12 @@ pub struct MergeInfo {
     pub keys_b: Range,
     /// As `values_a`, for B.
     pub values_b: Range,
-    /// The resulting keys or items: room for `count_a.max + count_b.max`; for an intersection, for the smaller one of
-    /// both; for a difference, for `count_a.max`. If the result has fewer items, the rest is not written. Ignored if
-    /// keys are dropped, and for bounds.
+    /// The sequences after A and B, for a merger with [`MergerInfo::sequences`]: of equal keys, those of earlier
+    /// sequences come first. Otherwise none.
+    pub more: MoreSequences,
+    /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
+    /// one of both; for a difference, for `count_a.max`. If the result has fewer items, the rest is not written.
+    /// Ignored if keys are dropped, and for bounds.
     pub keys_out: Range,
     /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the resulting values or indices: room for
     /// as many as in `keys_out`. Ignored without values and with interleaved items.
@@ -134,10 +138,12 @@ impl Merger {
         &self.info
     }
 
-    /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
-    /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations and
-    /// updates always need scratch, and so do merges of segments: a quarter of a byte for each item for updates,
-    /// some bytes for each thousand items otherwise.
+    /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of all sequences together.
+    /// Non-decreasing in `max_count`. 0 for bounds and small merges of two sequences: then no buffer is needed. Set
+    /// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
+    /// updates, some bytes for each thousand items otherwise. A merger for up to four sequences also needs the bytes of
+    /// each item, and one for more sequences twice as many. Merges of fewer sequences than the merger's most may need
+    /// less, and are not refused then.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -145,7 +151,7 @@ impl Merger {
         scratch_size(&self.planner, max_count)
     }
 
-    /// Number of queries that [`MergeInfo::timestamps`] needs for a merge of exactly `max_count` items, those of both
+    /// Number of queries that [`MergeInfo::timestamps`] needs for a merge of exactly `max_count` items, those of all
     /// sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
     /// the merge does not need receive the time of its end.
     ///
@@ -165,20 +171,20 @@ impl Merger {
 
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
-    /// must not overlap any other range. If both counts are zero, only the status, `count_out` and offsets of segments
-    /// are written. With
-    /// another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a barrier between them;
-    /// an update: three dispatches; or a search: one dispatch, without scratch. Merges of segments and updates begin
-    /// with `vkCmdUpdateBuffer` on scratch.
+    /// must not overlap any other range. If all counts are zero, only the status, `count_out` and offsets of segments
+    /// are written. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and
+    /// one for the status. With another [`crate::MergeOperation`], appends a set operation instead: two dispatches with
+    /// a barrier between them; an update: three dispatches; or a search: one dispatch, without scratch. Merges of
+    /// segments, updates, and merges of more than two sequences begin with `vkCmdUpdateBuffer` on scratch.
     ///
-    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences, on counts, offsets and marks,
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on all sequences, on counts, offsets and marks,
     ///   `SHADER_STORAGE_WRITE` on outputs, on the status, on `count_out` and on `segments.offsets_out`,
-    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Of merges of segments and updates also
-    ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
+    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Of merges of segments, updates, and merges of more
+    ///   than two sequences also `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
-    ///   and after it (reads of the outputs). Before merges of segments and updates, the barrier for scratch includes
-    ///   `ALL_TRANSFER`.
+    ///   and after it (reads of the outputs). Before merges of segments, updates, and merges of more than two
+    ///   sequences, the barrier for scratch includes `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
     ///   computes them. No other workgroup waits.
@@ -198,10 +204,28 @@ impl Merger {
     }
 }
 
+impl MergeInfo {
+    /// The number of sequences.
+    #[allow(clippy::cast_possible_truncation, reason = "there are at most 16")]
+    pub(super) fn sequence_count(&self) -> u32 {
+        2 + self.more.as_slice().len() as u32
+    }
+
+    /// Maximum number of items of the sequences after B.
+    pub(super) fn more_items(&self) -> u64 {
+        self.more.as_slice().iter().map(|sequence| u64::from(sequence.count.max)).sum()
+    }
+
+    /// Maximum number of items of all sequences.
+    fn all_items(&self) -> u64 {
+        u64::from(self.count_a.max) + u64::from(self.count_b.max) + self.more_items()
+    }
+}
+
 impl RequestInfo for MergeInfo {
-    /// Of both sequences together.
+    /// Of all sequences together.
     fn max_count(&self) -> u32 {
-        self.count_a.max.saturating_add(self.count_b.max)
+        u32::try_from(self.all_items()).unwrap_or(u32::MAX)
     }
 
     fn scratch(&self) -> Scratch {
@@ -223,8 +247,13 @@ impl Primitive for Merger {
     }
 
     fn check_count(&self, info: &MergeInfo) -> Result<()> {
-        let value = u64::from(info.count_a.max) + u64::from(info.count_b.max);
-        let limit = u64::from(u32::MAX);
+        let sequences = self.planner.format().sequences;
+        if info.sequence_count() > sequences {
+            let (value, limit) = (u64::from(info.sequence_count()) - 2, u64::from(sequences) - 2);
+            let why = "the merger's sequenceCount without A and B";
+            return Err(Error::TooLarge { argument: "moreSequenceCount", value, limit, why });
+        }
+        let (value, limit) = (info.all_items(), u64::from(u32::MAX));
         if value > limit {
             return Err(Error::TooLarge { argument: COUNTS, value, limit, why: "a 32-bit count" });
         }
@@ -242,6 +271,10 @@ impl Primitive for Merger {
 
     fn job(&self, info: &MergeInfo) -> MergeInfo {
         *info
+    }
+
+    fn with_job<T>(&self, info: &MergeInfo, visit: impl FnOnce(&MergeInfo) -> T) -> T {
+        visit(info)
     }
 }
 

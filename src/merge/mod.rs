@@ -2,7 +2,8 @@
 //!
 //! Create a [`Merger`] once; [`Merger::cmd_merge`] appends a merge to a command buffer. Counts can be read on the
 //! device. A small merge is one dispatch. A larger one has two: the first finds the items that each tile of the output
-//! takes from each sequence, the second merges tile by tile (merge path).
+//! takes from each sequence, the second merges tile by tile (merge path). Up to 16 sequences are merged as a tree of
+//! merges of two.
 //!
 //! Sorts by merging use the same folder: their runs are merged level by level.
 
@@ -25,13 +26,20 @@ mod merger;
 mod plan;
 #[cfg(feature = "merge")]
 mod planner;
+#[cfg(feature = "merge")]
+mod sequences;
+#[cfg(feature = "merge")]
+mod status;
 #[cfg(test)]
 #[cfg(feature = "merge")]
 mod tests;
+#[cfg(feature = "merge")]
+mod tree;
 
 pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]
 pub use {
     info::{MergeMethod, MergeOperation, MergerInfo},
     merger::{MergeInfo, MergeSegments, Merger},
+    sequences::{MergeSequence, MoreSequences},
 };

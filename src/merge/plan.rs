@@ -1,25 +1,29 @@
 //! The plan of a merge.
 
 use super::merger::{COUNTS, MergeInfo, MergeSegments};
-use super::planner::{Algorithm, Config, Group, MergeRole, marks};
+use super::planner::{Algorithm, Config, Group, MergeRole, marks, more_arguments};
+use super::status::StatusCheck;
+use super::tree::{Before, MOST_DEPTHS, Nodes, Tree};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
-use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
+use crate::radix::MOST_GROUPS_Y;
 use crate::shared::{
-    Constant, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeCoRanksPush, MergeDetails, MergePathPush,
-    MergeProblem, SECTION_TILES, THREAD_OFFSETS,
+    Constant, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeCoRanksPush, MergeDetails,
+    MergePathPush, MergeProblem, SECTION_TILES, THREAD_OFFSETS,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
+use arrayvec::ArrayVec;
 
 const WORD: u64 = 4;
 
-/// The list of details of a table.
-const DETAILS: Rows = Rows(1);
+/// The list of details of a table. Those before are the merges of each depth.
+#[allow(clippy::cast_possible_truncation, reason = "there are few depths")]
+const DETAILS: Rows = Rows(MOST_DEPTHS as u8);
 
 /// Most threads of a workgroup that searches for co-ranks. With few tiles in a workgroup, its searches are short, and a
 /// medium merge has more workgroups that search.
@@ -32,29 +36,43 @@ const ALL_SEARCHERS: u32 = 1 << 16;
 /// Most threads that search for one co-rank.
 const MOST_SEARCHERS: u32 = 16;
 
-/// Merges of one group, laid out in scratch.
+/// Merges of one group, laid out in scratch. A merge of more than two sequences is a [`Tree`] of merges of two.
 pub(crate) struct MergeTable<'a> {
     config: Config<'a>,
     group: Group,
     tile: Shape,
     jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
     bounds: BoundingRanges<MergeRole>,
+    /// The smallest ranges around the keys, the values and the counts of the sequences after B.
+    more: [Range; 3],
     /// Device address of scratch.
     scratch: u64,
-    count: u32,
-    /// Largest maximum number of items of a problem's merge path, or of its needles.
-    most_items: u32,
+    /// The merges of two sequences, by their depth in trees. Without trees, depth 0 has all of them.
+    depths: ArrayVec<Merges, MOST_DEPTHS>,
+    nodes: Nodes,
+    status_check: StatusCheck<'a>,
+    /// The smallest range around the statuses that merges write; none if the check writes all of them.
+    statuses: Range,
     /// Whether a problem has results besides its items.
     any_results: bool,
     /// Largest number of tiles of marks.
     most_mark_tiles: u32,
     /// Largest number of written offsets of segments.
     most_offsets: u32,
-    rows: Range,
     details: Range,
     co_ranks: Range,
     tile_prefixes: Range,
     marked: Range,
+}
+
+/// Merges that share dispatches.
+#[derive(Clone, Copy)]
+struct Merges {
+    depth: usize,
+    count: u32,
+    /// Largest maximum number of items of a merge path, or of needles.
+    most_items: u32,
+    rows: Range,
 }
 
 impl<'a> MergeTable<'a> {
@@ -66,73 +84,108 @@ impl<'a> MergeTable<'a> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
-        let (mut count, mut most_items, mut any_results) = (0u32, 0, false);
+        let format = &config.format;
+        let (mut count, mut any_results, mut writes_status) = (0u32, false, false);
         let [mut most_mark_tiles, mut most_offsets] = [0; 2];
-        let mut bytes = TileBytes::default();
-        let tile = config.tile(group.algorithm);
+        let mut bytes = [TileBytes::default(); MOST_DEPTHS];
+        let mut depths = ArrayVec::<Merges, MOST_DEPTHS>::new();
+        let (mut all, mut more) = (Before::default(), [Range::NONE; 3]);
         jobs.for_each(&mut |info| {
-            let items = items_of(info);
             count += 1;
-            most_items = config.format.path_items(info.count_a.max, items - info.count_a.max).max(most_items);
-            let writes_offsets = config.format.segmented && info.segments.offsets_out != Range::NONE;
+            let writes_offsets = format.segmented && info.segments.offsets_out != Range::NONE;
             any_results |= info.status != 0 || info.count_out != 0 || writes_offsets;
             if writes_offsets {
                 most_offsets = (info.segments.count.max + 1).max(most_offsets);
             }
-            if config.format.operation.is_update() {
+            if format.operation.is_update() {
                 most_mark_tiles = mark_tiles(&config, info.count_a.max).max(most_mark_tiles);
             }
-            bytes.add(&tile_bytes(&config, group, items));
+            more_arguments(format, info, &mut |argument| {
+                let bound = match argument.role {
+                    MergeRole::MoreKeys => &mut more[0],
+                    MergeRole::MoreValues => &mut more[1],
+                    _ => &mut more[2],
+                };
+                *bound = bound.around(argument.range);
+            });
+            let nodes = Nodes::default();
+            let tree = Tree::new(info, format, &nodes, all);
+            all.add(&tree);
+            writes_status |= info.status != 0 && tree.checked_pairs() == 0;
+            for depth in depths.len()..tree.depths() {
+                depths.push(Merges { depth, count: 0, most_items: 0, rows: Range::NONE });
+            }
+            for (merges, bytes) in depths[..tree.depths()].iter_mut().zip(&mut bytes) {
+                tree.for_each_merge(merges.depth, &mut |merge| {
+                    merges.count += 1;
+                    let path = format.path_items(merge.count_a.max, items_of(merge) - merge.count_a.max);
+                    merges.most_items = path.max(merges.most_items);
+                });
+                bytes.add(&depth_bytes(&config, group, &tree, merges.depth));
+            }
         });
+        let bounds = jobs.bounding_ranges();
+        let counts = [bounds.range(MergeRole::CountA), bounds.range(MergeRole::CountB), more[2]];
+        let statuses = bounds.range(MergeRole::Status);
+        let status_check = StatusCheck::new(config, jobs, counts, statuses, scratch, layout)?;
         let mut table = Self {
             config,
             group,
-            tile,
+            tile: config.tile(group.algorithm),
             jobs,
-            bounds: jobs.bounding_ranges(),
+            bounds,
+            more,
             scratch,
-            count,
-            most_items,
+            nodes: Nodes::lay_out(format, depths.len(), all, scratch, layout)?,
+            depths,
+            status_check,
+            statuses: if writes_status { statuses } else { Range::NONE },
             any_results,
             most_mark_tiles,
             most_offsets,
-            rows: Range::NONE,
             details: Range::NONE,
             co_ranks: Range::NONE,
             tile_prefixes: Range::NONE,
             marked: Range::NONE,
         };
-        let groups = u64::from(count) * u64::from(table.groups().max(most_mark_tiles));
         // Workgroups in x times y exceed the number of workgroups by less than y, and still fit an index.
         let limit = (u64::from(config.profile.max_groups_x) * MOST_GROUPS_Y).min(u64::from(u32::MAX) - MOST_GROUPS_Y);
-        if groups > limit {
-            let (value, limit) = (most_items.into(), u64::from(most_items) * limit / groups);
-            let argument = if config.format.operation.is_search() { "countA.max" } else { COUNTS };
-            return Err(Error::TooLarge { argument, value, limit, why: "the workgroups of one dispatch" });
+        for merges in &table.depths {
+            let groups = u64::from(merges.count) * u64::from(table.groups(merges).max(most_mark_tiles));
+            if groups > limit {
+                let (value, limit) = (merges.most_items.into(), u64::from(merges.most_items) * limit / groups);
+                let argument = if format.operation.is_search() { "countA.max" } else { COUNTS };
+                return Err(Error::TooLarge { argument, value, limit, why: "the workgroups of one dispatch" });
+            }
         }
-        let rows = |wanted: bool, size: usize| if wanted { u64::from(count) * size as u64 } else { 0 };
-        table.rows = layout.range(scratch, rows(count > 1, size_of::<MergeProblem>()))?;
-        table.details = layout.range(scratch, rows(config.format.has_details(), size_of::<MergeDetails>()))?;
+        let rows = |wanted: bool, count: u32, size: usize| if wanted { u64::from(count) * size as u64 } else { 0 };
+        for merges in &mut table.depths {
+            let Merges { count, .. } = *merges;
+            merges.rows = layout.range(scratch, rows(count > 1, count, size_of::<MergeProblem>()))?;
+        }
+        table.details = layout.range(scratch, rows(format.has_details(), count, size_of::<MergeDetails>()))?;
+        // The depths use the same parts one after the other.
+        let bytes = bytes.into_iter().fold(TileBytes::default(), TileBytes::max);
         table.co_ranks = layout.range(scratch, bytes.co_ranks)?;
         table.tile_prefixes = layout.range(scratch, bytes.prefixes)?;
         table.marked = layout.range(scratch, bytes.marked)?;
         Ok(table)
     }
 
-    /// Workgroups of each problem in the last pass: one for each tile or section of the largest, and enough to write
+    /// Workgroups of each merge in the last pass: one for each tile or section of the largest, and enough to write
     /// the offsets of all segments. Without items, one writes the results.
-    fn groups(&self) -> u32 {
+    fn groups(&self, merges: &Merges) -> u32 {
         let offsets = self.most_offsets.div_ceil(self.tile.threads * THREAD_OFFSETS);
-        self.tiles().max(offsets)
+        self.tiles(merges).max(offsets)
     }
 
-    /// Tiles or sections of the largest problem, at least one.
-    fn tiles(&self) -> u32 {
+    /// Tiles or sections of the largest merge, at least one.
+    fn tiles(&self, merges: &Merges) -> u32 {
         let tiles = match self.group.algorithm {
             Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
             _ => 1,
         };
-        self.most_items.div_ceil(self.config.step(self.group.algorithm) * tiles).max(1)
+        merges.most_items.div_ceil(self.config.step(self.group.algorithm) * tiles).max(1)
     }
 
     /// The row of a problem. `before`: bytes of preceding problems.
@@ -184,17 +237,25 @@ impl<'a> MergeTable<'a> {
         part_number(self.scratch, Range::new(part.address.wrapping_add(bytes), part.size))
     }
 
-    /// Calls `visit` with each merge and the bytes of those before it.
-    fn for_each_problem(&self, visit: &mut dyn FnMut(&MergeInfo, TileBytes)) {
-        let mut before = TileBytes::default();
+    /// Calls `visit` with each merge of a depth and the bytes of those before it.
+    fn for_each_problem(&self, depth: usize, visit: &mut dyn FnMut(&MergeInfo, TileBytes)) {
+        let (mut bytes, mut trees) = (TileBytes::default(), Before::default());
         self.jobs.for_each(&mut |info| {
-            visit(info, before);
-            before.add(&tile_bytes(&self.config, self.group, items_of(info)));
+            let tree = Tree::new(info, &self.config.format, &self.nodes, trees);
+            let mut own = bytes;
+            tree.for_each_merge(depth, &mut |merge| {
+                visit(merge, own);
+                own.add(&tile_bytes(&self.config, self.group, items_of(merge)));
+            });
+            bytes.add(&depth_bytes(&self.config, self.group, &tree, depth));
+            trees.add(&tree);
         });
     }
 
-    fn variant(&self, kernel: Kernel, threads: u32) -> Variant {
+    fn variant(&self, merges: &Merges, kernel: Kernel, threads: u32) -> Variant {
         let Config { profile, format } = self.config;
+        // Inner nodes have their keys.
+        let dropped = if merges.depth == 0 { 0 } else { LAYOUT_DROP_KEYS };
         let emulated = profile.emulated_subgroups;
         // A kernel without an emulated form uses no subgroup operations, and runs with a size that the device chooses.
         let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { profile.lanes };
@@ -203,12 +264,12 @@ impl<'a> MergeTable<'a> {
             Constant::Lanes => lanes,
             Constant::Items => self.tile.items,
             Constant::Tile => self.config.step(self.group.algorithm),
-            Constant::Mode if self.count == 1 => MODE_SINGLE,
+            Constant::Mode if merges.count == 1 => MODE_SINGLE,
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => u32::BITS,
             Constant::Encoding => format.encoding,
             Constant::ValueWords => format.value_words,
-            Constant::Layout => format.layout,
+            Constant::Layout => format.layout & !dropped,
             Constant::Operation => format.operation_bits(),
             Constant::SpinLimit => profile.spin_limit,
             Constant::DelayEvery => profile.hooks.delay_every,
@@ -217,45 +278,46 @@ impl<'a> MergeTable<'a> {
         })
     }
 
-    /// The push constants of a pass with so many workgroups a problem.
-    fn push(&self, groups: u32) -> MergePathPush {
+    /// The push constants of a pass with so many workgroups a merge.
+    fn push(&self, merges: &Merges, groups: u32) -> MergePathPush {
         let mut push = MergePathPush {
             problem: MergeProblem::default(),
             scratch: self.scratch.into(),
-            problems: part_number(self.scratch, self.rows),
-            problem_count: self.count,
+            problems: part_number(self.scratch, merges.rows),
+            problem_count: merges.count,
             groups,
             details: part_number(self.scratch, self.details),
         };
-        if self.count == 1 {
-            self.for_each_problem(&mut |info, before| push.problem = self.row(info, before));
+        if merges.count == 1 {
+            self.for_each_problem(merges.depth, &mut |info, before| push.problem = self.row(info, before));
         }
         push
     }
 
-    /// Adds a pass with so many workgroups for each problem.
+    /// Adds a pass with so many workgroups for each merge.
     fn add_pass<'p>(
         &'p self,
         plan: &mut Plan<'p>,
+        merges: &Merges,
         kernel: Kernel,
         threads: u32,
         groups: u32,
         [reads, writes]: [Resources; 2],
     ) {
-        let push = Push::new(kernel, &self.push(groups));
-        let variant = plan.add_variant(&self.variant(kernel, threads));
-        plan.add_pass(variant, Groups::Fixed(self.count * groups), push, reads, writes);
+        let push = Push::new(kernel, &self.push(merges, groups));
+        let variant = plan.add_variant(&self.variant(merges, kernel, threads));
+        plan.add_pass(variant, Groups::Fixed(merges.count * groups), push, reads, writes);
     }
 
     /// Adds the search for the co-ranks of all tiles.
-    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, kernel: Kernel, [reads, writes]: [Resources; 2]) {
+    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, merges: &Merges, kernel: Kernel, [reads, writes]: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-        let searchers = searchers(self.tiles()).min(threads);
+        let searchers = searchers(self.tiles(merges)).min(threads);
         let MergePathPush { problem, scratch, problems, problem_count, groups, details } =
-            self.push(self.tiles().div_ceil(threads / searchers));
+            self.push(merges, self.tiles(merges).div_ceil(threads / searchers));
         let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, details, searchers };
-        let variant = plan.add_variant(&self.variant(kernel, threads));
-        plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
+        let variant = plan.add_variant(&self.variant(merges, kernel, threads));
+        plan.add_pass(variant, Groups::Fixed(merges.count * groups), Push::new(kernel, &push), reads, writes);
     }
 }
 
@@ -288,6 +350,15 @@ impl TileBytes {
         self.prefixes += other.prefixes;
         self.marked += other.marked;
     }
+
+    /// Enough for either.
+    fn max(self, other: Self) -> Self {
+        Self {
+            co_ranks: self.co_ranks.max(other.co_ranks),
+            prefixes: self.prefixes.max(other.prefixes),
+            marked: self.marked.max(other.marked),
+        }
+    }
 }
 
 /// Bytes of scratch for the tiles of a problem.
@@ -308,19 +379,37 @@ fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
     }
 }
 
+/// Bytes of scratch for the tiles of the merges of a depth: enough for any division of the tree's items among them.
+fn depth_bytes(config: &Config<'_>, group: Group, tree: &Tree<'_>, depth: usize) -> TileBytes {
+    let mut bytes = TileBytes::default();
+    let merges = tree.merges(depth);
+    if merges != 0 {
+        bytes = tile_bytes(config, group, tree.max_count());
+        // Each merge has parts of its own.
+        let roundings = u64::from(merges - 1) * PART_ALIGNMENT;
+        bytes.co_ranks += if bytes.co_ranks == 0 { 0 } else { roundings };
+    }
+    bytes
+}
+
 impl Table for MergeTable<'_> {
     fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
-        self.for_each_problem(&mut |info, before| match rows {
-            PROBLEMS => row(bytemuck::bytes_of(&self.row(info, before))),
-            _ => row(bytemuck::bytes_of(&self.details(info, before))),
-        });
+        match rows {
+            DETAILS => {
+                self.for_each_problem(0, &mut |info, before| row(bytemuck::bytes_of(&self.details(info, before))));
+            }
+            Rows(depth) => {
+                let depth = usize::from(depth);
+                self.for_each_problem(depth, &mut |info, before| row(bytemuck::bytes_of(&self.row(info, before))));
+            }
+        }
     }
 }
 
 impl PlanSource for MergeTable<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
         plan.name = "merge";
-        if self.most_items == 0 && !self.any_results {
+        if self.depths.iter().all(|merges| merges.most_items == 0) && !self.any_results {
             return;
         }
         let mut set = |resources: &[(&'static str, Range)]| {
@@ -330,9 +419,11 @@ impl PlanSource for MergeTable<'_> {
             })
         };
         let bound = |role| self.bounds.range(role);
-        let keys = set(&[("keys_a", bound(MergeRole::KeysA)), ("keys_b", bound(MergeRole::KeysB))]);
+        let [more_keys, more_values, more_counts] = self.more;
+        let keys =
+            set(&[("keys_a", bound(MergeRole::KeysA)), ("keys_b", bound(MergeRole::KeysB)), ("keys_more", more_keys)]);
         let values_a = set(&[("values_a", bound(MergeRole::ValuesA))]);
-        let values = values_a.union(set(&[("values_b", bound(MergeRole::ValuesB))]));
+        let values = set(&[("values_b", bound(MergeRole::ValuesB)), ("values_more", more_values)]).union(values_a);
         let marked_values = match self.config.format {
             format if !format.marks_values() => Resources::default(),
             format if format.has_value_arrays() => values_a,
@@ -342,63 +433,86 @@ impl PlanSource for MergeTable<'_> {
         let counts = set(&[
             ("counts_a", bound(MergeRole::CountA)),
             ("counts_b", bound(MergeRole::CountB)),
+            ("counts_more", more_counts),
             ("offsets_a", bound(MergeRole::OffsetsA)),
             ("offsets_b", bound(MergeRole::OffsetsB)),
             ("segment_counts", bound(MergeRole::SegmentCount)),
         ]);
         let marks = set(&[("marks", bound(MergeRole::Marks))]);
         let results = set(&[
-            ("statuses", bound(MergeRole::Status)),
+            ("statuses", self.statuses),
             ("counts_out", bound(MergeRole::CountOut)),
             ("offsets_out", bound(MergeRole::OffsetsOut)),
         ]);
-        let rows = set(&[("problems", self.rows)]);
+        let areas = self.nodes.areas.map(|area| set(&[("area", area)]));
+        let node_counts = set(&[("node_counts", self.nodes.counts)]);
+        let mut rows = [Resources::default(); MOST_DEPTHS];
+        for merges in self.depths.iter().rev() {
+            rows[merges.depth] = set(&[("problems", merges.rows)]);
+        }
         let details = set(&[("details", self.details)]);
         let marked = set(&[("marked", self.marked)]);
         let co_ranks = set(&[("co_ranks", self.co_ranks)]);
         let tile_prefixes = set(&[("tile_prefixes", self.tile_prefixes)]);
-        for (list, set, range) in [(PROBLEMS, rows, self.rows), (DETAILS, details, self.details)] {
+        let lists = self.depths.iter().rev().map(|merges| {
+            #[allow(clippy::cast_possible_truncation, reason = "there are few depths")]
+            let list = Rows(merges.depth as u8);
+            (list, rows[merges.depth], merges.rows)
+        });
+        for (list, set, range) in lists.chain([(DETAILS, details, self.details)]) {
             if let Some(resource) = set.iter().next() {
                 plan.add_upload(self, list, range.address.wrapping_sub(self.scratch), resource);
             }
         }
-        let parameters = counts.union(rows).union(details);
-        let searched = keys.union(parameters);
-        let merged = searched.union(values).union(co_ranks).union(marked);
-        let (threads, groups) = (self.tile.threads, self.groups());
+        let threads = self.tile.threads;
         let own_prefixes = if self.group.algorithm == Algorithm::Sets { tile_prefixes } else { Resources::default() };
         let has_details = self.config.format.has_details();
-        let kernel = match self.group.algorithm {
-            Algorithm::Fused if has_details => Kernel::MergeDetailedFused,
-            Algorithm::Fused => Kernel::MergeFused,
-            Algorithm::Tiles => {
-                self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks]);
-                if has_details { Kernel::MergeDetailedTiles } else { Kernel::MergeTiles }
-            }
-            Algorithm::Basic => Kernel::MergeBasic,
-            Algorithm::Tiled => Kernel::MergeTiled,
-            Algorithm::CircularBuffer => Kernel::MergeCircularBuffer,
-            Algorithm::LowerBound => Kernel::MergeLowerBound,
-            Algorithm::UpperBound => Kernel::MergeUpperBound,
-            Algorithm::Sets => {
-                self.add_search(plan, Kernel::MergeBalancedCoRanks, [searched, co_ranks.union(tile_prefixes)]);
-                Kernel::MergeSets
-            }
-            Algorithm::Update => {
-                self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks.union(tile_prefixes)]);
-                let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);
-                let threads = self.config.profile.plain_threads;
-                let sets = [reads, marked.union(tile_prefixes)];
-                self.add_pass(plan, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
-                Kernel::MergeDetailedTiles
-            }
-        };
-        self.add_pass(
-            plan,
-            kernel,
-            threads,
-            groups,
-            [merged.union(own_prefixes), outputs.union(results).union(own_prefixes)],
-        );
+        for merges in self.depths.iter().rev() {
+            // A depth reads sequences and what the depth before has written, and writes what the next one reads.
+            let children = if merges.depth + 1 < self.depths.len() {
+                areas[merges.depth % 2].union(node_counts)
+            } else {
+                Resources::default()
+            };
+            let written = match merges.depth {
+                0 => outputs.union(results),
+                depth => areas[(depth - 1) % 2].union(node_counts),
+            };
+            let parameters = counts.union(rows[merges.depth]).union(details);
+            let searched = keys.union(parameters).union(children);
+            let merged = searched.union(values).union(co_ranks).union(marked);
+            let kernel = match self.group.algorithm {
+                Algorithm::Fused if has_details => Kernel::MergeDetailedFused,
+                Algorithm::Fused => Kernel::MergeFused,
+                Algorithm::Tiles => {
+                    self.add_search(plan, merges, Kernel::MergeCoRanks, [searched, co_ranks]);
+                    if has_details { Kernel::MergeDetailedTiles } else { Kernel::MergeTiles }
+                }
+                Algorithm::Basic => Kernel::MergeBasic,
+                Algorithm::Tiled => Kernel::MergeTiled,
+                Algorithm::CircularBuffer => Kernel::MergeCircularBuffer,
+                Algorithm::LowerBound => Kernel::MergeLowerBound,
+                Algorithm::UpperBound => Kernel::MergeUpperBound,
+                Algorithm::Sets => {
+                    let sets = [searched, co_ranks.union(tile_prefixes)];
+                    self.add_search(plan, merges, Kernel::MergeBalancedCoRanks, sets);
+                    Kernel::MergeSets
+                }
+                Algorithm::Update => {
+                    let sets = [searched, co_ranks.union(tile_prefixes)];
+                    self.add_search(plan, merges, Kernel::MergeCoRanks, sets);
+                    let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);
+                    let threads = self.config.profile.plain_threads;
+                    let sets = [reads, marked.union(tile_prefixes)];
+                    self.add_pass(plan, merges, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
+                    Kernel::MergeDetailedTiles
+                }
+            };
+            let sets = [merged.union(own_prefixes), written.union(own_prefixes)];
+            self.add_pass(plan, merges, kernel, threads, self.groups(merges), sets);
+        }
+        if self.status_check.has_rows() {
+            plan.append_beside(&self.status_check);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
-use super::{MergeMethod, MergeOperation, MergeSegments};
+use super::{MergeMethod, MergeOperation, MergeSegments, MergeSequence, MoreSequences};
 use crate::core::handle::{Handle, Options};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
 use crate::core::pipelines::Variant;
@@ -34,6 +34,9 @@ roles! {
         OffsetsOut = "segments.offsetsOut",
         SegmentCount = "segments.count",
         Marks = "marks",
+        MoreKeys = "moreSequences.keys",
+        MoreValues = "moreSequences.values",
+        MoreCount = "moreSequences.count",
     }
 }
 
@@ -138,9 +141,12 @@ impl Config<'_> {
     pub(crate) fn variants(&self, batches: bool) -> Result<Vec<Variant>> {
         let counts = Counts { ends: |alone| self.range_ends(alone), most: self.format.max_count };
         variants(batches, &counts, |Recording { alone, another }, count, visit| {
-            let jobs = [count, 0].map(largest);
-            let jobs = Merges { format: &self.format, infos: &jobs[..1 + usize::from(another)] };
-            visit(&MergeTable::new(*self, self.group(count, alone), &jobs, 0, &mut ScratchLayout::default())?)
+            // Three sequences have one merge at each depth. The most have several at each depth but the last.
+            [2, 3, self.format.sequences].into_iter().filter(|of| *of <= self.format.sequences).try_for_each(|of| {
+                let jobs = [count, 0].map(|count| largest(of, count));
+                let jobs = Merges { format: &self.format, infos: &jobs[..1 + usize::from(another)] };
+                visit(&MergeTable::new(*self, self.group(count, alone), &jobs, 0, &mut ScratchLayout::default())?)
+            })
         })
     }
 }
@@ -165,9 +171,12 @@ impl Jobs<MergeInfo, MergeRole> for Merges<'_> {
     }
 }
 
-/// A merge with as many passes and as much scratch as any with this maximum count.
-fn largest(max_count: u32) -> MergeInfo {
-    MergeInfo { count_a: Count::device(4, max_count), count_b: Count::device(4, 0), status: 4, ..MergeInfo::default() }
+/// A merge of so many sequences, with as many passes and as much scratch as any of them with this maximum count.
+pub(crate) fn largest(sequences: u32, max_count: u32) -> MergeInfo {
+    let [count, none] = [max_count, 0].map(|max| Count::device(4, max));
+    let mut more = MoreSequences::default();
+    (2..sequences).for_each(|_| more.push(MergeSequence { count: none, ..MergeSequence::default() }));
+    MergeInfo { count_a: count, count_b: none, more, status: 4, ..MergeInfo::default() }
 }
 
 /// Merges of one format on one device. Immutable: record from many threads.
@@ -188,6 +197,18 @@ impl MergePlanner {
 
     pub(crate) fn format(&self) -> &Format {
         &self.format
+    }
+
+    fn check_more(&self, info: &MergeInfo) -> Result<()> {
+        for MergeSequence { count, keys, values } in info.more.as_slice() {
+            check_alignment("moreSequences.count.address", count.address)?;
+            let items = u64::from(count.max);
+            let arrays = [(MergeRole::MoreKeys, keys), (MergeRole::MoreValues, values)];
+            for ((role, range), bytes) in arrays.into_iter().zip(item_bytes(&self.format)) {
+                range.check(*role.names(), 4, items * bytes, Some(items))?;
+            }
+        }
+        Ok(())
     }
 
     fn check_segments(&self, info: &MergeInfo) -> Result<()> {
@@ -234,7 +255,26 @@ pub(crate) fn marks(format: &Format, info: &MergeInfo) -> Range {
 /// Words with a mark for each value.
 const MOST_MARK_WORDS: u64 = 1 << 27;
 
-/// The memory that a merge names, without scratch.
+/// Bytes of a key, and of a value that is read from an array of its own.
+fn item_bytes(format: &Format) -> [u64; 2] {
+    let reads_values = format.has_value_arrays() && !format.has(LAYOUT_INDICES);
+    [format.key_step(), if reads_values { 4 * format.value_words } else { 0 }].map(u64::from)
+}
+
+/// Calls `visit` with the memory of the sequences after B.
+pub(crate) fn more_arguments(format: &Format, info: &MergeInfo, visit: &mut dyn FnMut(Argument<MergeRole>)) {
+    let [key_bytes, value_bytes] = item_bytes(format);
+    for MergeSequence { count, keys, values } in info.more.as_slice() {
+        let items = u64::from(count.max);
+        let mut read =
+            |role, address, bytes| visit(Argument { role, range: Range::new(address, bytes), written: false });
+        read(MergeRole::MoreKeys, keys.address, items * key_bytes);
+        read(MergeRole::MoreValues, values.address, items * value_bytes);
+        read(MergeRole::MoreCount, count.address, if count.is_on_device() { 4 } else { 0 });
+    }
+}
+
+/// The memory that a merge names, without scratch and without the sequences after B.
 pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRole> {
     let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
     let keys = |range: Range, items: u64| Range::new(range.address, items * u64::from(format.key_step()));
@@ -244,7 +284,7 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRol
     };
     let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
     let reads_values = !format.has(LAYOUT_INDICES);
-    let written = format.output_items(a, b);
+    let written = format.output_items(a, b) + info.more_items();
     let offsets = |range: Range| {
         let words = if format.segmented { u64::from(info.segments.count.max) + 1 } else { 0 };
         Range::new(range.address, 4 * words)
@@ -311,7 +351,7 @@ impl Planner for MergePlanner {
             return Err(Error::Null { argument: "countOut" });
         }
         let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
-        let written = self.format.output_items(a, b);
+        let written = self.format.output_items(a, b) + info.more_items();
         for argument in arguments {
             let (range, items) = match argument.role {
                 MergeRole::KeysA => (info.keys_a, a),
@@ -325,7 +365,12 @@ impl Planner for MergePlanner {
             };
             range.check(*argument.role.names(), 4, argument.range.size, Some(items))?;
         }
+        self.check_more(info)?;
         self.check_segments(info)
+    }
+
+    fn for_each_more(&self, info: &MergeInfo, visit: &mut dyn FnMut(Argument<MergeRole>)) {
+        more_arguments(&self.format, info, visit);
     }
 
     fn group(&self, max_count: u32, alone: bool) -> Group {
@@ -347,7 +392,7 @@ impl Planner for MergePlanner {
     }
 
     fn largest(&self, max_count: u32) -> MergeInfo {
-        largest(max_count)
+        largest(self.format.sequences, max_count)
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {

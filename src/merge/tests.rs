@@ -7,9 +7,12 @@ mod kernels;
 
 use super::format::Format;
 use super::plan::MergeTable;
-use super::planner::{Config, MergeRole, Merges, arguments};
-use super::{MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergerInfo};
+use super::planner::{Config, MergeRole, Merges, arguments, more_arguments};
+use super::tree::{Before, Nodes, Tree};
+use super::{MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, MergerInfo};
+use crate::core::memory::Argument;
 use crate::core::plan::{Groups, Plan, Resource};
+use crate::core::primitive::RequestInfo as _;
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::shared::THREAD_OFFSETS;
 use crate::tests::hazards::{Truth, check};
@@ -19,8 +22,8 @@ use crate::{Count, DeviceFacts, KeyType, Layout, Order, Range, ValueType};
 use std::rc::Rc;
 
 /// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
-/// searches, and set operations.
-fn formats() -> [MergerInfo; 20] {
+/// searches, set operations, segments, updates, and several sequences.
+fn formats() -> [MergerInfo; 25] {
     use MergeOperation::{Difference, Intersection, SymmetricDifference, Union, Update, UpdateByValue};
     let keys = MergerInfo::keys();
     [
@@ -47,6 +50,11 @@ fn formats() -> [MergerInfo; 20] {
             .operation(UpdateByValue)
             .segmented(),
         MergerInfo { key: KeyType::I32, value: ValueType::Index, ..keys }.operation(Update),
+        keys.sequences(3),
+        MergerInfo::pairs().sequences(4),
+        MergerInfo { key: KeyType::U64, drop_keys: true, ..MergerInfo::pairs() }.sequences(3),
+        MergerInfo { drop_keys: true, value: ValueType::Bytes(16), ..keys }.sequences(16),
+        MergerInfo { key: KeyType::F32, layout: Layout::Interleaved, ..MergerInfo::pairs() }.sequences(11),
     ]
 }
 
@@ -61,6 +69,38 @@ impl Addresses {
         let address = self.0;
         self.0 += size.next_multiple_of(256) + 256;
         Range::new(address, size)
+    }
+
+    /// The same merge with sequences after B, a third as long as B.
+    fn more(&mut self, format: &Format, info: MergeInfo, sequences: u32, on_device: bool) -> MergeInfo {
+        let mut info = info;
+        let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
+        for _ in 2..sequences {
+            let address = if on_device { self.range(4).address } else { 0 };
+            let count = Count { max: info.count_b.max / 3, address };
+            let bytes = |size: u64| u64::from(count.max) * size;
+            info.more.push(MergeSequence { count, keys: self.range(bytes(keys)), values: self.range(bytes(values)) });
+        }
+        let written = u64::from(info.max_count());
+        (info.keys_out, info.values_out) = (self.range(written * keys), self.range(written * values));
+        info
+    }
+
+    /// Merges with arrays of their own. Of several sequences: of the most, of two, of three, and so on.
+    fn merges(
+        &mut self,
+        format: &Format,
+        counts: [u32; 2],
+        merges: usize,
+        on_device: bool,
+        status: bool,
+    ) -> Vec<MergeInfo> {
+        let numbers = [format.sequences, 2, 3].into_iter().cycle().take(merges);
+        let merge = |sequences: u32| {
+            let info = self.merge(format, counts, on_device, status);
+            if sequences.min(format.sequences) > 2 { self.more(format, info, sequences, on_device) } else { info }
+        };
+        numbers.map(merge).collect()
     }
 
     /// A merge with arrays of its own.
@@ -107,7 +147,10 @@ fn role_of(resource: &str) -> Option<MergeRole> {
         "values_out" => MergeRole::ValuesOut,
         "counts_a" => MergeRole::CountA,
         "counts_b" => MergeRole::CountB,
-        "statuses" => MergeRole::Status,
+        "statuses" | "checked_statuses" => MergeRole::Status,
+        "keys_more" => MergeRole::MoreKeys,
+        "values_more" => MergeRole::MoreValues,
+        "counts_more" => MergeRole::MoreCount,
         "counts_out" => MergeRole::CountOut,
         "offsets_a" => MergeRole::OffsetsA,
         "offsets_b" => MergeRole::OffsetsB,
@@ -121,11 +164,21 @@ fn role_of(resource: &str) -> Option<MergeRole> {
 /// The bytes of a resource: those of each merge, where the resource is the smallest range around them.
 fn exact(resource: &Resource, format: &Format, infos: &[MergeInfo]) -> Rc<[Range]> {
     let Some(role) = role_of(resource.name) else { return Rc::from([resource.range]) };
-    let all = infos.iter().flat_map(|info| arguments(format, info));
-    let mut ranges: Vec<Range> = all
-        .filter(|argument| argument.role == role && argument.range.size != 0)
-        .map(|argument| argument.range)
-        .collect();
+    let mut ranges = Vec::new();
+    for info in infos {
+        // The status of more than two sequences has a pass of its own.
+        let is_other = |is_checked: bool| is_checked != (info.sequence_count() > 2);
+        if resource.name == "statuses" && is_other(false) || resource.name == "checked_statuses" && is_other(true) {
+            continue;
+        }
+        let mut add = |argument: Argument<MergeRole>| {
+            if argument.role == role && argument.range.size != 0 {
+                ranges.push(argument.range);
+            }
+        };
+        arguments(format, info).into_iter().for_each(&mut add);
+        more_arguments(format, info, &mut add);
+    }
     ranges.sort_by_key(|range| range.address);
     ranges.into()
 }
@@ -137,7 +190,7 @@ fn with_table<T>(
     alone: bool,
     body: impl FnOnce(&MergeTable<'_>, u64) -> T,
 ) -> T {
-    let most = infos.iter().map(|info| info.count_a.max + info.count_b.max).max().unwrap_or(0);
+    let most = infos.iter().map(MergeInfo::max_count).max().unwrap_or(0);
     let jobs = Merges { format: &config.format, infos };
     let mut layout = ScratchLayout::default();
     let table = MergeTable::new(config, config.group(most, alone), &jobs, SCRATCH, &mut layout).unwrap();
@@ -161,8 +214,7 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
                 .flat_map(|(counts, merges)| (0..4).map(move |flags| (*counts, merges, flags)))
             {
                 let mut addresses = Addresses(1 << 20);
-                let infos: Vec<_> =
-                    (0..merges).map(|_| addresses.merge(&format, counts, flags & 1 != 0, flags & 2 != 0)).collect();
+                let infos = addresses.merges(&format, counts, merges, flags & 1 != 0, flags & 2 != 0);
                 with_table(config, &infos, merges == 1, |table, _| {
                     let plan = Plan::of(table).unwrap();
                     let is_empty = counts == [0, 0] && flags & 2 == 0 && !format.segmented;
@@ -175,7 +227,7 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
     }
 }
 
-/// A merger creates every pipeline that its plans need: at most six.
+/// A merger creates every pipeline that its plans need: at most six, and for more than two sequences at most thirteen.
 #[test]
 fn every_pipeline_is_made() {
     for (_, facts) in devices() {
@@ -191,17 +243,27 @@ fn every_pipeline_is_made() {
                     operation if operation.is_update() => 3,
                     _ => 1,
                 };
-                assert_eq!(made.len(), if batches { 2 * kernels } else { kernels });
+                let modes = |several: bool| if several { 2 } else { 1 };
+                let expected = match info.sequences {
+                    0 => kernels * modes(batches),
+                    // One more checks counts. Without keys in the output, inner nodes have variants of their own.
+                    of if info.drop_keys => kernels * (modes(of > 3 || batches) + modes(batches)) + 1,
+                    of => kernels * modes(of > 3 || batches) + 1,
+                };
+                assert_eq!(made.len(), expected, "{info:?}");
                 for (counts, merges) in COUNTS.iter().flat_map(|counts| [1, 2].map(|merges| (*counts, merges))) {
                     if merges > 1 && !batches {
                         continue;
                     }
-                    let infos = vec![Addresses(1 << 20).merge(&format, counts, false, true); merges];
-                    with_table(config, &infos, !batches, |table, _| {
-                        let plan = Plan::of(table).unwrap();
-                        let missing = plan.variants.iter().find(|variant| !made.contains(variant));
-                        assert!(missing.is_none(), "{missing:?} of {plan}");
-                    });
+                    for sequences in 2..=format.sequences {
+                        let of = Format { sequences, ..format };
+                        let infos = vec![Addresses(1 << 20).merges(&of, counts, 1, false, true)[0]; merges];
+                        with_table(config, &infos, !batches, |table, _| {
+                            let plan = Plan::of(table).unwrap();
+                            let missing = plan.variants.iter().find(|variant| !made.contains(variant));
+                            assert!(missing.is_none(), "{missing:?} of {plan}");
+                        });
+                    }
                 }
             }
         }
@@ -224,6 +286,134 @@ fn scratch_holds_the_co_ranks() {
     assert_eq!(size(up_to + 1), (u64::from((up_to + 1).div_ceil(tile)) * 4).next_multiple_of(256));
     let sizes: Vec<u64> = (1..=4000).map(|step| size(step << 20)).collect();
     assert!(sizes.is_sorted());
+}
+
+/// The passes of merges of three and of sixteen sequences, as text.
+#[test]
+fn trees_have_plans() {
+    let profile = Profile::for_device(&NVIDIA);
+    for (name, info, counts, on_device) in [
+        ("merge_of_3_sequences", MergerInfo::pairs().sequences(3), [9000, 7000], false),
+        (
+            "merge_of_16_sequences",
+            MergerInfo { drop_keys: true, ..MergerInfo::pairs() }.sequences(16),
+            [1 << 20; 2],
+            true,
+        ),
+    ] {
+        let format = Format::new(&info).unwrap();
+        let infos = Addresses(1 << 20).merges(&format, counts, 1, on_device, on_device);
+        let config = Config { profile: &profile, format };
+        let text = with_table(config, &infos, true, |table, size| {
+            format!("{}scratch {size} bytes\n", Plan::of(table).unwrap())
+        });
+        insta::with_settings!({
+            snapshot_path => "../../tests/snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!(name, text);
+        });
+    }
+}
+
+/// Merges of several sequences: every division of the items needs at most the scratch that the maximum count needs.
+/// There is no area for two sequences, one for up to four, and two above.
+#[test]
+fn scratch_holds_the_nodes_of_trees() {
+    let profile = Profile::for_device(&NVIDIA);
+    for (most, areas) in [(3, 1), (4, 1), (5, 2), (9, 2), (16, 2)] {
+        let format = Format::new(&MergerInfo::pairs().sequences(most)).unwrap();
+        let config = Config { profile: &profile, format };
+        let size = |counts: &[u32]| {
+            let mut info = MergeInfo { count_a: counts[0].into(), count_b: counts[1].into(), ..MergeInfo::default() };
+            counts[2..].iter().for_each(|count| {
+                info.more.push(MergeSequence { count: (*count).into(), ..MergeSequence::default() });
+            });
+            with_table(config, &[info], true, |_, size| size)
+        };
+        let enough = |total: u32| {
+            let largest = super::planner::largest(most, total);
+            with_table(config, &[largest], true, |_, size| size)
+        };
+        let tile = profile.merge.pairs.tile.tile();
+        for total in [0, 5, 1000, profile.merge.pairs.fused_up_to, 16 * 64 * tile * 9 + 3, 5_000_000, 1 << 30] {
+            let all = enough(total);
+            assert!(all >= areas * 8 * u64::from(total) && all < areas * 8 * u64::from(total) * 101 / 100 + 8000);
+            for sequences in 2..=most {
+                let each = total / sequences;
+                let equal = vec![each; sequences as usize];
+                assert!(size(&equal) <= all, "{sequences} of {total}");
+                for large in 0..sequences {
+                    // One item behind the end of a part of co-ranks is the worst.
+                    let of = |index| if index == large { total - (sequences - 1).min(total) } else { 1.min(total) };
+                    let uneven: Vec<u32> = (0..sequences).map(of).collect();
+                    let fits = uneven.iter().map(|count| u64::from(*count)).sum::<u64>() <= u64::from(total);
+                    assert!(!fits || size(&uneven) <= all, "{uneven:?} of {total}");
+                }
+            }
+        }
+        let sizes: Vec<u64> = (0..400).map(|step| enough(step << 14)).collect();
+        assert!(sizes.is_sorted());
+    }
+}
+
+/// The nodes of a depth are the sequences in order, each sequence is merged at each depth from its first one on, and
+/// the areas of one depth are not those of the next.
+#[test]
+fn trees_merge_all_sequences_in_order() {
+    for sequences in 2..=16u32 {
+        let format = Format::new(&MergerInfo::keys().sequences(16)).unwrap();
+        let mut info = MergeInfo::default();
+        let keys = |of: u32| Range::new(1000 * u64::from(of + 1), 4 << of);
+        (info.count_a, info.keys_a) = (Count::host(1), keys(0));
+        (info.count_b, info.keys_b) = (Count::host(2), keys(1));
+        for of in 2..sequences {
+            info.more.push(MergeSequence { count: Count::host(1 << of), keys: keys(of), values: Range::NONE });
+        }
+        info.keys_out = Range::new(7, 0);
+        let all = Before::default();
+        let nodes = Nodes::default();
+        let tree = Tree::new(&info, &format, &nodes, all);
+        assert_eq!(tree.depths() as u32, (sequences - 1).ilog2() + 1);
+        let mut layout = ScratchLayout::default();
+        let mut all = Before::default();
+        all.add(&tree);
+        let nodes = Nodes::lay_out(&format, tree.depths(), all, 1 << 40, &mut layout).unwrap();
+        let tree = Tree::new(&info, &format, &nodes, Before::default());
+        // Known arrays, and the sequences that they hold: a bit each, since sequence s has 2^s items.
+        let mut known: Vec<(Range, u32)> = (0..sequences).map(|of| (keys(of), 1 << of)).collect();
+        for depth in (0..tree.depths()).rev() {
+            let (mut written, mut merges) = (Vec::new(), 0);
+            tree.for_each_merge(depth, &mut |merge| {
+                let of = |range: Range, count: Count| {
+                    let found = known.iter().find(|(known, _)| known.address == range.address).expect("it was written");
+                    assert_eq!(found.1, count.max);
+                    count.max
+                };
+                let [a, b] = [of(merge.keys_a, merge.count_a), of(merge.keys_b, merge.count_b)];
+                assert!(a.leading_zeros() > b.leading_zeros() && a & b == 0 && (a | b).count_ones() > 1);
+                assert_eq!(a.ilog2() + 1, b.trailing_zeros(), "they are neighbors");
+                let output = Range::new(merge.keys_out.address, 4 * u64::from(a | b));
+                let inputs = [(merge.keys_a.address, a), (merge.keys_b.address, b)];
+                let overlaps =
+                    |(address, count): (u64, u32)| output.overlaps(Range::new(address, 4 * u64::from(count)));
+                assert!(depth == 0 || !inputs.into_iter().any(overlaps), "areas alternate");
+                written.push((output, a | b));
+                merges += 1;
+            });
+            assert_eq!(merges, tree.merges(depth));
+            for (index, (range, _)) in written.iter().enumerate() {
+                assert!(written[..index].iter().all(|(other, _)| !other.overlaps(*range)));
+            }
+            known.retain(|(range, _)| range.address < 1 << 40 && range.address >= 1000);
+            known.extend(written);
+        }
+        assert_eq!(
+            known.last().unwrap(),
+            &(Range::new(7, 4 * u64::from((1u32 << sequences) - 1)), (1 << sequences) - 1)
+        );
+    }
 }
 
 /// Set operations need three words for each tile, two for each block of tiles, and one. Tiles are an item apart less

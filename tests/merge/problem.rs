@@ -309,7 +309,7 @@ impl<'a> Job<'a> {
             scratch: places.scratch,
             status: places.address("status"),
             count_out: places.address("count out"),
-            timestamps: None,
+            ..MergeInfo::default()
         }
     }
 }

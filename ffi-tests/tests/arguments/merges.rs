@@ -71,7 +71,16 @@ fn mergers() -> Result<()> {
             "8 is not 0, and valueType is not TRM_VALUE_TYPE_BYTES",
         ),
         ("nothing", dropping(good), "flags is malformed: keys are dropped (DROP_KEYS) and there are no values"),
-        ("reserved", TrmMergerCreateInfo { reserved: 1, ..good }, "reserved is malformed: 0x1 has bits beyond 0x0"),
+        (
+            "one sequence",
+            TrmMergerCreateInfo { sequence_count: 1, ..good },
+            "sequenceCount is malformed: a merge has two sequences or more",
+        ),
+        (
+            "indices of three sequences",
+            TrmMergerCreateInfo { sequence_count: 3, value_type: TrmValueType::Index as i32, ..good },
+            "valueType is malformed: indices name one of two sequences",
+        ),
         (
             "bounds of pairs",
             TrmMergerCreateInfo { operation: TrmMergeOperation::LowerBound as i32, ..bytes(4) },
@@ -311,7 +320,7 @@ fn merges() -> Result<()> {
             &apart,
             &a_sort,
             MALFORMED,
-            "TrmSortInfo is malformed: of 288 bytes, those past 192",
+            "TrmSortInfo is malformed: of 304 bytes, those past 192",
         );
         let set = |merger| TrmMergeInfo { merger, ..good };
         with("no merger", &apart, &set(ptr::null_mut()), NULL, "merger is null");

@@ -19,6 +19,7 @@ const POINTERS: &[&str] = &[
     "profile",
     "infos",
     "pipeline_cache",
+    "more_sequences",
 ];
 
 fn number(random: &mut Random, now: u64) -> u64 {

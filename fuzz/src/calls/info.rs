@@ -80,6 +80,9 @@ impl Image {
                 bytes[member.offset..][padding.clone()].fill(0);
             }
         }
+        for pair in T::STRUCT.members.windows(2) {
+            bytes[pair[0].offset + pair[0].size..pair[1].offset].fill(0);
+        }
         Self { bytes, tail: None, null: false, misaligned: false }
     }
 

@@ -25,7 +25,14 @@ pub(super) fn judge_single(model: &Model, image: &Image, verdict: &mut Verdict) 
         return Limits::default();
     }
     let (buffer, pool) = (scratch.buffer.as_raw(), timestamps.pool.as_raw());
-    judge_scratch(&scratch, base_of(buffer), required, &arrays, verdict);
+    let mut of_scratch = Verdict::default();
+    judge_scratch(&scratch, base_of(buffer), required, &arrays, &mut of_scratch);
+    if handle.may_need_less() {
+        verdict.doubt(!of_scratch.faults.is_empty(), "scratch that may suffice");
+    } else {
+        verdict.faults.extend(of_scratch.faults);
+        verdict.doubts.extend(of_scratch.doubts);
+    }
     if pool == 0 {
         return Limits { buffer, offset: scratch.offset, size: required, ..Limits::default() };
     }
@@ -73,11 +80,11 @@ pub(super) fn judge_batch(
         total += u64::from(count);
         verdict.doubt(model.handle.may_need_too_much(count), "scratch of more than 2^40 bytes");
         if !all {
-            // Addresses do not matter; the number of segments does.
-            let counts = ["count.max", "segments.count.max"];
+            // Addresses do not matter; the numbers of segments and of sequences do.
+            let counts = ["count.max", "moreSequenceCount", "moreSequences"];
+            let too_many = own.faults.iter().any(|(_, what)| *what == "segments.count.max");
+            verdict.doubt(too_many, "too many segments");
             own.faults.retain(|(_, what)| counts.contains(what));
-            verdict.doubt(own.faults.iter().any(|(_, what)| *what == counts[1]), "too many segments");
-            own.faults.retain(|(_, what)| *what == counts[0]);
         } else {
             let apart = named.iter().all(|array| arrays.iter().all(|other| !array.conflicts(other)));
             verdict.must(apart, OVERLAP, "arrays of two problems");

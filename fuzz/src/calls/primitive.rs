@@ -147,6 +147,11 @@ pub(crate) trait Handle: fmt::Debug {
         self.items().may_need_too_much(count)
     }
 
+    /// Whether some requests need less scratch than the query for their count returns.
+    fn may_need_less(&self) -> bool {
+        false
+    }
+
     /// Whether a good request must leave a dispatch in the command buffer.
     fn records(&self, image: &Image) -> bool;
 }

@@ -1,8 +1,9 @@
 //! A merger on a device: the arrays of a request, with what a merge must write.
 
-use super::sequences::{Sequences, bounds, counts, is_clamped, maxima, within};
+use super::sequences::{Sequences, Source, bounds, counts, is_clamped, maxima, within};
+use super::several::Several;
 use crate::arena::{Array, ArrayRanges};
-use crate::items::{Stream, value_size};
+use crate::items::{Items, Stream, value_size};
 use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, Limits};
 use ash::vk;
@@ -26,6 +27,11 @@ impl Merging {
     fn is_sized_by_device(&self) -> bool {
         let info = self.0.info();
         info.operation.is_set_operation() || info.operation.is_update() || info.segmented
+    }
+
+    /// Whether merges may have more than two sequences.
+    fn is_of_several(&self) -> bool {
+        self.0.info().sequences > 2
     }
 
     fn is_interleaved(&self) -> bool {
@@ -76,39 +82,58 @@ impl Merging {
         if operation.is_search() {
             return vec![self.bounds(ask, sequences)];
         }
-        let (info, [key, value]) = (self.0.info(), self.item_sizes());
         let [first, second] = maxima(ask);
         let room = match operation {
             MergeOperation::Intersection => first.min(second),
             MergeOperation::Difference => first,
             _ => ask.all_items(),
         };
+        self.merged(ask, room, (&sequences.items, &sequences.merged, sequences.are_sorted))
+    }
+
+    /// The arrays of the result, with room for so many items: the items of all sequences, those of the result in order,
+    /// and whether this order is determined.
+    fn merged(&self, ask: &Ask, room: u32, (items, merged, are_sorted): (&[Items], &[Source], bool)) -> Vec<Array> {
+        let (info, [key, value]) = (self.0.info(), self.item_sizes());
         let (room, mut noise) = (room as usize, ask.stream(Stream::Noise));
         let mut outputs = Vec::new();
         if !info.drop_keys {
-            let dense = sequences
-                .items
-                .each_ref()
-                .map(|items| if self.is_interleaved() { items.interleaved() } else { items.keys.clone() });
+            let dense = |items: &Items| if self.is_interleaved() { items.interleaved() } else { items.keys.clone() };
+            let dense: Vec<Vec<u8>> = items.iter().map(dense).collect();
             outputs.push((Array::room("keys out", 4, key, room, &mut noise), dense));
         }
         if value != 0 {
-            let dense = sequences.items.each_ref().map(|items| items.values.clone());
+            let dense = items.iter().map(|items| items.values.clone()).collect();
             outputs.push((Array::room("values out", 4, value, room, &mut noise), dense));
         }
-        let write = |(mut array, dense): (Array, [Vec<u8>; 2])| {
-            if self.is_sized_by_device() && !sequences.are_sorted {
+        let write = |(mut array, dense): (Array, Vec<Vec<u8>>)| {
+            if self.is_sized_by_device() && !are_sorted {
                 array.free_all();
                 return array;
             }
-            let merged = sequences.merged.iter().enumerate();
-            merged.for_each(|(target, (of, index))| array.expect(target, &dense[*of], *index));
-            if !sequences.are_sorted {
-                array.chosen = Some(0..sequences.merged.len() * array.item);
+            let targets = merged.iter().enumerate();
+            targets.for_each(|(target, (of, index))| array.expect(target, &dense[*of], *index));
+            if !are_sorted {
+                array.chosen = Some(0..merged.len() * array.item);
             }
             array
         };
         outputs.into_iter().map(write).collect()
+    }
+
+    /// The arrays of a merger for more than two sequences.
+    fn arrays_of_several(&self, ask: &Ask) -> Vec<Array> {
+        let several = Several::new(self.0.info(), ask);
+        let mut arrays = several.inputs(self.item_sizes(), self.is_interleaved(), self.reads_values());
+        arrays.extend(self.merged(ask, ask.all_items(), (&several.items, &several.merged, several.are_sorted)));
+        let mut result = |role, word| arrays.push(Array::results(role, &[word], &mut ask.stream(Stream::Noise)));
+        if ask.status {
+            result("status", if several.is_clamped() { STATUS_COUNT_CLAMPED } else { 0 });
+        }
+        if ask.seed.is_multiple_of(2) {
+            result("count out", u32::try_from(several.merged.len()).expect("counts are 32-bit"));
+        }
+        arrays
     }
 
     /// The number of items of the result.
@@ -142,6 +167,15 @@ impl Merging {
     }
 
     fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> MergeInfo {
+        if self.is_of_several() {
+            return MergeInfo {
+                keys_out: ranges.range("keys out"),
+                values_out: ranges.range("values out"),
+                status: ranges.address("status"),
+                count_out: ranges.address("count out"),
+                ..Several::new(self.0.info(), ask).info(ranges)
+            };
+        }
         let [[keys_a, values_a, count_a], [keys_b, values_b, count_b]] = ROLES;
         let [first, second] = maxima(ask);
         let mut info = MergeInfo {
@@ -178,6 +212,9 @@ impl Merging {
 
 impl Handle for Merging {
     fn arrays(&self, ask: &Ask, _: &Limits) -> Vec<Array> {
+        if self.is_of_several() {
+            return self.arrays_of_several(ask);
+        }
         let sequences = Sequences::new(self.0.info(), ask);
         let mut arrays = self.inputs(ask, &sequences);
         arrays.extend(self.outputs(ask, &sequences));

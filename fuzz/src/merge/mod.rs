@@ -3,6 +3,7 @@
 mod calls;
 mod handle;
 mod sequences;
+mod several;
 
 use self::handle::Merging;
 use crate::items::value_size;
@@ -36,7 +37,8 @@ const SETS: [MergeOperation; 4] = [
     MergeOperation::SymmetricDifference,
 ];
 
-/// A merger of any kind; one in four times a search, one in eight each a set operation, an update, segments.
+/// A merger of any kind; one in four times a search, one in eight each a set operation, an update, segments, more than
+/// two sequences.
 fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
     let info = draw_merge(limits, random);
     let bare = MergerInfo { key: info.key, order: info.order, deferred: info.deferred, ..MergerInfo::keys().batches() };
@@ -54,6 +56,7 @@ fn draw_info(limits: &Limits, random: &mut Random) -> MergerInfo {
             MergerInfo { method: MergeMethod::Path, segmented, ..info.operation(operation) }
         }
         4 => MergerInfo { method: MergeMethod::Path, segmented: true, ..info },
+        5 => MergerInfo { method: MergeMethod::Path, sequences: random.pick(&[3, 4, 5, 8, 16]), ..info },
         _ => info,
     }
 }
@@ -77,6 +80,7 @@ fn draw_merge(limits: &Limits, random: &mut Random) -> MergerInfo {
         operation: MergeOperation::Merge,
         method: random.pick(&METHODS),
         segmented: false,
+        sequences: 0,
         max_count: draw_max_count(limits, random),
         batches: true,
         deferred: random.chance(1, 8),
@@ -170,6 +174,10 @@ impl HandleInfo for Info {
         let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
         let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
         let bytes = keys::size(self.0.key) + value_size(self.0.value);
+        if self.0.sequences > 2 {
+            // Items, nodes in scratch, and the result.
+            return Ask { count: CountAt::Host, ..Ask::draw(&limits, 4 * bytes, false, random) };
+        }
         let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random).divided(random);
         if !self.0.segmented {
             return ask;
@@ -187,6 +195,8 @@ impl HandleInfo for Info {
             MergerInfo { max_count: 0, ..info },
             MergerInfo { operation: plain.operation, ..info },
             MergerInfo { segmented: false, ..info },
+            MergerInfo { sequences: 0, ..info },
+            MergerInfo { sequences: if info.sequences > 3 { 3 } else { info.sequences }, ..info },
             MergerInfo { value: ValueType::None, drop_keys: false, layout: plain.layout, ..info },
             MergerInfo { value: ValueType::None, drop_keys: false, ..info },
             MergerInfo { value: ValueType::U32, ..info },

@@ -95,7 +95,7 @@ pub(super) fn within(ask: &Ask) -> Option<usize> {
 }
 
 /// Puts items of a sorted sequence into another order.
-fn disorder(items: &mut [usize], random: &mut Random) {
+pub(super) fn disorder(items: &mut [usize], random: &mut Random) {
     let len = items.len();
     match random.below(5) {
         0 => random.shuffle(items),
@@ -197,7 +197,7 @@ pub(super) fn bounds(info: &MergerInfo, ask: &Ask, sequences: &Sequences) -> Opt
 }
 
 /// The place of a key in the order of the merger.
-fn rank(info: &MergerInfo, key: &[u8]) -> u128 {
+pub(super) fn rank(info: &MergerInfo, key: &[u8]) -> u128 {
     let position = keys::position(info.key, key);
     if info.order == Order::Descending { u128::MAX - position } else { position }
 }
@@ -245,7 +245,7 @@ fn deal(info: &MergerInfo, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
 }
 
 /// The items at these indices.
-fn gather(all: &Items, indices: &[usize]) -> Items {
+pub(super) fn gather(all: &Items, indices: &[usize]) -> Items {
     let bytes = |from: &[u8], size: usize| {
         indices.iter().flat_map(|index| &from[index * size..][..size]).copied().collect::<Vec<u8>>()
     };

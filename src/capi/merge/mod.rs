@@ -9,11 +9,14 @@ use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw
 #[cfg(feature = "merge")]
 use {
     crate::capi::batch::ProblemInfo,
-    crate::capi::border::object,
+    crate::capi::border::{checked, object},
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, order, value_type},
-    crate::{Error, MergeInfo, MergeMethod, MergeOperation, MergeSegments, Merger, MergerInfo, Request, Result},
+    crate::{
+        Error, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo, MoreSequences,
+        Request, Result,
+    },
 };
 
 /// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
@@ -77,10 +80,11 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
     })
 }
 
-/// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
-/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
-/// updates, some bytes for each thousand items otherwise.
+/// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of all sequences
+/// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
+/// needed. Set operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each
+/// item for updates, some bytes for each thousand items otherwise. A merger for up to four sequences also needs the
+/// bytes of each item, and one for more sequences twice as many.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -100,7 +104,7 @@ pub unsafe extern "C" fn trmGetMergerScratch(
 }
 
 /// Returns the number of queries that TrmMergeInfo::timestamps needs for a merge of exactly maxCount items, those of
-/// both sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
+/// all sequences together: one before the first pass and one after each pass. All are written. Queries of passes that
 /// the merge does not need receive the time of its end.
 ///
 /// @param maxCount At most the merger's maxCount.
@@ -140,16 +144,17 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// @endcode
 ///
 /// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
-///   updates. Merges of segments and updates begin with vkCmdUpdateBuffer on scratch. Timestamps and labels if
-///   requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences, on counts, offsets and marks,
+///   updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and one for
+///   the status. Merges of segments, updates, and merges of more than two sequences begin with vkCmdUpdateBuffer on
+///   scratch. Timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on all sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments and updates also ALL_TRANSFER,
-///   TRANSFER_WRITE on scratch.
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments, updates, and merges of more than
+///   two sequences also ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments and
-///   updates, it includes ALL_TRANSFER.
+///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments,
+///   updates, and merges of more than two sequences, it includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
@@ -157,7 +162,7 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. If both counts are zero, or countA for bounds, only the
+/// @param info Written ranges must not overlap any other range. If all counts are zero, or countA for bounds, only the
 ///   status, countOut and segments.offsetsOut are written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdMerge(
@@ -175,6 +180,7 @@ pub unsafe extern "C" fn trmCmdMerge(
                     why: "it is neither NULL nor the merger given".into(),
                 });
             }
+            check_more(&info)?;
             // SAFETY: the caller's promises are the same.
             unsafe { object.0.cmd_merge(command_buffer, &merge_info(&info)) }
         })
@@ -184,7 +190,6 @@ pub unsafe extern "C" fn trmCmdMerge(
 #[cfg(feature = "merge")]
 fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
     check_bits("flags", info.flags, MERGER_CREATE_BITS)?;
-    check_bits("reserved", info.reserved, 0)?;
     let methods = [
         (TrmMergeMethod::Path as i32, MergeMethod::Path),
         (TrmMergeMethod::Basic as i32, MergeMethod::Basic),
@@ -211,14 +216,30 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         operation: value_of("operation", info.operation, &operations)?,
         method: value_of("method", info.method, &methods)?,
         segmented: info.flags & TRM_MERGER_CREATE_SEGMENTED_BIT != 0,
+        sequences: info.sequence_count,
         max_count: info.max_count,
         batches: info.flags & TRM_MERGER_CREATE_BATCHES_BIT != 0,
         deferred: info.flags & TRM_MERGER_CREATE_DEFERRED_BIT != 0,
     })
 }
 
+/// Checks that the sequences after A and B can be read and copied.
 #[cfg(feature = "merge")]
-fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
+fn check_more(info: &TrmMergeInfo) -> Result<()> {
+    MoreSequences::check_len(info.more_sequence_count as usize)?;
+    if info.more_sequence_count == 0 { Ok(()) } else { checked("moreSequences", info.more_sequences).map(drop) }
+}
+
+/// # Safety
+/// [`check_more`] has passed, and the caller's pointers are valid.
+#[cfg(feature = "merge")]
+unsafe fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
+    let mut more = MoreSequences::default();
+    for index in 0..info.more_sequence_count as usize {
+        // SAFETY: the caller's promise.
+        let TrmMergeSequence { count: items, keys, values } = unsafe { info.more_sequences.add(index).read() };
+        more.push(MergeSequence { count: count(items), keys: range(keys), values: range(values) });
+    }
     MergeInfo {
         count_a: count(info.count_a),
         count_b: count(info.count_b),
@@ -235,6 +256,7 @@ fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
             offsets_out: range(info.segments.offsets_out),
         },
         marks: range(info.marks),
+        more,
         scratch: scratch(info.scratch),
         status: info.status,
         count_out: info.count_out,
@@ -244,13 +266,14 @@ fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
 
 #[cfg(feature = "merge")]
 impl ProblemInfo for TrmMergeInfo {
-    unsafe fn check_handle(&self) -> Result<()> {
+    unsafe fn check(&self) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { object("merger", self.merger) }.map(drop)
+        unsafe { object("merger", self.merger) }?;
+        check_more(self)
     }
 
     unsafe fn request<'a>(&self) -> Request<'a> {
         // SAFETY: the caller's promise.
-        Request::Merge(unsafe { &(*self.merger).0 }, merge_info(self))
+        unsafe { Request::Merge(&(*self.merger).0, merge_info(self)) }
     }
 }

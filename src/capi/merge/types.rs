@@ -119,7 +119,7 @@ pub struct TrmMergerCreateInfo {
     pub order: raw::TrmOrder,
     /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
     pub layout: raw::TrmLayout,
-    /// Maximum count of any operation, of both sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
+    /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// TRM_VALUE_TYPE_INDEX.
     pub max_count: u32,
     /// The algorithm of merges.
@@ -127,8 +127,9 @@ pub struct TrmMergerCreateInfo {
     /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations and
     /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
     pub operation: raw::TrmMergeOperation,
-    /// Reserved, must be 0.
-    pub reserved: u32,
+    /// Most sequences of one merge, up to 16: those after A and B are in TrmMergeInfo::moreSequences. 0: two. More than
+    /// two are for merges with TRM_MERGE_METHOD_PATH, without segments and not with TRM_VALUE_TYPE_INDEX.
+    pub sequence_count: u32,
 }
 
 /// The segments of both sequences. Offsets are read on the device; nothing is read back to the host.
@@ -150,7 +151,19 @@ pub struct TrmMergeSegments {
     pub offsets_out: TrmRange,
 }
 
-/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
+/// A sorted sequence after A and B.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmMergeSequence {
+    /// Number of items.
+    pub count: TrmCount,
+    /// count.max keys, or {key, value} items if interleaved. Only read. May overlap other sequences.
+    pub keys: TrmRange,
+    /// count.max values. Ignored without values and with interleaved items.
+    pub values: TrmRange,
+}
+
+/// The parameters of one merge, set operation, update or search. All sequences are sorted in the merger's order; for
 /// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
 /// Memory outside the ranges is never accessed.
 #[repr(C)]
@@ -164,7 +177,7 @@ pub struct TrmMergeInfo {
     pub merger: TrmMerger,
     /// Number of items of sequence A.
     pub count_a: TrmCount,
-    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount.
+    /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount.
     pub count_b: TrmCount,
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     pub keys_a: TrmRange,
@@ -174,9 +187,9 @@ pub struct TrmMergeInfo {
     pub keys_b: TrmRange,
     /// As valuesA, for B.
     pub values_b: TrmRange,
-    /// The resulting keys or items: room for countA.max + countB.max; for an intersection, for the smaller one of both;
-    /// for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored if keys are
-    /// dropped, and for bounds.
+    /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
+    /// one of both; for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored
+    /// if keys are dropped, and for bounds.
     pub keys_out: TrmRange,
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
@@ -197,6 +210,11 @@ pub struct TrmMergeInfo {
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
     pub marks: TrmRange,
+    /// Number of sequences after A and B: at most the merger's sequenceCount - 2.
+    pub more_sequence_count: u32,
+    /// The sequences after A and B, in order: of equal keys, those of earlier sequences come first. NULL without any.
+    /// The call copies them.
+    pub more_sequences: *const TrmMergeSequence,
 }
 
 infos! {
@@ -208,12 +226,13 @@ declarations! {
     structs {
         TrmMergerCreateInfo {
             s_type, struct_size, p_next, key_type, value_type, value_size, flags, order, layout, max_count, method,
-            operation, reserved
+            operation, sequence_count
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
-            values_out, scratch, status, timestamps, count_out, segments, marks
+            values_out, scratch, status, timestamps, count_out, segments, marks, more_sequence_count, more_sequences
         }
+        TrmMergeSequence { count, keys, values }
         TrmMergeSegments { count, offsets_a, offsets_b, offsets_out }
     }
     values {

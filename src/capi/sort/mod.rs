@@ -215,7 +215,7 @@ fn sort_info(info: &TrmSortInfo) -> SortInfo {
 
 #[cfg(feature = "sort")]
 impl ProblemInfo for TrmSortInfo {
-    unsafe fn check_handle(&self) -> Result<()> {
+    unsafe fn check(&self) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { object("sorter", self.sorter) }.map(drop)
     }

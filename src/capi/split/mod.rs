@@ -333,7 +333,7 @@ fn split_info(info: &TrmSplitInfo) -> SplitInfo {
 
 #[cfg(feature = "split")]
 impl ProblemInfo for TrmSplitInfo {
-    unsafe fn check_handle(&self) -> Result<()> {
+    unsafe fn check(&self) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { object("splitter", self.splitter) }.map(drop)
     }

@@ -3,14 +3,16 @@
 use super::model::*;
 use crate::calls::good::*;
 use crate::calls::info::empty;
+use crate::calls::model::Items;
 use crate::calls::random::Random;
+use std::ptr::null;
 use trommel::capi::*;
 
 /// A struct for trmCreateMerger() that may or may not be valid: of a merge, a search, or a set operation.
 fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
     let merger = any_merger_of_values(random);
     let (value_type, flags) = (0, merger.flags & !1);
-    match random.below(6) {
+    match random.below(7) {
         0 => TrmMergerCreateInfo {
             value_type,
             value_size: 0,
@@ -22,6 +24,7 @@ fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
         },
         1 => TrmMergerCreateInfo { operation: random.pick(&[1, 2]), ..merger },
         2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6, 7, 8]), method: 0, ..merger },
+        4 => TrmMergerCreateInfo { sequence_count: random.pick(&[2, 3, 4, 9, 16, 16, 17]), method: 0, ..merger },
         3 => TrmMergerCreateInfo {
             flags: merger.flags | SEGMENTED,
             operation: random.pick(&[0, 7, 8]),
@@ -59,7 +62,13 @@ pub(super) fn merger(random: &mut Random, ready: bool) -> TrmMergerCreateInfo {
 /// A merge of at most `most` items, without scratch.
 pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: &mut Space) -> TrmMergeInfo {
     let items = model.items;
-    let all = count(random, &items, most);
+    let list = &LISTS[random.index(LISTS.len())];
+    let mut more = &list[..random.index(model.sequences as usize - 1)];
+    let sum = |more: &[TrmMergeSequence]| more.iter().map(|sequence| sequence.count.max).sum::<u32>();
+    if sum(more) > most.min(items.max_count) {
+        more = &[];
+    }
+    let all = count(random, &Items { max_count: items.max_count - sum(more), ..items }, most - sum(more));
     let a = if random.once_in(4) { random.count(all) } else { random.below32(all) };
     let b = all - a;
     let mut word = |wanted: bool| if wanted { take_word(random, space) } else { 0 };
@@ -72,6 +81,9 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         status: take_word(random, space),
         count_out: take_word(random, space),
         timestamps: timestamps(random),
+        more_sequence_count: u32::try_from(more.len()).expect("few"),
+        // Without sequences, the pointer is not read.
+        more_sequences: if more.is_empty() { null() } else { more.as_ptr() },
         ..empty()
     };
     if model.only_counts() && info.count_out == 0 {
@@ -86,7 +98,7 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         wants.push((&mut info.values_a, bytes(a, items.value_size, 0), 4));
         wants.push((&mut info.values_b, bytes(b, items.value_size, 0), 4));
     }
-    let room = u32::try_from(model.room(a, b)).expect("the sum is a count");
+    let room = u32::try_from(model.room(a, b)).expect("the sum is a count") + sum(more);
     if !model.is_search && !items.drop_keys {
         wants.push((&mut info.keys_out, bytes(room, items.step(), 0), 4));
     }

@@ -4,7 +4,7 @@ mod good;
 mod model;
 
 use self::good::{merge, merger};
-use self::model::{MergerModel, judge_merge, judge_merger};
+use self::model::{MergerModel, judge_merge, judge_merger, more_sequences};
 use crate::calls::Primitive;
 use crate::calls::breakage::{break_create, break_info};
 use crate::calls::case::{Breakage, Case, Pointer};
@@ -161,13 +161,19 @@ impl Handle for Merger {
     fn judge(&self, image: &Image, verdict: &mut Verdict) -> Judged {
         let info = image.effective::<TrmMergeInfo>();
         let arrays = judge_merge(&self.1, &info, verdict);
-        let count = info.count_a.max.saturating_add(info.count_b.max);
+        let more = more_sequences(&info).iter().map(|sequence| sequence.count.max);
+        let count = more.fold(info.count_a.max.saturating_add(info.count_b.max), u32::saturating_add);
         Judged { arrays, count, scratch: info.scratch, timestamps: info.timestamps }
     }
 
-    /// A merge has a word of scratch for each tile, not for each item.
-    fn may_need_too_much(&self, _: u32) -> bool {
-        false
+    /// A merge of two sequences has a word of scratch for each tile, not for each item.
+    fn may_need_too_much(&self, count: u32) -> bool {
+        self.1.sequences > 2 && self.1.items.may_need_too_much(count)
+    }
+
+    /// Merges of fewer sequences than the merger's most have fewer nodes in scratch.
+    fn may_need_less(&self) -> bool {
+        self.1.sequences > 2
     }
 
     fn records(&self, image: &Image) -> bool {
@@ -175,6 +181,7 @@ impl Handle for Merger {
         let merges_b = info.count_b.max != 0 && !self.1.is_search;
         let offsets_out = info.segments.offsets_out;
         let writes_offsets = self.1.is_segmented && (offsets_out.address, offsets_out.size) != (0, 0);
-        info.count_a.max != 0 || merges_b || info.status != 0 || info.count_out != 0 || writes_offsets
+        let merges_more = more_sequences(&info).iter().any(|sequence| sequence.count.max != 0);
+        info.count_a.max != 0 || merges_b || merges_more || info.status != 0 || info.count_out != 0 || writes_offsets
     }
 }

@@ -12,6 +12,9 @@ pub(super) const SEGMENTED: u32 = 8;
 /// The most segments of one request.
 const MOST_SEGMENTS: u32 = (1 << 30) - 1;
 
+/// The most sequences of one merge.
+const MOST_SEQUENCES: u32 = 16;
+
 /// A merger as it was created.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MergerModel {
@@ -21,6 +24,8 @@ pub(super) struct MergerModel {
     pub(super) is_segmented: bool,
     /// TrmMergerCreateInfo::operation.
     operation: i32,
+    /// Most sequences of a merge.
+    pub(super) sequences: u32,
 }
 
 impl MergerModel {
@@ -31,7 +36,8 @@ impl MergerModel {
         let max_count = if info.max_count == 0 { most } else { info.max_count };
         let items = Items { max_count, batches: info.flags & BATCHES != 0, ..items };
         let is_search = [1, 2].contains(&info.operation);
-        Self { items, is_search, is_segmented: info.flags & SEGMENTED != 0, operation: info.operation }
+        let is_segmented = info.flags & SEGMENTED != 0;
+        Self { items, is_search, is_segmented, operation: info.operation, sequences: info.sequence_count.max(2) }
     }
 
     /// Bytes of the marks of an update of `a` items, if the range has `given` bytes.
@@ -72,6 +78,35 @@ impl MergerModel {
     }
 }
 
+/// Numbers of items of the sequences after A and B.
+const COUNTS: [u32; 8] = [0, 1, 3000, 17, 0, 1 << 20, 0, 400];
+
+/// The lists of sequences that infos point to. Infos are copied as bytes, so these live as long as the program. Their
+/// memory is disjoint from that of all other arrays.
+pub(super) static LISTS: [[TrmMergeSequence; 14]; COUNTS.len()] = {
+    let none = TrmRange { address: 0, size: 0 };
+    let nothing = TrmMergeSequence { count: TrmCount { max: 0, address: 0 }, keys: none, values: none };
+    let mut lists = [[nothing; 14]; COUNTS.len()];
+    let mut next = 0;
+    while next < 14 * COUNTS.len() {
+        let (list, of) = (next / 14, next % 14);
+        let address = (1 << 60) + ((next as u64) << 42);
+        lists[list][of] = TrmMergeSequence {
+            count: TrmCount { max: COUNTS[(list + of) % (1 + list)], address: if next % 3 == 0 { address } else { 0 } },
+            keys: TrmRange { address: address + (1 << 40), size: 1 << 40 },
+            values: TrmRange { address: address + (2 << 40), size: 1 << 40 },
+        };
+        next += 1;
+    }
+    lists
+};
+
+/// The sequences after A and B that an info names, if the library may read them.
+pub(super) fn more_sequences(info: &TrmMergeInfo) -> &'static [TrmMergeSequence] {
+    let list = LISTS.iter().find(|list| std::ptr::eq(list.as_ptr(), info.more_sequences));
+    list.and_then(|list| list.get(..info.more_sequence_count as usize)).unwrap_or_default()
+}
+
 /// Judges what trmCreateMerger() is given.
 pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
@@ -81,7 +116,8 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.method, 4, "method");
     verdict.known(info.operation, 9, "operation");
-    verdict.must(info.reserved == 0, MALFORMED, "reserved");
+    verdict.must(info.sequence_count != 1, MALFORMED, "sequenceCount of one");
+    verdict.must(info.sequence_count <= MOST_SEQUENCES, LARGE, "sequenceCount");
     let is_segmented = info.flags & SEGMENTED != 0;
     let is_bare = (info.value_type, info.flags & (DROP_KEYS | SEGMENTED), info.layout, info.method) == (0, 0, 0, 0);
     let (is_search, is_set_operation) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
@@ -89,6 +125,8 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     let is_plain = info.operation <= 2 && !is_segmented;
     verdict.must(is_plain || info.method == 0, MALFORMED, "method of sets, updates and segments");
     verdict.must(!is_set_operation || !is_segmented, MALFORMED, "flags: segments of sets");
+    let is_simple = info.operation == 0 && info.method == 0 && !is_segmented && info.value_type != 3;
+    verdict.must(info.sequence_count <= 2 || is_simple, MALFORMED, "sequenceCount of other merges");
     let is_word = info.value_type == 1 || info.value_type == 2 && info.value_size == 4;
     verdict.must(info.operation != 8 || is_word, MALFORMED, "valueType of marked values");
     let mut items = MergerModel::new(info).items;
@@ -104,14 +142,19 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
 pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mut Verdict) -> Vec<Array> {
     let items = &model.items;
     let (a, b) = (info.count_a.max, info.count_b.max);
-    let all = u64::from(a) + u64::from(b);
+    let given = info.more_sequence_count;
+    verdict.must(given <= model.sequences - 2, LARGE, "moreSequenceCount");
+    verdict.must(given == 0 || !info.more_sequences.is_null(), NULL, "moreSequences");
+    let more = more_sequences(info);
+    let of_more: u64 = more.iter().map(|sequence| u64::from(sequence.count.max)).sum();
+    let all = u64::from(a) + u64::from(b) + of_more;
     verdict.must(all <= items.max_count.into(), LARGE, "count.max");
     verdict.must(info.count_a.address.is_multiple_of(4), MISALIGNED, "countA.address");
     verdict.must(info.count_b.address.is_multiple_of(4), MISALIGNED, "countB.address");
     verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
     verdict.must(info.count_out.is_multiple_of(4), MISALIGNED, "countOut");
     verdict.must(info.count_out != 0 || !model.only_counts(), NULL, "countOut of a count");
-    let room = model.room(a, b);
+    let room = model.room(a, b) + of_more;
     let array =
         |range, count: u64, size: u32, written| Array::new(range, 4, u128::from(count) * u128::from(size), written);
     let mut arrays = vec![
@@ -143,6 +186,14 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
         arrays.push(array(info.marks, model.mark_bytes(a, info.marks.size), 1, false));
     } else {
         verdict.must((info.marks.address, info.marks.size) == (0, 0), MALFORMED, "marks of another operation");
+    }
+    for TrmMergeSequence { count, keys, values } in more {
+        verdict.must(count.address.is_multiple_of(4), MISALIGNED, "moreSequences.count.address");
+        arrays.push(Array::word(count.address, false));
+        arrays.push(array(*keys, count.max.into(), items.step(), false));
+        if model.reads_values() {
+            arrays.push(array(*values, count.max.into(), items.value_size, false));
+        }
     }
     if model.reads_values() {
         arrays.push(array(info.values_a, a.into(), items.value_size, false));
@@ -188,6 +239,10 @@ mod tests {
         let method = TrmMergerCreateInfo { operation: 7, method: 1, ..good };
         assert_eq!(faults(method), [(MALFORMED, "method of sets, updates and segments")]);
         assert_eq!(faults(TrmMergerCreateInfo { flags: 1, ..good }), [(MALFORMED, "flags: nothing is left")]);
+        assert_eq!(faults(TrmMergerCreateInfo { sequence_count: 16, ..pairs }), []);
+        assert_eq!(faults(TrmMergerCreateInfo { sequence_count: 17, ..pairs }), [(LARGE, "sequenceCount")]);
+        let sets = TrmMergerCreateInfo { sequence_count: 3, operation: 4, ..pairs };
+        assert_eq!(faults(sets), [(MALFORMED, "sequenceCount of other merges")]);
         let most = TrmMergerCreateInfo { max_count: 1 << 31, value_type: 3, ..good };
         assert_eq!(faults(most), []);
         let beyond = TrmMergerCreateInfo { max_count: (1 << 31) + 1, ..most };
