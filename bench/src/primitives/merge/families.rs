@@ -18,6 +18,9 @@ const BASES: &[u32] = &[1 << 20, 1 << 26];
 /// Half of them needles, half keys of the sorted sequence.
 const SEARCHED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 const SET_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
+/// Items of all sequences together.
+const MULTIWAY: &[u32] = &[1 << 24, 1 << 26];
+const MULTIWAY_OF_MANY: &[u32] = &[1 << 20, 1 << 24, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
@@ -47,12 +50,23 @@ fn methods() -> Vec<Family> {
 
 pub(super) fn families() -> Vec<Family> {
     let mut families = merges();
+    families.extend(multiway());
     families.extend(methods());
     families.extend(searches());
     families.extend(sets());
     families.extend(segments());
     families.extend(updates());
     families
+}
+
+/// Merges of 4, 8 and 16 sequences of equal length.
+fn multiway() -> Vec<Family> {
+    let items = [("keys_u32", KEYS), ("pairs_u32_u32", PAIRS)];
+    let numbers = [(4, MULTIWAY), (8, MULTIWAY), (16, MULTIWAY_OF_MANY)];
+    let family = |(items, (parts, sizes)): (&(&str, MergerInfo), (u32, &'static [u32]))| {
+        Family::new(format!("merge_multiway_{}_k{parts}", items.0), Merge::new(items.1).parts(parts), sizes)
+    };
+    items.iter().flat_map(|items| numbers.map(|number| (items, number))).map(family).collect()
 }
 
 /// Merges of segments of the same length in each sequence.

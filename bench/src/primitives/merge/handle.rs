@@ -43,13 +43,14 @@ fn describe(info: &MergerInfo) -> String {
         describe_value(info.value),
         differing(info.drop_keys, "keys dropped".into()),
         differing(info.segmented, "in segments".into()),
+        differing(info.sequences > 2, format!("up to {} sequences", info.sequences)),
         differing(info.order != Order::Ascending, "descending".into()),
         differing(info.layout != Layout::Separate, format!("{:?}", info.layout)),
         differing(info.max_count != MergerInfo::default().max_count, format!("up to {}", info.max_count)),
     ])
 }
 
-/// A merge of two sequences.
+/// One merge.
 pub(super) struct MergeStep<'a> {
     pub(super) merger: &'a Merger,
     pub(super) info: MergeInfo,
@@ -62,7 +63,9 @@ impl Step for MergeStep<'_> {
     }
 
     fn timestamp_count(&self) -> trommel::Result<u32> {
-        self.merger.timestamp_count(self.info.count_a.max.saturating_add(self.info.count_b.max))
+        let more = self.info.more.as_slice().iter().map(|sequence| sequence.count.max);
+        let counts = [self.info.count_a.max, self.info.count_b.max].into_iter().chain(more);
+        self.merger.timestamp_count(counts.fold(0, u32::saturating_add))
     }
 
     fn describe(&self) -> trommel::Result<String> {

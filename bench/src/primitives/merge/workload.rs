@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use trommel::merge::cpu::{self, Tagged};
 use trommel::{
-    Count, MergeInfo, MergeOperation, MergeSegments, Merger, MergerInfo, Placement, Range as DeviceRange, Request,
-    SOURCE_B, ValueType, batch_scratch_size,
+    Count, MergeInfo, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo, MoreSequences, Placement,
+    Range as DeviceRange, Request, SOURCE_B, ValueType, batch_scratch_size,
 };
 
 // Numbers of tables: the counts of sequences on the device.
@@ -39,6 +39,8 @@ pub(super) enum Division {
     AllInA,
     /// B has a hundredth of the items of A. The size of the case is that of A.
     Delta,
+    /// In so many equal parts: A, B, and further sequences.
+    Parts(u32),
 }
 
 /// Merges of keys that are drawn, then sorted within each sequence, or searches. The items of a problem are those of A,
@@ -55,7 +57,7 @@ pub(super) struct Merge {
     segment: u32,
 }
 
-/// The items of A and of B in the arrays of a case.
+/// The items of A in the arrays of a case, and those of B and further sequences.
 type Sequences = [Range<u32>; 2];
 
 impl Merge {
@@ -83,6 +85,11 @@ impl Merge {
     /// The same with the items divided otherwise.
     pub(super) fn divided(self, division: Division) -> Self {
         Self { division, ..self }
+    }
+
+    /// The same in so many equal parts.
+    pub(super) fn parts(self, parts: u32) -> Self {
+        Self { info: self.info.sequences(parts), ..self.divided(Division::Parts(parts)) }
     }
 
     /// The same of other problems.
@@ -116,6 +123,7 @@ impl Merge {
                 Division::Halves => items / 2,
                 Division::AllInA => items,
                 Division::Delta => n.min(items),
+                Division::Parts(parts) => items / parts,
             };
             let end_a = problem.start + of_a;
             [problem.start..end_a, end_a..problem.end]
@@ -123,15 +131,27 @@ impl Merge {
         self.ranges(n).into_iter().map(divide).collect()
     }
 
+    /// The items of B and of further sequences.
+    fn after_a(&self, items: &Range<u32>) -> Vec<Range<u32>> {
+        let parts = if let Division::Parts(parts) = self.division { parts - 1 } else { 1 };
+        let len = u64::from(items.end - items.start);
+        let end = |part: u32| {
+            let part = len * u64::from(part) / u64::from(parts);
+            items.start + u32::try_from(part).expect("a part is no longer than the whole")
+        };
+        (0..parts).map(|part| end(part)..end(part + 1)).collect()
+    }
+
     /// The lengths of all parts of the keys that are sorted.
     fn sorted_lengths(&self, n: u32) -> Vec<u32> {
         let lengths = |[a, b]: Sequences| {
+            let after_a = self.after_a(&b).into_iter().map(|items| items.end - items.start);
             let [a, b] = [a, b].map(|items| items.end - items.start);
             if self.segment != 0 {
                 return self.segment_lengths(a).chain(self.segment_lengths(b)).collect::<Vec<_>>();
             }
             let (parts, length) = if self.is_unsorted { (a, 1) } else { (1, a) };
-            repeat_n(length, parts as usize).chain([b]).collect()
+            repeat_n(length, parts as usize).chain(after_a).collect()
         };
         self.sequences(n).into_iter().flat_map(lengths).collect()
     }
@@ -330,6 +350,14 @@ impl MergeWork {
             if indirect { Count::device(memory.table(table).address, max) } else { Count::host(max) }
         };
         let output = room(&(a.start..b.end));
+        let after_a = self.merge.after_a(b);
+        let Some((b, more)) = after_a.split_first() else { unreachable!("B follows A") };
+        let sequence = |items: &Range<u32>| MergeSequence {
+            count: Count::host(items.end - items.start),
+            keys: memory.part(KEYS, 0, items),
+            values: memory.part(VALUES, 0, items),
+        };
+        let more: Vec<_> = more.iter().map(sequence).collect();
         let is_update = self.merge.info.operation.is_update();
         let mut segments = MergeSegments::default();
         if self.merge.segment != 0 {
@@ -345,6 +373,7 @@ impl MergeWork {
             values_a: memory.part(VALUES, 0, &room(a)),
             keys_b: memory.part(KEYS, 0, &room(b)),
             values_b: memory.part(VALUES, 0, &room(b)),
+            more: MoreSequences::new(&more).expect("cases have at most 16 sequences"),
             keys_out: memory.part(KEYS, 1, &output),
             values_out: memory.part(VALUES, 1, &output),
             scratch: memory.scratch(),
@@ -531,6 +560,10 @@ mod tests {
         let delta = merge.divided(Division::Delta);
         assert_eq!(delta.sequences(1000), [[range(0, 1000), range(1000, 1010)]]);
         assert_eq!((delta.item_count(1000), delta.item_count(1)), (1010, 2), "a delta is never empty");
+        let parts = merge.parts(4);
+        assert_eq!(parts.sorted_lengths(10), [2, 2, 3, 3]);
+        assert_eq!((parts.sorted_lengths(3), parts.sorted_lengths(16)), (vec![0, 1, 1, 1], vec![4; 4]));
+        assert_eq!(parts.merger_info(), MergerInfo::keys().sequences(4));
         let batch = merge.problems(Problems::Batch(&[(2, 3)]));
         assert_eq!(batch.sequences(6), [[range(0, 1), range(1, 3)], [range(3, 4), range(4, 6)]]);
         assert_eq!(batch.merger_info(), MergerInfo::keys().batches());
