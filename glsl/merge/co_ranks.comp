@@ -4,7 +4,6 @@
 // In:  keys of A and B; their counts, or the offsets of their segments, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
 //      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_prefixes: cleared for these tiles.
-//      With UPDATES, tile_prefixes: cleared for all tiles of marks.
 // Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
@@ -17,14 +16,12 @@
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
-#include "core/tile_prefixes.glsl"
 #include "radix/keys.glsl"
 #define PUSH MergeCoRanksPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
-PROBLEM_MEMBER(uint, tile_prefixes)
 
 // Distance of neighboring tiles on the merge path. Tiles of set operations may have an item more.
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
@@ -33,19 +30,14 @@ layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 #ifndef BALANCED
 #include "merge/details.glsl"
 #include "merge/segments.glsl"
-
-MERGE_DETAIL(uint, mark_tiles)
-
-// Clears the prefixes of all tiles of marks, in a part of all workgroups of the problem.
-void clear_mark_tiles(uint p, uint group) {
-    TilePrefixes prefixes = TilePrefixes(Words(scratch_part(problem_tile_prefixes(p))), merge_mark_tiles(p));
-    uint step = args.groups * THREADS;
-    for (uint i = group * THREADS + thread_id(); i < prefixes.tiles; i += step) clear_tile_prefix(prefixes, i);
-}
 #endif
 const uint MOST_TEAMS = THREADS;
 #include "merge/search.glsl"
 #ifdef BALANCED
+#include "core/tile_prefixes.glsl"
+
+PROBLEM_MEMBER(uint, tile_prefixes)
+
 void load_sequence_key(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
     load_key(of_a ? problem_keys_a(p) : problem_keys_b(p), index, key);
 }
@@ -61,7 +53,6 @@ void main() {
     Counts counts = counts_of(p);
 #else
     Counts counts = all_counts(p);
-    if (UPDATES) clear_mark_tiles(p, linear_group() % args.groups);
 #endif
     uint count = counts.a + counts.b;
     uint tiles = tiles_of(count, TILE);

@@ -166,10 +166,10 @@ impl Merger {
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
     /// must not overlap any other range. If both counts are zero, only the status, `count_out` and offsets of segments
-    /// are written. With
-    /// another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a barrier between them;
-    /// an update: three dispatches; or a search: one dispatch, without scratch. Merges of segments and updates begin
-    /// with `vkCmdUpdateBuffer` on scratch.
+    /// are written. With another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a
+    /// barrier between them; an update: two dispatches side by side, then one behind a barrier; or a search: one
+    /// dispatch, without scratch. Merges of segments and updates begin with transfers to scratch: `vkCmdUpdateBuffer`,
+    /// and for updates `vkCmdFillBuffer`.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences, on counts, offsets and marks,
     ///   `SHADER_STORAGE_WRITE` on outputs, on the status, on `count_out` and on `segments.offsets_out`,

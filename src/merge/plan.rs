@@ -4,7 +4,7 @@ use super::merger::{COUNTS, MergeInfo, MergeSegments};
 use super::planner::{Algorithm, Config, Group, MergeRole, marks};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
@@ -359,7 +359,7 @@ impl PlanSource for MergeTable<'_> {
         let tile_prefixes = set(&[("tile_prefixes", self.tile_prefixes)]);
         for (list, set, range) in [(PROBLEMS, rows, self.rows), (DETAILS, details, self.details)] {
             if let Some(resource) = set.iter().next() {
-                plan.add_upload(self, list, range.address.wrapping_sub(self.scratch), resource);
+                plan.add_upload(Content::Rows(self, list), range.address.wrapping_sub(self.scratch), resource);
             }
         }
         let parameters = counts.union(rows).union(details);
@@ -385,10 +385,14 @@ impl PlanSource for MergeTable<'_> {
                 Kernel::MergeSets
             }
             Algorithm::Update => {
-                self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks.union(tile_prefixes)]);
+                if let Some(resource) = tile_prefixes.iter().next() {
+                    let zeros = Content::Zeros(self.tile_prefixes.size);
+                    plan.add_upload(zeros, self.tile_prefixes.address.wrapping_sub(self.scratch), resource);
+                }
+                self.add_search(plan, Kernel::MergeCoRanks, [searched, co_ranks]);
                 let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);
-                let threads = self.config.profile.plain_threads;
                 let sets = [reads, marked.union(tile_prefixes)];
+                let threads = self.config.profile.plain_threads;
                 self.add_pass(plan, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
                 Kernel::MergeDetailedTiles
             }

@@ -140,8 +140,8 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// @endcode
 ///
 /// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
-///   updates. Merges of segments and updates begin with vkCmdUpdateBuffer on scratch. Timestamps and labels if
-///   requested.
+///   updates. Merges of segments and updates begin with transfers to scratch: vkCmdUpdateBuffer, and for
+///   updates vkCmdFillBuffer. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments and updates also ALL_TRANSFER,
