@@ -427,14 +427,14 @@ struct MergePathPush {
     uint details;
 };
 
-struct MergeCoRanksPush {
+struct MergeSearchPush {
     MergeProblem problem;
     uvec2 scratch;
     uint problems;
     uint problem_count;
     uint groups;
     uint details;
-    uint searchers;
+    uint log2_searchers;
 };
 
 struct MergePush {

@@ -4,12 +4,12 @@
 // In:  keys of A and B; their counts, or the offsets of their segments, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
 //      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_prefixes: cleared for these tiles.
-// Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
+// Workgroups: args.groups for each problem. A workgroup handles THREADS >> args.log2_searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
 // The workgroup first finds the co-ranks at both ends of its tiles. Those between are in these bounds. So a team
-// searches at most THREADS / args.searchers * TILE items, not the whole sequence.
+// searches at most (THREADS >> args.log2_searchers) * TILE items, not the whole sequence.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -17,7 +17,7 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
-#define PUSH MergeCoRanksPush
+#define PUSH MergeSearchPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
@@ -47,7 +47,7 @@ void load_sequence_key(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
 void main() {
     uint p = linear_group() / args.groups;
     if (p >= args.problem_count) return;
-    uint group_tiles = THREADS / args.searchers;
+    uint group_tiles = THREADS >> args.log2_searchers;
     uint first_tile = linear_group() % args.groups * group_tiles;
 #ifdef BALANCED
     Counts counts = counts_of(p);
@@ -61,11 +61,11 @@ void main() {
     // 1. Find the co-ranks of the first tile, and of the one after the last.
     uint last_tile = tiles - first_tile > group_tiles ? first_tile + group_tiles : tiles;
     Bounds ends =
-        search_both_co_ranks(p, first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
+        search_both_co_ranks(p, log2_half(), first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
     barrier();
 
     // 2. Find the co-ranks of the tiles between them.
-    uint tile = first_tile + thread_id() / args.searchers;
+    uint tile = first_tile + (thread_id() >> args.log2_searchers);
     uint diagonal = tile * TILE;
     Bounds bounds;
     bounds.low = 0;
@@ -75,9 +75,9 @@ void main() {
         bounds.low = max(bounds.low, ends.low);
         bounds.high = min(bounds.high, ends.high);
     }
-    search_co_ranks(p, args.searchers, diagonal, bounds, max(ends.high, ends.low) - ends.low);
-    if (tile >= last_tile || thread_id() % args.searchers != 0) return;
-    uint a = sh_low[thread_id() / args.searchers];
+    search_co_ranks(p, args.log2_searchers, diagonal, bounds, max(ends.high, ends.low) - ends.low);
+    if (tile >= last_tile || (thread_id() & (1 << args.log2_searchers) - 1) != 0) return;
+    uint a = sh_low[thread_id() >> args.log2_searchers];
     Words co_ranks = Words(scratch_part(problem_co_ranks(p)));
 #ifdef BALANCED
     Cut cut = balanced_cut(p, diagonal, a, counts);

@@ -94,16 +94,17 @@ shared_structs! {
         details: u32,
     }
 
-    /// Push constants of the search for co-ranks.
-    struct MergeCoRanksPush {
+    /// Push constants of kernels that search for co-ranks.
+    struct MergeSearchPush {
         problem: MergeProblem,
         scratch: Address,
         problems: u32,
         problem_count: u32,
         groups: u32,
         details: u32,
-        /// Threads that search for one co-rank.
-        searchers: u32,
+        /// Binary logarithm of the number of threads that search for the co-rank of one tile; in one dispatch, for each
+        /// of its two co-ranks.
+        log2_searchers: u32,
     }
 
     /// Push constants of merge sorts.
@@ -148,7 +149,7 @@ macro_rules! folder_kernels {
                     ];
                 /// Finds the items that each tile of a merge takes from each sequence.
                 MergeCoRanks = "merge_co_ranks",
-                    push MergeCoRanksPush, memory [MergeProblem, MergeDetails],
+                    push MergeSearchPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Finds the marked items of A, and how many of them precede each item.
                 MergeMarkRanks = "merge_mark_ranks",
@@ -156,7 +157,7 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, KeyWords, ValueWords, Layout, Operation, SpinLimit, DelayEvery];
                 /// As `MergeCoRanks`, for set operations: from both sequences, with equal keys in pairs.
                 MergeBalancedCoRanks = "merge_balanced_co_ranks",
-                    push MergeCoRanksPush, memory [MergeProblem],
+                    push MergeSearchPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// Writes the items of a set operation's result: one workgroup for each tile.
                 MergeSets = "merge_sets",
@@ -171,7 +172,7 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// As `MergeTiles`, in one dispatch: each workgroup finds the items of its tile.
                 MergeFused = "merge_fused",
-                    push MergePathPush, memory [MergeProblem],
+                    push MergeSearchPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// As `MergeTiles`, with segments or without the marked items of A.
                 MergeDetailedTiles = "merge_detailed_tiles",
@@ -179,7 +180,7 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// As `MergeDetailedTiles`, in one dispatch: each workgroup finds the items of its tile.
                 MergeDetailedFused = "merge_detailed_fused",
-                    push MergePathPush, memory [MergeProblem, MergeDetails],
+                    push MergeSearchPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Finds the lower bound of each needle in a sorted sequence.
                 MergeLowerBound = "merge_lower_bound",

@@ -10,8 +10,8 @@ use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
 use crate::radix::{MOST_GROUPS_Y, PROBLEMS};
 use crate::shared::{
-    Constant, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeCoRanksPush, MergeDetails, MergePathPush,
-    MergeProblem, SECTION_TILES, THREAD_OFFSETS,
+    Constant, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeDetails, MergePathPush, MergeProblem,
+    MergeSearchPush, SECTION_TILES, THREAD_OFFSETS,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -28,6 +28,10 @@ const SEARCHING_THREADS: u32 = 128;
 /// Threads that search at once for all co-ranks of a merge. Teams take fewer rounds than single threads, and more
 /// loads: small merges wait for rounds, others for loads (docs/merge.md).
 const ALL_SEARCHERS: u32 = 1 << 16;
+
+/// The same, for each of the two co-ranks of all tiles, of merges in one dispatch. Half of all threads would take the
+/// time of more loads than the device has room for (docs/merge.md).
+const FUSED_SEARCHERS: u32 = 1 << 15;
 
 /// Most threads that search for one co-rank.
 const MOST_SEARCHERS: u32 = 16;
@@ -248,20 +252,37 @@ impl<'a> MergeTable<'a> {
     }
 
     /// Adds the search for the co-ranks of all tiles.
-    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, kernel: Kernel, [reads, writes]: [Resources; 2]) {
+    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, kernel: Kernel, sets: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-        let searchers = searchers(self.tiles()).min(threads);
-        let MergePathPush { problem, scratch, problems, problem_count, groups, details } =
-            self.push(self.tiles().div_ceil(threads / searchers));
-        let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, details, searchers };
+        let log2_searchers = log2_searchers(ALL_SEARCHERS, self.tiles(), MOST_SEARCHERS.min(threads));
+        let groups = self.tiles().div_ceil(threads >> log2_searchers);
+        self.add_searching_pass(plan, kernel, threads, groups, log2_searchers, sets);
+    }
+
+    /// Adds a pass that searches for co-ranks.
+    fn add_searching_pass<'p>(
+        &'p self,
+        plan: &mut Plan<'p>,
+        kernel: Kernel,
+        threads: u32,
+        groups: u32,
+        log2_searchers: u32,
+        [reads, writes]: [Resources; 2],
+    ) {
+        let MergePathPush { problem, scratch, problems, problem_count, groups, details } = self.push(groups);
+        let push = MergeSearchPush { problem, scratch, problems, problem_count, groups, details, log2_searchers };
         let variant = plan.add_variant(&self.variant(kernel, threads));
         plan.add_pass(variant, Groups::Fixed(self.count * groups), Push::new(kernel, &push), reads, writes);
     }
 }
 
-/// Threads that search for the co-rank of each of so many tiles: a power of two.
-fn searchers(tiles: u32) -> u32 {
-    1 << (ALL_SEARCHERS / tiles).clamp(1, MOST_SEARCHERS).ilog2()
+/// Binary logarithm of the number of threads that search for each of so many co-ranks, if `all` search at once. At most
+/// `most` threads, and not two: those search as fast as one.
+fn log2_searchers(all: u32, co_ranks: u32, most: u32) -> u32 {
+    match (all / co_ranks).clamp(1, most).ilog2() {
+        1 => 0,
+        log2 => log2,
+    }
 }
 
 fn items_of(info: &MergeInfo) -> u32 {
@@ -397,12 +418,13 @@ impl PlanSource for MergeTable<'_> {
                 Kernel::MergeDetailedTiles
             }
         };
-        self.add_pass(
-            plan,
-            kernel,
-            threads,
-            groups,
-            [merged.union(own_prefixes), outputs.union(results).union(own_prefixes)],
-        );
+        let sets = [merged.union(own_prefixes), outputs.union(results).union(own_prefixes)];
+        if self.group.algorithm == Algorithm::Fused {
+            let tiles = self.count.saturating_mul(self.tiles());
+            let log2_searchers = log2_searchers(FUSED_SEARCHERS, tiles, threads / 2);
+            self.add_searching_pass(plan, kernel, threads, groups, log2_searchers, sets);
+        } else {
+            self.add_pass(plan, kernel, threads, groups, sets);
+        }
     }
 }
