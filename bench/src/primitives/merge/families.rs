@@ -18,6 +18,7 @@ const BASES: &[u32] = &[1 << 20, 1 << 26];
 /// Half of them needles, half keys of the sorted sequence.
 const SEARCHED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 const SET_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
+const UNIQUE_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
@@ -50,6 +51,7 @@ pub(super) fn families() -> Vec<Family> {
     families.extend(methods());
     families.extend(searches());
     families.extend(sets());
+    families.extend(unique());
     families.extend(segments());
     families.extend(updates());
     families
@@ -100,6 +102,22 @@ fn sets() -> Vec<Family> {
         ("set_intersection_u64", long_keys(KEYS).operation(Intersection)),
     ];
     families.into_iter().map(|(name, info)| Family::new(name, Merge::new(info).of(Keys::Quarter), SET_SIZES)).collect()
+}
+
+/// Unique items of A, which has four copies of each key. B is empty.
+fn unique() -> Vec<Family> {
+    let counts = MergerInfo { drop_keys: true, ..KEYS };
+    let families = [
+        ("merge_unique_keys_u32", KEYS),
+        ("merge_unique_count_u32", counts),
+        ("merge_unique_pairs_u32_u32", PAIRS),
+        ("merge_unique_keys_u64", long_keys(KEYS)),
+    ];
+    let family = |(name, info): (&str, MergerInfo)| {
+        let unique = Merge::new(info.operation(MergeOperation::Unique)).divided(Division::AllInA);
+        Family::new(name, unique.of(Keys::Copies(4)), UNIQUE_SIZES)
+    };
+    families.into_iter().map(family).collect()
 }
 
 fn merges() -> Vec<Family> {
