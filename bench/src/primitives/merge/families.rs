@@ -9,10 +9,11 @@ use std::sync::Arc;
 use trommel::{KeyType, Layout, MergeMethod, MergeOperation, MergerInfo, ValueType};
 
 /// Among them those of the peers.
-const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
+const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
 const LARGE: &[u32] = &[1 << 24];
-const METHOD_SIZES: &[u32] = &[1 << 20, 1 << 24];
+/// Those that `trommel-plot` draws.
+const METHOD_SIZES: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
 /// Items of A, into which a hundredth of them is merged.
 const BASES: &[u32] = &[1 << 20, 1 << 26];
 /// Half of them needles, half keys of the sorted sequence.
@@ -175,6 +176,12 @@ mod tests {
             let Sizes::Default(sizes) = family(name).sizes else { panic!("{name} has one size") };
             assert!([1 << 20, 1 << 24, 1 << 25, 1 << 28].iter().all(|size| sizes.contains(size)), "{name}: {sizes:?}");
         }
+    }
+
+    #[test]
+    fn merge_path_has_the_sizes_of_the_other_methods() {
+        let Sizes::Default(sizes) = family("merge_keys_u32").sizes else { panic!("one size") };
+        assert!(METHOD_SIZES.iter().all(|size| sizes.contains(size)), "{sizes:?}");
     }
 
     #[test]
