@@ -23,11 +23,11 @@ const UNIQUE_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
-const KEYS: MergerInfo = MergerInfo::keys();
-const PAIRS: MergerInfo = MergerInfo::pairs();
+pub(super) const KEYS: MergerInfo = MergerInfo::keys();
+pub(super) const PAIRS: MergerInfo = MergerInfo::pairs();
 const INDICES: MergerInfo = MergerInfo { value: ValueType::Index, drop_keys: true, ..KEYS };
 
-const fn long_keys(info: MergerInfo) -> MergerInfo {
+pub(super) const fn long_keys(info: MergerInfo) -> MergerInfo {
     MergerInfo { key: KeyType::U64, ..info }
 }
 

@@ -306,6 +306,10 @@ impl Workload for Merge {
     fn with_keys(&self, keys: Keys) -> Arc<dyn Workload> {
         Arc::new(self.of(keys))
     }
+
+    fn batch(&self, groups: &'static [(u32, u32)]) -> Option<Arc<dyn Workload>> {
+        Some(Arc::new(self.problems(Problems::Batch(groups))))
+    }
 }
 
 struct MergeWork {
