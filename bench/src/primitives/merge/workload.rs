@@ -525,6 +525,26 @@ mod tests {
     }
 
     #[test]
+    fn wrong_unique_items_are_found() {
+        let found = |keys: &[u32], values: &[u32], items: u32| {
+            let array = |words: &[u32]| Arc::new(words.to_vec());
+            let info = MergerInfo::pairs().operation(MergeOperation::Unique);
+            let unique = Merge::new(info).divided(Division::AllInA);
+            let inputs = vec![Some(array(&[1, 1, 3, 3, 3, 8, 8, 9])), Some(array(&VALUES))];
+            let tables = vec![None, None, Some(vec![items])];
+            unique.check(N, &Contents { inputs, outputs: vec![Some(array(keys)), Some(array(values))], tables })
+        };
+        let pairs = |keys: [u32; 4], values: [u32; 4], items| {
+            found(&[&keys[..], &[7; 4]].concat(), &[&values[..], &[7; 4]].concat(), items)
+        };
+        let (keys, values) = ([1, 3, 8, 9], [10, 12, 21, 23]);
+        assert_eq!(pairs(keys, values, 4), Ok(()));
+        assert!(pairs(keys, [11, 12, 21, 23], 4).is_err(), "the second item of a run");
+        assert!(pairs([1, 3, 3, 8], values, 4).is_err(), "two items of a run");
+        assert_eq!(pairs(keys, values, 5), Err("Some(5) items are counted, not 4".into()));
+    }
+
+    #[test]
     fn sequences_are_divided() {
         let range = |start, end| Range { start, end };
         let merge = Merge::new(MergerInfo::keys());
