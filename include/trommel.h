@@ -487,6 +487,9 @@ enum TrmMergeOperation
     TRM_MERGE_OPERATION_UPDATE = 7,
     /// As TRM_MERGE_OPERATION_UPDATE, with a bit for each value: an item of A is marked if its value is.
     TRM_MERGE_OPERATION_UPDATE_BY_VALUE = 8,
+    /// The first item of each run of equal keys in A, as std::unique: a set operation of A alone. countB.max is 0. A
+    /// may have any order: items of a run are neighbors.
+    TRM_MERGE_OPERATION_UNIQUE = 9,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -850,8 +853,8 @@ typedef struct TrmMergeSegments {
 } TrmMergeSegments;
 
 /// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
-/// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
-/// Memory outside the ranges is never accessed.
+/// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
+/// of the outputs is undefined. Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -861,7 +864,8 @@ typedef struct TrmMergeInfo {
     TrmMerger merger;
     /// Number of items of sequence A.
     struct TrmCount countA;
-    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount.
+    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount. For unique items,
+    /// the maximum is 0.
     struct TrmCount countB;
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     struct TrmRange keysA;
@@ -872,8 +876,8 @@ typedef struct TrmMergeInfo {
     /// As valuesA, for B.
     struct TrmRange valuesB;
     /// The resulting keys or items: room for countA.max + countB.max; for an intersection, for the smaller one of both;
-    /// for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored if keys are
-    /// dropped, and for bounds.
+    /// for a difference and for unique items, for countA.max. If the result has fewer items, the rest is not written.
+    /// Ignored if keys are dropped, and for bounds.
     struct TrmRange keysOut;
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.

@@ -80,6 +80,7 @@ fn main() -> ExitCode {
         results::bounds,
         results::set_operations,
         results::sets_of_many_tiles,
+        results::unique,
         results::segments,
         results::updates,
         recording::batches_of_merges_and_sorts,

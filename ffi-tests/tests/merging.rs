@@ -424,6 +424,38 @@ fn set_operations() -> Result<()> {
     engine.finish()
 }
 
+/// Unique pairs of A, also if its keys are in no order. Null ranges stand for B.
+#[test]
+fn unique() -> Result<()> {
+    let engine = engine()?;
+    let kind = TrmMergerCreateInfo { operation: TrmMergeOperation::Unique as i32, ..of(TrmValueType::U32) };
+    let merger = engine.merger_of(&kind)?;
+    let problem = Problem::new(&engine, [9000, 0], [Some(8800), None])?;
+    let in_any_order: Vec<u32> = (0..9000).map(|index| index / 3 % 500).collect();
+    let (count_out, other) = (engine.context.upload(&[UNTOUCHED])?, engine.context.upload(&in_any_order)?);
+    let work = engine.merge_scratch(merger, problem.most())?;
+    let none = TrmRange { address: 0, size: 0 };
+    let info = TrmMergeInfo {
+        keys_b: none,
+        values_b: none,
+        scratch: scratch(&work),
+        count_out: count_out.address(),
+        ..problem.info()
+    };
+    for (keys_a, keys) in [(info.keys_a, &problem.input_keys[0]), (range(&other), &in_any_order)] {
+        run(&engine, merger, &TrmMergeInfo { keys_a, ..info })?;
+        let mut expected: Vec<(u32, u32)> = keys[..8800].iter().copied().zip(0..).collect();
+        expected.dedup_by_key(|pair| pair.0);
+        let found = engine.context.download::<u32>(&count_out, 1)?[0] as usize;
+        ensure!(found == expected.len(), "{found} items, not {}", expected.len());
+        let [keys, values] =
+            problem.output.each_ref().map(|output| engine.context.download::<u32>(output, expected.len()));
+        ensure!(keys?.into_iter().zip(values?).eq(expected), "items");
+    }
+    destroy(&engine, merger);
+    engine.finish()
+}
+
 /// An update of segments: what is marked by its value disappears, and the device writes where segments begin.
 #[test]
 fn updates_and_segments() -> Result<()> {

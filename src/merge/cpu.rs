@@ -145,6 +145,9 @@ pub fn balanced_co_ranks<T: Ord>(a: &[T], b: &[T], step: usize) -> Vec<[usize; 2
 
 /// A set operation on two sorted multisets, one pair of items after the other.
 pub fn set_operation<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T]) -> Vec<T> {
+    if operation == MergeOperation::Unique {
+        return unique(a, 0..a.len());
+    }
     let mut result = Vec::new();
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
@@ -165,11 +168,19 @@ pub fn set_operation<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T]
     result
 }
 
+/// The first item of each run of equal items in `a[tile]`. An item begins a run if the one before it, also before the
+/// tile, is another.
+pub fn unique<T: Ord + Clone>(a: &[T], tile: Range<usize>) -> Vec<T> {
+    tile.filter(|i| *i == 0 || a[i - 1] != a[*i]).map(|i| a[i].clone()).collect()
+}
+
 /// `set_tiles`: the result of each tile.
 pub fn set_tiles<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T], cuts: &[[usize; 2]]) -> Vec<Vec<T>> {
     let ends = cuts.iter().skip(1).copied().chain([[a.len(), b.len()]]);
-    let tile =
-        |(first, end): (&[usize; 2], [usize; 2])| set_operation(operation, &a[first[0]..end[0]], &b[first[1]..end[1]]);
+    let tile = |(first, end): (&[usize; 2], [usize; 2])| match operation {
+        MergeOperation::Unique => unique(a, first[0]..end[0]),
+        _ => set_operation(operation, &a[first[0]..end[0]], &b[first[1]..end[1]]),
+    };
     cuts.iter().zip(ends).map(tile).collect()
 }
 
@@ -259,6 +270,7 @@ mod tests {
             tile in 1..70usize,
         ) {
             let drawn = |key: &u8| if few_keys { key % 4 } else { *key };
+            let drawn_a: Vec<Item> = keys[0].iter().map(drawn).zip(0..).map(|(key, tag)| Tagged(key, tag)).collect();
             let [a, b] = tagged(keys.map(|keys| keys.iter().map(drawn).collect()));
             let mut expected = [a.clone(), b.clone()].concat();
             expected.sort_by_key(|item| item.0);
@@ -271,6 +283,15 @@ mod tests {
                 let cuts = balanced_co_ranks(&a, &b, tile);
                 prop_assert!(cuts.iter().enumerate().all(|(t, [i, j])| (t * tile..t * tile + 2).contains(&(i + j))));
                 prop_assert_eq!(tags(set_tiles(operation, &a, &b, &cuts).concat()), expected);
+            }
+            // In the drawn order and sorted: the standard library removes all items of a run but the first.
+            for items in [&drawn_a, &a] {
+                let mut expected = items.clone();
+                expected.dedup();
+                let cuts = balanced_co_ranks(items, &[], tile);
+                prop_assert!(cuts.iter().enumerate().all(|(t, cut)| *cut == [t * tile, 0]));
+                let found = set_tiles(MergeOperation::Unique, items, &[], &cuts).concat();
+                prop_assert_eq!(tags(found), tags(expected));
             }
             let marked: Vec<bool> = a.iter().map(|item| item.1 % 3 == 1).collect();
             let left: Vec<Item> = a.iter().filter(|item| item.1 % 3 != 1).cloned().collect();

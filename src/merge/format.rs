@@ -4,7 +4,7 @@ use super::{MergeMethod, MergeOperation, MergerInfo};
 use crate::shared::{
     ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, OPERATION_DIFFERENCE,
     OPERATION_INTERSECTION, OPERATION_MERGE, OPERATION_SEGMENTS, OPERATION_SYMMETRIC_DIFFERENCE, OPERATION_UNION,
-    OPERATION_UPDATE, OPERATION_UPDATE_BY_VALUE, SOURCE_B,
+    OPERATION_UNIQUE, OPERATION_UPDATE, OPERATION_UPDATE_BY_VALUE, SOURCE_B,
 };
 use crate::{Error, Layout, Order, Result, ValueType};
 use std::ops::Add;
@@ -138,6 +138,7 @@ impl Format {
             MergeOperation::SymmetricDifference => OPERATION_SYMMETRIC_DIFFERENCE,
             MergeOperation::Update => OPERATION_UPDATE,
             MergeOperation::UpdateByValue => OPERATION_UPDATE_BY_VALUE,
+            MergeOperation::Unique => OPERATION_UNIQUE,
         };
         operation | if self.segmented { OPERATION_SEGMENTS } else { 0 }
     }
@@ -185,6 +186,10 @@ mod tests {
             (
                 MergerInfo::pairs().operation(MergeOperation::Union).method(MergeMethod::Tiled),
                 "method is malformed: methods for comparison are of merges",
+            ),
+            (
+                MergerInfo::keys().operation(MergeOperation::Unique).segmented(),
+                "flags is malformed: set operations have",
             ),
             (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
         ] {

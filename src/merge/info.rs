@@ -32,12 +32,15 @@ pub enum MergeOperation {
     Update,
     /// As `Update`, with a bit for each value: an item of A is marked if its value is.
     UpdateByValue,
+    /// The first item of each run of equal keys in A, as `std::unique`: a set operation of A alone. B is empty. A may
+    /// have any order: items of a run are neighbors.
+    Unique,
 }
 
 impl MergeOperation {
-    /// Whether this is a set operation. Only the device knows the size of its result.
+    /// Whether this is a set operation, of A and B or of A alone. Only the device knows the size of its result.
     pub const fn is_set_operation(self) -> bool {
-        matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference)
+        matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference | Self::Unique)
     }
 
     /// Whether this is a merge without the marked items of A. Only the device knows the size of its result.

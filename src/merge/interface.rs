@@ -27,6 +27,8 @@ shared_constants! {
     const OPERATION_UPDATE = 5;
     /// As `OPERATION_UPDATE`: an item of A is marked if its value is.
     const OPERATION_UPDATE_BY_VALUE = 6;
+    /// The first item of each run of equal keys in A.
+    const OPERATION_UNIQUE = 7;
     /// The sequences consist of segments, which are merged one by one.
     const OPERATION_SEGMENTS = 1 << 8;
 }

@@ -1,8 +1,8 @@
 //! The handle and the parameters of one merge.
 
-use super::MergerInfo;
 use super::format::Format;
 use super::planner::MergePlanner;
+use super::{MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
@@ -29,13 +29,14 @@ pub struct MergeSegments {
 }
 
 /// The parameters of one merge, set operation, update or search. Both sequences are sorted in the order of the merger;
-/// for bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
-/// Memory outside the ranges is never accessed.
+/// for bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the
+/// content of the outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
     pub count_a: Count,
-    /// Number of items of sequence B. The maxima of both together are at most [`MergerInfo::max_count`].
+    /// Number of items of sequence B. The maxima of both together are at most [`MergerInfo::max_count`]. For unique
+    /// items, the maximum is 0.
     pub count_b: Count,
     /// `count_a.max` keys, or {key, value} items if interleaved. Only read.
     pub keys_a: Range,
@@ -46,8 +47,8 @@ pub struct MergeInfo {
     /// As `values_a`, for B.
     pub values_b: Range,
     /// The resulting keys or items: room for `count_a.max + count_b.max`; for an intersection, for the smaller one of
-    /// both; for a difference, for `count_a.max`. If the result has fewer items, the rest is not written. Ignored if
-    /// keys are dropped, and for bounds.
+    /// both; for a difference and for unique items, for `count_a.max`. If the result has fewer items, the rest is not
+    /// written. Ignored if keys are dropped, and for bounds.
     pub keys_out: Range,
     /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the resulting values or indices: room for
     /// as many as in `keys_out`. Ignored without values and with interleaved items.
@@ -223,6 +224,15 @@ impl Primitive for Merger {
     }
 
     fn check_count(&self, info: &MergeInfo) -> Result<()> {
+        if self.info.operation == MergeOperation::Unique && info.count_b.max != 0 {
+            let value = info.count_b.max.into();
+            return Err(Error::TooLarge {
+                argument: "countB.max",
+                value,
+                limit: 0,
+                why: "unique items are those of A",
+            });
+        }
         let value = u64::from(info.count_a.max) + u64::from(info.count_b.max);
         let limit = u64::from(u32::MAX);
         if value > limit {

@@ -20,8 +20,8 @@ use std::rc::Rc;
 
 /// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
 /// searches, and set operations.
-fn formats() -> [MergerInfo; 20] {
-    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union, Update, UpdateByValue};
+fn formats() -> [MergerInfo; 22] {
+    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union, Unique, Update, UpdateByValue};
     let keys = MergerInfo::keys();
     [
         keys,
@@ -41,6 +41,8 @@ fn formats() -> [MergerInfo; 20] {
         MergerInfo { key: KeyType::U32x3, value: ValueType::Bytes(8), layout: Layout::Interleaved, ..keys }
             .operation(SymmetricDifference),
         MergerInfo { key: KeyType::I32, drop_keys: true, ..keys }.operation(SymmetricDifference),
+        MergerInfo { key: KeyType::U64, order: Order::Descending, ..MergerInfo::pairs() }.operation(Unique),
+        MergerInfo { drop_keys: true, ..keys }.operation(Unique),
         MergerInfo { key: KeyType::F32, ..MergerInfo::pairs() }.segmented(),
         MergerInfo::pairs().operation(UpdateByValue),
         MergerInfo { key: KeyType::U64, layout: Layout::Interleaved, ..MergerInfo::pairs() }
@@ -63,8 +65,9 @@ impl Addresses {
         Range::new(address, size)
     }
 
-    /// A merge with arrays of its own.
+    /// A merge with arrays of its own. B is empty where the operation is of A alone.
     fn merge(&mut self, format: &Format, [a, b]: [u32; 2], on_device: bool, status: bool) -> MergeInfo {
+        let b = if format.operation == MergeOperation::Unique { 0 } else { b };
         let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
         let (count_a, count_b) = (u64::from(a), u64::from(b));
         let mut word = |wanted: bool| if wanted { self.range(4).address } else { 0 };

@@ -72,9 +72,9 @@ impl<'a> Job<'a> {
         Self::new(merger, [keys.draw(key, a, seed), keys.draw(key, b, seed + 1)])
     }
 
-    /// The same merge of keys that are not sorted.
+    /// The same merge of keys that are not sorted. Unique items are determined in any order.
     pub(crate) fn unsorted(self, keys: [Vec<Bits>; 2]) -> Self {
-        Self { keys, unsorted: true, ..self }
+        Self { keys, unsorted: self.merger.info().operation != MergeOperation::Unique, ..self }
     }
 
     /// The same merge with its counts in device memory and a status word.
@@ -153,6 +153,10 @@ impl<'a> Job<'a> {
         let sources = items.into_iter().enumerate().flat_map(|(side, items)| items.map(move |index| (side, index)));
         let mut all: Vec<Source> = sources.filter(|source| !self.is_marked(*source)).collect();
         let number = |(side, index): &Source| number(key, order, self.keys[*side][*index]);
+        if operation == MergeOperation::Unique {
+            all.dedup_by_key(|source| number(source));
+            return all;
+        }
         all.sort_by_key(number);
         if !operation.is_set_operation() {
             return all;

@@ -41,7 +41,7 @@ fn mergers() -> Result<()> {
         ("order", TrmOrder::Descending as i32, |info, value| info.order = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
         ("method", TrmMergeMethod::CircularBuffer as i32, |info, value| info.method = value),
-        ("operation", TrmMergeOperation::UpdateByValue as i32, |info, value| info.operation = value),
+        ("operation", TrmMergeOperation::Unique as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -156,6 +156,7 @@ fn merges() -> Result<()> {
         assert_eq!((api.merge.trmCreateMerger)(second_device, &with_batches, &mut foreign), 0);
         assert_eq!((api.merge.trmCreateMerger)(engine.device, &pairs, &mut without_batches), 0);
     }
+    let unique = engine.merger_of(&TrmMergerCreateInfo { operation: TrmMergeOperation::Unique as i32, ..pairs })?;
     let memory = context.upload(&[WORD; WORDS])?;
     let part = |index: u64, size| TrmRange { address: memory.address() + index * 6000, size };
     let work = engine.merge_scratch(merger, 1 << 20)?;
@@ -275,6 +276,8 @@ fn merges() -> Result<()> {
             refusals.expect("odd merger", cmd_merge(commands, odd, &good), MISALIGNED, "merger");
             let alone = TrmMergeInfo { merger: none, ..good };
             refusals.expect("not ready", cmd_merge(commands, deferred, &alone), NOT_READY, "merger is not ready");
+            let reason = format!("countB.max {COUNT} > 0, unique items are those of A");
+            refusals.expect("B of unique items", cmd_merge(commands, unique, &alone), TOO_LARGE, &reason);
         }
         Ok(())
     })?;
@@ -351,7 +354,7 @@ fn merges() -> Result<()> {
     // SAFETY: nobody uses them.
     unsafe {
         (api.sort.trmDestroySorter)(sorter);
-        for merger in [foreign, without_batches, deferred, other, merger] {
+        for merger in [foreign, without_batches, deferred, unique, other, merger] {
             (api.merge.trmDestroyMerger)(merger);
         }
         (api.trmDestroyDevice)(second_device);

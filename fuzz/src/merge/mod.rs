@@ -29,11 +29,12 @@ const METHODS: [MergeMethod; 6] = [
     MergeMethod::CircularBuffer,
 ];
 
-const SETS: [MergeOperation; 4] = [
+const SETS: [MergeOperation; 5] = [
     MergeOperation::Union,
     MergeOperation::Intersection,
     MergeOperation::Difference,
     MergeOperation::SymmetricDifference,
+    MergeOperation::Unique,
 ];
 
 /// A merger of any kind; one in four times a search, one in eight each a set operation, an update, segments.
@@ -170,7 +171,11 @@ impl HandleInfo for Info {
         let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
         let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
         let bytes = keys::size(self.0.key) + value_size(self.0.value);
-        let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random).divided(random);
+        let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random);
+        if self.0.operation == MergeOperation::Unique {
+            return ask;
+        }
+        let ask = ask.divided(random);
         if !self.0.segmented {
             return ask;
         }

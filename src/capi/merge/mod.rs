@@ -201,6 +201,7 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         (TrmMergeOperation::SymmetricDifference as i32, MergeOperation::SymmetricDifference),
         (TrmMergeOperation::Update as i32, MergeOperation::Update),
         (TrmMergeOperation::UpdateByValue as i32, MergeOperation::UpdateByValue),
+        (TrmMergeOperation::Unique as i32, MergeOperation::Unique),
     ];
     Ok(MergerInfo {
         key: key_type(info.key_type)?,

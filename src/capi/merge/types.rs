@@ -59,6 +59,9 @@ pub enum TrmMergeOperation {
     Update = 7,
     /// As TRM_MERGE_OPERATION_UPDATE, with a bit for each value: an item of A is marked if its value is.
     UpdateByValue = 8,
+    /// The first item of each run of equal keys in A, as std::unique: a set operation of A alone. countB.max is 0. A
+    /// may have any order: items of a run are neighbors.
+    Unique = 9,
 }
 
 /// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
@@ -151,8 +154,8 @@ pub struct TrmMergeSegments {
 }
 
 /// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
-/// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
-/// Memory outside the ranges is never accessed.
+/// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
+/// of the outputs is undefined. Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {
@@ -164,7 +167,8 @@ pub struct TrmMergeInfo {
     pub merger: TrmMerger,
     /// Number of items of sequence A.
     pub count_a: TrmCount,
-    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount.
+    /// Number of items of sequence B. The maxima of both together are at most the merger's maxCount. For unique items,
+    /// the maximum is 0.
     pub count_b: TrmCount,
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     pub keys_a: TrmRange,
@@ -175,8 +179,8 @@ pub struct TrmMergeInfo {
     /// As valuesA, for B.
     pub values_b: TrmRange,
     /// The resulting keys or items: room for countA.max + countB.max; for an intersection, for the smaller one of both;
-    /// for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored if keys are
-    /// dropped, and for bounds.
+    /// for a difference and for unique items, for countA.max. If the result has fewer items, the rest is not written.
+    /// Ignored if keys are dropped, and for bounds.
     pub keys_out: TrmRange,
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
@@ -235,6 +239,7 @@ declarations! {
         "TRM_MERGE_OPERATION_SYMMETRIC_DIFFERENCE" = TrmMergeOperation::SymmetricDifference,
         "TRM_MERGE_OPERATION_UPDATE" = TrmMergeOperation::Update,
         "TRM_MERGE_OPERATION_UPDATE_BY_VALUE" = TrmMergeOperation::UpdateByValue,
+        "TRM_MERGE_OPERATION_UNIQUE" = TrmMergeOperation::Unique,
         "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
         "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
     }

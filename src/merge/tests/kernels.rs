@@ -167,6 +167,9 @@ struct Twin {
 
 /// Merges of these counts, together, against the twin. `kernel`: the last one.
 fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Kernel) {
+    let is_unique = info.operation == MergeOperation::Unique;
+    let counts: Vec<[usize; 2]> = counts.iter().map(|[a, b]| if is_unique { [a + b, 0] } else { [*a, *b] }).collect();
+    let counts = &counts[..];
     let mut bench = Bench::new(context, info, counts);
     let format = bench.format;
     let (key_words, value_words) = (format.key_words as usize, format.value_words as usize);

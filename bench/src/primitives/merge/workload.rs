@@ -306,6 +306,10 @@ impl Workload for Merge {
     fn with_keys(&self, keys: Keys) -> Arc<dyn Workload> {
         Arc::new(self.of(keys))
     }
+
+    fn batch(&self, groups: &'static [(u32, u32)]) -> Option<Arc<dyn Workload>> {
+        Some(Arc::new(self.problems(Problems::Batch(groups))))
+    }
 }
 
 struct MergeWork {
@@ -518,6 +522,26 @@ mod tests {
         assert!(pairs(&[0, 1, 3, 3, 3, 8, 8, 9], &MOVED).is_err(), "of another segment");
         assert_eq!(Merge::new(MergerInfo::keys()).segments(3).offsets(7), [0, 3, 6, 7]);
         assert_eq!(Merge::marks(101), [1, 0, 0, 1 << 4]);
+    }
+
+    #[test]
+    fn wrong_unique_items_are_found() {
+        let found = |keys: &[u32], values: &[u32], items: u32| {
+            let array = |words: &[u32]| Arc::new(words.to_vec());
+            let info = MergerInfo::pairs().operation(MergeOperation::Unique);
+            let unique = Merge::new(info).divided(Division::AllInA);
+            let inputs = vec![Some(array(&[1, 1, 3, 3, 3, 8, 8, 9])), Some(array(&VALUES))];
+            let tables = vec![None, None, Some(vec![items])];
+            unique.check(N, &Contents { inputs, outputs: vec![Some(array(keys)), Some(array(values))], tables })
+        };
+        let pairs = |keys: [u32; 4], values: [u32; 4], items| {
+            found(&[&keys[..], &[7; 4]].concat(), &[&values[..], &[7; 4]].concat(), items)
+        };
+        let (keys, values) = ([1, 3, 8, 9], [10, 12, 21, 23]);
+        assert_eq!(pairs(keys, values, 4), Ok(()));
+        assert!(pairs(keys, [11, 12, 21, 23], 4).is_err(), "the second item of a run");
+        assert!(pairs([1, 3, 3, 8], values, 4).is_err(), "two items of a run");
+        assert_eq!(pairs(keys, values, 5), Err("Some(5) items are counted, not 4".into()));
     }
 
     #[test]

@@ -21,7 +21,7 @@ fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
             ..merger
         },
         1 => TrmMergerCreateInfo { operation: random.pick(&[1, 2]), ..merger },
-        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6, 7, 8]), method: 0, ..merger },
+        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6, 7, 8, 9]), method: 0, ..merger },
         3 => TrmMergerCreateInfo {
             flags: merger.flags | SEGMENTED,
             operation: random.pick(&[0, 7, 8]),
@@ -60,7 +60,11 @@ pub(super) fn merger(random: &mut Random, ready: bool) -> TrmMergerCreateInfo {
 pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: &mut Space) -> TrmMergeInfo {
     let items = model.items;
     let all = count(random, &items, most);
-    let a = if random.once_in(4) { random.count(all) } else { random.below32(all) };
+    let a = match random.once_in(4) {
+        _ if model.is_unique() => all,
+        true => random.count(all),
+        false => random.below32(all),
+    };
     let b = all - a;
     let mut word = |wanted: bool| if wanted { take_word(random, space) } else { 0 };
     let counts = [word(!model.is_segmented), word(!model.is_segmented)];

@@ -44,7 +44,12 @@ impl MergerModel {
     }
 
     pub(super) fn is_update(&self) -> bool {
-        self.operation >= 7
+        [7, 8].contains(&self.operation)
+    }
+
+    /// Whether the second sequence must be empty.
+    pub(super) fn is_unique(&self) -> bool {
+        self.operation == 9
     }
 
     /// Whether the marks are those of values.
@@ -80,11 +85,12 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.order, 2, "order");
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.method, 4, "method");
-    verdict.known(info.operation, 9, "operation");
+    verdict.known(info.operation, 10, "operation");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     let is_segmented = info.flags & SEGMENTED != 0;
     let is_bare = (info.value_type, info.flags & (DROP_KEYS | SEGMENTED), info.layout, info.method) == (0, 0, 0, 0);
-    let (is_search, is_set_operation) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
+    let is_search = [1, 2].contains(&info.operation);
+    let is_set_operation = [3, 4, 5, 6, 9].contains(&info.operation);
     verdict.must(!is_search || is_bare, MALFORMED, "operation: bounds of bare keys");
     let is_plain = info.operation <= 2 && !is_segmented;
     verdict.must(is_plain || info.method == 0, MALFORMED, "method of sets, updates and segments");
@@ -106,6 +112,7 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
     let (a, b) = (info.count_a.max, info.count_b.max);
     let all = u64::from(a) + u64::from(b);
     verdict.must(all <= items.max_count.into(), LARGE, "count.max");
+    verdict.must(!model.is_unique() || b == 0, LARGE, "countB.max of unique items");
     verdict.must(info.count_a.address.is_multiple_of(4), MISALIGNED, "countA.address");
     verdict.must(info.count_b.address.is_multiple_of(4), MISALIGNED, "countB.address");
     verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
@@ -183,6 +190,9 @@ mod tests {
         assert_eq!(faults(TrmMergerCreateInfo { flags: 8, operation: 8, ..pairs }), []);
         let sets = TrmMergerCreateInfo { flags: 8, operation: 4, ..pairs };
         assert_eq!(faults(sets), [(MALFORMED, "flags: segments of sets")]);
+        let unique = TrmMergerCreateInfo { operation: 9, ..sets };
+        assert_eq!(faults(unique), [(MALFORMED, "flags: segments of sets")]);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 1, value_type: 0, ..unique }), []);
         let values = TrmMergerCreateInfo { operation: 8, ..good };
         assert_eq!(faults(values), [(MALFORMED, "valueType of marked values")]);
         let method = TrmMergerCreateInfo { operation: 7, method: 1, ..good };
@@ -226,5 +236,8 @@ mod tests {
         assert!(faults(most).contains(&LARGE), "the sum does not wrap");
         assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 641 << 2 }, ..good }), []);
         assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 640 }, ..good }), [OVERLAP]);
+        let mut verdict = Verdict::default();
+        judge_merge(&MergerModel::new(&TrmMergerCreateInfo { operation: 9, ..create }), &good, &mut verdict);
+        assert_eq!(verdict.faults, [(LARGE, "countB.max of unique items")]);
     }
 }
