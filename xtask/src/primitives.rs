@@ -54,7 +54,7 @@ const TESTS: &[&str] =
 /// Generated from the files of all folders, below [`SHARED`].
 const GENERATED: &[&str] = &["glsl/core/shared.glsl"];
 
-/// Programs of one primitive, below [`SHARED`]: the compiler of bucket functions, and a drawing of the approaches to a
+/// Programs of some primitives, below [`SHARED`]: the compiler of user-defined functions, and a drawing of the approaches to a
 /// split.
 const PROGRAMS: &[&str] = &["src/bin/trommel-kernel.rs", "bench/src/bin/trommel-plot"];
 
