@@ -1183,8 +1183,8 @@ TrmResult trmCreateMergerFromSpirv(TrmDevice device,
                                    size_t codeSize,
                                    TrmMerger *merger);
 
-/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 void trmDestroyMerger(TrmMerger merger);
 
 /// Creates pipelines of a merger with TRM_MERGER_CREATE_DEFERRED_BIT on the calling thread, until every remaining

@@ -1,5 +1,5 @@
-//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function trm_bucket] [--key u32]`: compiles a user-defined function to
-//! SPIR-V, for engines without a shader compiler.
+//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function trm_bucket] [--key u32]`: compiles a user-defined function
+//! to SPIR-V, for engines without a shader compiler.
 
 use std::env;
 use std::fs;

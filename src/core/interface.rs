@@ -104,8 +104,8 @@ macro_rules! shared_constants {
     };
 }
 
-/// The [`UserFunction`] with this name, and the files of its kernel: the kernel first. The generated core/shared.glsl is
-/// not listed.
+/// The [`UserFunction`] with this name, and the files of its kernel: the kernel first. The generated core/shared.glsl
+/// is not listed.
 macro_rules! user_function {
     ($name:literal, $($file:literal)*) => {{
         const FILES: &[(&str, &str)] = &[$(($file, include_str!(concat!("../../glsl/", $file)))),*];

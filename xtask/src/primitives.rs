@@ -54,8 +54,8 @@ const TESTS: &[&str] =
 /// Generated from the files of all folders, below [`SHARED`].
 const GENERATED: &[&str] = &["glsl/core/shared.glsl"];
 
-/// Programs of some primitives, below [`SHARED`]: the compiler of user-defined functions, and a drawing of the approaches to a
-/// split.
+/// Programs of some primitives, below [`SHARED`]: the compiler of user-defined functions, and a drawing of the
+/// approaches to a split.
 const PROGRAMS: &[&str] = &["src/bin/trommel-kernel.rs", "bench/src/bin/trommel-plot"];
 
 /// Folders in which the files of a primitive may use others: to compare with them, or to draw the same members.

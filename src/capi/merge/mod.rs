@@ -115,8 +115,8 @@ pub unsafe extern "C" fn trmCreateMergerFromSpirv(
     })
 }
 
-/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroyMerger(merger: TrmMerger) {
     // SAFETY: the caller's handle is valid or null.
