@@ -11,6 +11,7 @@ use common::arena::{Poison, Together, run_and_check};
 use common::contexts::{Setup, assert_silence, context};
 use common::items::Counted;
 use common::keys::{Bits, Keys, Random};
+use common::{brief, full, very_brief};
 use problem::{Comparator, Job};
 use trommel::host::Context;
 use trommel::{
@@ -130,7 +131,8 @@ fn merges_by_comparators() {
         ("last_word", MergerInfo { value: ValueType::Index, drop_keys: true, ..keyed(KeyType::U32x3) }),
         ("last_word", keyed(KeyType::U32x3)),
     ];
-    for (i, (name, info)) in cases.into_iter().enumerate() {
+    let one_of = if very_brief() { 4 } else { 2 };
+    for (i, (name, info)) in cases.into_iter().enumerate().filter(|(i, _)| full() || !brief() || i % one_of == 0) {
         let case = Case::new([Setup::Folded, Setup::Native][i % 2], name, &info);
         // One tile, and more than one dispatch takes by default.
         let jobs = [
@@ -146,7 +148,8 @@ fn merges_by_comparators() {
 
 #[test]
 fn segments_by_comparators() {
-    for (setup, name) in [(Setup::Folded, "masked"), (Setup::Native, "ranked")] {
+    let cases = [(Setup::Folded, "masked"), (Setup::Native, "ranked")];
+    for (setup, name) in cases.into_iter().take(if brief() { 1 } else { 2 }) {
         let case = Case::new(setup, name, &MergerInfo::pairs().segmented());
         let cut = |n: u32| vec![0, 0, 7, n / 9, n / 2, n / 2 + 1, n];
         let jobs = [
@@ -172,7 +175,7 @@ fn several_comparators_in_a_batch() {
 /// every merge ends.
 #[test]
 fn comparators_without_an_order() {
-    for name in ["disorder", "ranked"] {
+    for name in ["disorder", "ranked"].into_iter().take(if very_brief() { 1 } else { 2 }) {
         for info in [MergerInfo::pairs(), MergerInfo::keys().segmented()] {
             let case = Case::new(Setup::Folded, name, &info);
             let job = |n: usize, seed| {

@@ -96,7 +96,7 @@ pub(super) unsafe fn source_text<'a>(source: *const c_char) -> Result<&'a str> {
 ///
 /// # Safety
 /// `code`, unless null or misaligned, points to `code_size` bytes that live as long as the result.
-#[cfg(feature = "radix")]
+#[allow(dead_code, reason = "some builds have no primitive that takes modules of the caller")]
 pub(super) unsafe fn module_code<'a>(code: *const u32, code_size: usize) -> Result<&'a [u32]> {
     crate::core::memory::check_multiple("codeSize", code_size as u64, 4)?;
     // SAFETY: the caller's promise.
