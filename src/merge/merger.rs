@@ -211,8 +211,8 @@ impl Merger {
     ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. A comparator's input is read as offsets are.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
-    ///   and after it (reads of the outputs). Before merges that begin with transfers, the barrier for
-    ///   scratch includes `ALL_TRANSFER`.
+    ///   and after it (reads of the outputs). Before merges that begin with transfers, the barrier for scratch includes
+    ///   `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
     ///   computes them. No other workgroup waits.

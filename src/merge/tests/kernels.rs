@@ -7,6 +7,7 @@ use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder, record};
 use crate::core::scratch::Layout as ScratchLayout;
+use crate::core::specialize;
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernels::Kernel;
 use crate::merge::cpu::{self, Tagged};
@@ -364,6 +365,7 @@ fn merge_kernels_with_a_comparator() {
     let bytes = include_bytes!("../../../tests/kernels/descending_u32.spv");
     let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
     let kernel = ComparatorKernel::from_spirv(&words).unwrap();
+    assert!(specialize::Module::parse(kernel.0.code().clone()).is_some(), "the driver would specialize it");
     let module = context.device().add_module(kernel.0.code());
     for info in [MergerInfo::keys(), MergerInfo::pairs(), MergerInfo::pairs().segmented()] {
         let format = Format { comparator: module.number(), ..Format::of_comparator(&info).unwrap() };
