@@ -898,6 +898,11 @@ typedef struct TrmMergeInfo {
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
     struct TrmRange marks;
+    /// For trmCreateMergerFromGlsl() and trmCreateMergerFromSpirv(): data.address in the comparator, the address of
+    /// additional input. The merge must not write to it. Otherwise 0.
+    VkDeviceAddress userAddress;
+    /// For the same mergers: data.words in the comparator. Otherwise zeros.
+    uint32_t userWords[4];
 } TrmMergeInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1149,8 +1154,41 @@ TrmResult trmCmdSplit(VkCommandBuffer commandBuffer, TrmSplitter splitter, const
 /// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
 TrmResult trmCreateMerger(TrmDevice device, const struct TrmMergerCreateInfo *info, TrmMerger *merger);
 
-/// Destroys a merger, and its pipelines unless another merger shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Creates a merger of sequences that are sorted by a user-defined comparator in GLSL. It merges, by merge path, also
+/// segments. info->operation, info->method and info->order are 0: the comparator is the order.
+///
+/// The comparator is `bool trm_less(KEY a, KEY b, TrmUserData data)`. It returns whether a comes before b: a strict
+/// weak order, as for std::merge. Keys are equal if neither comes before the other; of these, those of A come first.
+/// KEY is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several
+/// words, KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmMergeInfo::userAddress.
+/// data.words is a uvec4, from TrmMergeInfo::userWords.
+///
+/// If the comparator is no strict weak order, the content of the outputs is undefined. Memory outside the ranges is
+/// never accessed, except by the comparator itself.
+///
+/// @param source The comparator and the functions that it calls. It uses only features that are enabled on the device.
+///   If it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
+TrmResult trmCreateMergerFromGlsl(TrmDevice device,
+                                  const struct TrmMergerCreateInfo *info,
+                                  const char *source,
+                                  TrmMerger *merger);
+
+/// Creates a merger as trmCreateMergerFromGlsl(), with a comparator in SPIR-V. The tool trommel-kernel compiles the
+/// comparator for this version of the library.
+///
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+TrmResult trmCreateMergerFromSpirv(TrmDevice device,
+                                   const struct TrmMergerCreateInfo *info,
+                                   const uint32_t *code,
+                                   size_t codeSize,
+                                   TrmMerger *merger);
+
+/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 void trmDestroyMerger(TrmMerger merger);
 
 /// Creates pipelines of a merger with TRM_MERGER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
@@ -1166,8 +1204,8 @@ TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of both sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges: then no buffer is needed. Set
-/// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
-/// updates, some bytes for each thousand items otherwise.
+/// operations and updates always need scratch, and so do merges of segments and merges with a comparator: a quarter of
+/// a byte for each item for updates, at most some bytes for each thousand items otherwise.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1198,17 +1236,17 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
-///   updates. Merges of segments and updates begin with transfers to scratch: vkCmdUpdateBuffer, and for
-///   updates vkCmdFillBuffer. Timestamps and labels if requested.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds and with a comparator, two for set
+///   operations, three for updates. Merges of segments, merges with a comparator, and updates begin with transfers to
+///   scratch: vkCmdUpdateBuffer, and for updates vkCmdFillBuffer. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on both sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments and updates also ALL_TRANSFER,
-///   TRANSFER_WRITE on scratch.
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. If it begins with transfers, also ALL_TRANSFER,
+///   TRANSFER_WRITE on scratch. A comparator's input is read as offsets are.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments and
-///   updates, it includes ALL_TRANSFER.
+///   outputs). Two calls with the same scratch need a barrier between them as well: before merges that begin with
+///   transfers, it includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then

@@ -69,7 +69,7 @@ pub use core::memory::{Count, Range, Scratch, Timestamps};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 #[cfg(feature = "merge")]
-pub use merge::{MergeInfo, MergeMethod, MergeOperation, MergeSegments, Merger, MergerInfo};
+pub use merge::{ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergeSegments, Merger, MergerInfo};
 #[cfg(feature = "radix")]
 pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};
 #[cfg(feature = "primitive")]

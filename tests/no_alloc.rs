@@ -10,8 +10,8 @@ use std::sync::Barrier;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, KeyType, MergeInfo, Merger, MergerInfo, Request, Requirements, Segments, SortInfo, Sorter, SorterInfo,
-    Strategy, ValueType, batch_scratch_size, cmd_batch,
+    ComparatorKernel, Count, KeyType, MergeInfo, Merger, MergerInfo, Request, Requirements, Segments, SortInfo, Sorter,
+    SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -208,12 +208,24 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Merges with one pass and with two, alone and together.
+/// Merges with one pass and with two, and with a comparator, alone and together.
 #[test]
 fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
-    const MOST: u32 = 100_000;
     let context = Context::new()?;
-    let merger = Merger::new(context.device(), &MergerInfo::keys().batches())?;
+    let info = MergerInfo::keys().batches();
+    merges_take_no_heap(&context, &Merger::new(context.device(), &info)?)?;
+    let bytes = include_bytes!("kernels/masked_u32.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let kernel = ComparatorKernel::from_spirv(&words)?;
+    // SAFETY: the compiler has created the module from a valid function.
+    merges_take_no_heap(&context, &unsafe { Merger::with_comparator(context.device(), &info, &kernel) }?)?;
+    assert!(context.messages().is_empty());
+    Ok(())
+}
+
+fn merges_take_no_heap(context: &Context, merger: &Merger) -> Result<(), Box<dyn Error>> {
+    const MOST: u32 = 100_000;
     let inputs = context.upload(&vec![1u32; MOST as usize])?;
     let outputs = context.upload(&vec![2u32; 3 * MOST as usize])?;
     let count = context.upload(&[50u32])?;
@@ -226,7 +238,7 @@ fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
         ..MergeInfo::default()
     };
     let merges = [(MOST, 0), (100, 1)].map(merge);
-    record_together(&context, &merges.map(|info| Request::Merge(&merger, info)), "a batch of merges")?;
+    record_together(context, &merges.map(|info| Request::Merge(merger, info)), "a batch of merges")?;
     for merge in merges {
         let scratch = context.buffer(merger.scratch_size(merge.count_a.max + merge.count_b.max)?)?;
         let merge = MergeInfo { scratch: scratch.scratch(), ..merge };
@@ -237,7 +249,6 @@ fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
             Ok(())
         })?;
     }
-    assert!(context.messages().is_empty());
     Ok(())
 }
 

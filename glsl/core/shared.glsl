@@ -28,6 +28,7 @@
 #define SPEC_OUTPUT 30
 #define SPEC_INTERFACE 28
 #define SPEC_INTERFACE_KEY 29
+#define SPEC_INTERFACE_FUNCTION 33
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
@@ -117,7 +118,6 @@ const uint OPERATION_UPDATE = 5;
 const uint OPERATION_UPDATE_BY_VALUE = 6;
 const uint OPERATION_UNIQUE = 7;
 const uint OPERATION_SEGMENTS = 256;
-const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {
     uint first;
@@ -417,6 +417,8 @@ struct MergeDetails {
     uvec2 marks;
     uint marked;
     uint mark_tiles;
+    uvec2 user_address;
+    uvec4 user_words;
 };
 
 struct MergePathPush {

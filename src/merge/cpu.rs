@@ -20,12 +20,20 @@ use std::ops::Range;
 /// # Panics
 /// If `k` exceeds the number of items.
 pub fn co_rank<T: Ord>(k: usize, a: &[T], b: &[T]) -> usize {
+    co_rank_by(k, a, b, T::lt)
+}
+
+/// As [`co_rank`], in the order of a comparator: `less(x, y)` is whether `x` comes before `y`.
+///
+/// # Panics
+/// If `k` exceeds the number of items.
+pub fn co_rank_by<T>(k: usize, a: &[T], b: &[T], less: impl Fn(&T, &T) -> bool) -> usize {
     assert!(k <= a.len() + b.len(), "index {k} is beyond the output");
     let (mut low, mut high) = (k.saturating_sub(b.len()), k.min(a.len()));
     while low < high {
         let i = low + (high - low) / 2;
         // Item i of a is among the first k, unless the last candidate of b precedes it.
-        if a[i] <= b[k - 1 - i] { low = i + 1 } else { high = i }
+        if less(&b[k - 1 - i], &a[i]) { high = i } else { low = i + 1 }
     }
     low
 }
@@ -72,15 +80,20 @@ pub fn marked_before(marked: &[[u32; 2]], item: usize) -> usize {
 
 /// Merges two sorted sequences one item after the other. Of equal items, those of `a` come first.
 pub fn merge_sequential<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
+    merge_sequential_by(a, b, T::lt)
+}
+
+/// As [`merge_sequential`], in the order of a comparator.
+pub fn merge_sequential_by<T: Clone>(a: &[T], b: &[T], less: impl Fn(&T, &T) -> bool) -> Vec<T> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        if a[i] <= b[j] {
-            merged.push(a[i].clone());
-            i += 1;
-        } else {
+        if less(&b[j], &a[i]) {
             merged.push(b[j].clone());
             j += 1;
+        } else {
+            merged.push(a[i].clone());
+            i += 1;
         }
     }
     merged.extend_from_slice(&a[i..]);
@@ -90,13 +103,18 @@ pub fn merge_sequential<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
 
 /// `tiles`: merges the items of each tile of the output.
 pub fn tiles<T: Ord + Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize]) -> Vec<T> {
+    tiles_by(a, b, tile, co_ranks, T::lt)
+}
+
+/// As [`tiles`], in the order of a comparator.
+pub fn tiles_by<T: Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize], less: impl Fn(&T, &T) -> bool) -> Vec<T> {
     let count = a.len() + b.len();
     let mut merged = Vec::with_capacity(count);
     for (t, first_a) in co_ranks.iter().enumerate() {
         let output = t * tile..count.min((t + 1) * tile);
         let end_a = co_ranks.get(t + 1).map_or(a.len(), |end| *end);
         let (of_a, of_b): (Range<usize>, _) = (*first_a..end_a, output.start - first_a..output.end - end_a);
-        merged.extend(merge_sequential(&a[of_a], &b[of_b]));
+        merged.extend(merge_sequential_by(&a[of_a], &b[of_b], &less));
     }
     merged
 }
@@ -261,6 +279,25 @@ mod tests {
     }
 
     proptest! {
+        /// The standard library's stable sort of A before B, by the low bits of keys in descending order.
+        #[test]
+        fn merges_by_comparators(keys in any::<[Vec<u8>; 2]>(), mask in any::<u8>(), tile in 1..70usize) {
+            let less = |x: &Item, y: &Item| x.0 & mask > y.0 & mask;
+            let order = |x: &Item, y: &Item| less(y, x).cmp(&less(x, y));
+            let [a, b] = tagged(keys).map(|mut items| {
+                items.sort_by(order);
+                items
+            });
+            let mut expected = [a.clone(), b.clone()].concat();
+            expected.sort_by(order);
+            let tags = |items: Vec<Item>| items.iter().map(|item| item.1).collect::<Vec<_>>();
+            let count = expected.len();
+            let expected = tags(expected);
+            prop_assert_eq!(tags(merge_sequential_by(&a, &b, less)), expected.clone());
+            let ranks: Vec<usize> = (0..count).step_by(tile).map(|k| co_rank_by(k, &a, &b, less)).collect();
+            prop_assert_eq!(tags(tiles_by(&a, &b, tile, &ranks, less)), expected);
+        }
+
         /// The standard library's stable sort of A before B is the merge. Set operations have as many copies of each
         /// key as multisets have.
         #[test]

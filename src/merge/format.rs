@@ -23,6 +23,8 @@ pub(crate) struct Format {
     pub(crate) segmented: bool,
     /// Of both sequences together.
     pub(crate) max_count: u32,
+    /// Number of the module with a user-defined comparator; 0: none.
+    pub(crate) comparator: u64,
 }
 
 impl Format {
@@ -92,7 +94,26 @@ impl Format {
             method: info.method,
             segmented: info.segmented,
             max_count: if info.max_count == 0 { most } else { info.max_count },
+            comparator: 0,
         })
+    }
+
+    /// The format of a merger with a user-defined comparator, without the number of its module. The comparator receives
+    /// keys as they are in memory.
+    ///
+    /// # Errors
+    /// As [`Format::new`].
+    pub(crate) fn of_comparator(info: &MergerInfo) -> Result<Self> {
+        let format = Self::new(info)?;
+        let unavailable = [
+            ("operation", info.operation != MergeOperation::Merge, "comparators are of merges alone"),
+            ("method", info.method != MergeMethod::Path, "merges with a comparator are by merge path"),
+            ("order", info.order != Order::Ascending, "the comparator is the order"),
+        ];
+        match unavailable.into_iter().find(|(_, set, _)| *set) {
+            Some((argument, _, why)) => Err(Error::Malformed { argument, why: why.to_owned() }),
+            None => Ok(Self { encoding: 0, ..format }),
+        }
     }
 
     pub(crate) const fn has(&self, layout: u32) -> bool {
@@ -125,7 +146,7 @@ impl Format {
 
     /// Whether merges have more parameters than their sequences: [`crate::shared::MergeDetails`].
     pub(crate) fn has_details(&self) -> bool {
-        self.segmented || self.operation.is_update()
+        self.segmented || self.comparator != 0 || self.operation.is_update()
     }
 
     /// The `OPERATION_` bits.
@@ -196,6 +217,16 @@ mod tests {
             let error = Format::new(&info).unwrap_err().to_string();
             assert!(error.contains(text), "{error} should say: {text}");
             assert_eq!(info.check().unwrap_err().to_string(), error);
+        }
+        for (info, text) in [
+            (MergerInfo::lower_bound(), "operation is malformed: comparators are of merges"),
+            (keys.operation(MergeOperation::Update), "operation is malformed: comparators are of merges"),
+            (keys.method(MergeMethod::Basic), "method is malformed: merges with a comparator"),
+            (MergerInfo { order: Order::Descending, ..keys }, "order is malformed: the comparator is the order"),
+            (MergerInfo { key: KeyType::U16, ..keys }, "keyType is malformed: keys narrower"),
+        ] {
+            let error = Format::of_comparator(&info).unwrap_err().to_string();
+            assert!(error.contains(text), "{error} should say: {text}");
         }
         let counts = MergerInfo { drop_keys: true, ..keys.operation(MergeOperation::Difference) };
         assert!(Format::new(&counts).unwrap().only_counts() && !Format::new(&keys).unwrap().only_counts());

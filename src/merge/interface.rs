@@ -1,6 +1,8 @@
 //! Merges: constants, rows of problems, push constants, kernels. See src/shared.rs.
 
-use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
+use super::interface::{
+    Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs, user_function,
+};
 use super::radix::*;
 use bytemuck::{Pod, Zeroable};
 
@@ -63,7 +65,7 @@ shared_structs! {
         tile_prefixes: u32,
     }
 
-    /// The additional parameters of merges of segments and of updates.
+    /// The additional parameters of merges of segments, of merges with a comparator, and of updates.
     struct MergeDetails {
         /// Address of the offsets of segments in A, one more than segments.
         offsets_a: Address,
@@ -83,6 +85,10 @@ shared_structs! {
         marked: u32,
         /// Number of tiles with marks, at the maximum count of A.
         mark_tiles: u32,
+        /// Input of a comparator.
+        user_address: Address,
+        /// More input of a comparator.
+        user_words: [u32; 4],
     }
 
     /// Push constants of merges of two sequences.
@@ -124,6 +130,21 @@ shared_structs! {
         run_items: u32,
     }
 }
+
+/// Compares two keys: `bool trm_less(KEY a, KEY b, TrmUserData data)`. The kernel is [`crate::kernels::Kernel`]'s
+/// `MergeDetailedFused` with this function.
+pub const COMPARATOR: UserFunction = user_function! {
+    "trm_less",
+    "merge/detailed_tiles.comp"
+    "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "merge/comes_after.glsl" "merge/compare.glsl"
+    "merge/details.glsl" "merge/find_tile.glsl" "merge/marks.glsl" "merge/path.glsl" "merge/search.glsl"
+    "merge/segments.glsl" "merge/sequences.glsl" "merge/status.glsl" "merge/tile.glsl" "merge/user.glsl"
+    "merge/user_order.glsl" "radix/keys.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/user_data.glsl"
+    "radix/user_key.glsl"
+};
+
+/// The user-defined functions of this folder.
+pub(super) const USER_FUNCTIONS: &[UserFunction] = &[COMPARATOR];
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
@@ -180,7 +201,8 @@ macro_rules! folder_kernels {
                 MergeDetailedTiles = "merge_detailed_tiles",
                     push MergePathPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
-                /// As `MergeDetailedTiles`, in one dispatch: each workgroup finds the items of its tile.
+                /// As `MergeDetailedTiles`, in one dispatch: each workgroup finds the items of its tile. User-defined
+                /// comparators have modules of their own, which replace this one.
                 MergeDetailedFused = "merge_detailed_fused",
                     push MergeSearchPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];

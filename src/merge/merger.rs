@@ -2,11 +2,13 @@
 
 use super::format::Format;
 use super::planner::MergePlanner;
-use super::{MergeOperation, MergerInfo};
+use super::{ComparatorKernel, MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::pipelines::Module;
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
+use std::sync::Arc;
 
 /// The segments of both sequences, of a merger with [`MergerInfo::segmented`]. Offsets and count may be written on the
 /// device: the host reads neither.
@@ -28,9 +30,9 @@ pub struct MergeSegments {
     pub offsets_out: Range,
 }
 
-/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the order of the merger;
-/// for bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the
-/// content of the outputs is undefined. Memory outside the ranges is never accessed.
+/// The parameters of one merge, set operation, update or search. Both sequences are sorted in the merger's order; for
+/// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
+/// of the outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
@@ -60,6 +62,11 @@ pub struct MergeInfo {
     /// `count_a.max` items. With [`crate::MergeOperation::UpdateByValue`] that of value `i`: as many words as the range
     /// has, and larger values are not marked. Only read. Otherwise [`Range::NONE`].
     pub marks: Range,
+    /// For [`Merger::with_comparator`]: `data.address` in the comparator, the address of additional input. The merge
+    /// must not write to it. Otherwise 0.
+    pub user_address: vk::DeviceAddress,
+    /// For [`Merger::with_comparator`]: `data.words` in the comparator. Otherwise zeros.
+    pub user_words: [u32; 4],
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
@@ -73,8 +80,9 @@ pub struct MergeInfo {
 
 /// The pipelines for merges of one format on one device. Immutable: any number of threads may record with it.
 ///
-/// Mergers with equal parameters share their pipelines; the last one destroys them. A merger, or a clone of it, must
-/// outlive the execution of all commands recorded with it.
+/// Mergers with equal parameters share their pipelines; the last one destroys them. The same holds for the modules of
+/// [`ComparatorKernel`]s, which may be loaded again any number of times. A merger, or a clone of it, must outlive the
+/// execution of all commands recorded with it.
 ///
 /// ```no_run
 /// # use trommel::{Count, Device, MergeInfo, Merger, MergerInfo, Range, Scratch};
@@ -96,6 +104,8 @@ pub struct MergeInfo {
 pub struct Merger {
     info: MergerInfo,
     planner: MergePlanner,
+    /// The module of a user-defined comparator.
+    _module: Option<Arc<Module>>,
 }
 
 impl Merger {
@@ -107,7 +117,31 @@ impl Merger {
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &MergerInfo) -> Result<Self> {
-        Ok(Self { info: *info, planner: MergePlanner::new(device, Format::new(info)?, info.options())? })
+        let planner = MergePlanner::new(device, Format::new(info)?, info.options())?;
+        Ok(Self { info: *info, planner, _module: None })
+    }
+
+    /// Creates a merger of sequences that are sorted by a user-defined comparator. It merges, by merge path, also
+    /// segments. Keys are equal if neither comes before the other; of these, those of A come first. The order in `info`
+    /// is ascending: the comparator takes its place. Every such merge is one dispatch and needs scratch.
+    ///
+    /// If the comparator is no strict weak order, the content of the outputs is undefined. Memory outside the ranges is
+    /// never accessed, except by the comparator itself.
+    ///
+    /// # Errors
+    /// As [`Merger::new`]; [`Error::Malformed`] if the kernel is for another key type, and for another operation,
+    /// method or order.
+    ///
+    /// # Safety
+    /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
+    /// is valid.
+    pub unsafe fn with_comparator(device: &Device, info: &MergerInfo, kernel: &ComparatorKernel) -> Result<Self> {
+        let format = Format::of_comparator(info)?;
+        kernel.0.check_key(info.key)?;
+        let module = device.add_module(kernel.0.code());
+        let format = Format { comparator: module.number(), ..format };
+        let planner = MergePlanner::new(device, format, info.options())?;
+        Ok(Self { info: *info, planner, _module: Some(module) })
     }
 
     /// Creates pipelines of a merger with [`MergerInfo::deferred`] on the calling thread: as
@@ -137,8 +171,8 @@ impl Merger {
 
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of both sequences together.
     /// Non-decreasing in `max_count`. 0 for bounds and small merges: then no buffer is needed. Set operations and
-    /// updates always need scratch, and so do merges of segments: a quarter of a byte for each item for updates,
-    /// some bytes for each thousand items otherwise.
+    /// updates always need scratch, and so do merges of segments and merges with a comparator: a quarter of a byte for
+    /// each item for updates, at most some bytes for each thousand items otherwise.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -169,16 +203,16 @@ impl Merger {
     /// must not overlap any other range. If both counts are zero, only the status, `count_out` and offsets of segments
     /// are written. With another [`crate::MergeOperation`], appends a set operation instead: two dispatches with a
     /// barrier between them; an update: two dispatches side by side, then one behind a barrier; or a search: one
-    /// dispatch, without scratch. Merges of segments and updates begin with transfers to scratch: `vkCmdUpdateBuffer`,
-    /// and for updates `vkCmdFillBuffer`.
+    /// dispatch, without scratch. Merges of segments, merges with a comparator, and updates begin with transfers to
+    /// scratch: `vkCmdUpdateBuffer`, and for updates `vkCmdFillBuffer`.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on both sequences, on counts, offsets and marks,
     ///   `SHADER_STORAGE_WRITE` on outputs, on the status, on `count_out` and on `segments.offsets_out`,
-    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Of merges of segments and updates also
-    ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
+    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. If it begins with transfers, also
+    ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. A comparator's input is read as offsets are.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
-    ///   and after it (reads of the outputs). Before merges of segments and updates, the barrier for scratch includes
+    ///   and after it (reads of the outputs). Before merges that begin with transfers, the barrier for scratch includes
     ///   `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then

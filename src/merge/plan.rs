@@ -181,6 +181,8 @@ impl<'a> MergeTable<'a> {
             marks: info.marks.address.into(),
             marked: self.part_behind(self.marked, before.marked),
             mark_tiles: mark_tiles(&self.config, info.count_a.max),
+            user_address: info.user_address.into(),
+            user_words: info.user_words,
         }
     }
 
@@ -219,6 +221,7 @@ impl<'a> MergeTable<'a> {
             // Kernels of merges declare no others.
             _ => 0,
         })
+        .of_module(format.comparator)
     }
 
     /// The push constants of a pass with so many workgroups a problem.

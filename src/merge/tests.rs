@@ -11,7 +11,7 @@ use super::planner::{Config, MergeRole, Merges, arguments};
 use super::{MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergerInfo};
 use crate::core::plan::{Groups, Plan, Resource};
 use crate::core::scratch::Layout as ScratchLayout;
-use crate::shared::THREAD_OFFSETS;
+use crate::shared::{MergeDetails, THREAD_OFFSETS};
 use crate::tests::hazards::{Truth, check};
 use crate::tests::problems::{NVIDIA, SCRATCH, devices};
 use crate::tuning::{Limits, Profile};
@@ -50,6 +50,14 @@ fn formats() -> [MergerInfo; 22] {
             .segmented(),
         MergerInfo { key: KeyType::I32, value: ValueType::Index, ..keys }.operation(Update),
     ]
+}
+
+/// Formats of these mergers, and of two with a comparator.
+fn planned() -> Vec<(MergerInfo, Format)> {
+    let of_comparators = [MergerInfo::pairs(), MergerInfo { key: KeyType::F64, ..MergerInfo::keys() }.segmented()];
+    let all = formats().into_iter().map(|info| (info, Format::new(&info).unwrap()));
+    let module = |info| (info, Format { comparator: 7, ..Format::of_comparator(&info).unwrap() });
+    all.chain(of_comparators.map(module)).collect()
 }
 
 /// Segments of segmented merges.
@@ -155,8 +163,7 @@ const COUNTS: [[u32; 2]; 6] = [[0, 0], [3, 0], [500, 900], [20_000, 9000], [1 <<
 fn every_plan_has_the_barriers_it_needs_and_no_other() {
     for (_, facts) in devices() {
         let profile = Profile::for_device(&facts);
-        for info in formats() {
-            let format = Format::new(&info).unwrap();
+        for (_, format) in planned() {
             let config = Config { profile: &profile, format };
             for (counts, merges, flags) in COUNTS
                 .iter()
@@ -183,13 +190,12 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
 fn every_pipeline_is_made() {
     for (_, facts) in devices() {
         let profile = Profile::for_device(&facts);
-        for info in formats() {
-            let format = Format::new(&info).unwrap();
+        for (info, format) in planned() {
             let config = Config { profile: &profile, format };
             for batches in [false, true] {
                 let made = config.variants(batches).unwrap();
                 let kernels = match info.operation {
-                    MergeOperation::Merge if info.method == MergeMethod::Path => 3,
+                    MergeOperation::Merge if info.method == MergeMethod::Path && format.comparator == 0 => 3,
                     operation if operation.is_set_operation() => 2,
                     operation if operation.is_update() => 3,
                     _ => 1,
@@ -227,6 +233,21 @@ fn scratch_holds_the_co_ranks() {
     assert_eq!(size(up_to + 1), (u64::from((up_to + 1).div_ceil(tile)) * 4).next_multiple_of(256));
     let sizes: Vec<u64> = (1..=4000).map(|step| size(step << 20)).collect();
     assert!(sizes.is_sorted());
+}
+
+/// Merges with a comparator need their details alone, whatever their number of items. Those with another comparator
+/// are another group.
+#[test]
+fn scratch_holds_the_input_of_comparators() {
+    let profile = Profile::for_device(&NVIDIA);
+    let of_module = |comparator| Format { comparator, ..Format::of_comparator(&MergerInfo::pairs()).unwrap() };
+    let config = Config { profile: &profile, format: of_module(1) };
+    for counts in [[1, 1], [1 << 30, 1 << 30]] {
+        let info = Addresses(1 << 20).merge(&config.format, counts, true, true);
+        assert_eq!(with_table(config, &[info], true, |_, size| size), size_of::<MergeDetails>() as u64, "{counts:?}");
+    }
+    let other = Config { format: of_module(2), ..config };
+    assert!(config.group(5, false) == config.group(6, false) && config.group(5, false) != other.group(5, false));
 }
 
 /// Set operations need three words for each tile, two for each block of tiles, and one. Tiles are an item apart less

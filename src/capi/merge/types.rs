@@ -201,6 +201,11 @@ pub struct TrmMergeInfo {
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
     pub marks: TrmRange,
+    /// For trmCreateMergerFromGlsl() and trmCreateMergerFromSpirv(): data.address in the comparator, the address of
+    /// additional input. The merge must not write to it. Otherwise 0.
+    pub user_address: VkDeviceAddress,
+    /// For the same mergers: data.words in the comparator. Otherwise zeros.
+    pub user_words: [u32; 4],
 }
 
 infos! {
@@ -216,7 +221,7 @@ declarations! {
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
-            values_out, scratch, status, timestamps, count_out, segments, marks
+            values_out, scratch, status, timestamps, count_out, segments, marks, user_address, user_words
         }
         TrmMergeSegments { count, offsets_a, offsets_b, offsets_out }
     }

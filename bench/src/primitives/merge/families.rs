@@ -55,6 +55,7 @@ pub(super) fn families() -> Vec<Family> {
     families.extend(unique());
     families.extend(segments());
     families.extend(updates());
+    families.extend(comparators());
     families
 }
 
@@ -74,6 +75,14 @@ fn updates() -> Vec<Family> {
     vec![
         Family::new("merge_update_keys_u32", update(KEYS), BASES),
         Family::new("merge_update_pairs_u32_u32", update(PAIRS), BASES),
+    ]
+}
+
+/// Merges by a user-defined comparator, to compare with `merge_keys_u32` and `merge_pairs_u32_u32`.
+fn comparators() -> Vec<Family> {
+    vec![
+        Family::new("merge_comparator_keys_u32", Merge::new(KEYS).compared(), SOME_SIZES),
+        Family::new("merge_comparator_pairs_u32_u32", Merge::new(PAIRS).compared(), SOME_SIZES),
     ]
 }
 

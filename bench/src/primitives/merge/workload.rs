@@ -1,6 +1,6 @@
 //! One merge, or a batch of merges: handle, arguments, check.
 
-use super::handle::MergeStep;
+use super::handle::{Comparing, MASK, MergeStep};
 use crate::arrays::{ArrayInfo, Contents, Memory, Table};
 use crate::handles::Handles;
 use crate::inputs::{Keys, Source};
@@ -53,6 +53,8 @@ pub(super) struct Merge {
     is_unsorted: bool,
     /// Items of a segment in each sequence; 0: there are no segments.
     segment: u32,
+    /// The order is that of a comparator.
+    compares: bool,
 }
 
 /// The items of A and of B in the arrays of a case.
@@ -62,12 +64,17 @@ impl Merge {
     /// One merge of two halves of random keys.
     pub(super) fn new(info: MergerInfo) -> Self {
         let (keys, division, problems) = (Keys::Random, Division::Halves, Problems::One);
-        Self { info, keys, division, problems, is_unsorted: false, segment: 0 }
+        Self { info, keys, division, problems, is_unsorted: false, segment: 0, compares: false }
     }
 
     /// The same of segments with so many items in each sequence.
     pub(super) fn segments(self, items: u32) -> Self {
         Self { info: self.info.segmented(), segment: items, ..self }
+    }
+
+    /// The same by a comparator with the same order.
+    pub(super) fn compared(self) -> Self {
+        Self { compares: true, ..self }
     }
 
     /// The same search of needles in random order.
@@ -283,7 +290,9 @@ impl Workload for Merge {
     }
 
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
-        Ok(Box::new(MergeWork { merge: *self, n, merger: handles.get(self.merger_info())? }))
+        let info = self.merger_info();
+        let merger = if self.compares { handles.get(Comparing(info)) } else { handles.get(info) };
+        Ok(Box::new(MergeWork { merge: *self, n, merger: merger? }))
     }
 
     /// A merge is a stable sort of A followed by B.
@@ -355,6 +364,7 @@ impl MergeWork {
             count_out: if self.merge.is_sized_by_device() { memory.table(COUNT_OUT).address } else { 0 },
             segments,
             marks: if is_update { memory.table(MARKS) } else { DeviceRange::NONE },
+            user_words: if self.merge.compares { MASK } else { [0; 4] },
             ..MergeInfo::default()
         }
     }

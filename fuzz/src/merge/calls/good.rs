@@ -47,13 +47,14 @@ fn any_merger_of_values(random: &mut Random) -> TrmMergerCreateInfo {
     }
 }
 
-/// `ready`: with pipelines, so that merges can be recorded.
-pub(super) fn merger(random: &mut Random, ready: bool) -> TrmMergerCreateInfo {
+/// `ready`: with pipelines, so that merges can be recorded. `compares`: with a comparator.
+pub(super) fn merger(random: &mut Random, ready: bool, compares: bool) -> TrmMergerCreateInfo {
     let make = || {
         let info = any_merger(random);
+        let info = if compares { TrmMergerCreateInfo { order: 0, method: 0, operation: 0, ..info } } else { info };
         TrmMergerCreateInfo { flags: info.flags & if ready { !DEFERRED } else { u32::MAX }, ..info }
     };
-    until_good(make, judge_merger)
+    until_good(make, |info, verdict| judge_merger(info, compares, verdict))
 }
 
 /// A merge of at most `most` items, without scratch.
@@ -78,6 +79,10 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         timestamps: timestamps(random),
         ..empty()
     };
+    if model.compares {
+        info.user_address = random.next();
+        info.user_words = [1, 2, 3, random.below32(9)];
+    }
     if model.only_counts() && info.count_out == 0 {
         info.count_out = space.take(random, 4, 4).address;
     }
@@ -138,7 +143,8 @@ mod tests {
         let mut random = Random::new(1, 2);
         for _ in 0..2000 {
             let mut verdict = Verdict::default();
-            let model = MergerModel::new(&merger(&mut random, true));
+            let compares = random.once_in(4);
+            let model = MergerModel::new(&merger(&mut random, true, compares), compares);
             let mut space = Space::new(&mut random);
             judge_merge(&model, &merge(&mut random, &model, u32::MAX, &mut space), &mut verdict);
             assert_eq!(verdict.faults, []);

@@ -19,19 +19,21 @@ pub(super) struct MergerModel {
     /// Bounds are written, not items.
     pub(super) is_search: bool,
     pub(super) is_segmented: bool,
+    /// Whether it has a comparator.
+    pub(super) compares: bool,
     /// TrmMergerCreateInfo::operation.
     operation: i32,
 }
 
 impl MergerModel {
-    pub(super) fn new(info: &TrmMergerCreateInfo) -> Self {
+    pub(super) fn new(info: &TrmMergerCreateInfo, compares: bool) -> Self {
         let value = (info.value_type, info.value_size);
         let items = Items::new(info.key_type, value, info.layout, info.max_count, info.flags & DROP_KEYS);
         let most = if items.index { 1 << 31 } else { u32::MAX };
         let max_count = if info.max_count == 0 { most } else { info.max_count };
         let items = Items { max_count, batches: info.flags & BATCHES != 0, ..items };
         let is_search = [1, 2].contains(&info.operation);
-        Self { items, is_search, is_segmented: info.flags & SEGMENTED != 0, operation: info.operation }
+        Self { items, is_search, is_segmented: info.flags & SEGMENTED != 0, compares, operation: info.operation }
     }
 
     /// Bytes of the marks of an update of `a` items, if the range has `given` bytes.
@@ -77,8 +79,8 @@ impl MergerModel {
     }
 }
 
-/// Judges what trmCreateMerger() is given.
-pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
+/// Judges what trmCreateMerger() is given, or the same with a comparator.
+pub(super) fn judge_merger(info: &TrmMergerCreateInfo, compares: bool, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.must(info.flags <= 15, MALFORMED, "flags");
@@ -97,7 +99,9 @@ pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
     verdict.must(!is_set_operation || !is_segmented, MALFORMED, "flags: segments of sets");
     let is_word = info.value_type == 1 || info.value_type == 2 && info.value_size == 4;
     verdict.must(info.operation != 8 || is_word, MALFORMED, "valueType of marked values");
-    let mut items = MergerModel::new(info).items;
+    let is_default = (info.order, info.method, info.operation) == (0, 0, 0);
+    verdict.must(!compares || is_default, MALFORMED, "order, method or operation of a comparator");
+    let mut items = MergerModel::new(info, compares).items;
     // Sets may only be counted.
     items.drop_keys &= !is_set_operation || items.value_size != 0;
     verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
@@ -146,6 +150,8 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
         let is_zero = (count.max, count.address) == (0, 0) && ranges == [(0, 0); 3];
         verdict.must(is_zero, MALFORMED, "segments of a handle without");
     }
+    let is_empty = (info.user_address, info.user_words) == (0, [0; 4]);
+    verdict.must(model.compares || is_empty, MALFORMED, "userAddress, userWords");
     if model.is_update() {
         arrays.push(array(info.marks, model.mark_bytes(a, info.marks.size), 1, false));
     } else {
@@ -177,7 +183,7 @@ mod tests {
     fn what_mergers_can_be() {
         let faults = |info: TrmMergerCreateInfo| {
             let mut verdict = Verdict::default();
-            judge_merger(&info, &mut verdict);
+            judge_merger(&info, false, &mut verdict);
             verdict.faults
         };
         let (good, pairs) = (empty(), TrmMergerCreateInfo { value_type: 1, ..empty() });
@@ -198,6 +204,9 @@ mod tests {
         let method = TrmMergerCreateInfo { operation: 7, method: 1, ..good };
         assert_eq!(faults(method), [(MALFORMED, "method of sets, updates and segments")]);
         assert_eq!(faults(TrmMergerCreateInfo { flags: 1, ..good }), [(MALFORMED, "flags: nothing is left")]);
+        let mut verdict = Verdict::default();
+        judge_merger(&TrmMergerCreateInfo { order: 1, ..pairs }, true, &mut verdict);
+        assert_eq!(verdict.faults, [(MALFORMED, "order, method or operation of a comparator")]);
         let most = TrmMergerCreateInfo { max_count: 1 << 31, value_type: 3, ..good };
         assert_eq!(faults(most), []);
         let beyond = TrmMergerCreateInfo { max_count: (1 << 31) + 1, ..most };
@@ -210,7 +219,7 @@ mod tests {
         let create = TrmMergerCreateInfo { value_type: 1, max_count: 30, ..empty() };
         let faults = |info: TrmMergeInfo| {
             let mut verdict = Verdict::default();
-            judge_merge(&MergerModel::new(&create), &info, &mut verdict);
+            judge_merge(&MergerModel::new(&create, false), &info, &mut verdict);
             verdict.faults.iter().map(|(code, _)| *code).collect::<Vec<_>>()
         };
         let range = |address, size| TrmRange { address, size };
@@ -237,7 +246,7 @@ mod tests {
         assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 641 << 2 }, ..good }), []);
         assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 640 }, ..good }), [OVERLAP]);
         let mut verdict = Verdict::default();
-        judge_merge(&MergerModel::new(&TrmMergerCreateInfo { operation: 9, ..create }), &good, &mut verdict);
+        judge_merge(&MergerModel::new(&TrmMergerCreateInfo { operation: 9, ..create }, false), &good, &mut verdict);
         assert_eq!(verdict.faults, [(LARGE, "countB.max of unique items")]);
     }
 }
