@@ -2,7 +2,7 @@
 # them. With TROMMEL_RUNTIME_SHADERS, there is also the tool trommel::kernel.
 
 option(TROMMEL_RUNTIME_SHADERS
-    "Compile user-defined bucket functions, in the library and with trommel-kernel. Builds shaderc, which takes minutes"
+    "Compile user-defined functions, in the library and with trommel-kernel. Builds shaderc, which takes minutes"
     OFF)
 set(TROMMEL_CARGO_PROFILE release CACHE STRING "Cargo's profile")
 mark_as_advanced(TROMMEL_CARGO_PROFILE)

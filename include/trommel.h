@@ -487,6 +487,9 @@ enum TrmMergeOperation
     TRM_MERGE_OPERATION_UPDATE = 7,
     /// As TRM_MERGE_OPERATION_UPDATE, with a bit for each value: an item of A is marked if its value is.
     TRM_MERGE_OPERATION_UPDATE_BY_VALUE = 8,
+    /// The first item of each run of equal keys in A, as std::unique: a set operation of A alone. countB.max is 0. A
+    /// may have any order: items of a run are neighbors.
+    TRM_MERGE_OPERATION_UNIQUE = 9,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -825,7 +828,8 @@ typedef struct TrmMergerCreateInfo {
     /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
     TrmMergeOperation operation;
     /// Most sequences of one merge, up to 16: those after A and B are in TrmMergeInfo::moreSequences. 0: two. More than
-    /// two are for merges with TRM_MERGE_METHOD_PATH, without segments and not with TRM_VALUE_TYPE_INDEX.
+    /// two are for merges with TRM_MERGE_METHOD_PATH, without segments, without a comparator and not with
+    /// TRM_VALUE_TYPE_INDEX.
     uint32_t sequenceCount;
 } TrmMergerCreateInfo;
 
@@ -861,8 +865,8 @@ typedef struct TrmMergeSequence {
 } TrmMergeSequence;
 
 /// The parameters of one merge, set operation, update or search. All sequences are sorted in the merger's order; for
-/// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
-/// Memory outside the ranges is never accessed.
+/// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
+/// of the outputs is undefined. Memory outside the ranges is never accessed.
 typedef struct TrmMergeInfo {
     /// TRM_STRUCTURE_TYPE_MERGE_INFO
     TrmStructureType sType;
@@ -872,7 +876,8 @@ typedef struct TrmMergeInfo {
     TrmMerger merger;
     /// Number of items of sequence A.
     struct TrmCount countA;
-    /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount.
+    /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount. For
+    /// unique items, the maximum is 0.
     struct TrmCount countB;
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     struct TrmRange keysA;
@@ -883,8 +888,8 @@ typedef struct TrmMergeInfo {
     /// As valuesA, for B.
     struct TrmRange valuesB;
     /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
-    /// one of both; for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored
-    /// if keys are dropped, and for bounds.
+    /// one of both; for a difference and for unique items, for countA.max. If the result has fewer items, the rest is
+    /// not written. Ignored if keys are dropped, and for bounds.
     struct TrmRange keysOut;
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
@@ -905,6 +910,11 @@ typedef struct TrmMergeInfo {
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
     struct TrmRange marks;
+    /// For trmCreateMergerFromGlsl() and trmCreateMergerFromSpirv(): data.address in the comparator, the address of
+    /// additional input. The merge must not write to it. Otherwise 0.
+    VkDeviceAddress userAddress;
+    /// For the same mergers: data.words in the comparator. Otherwise zeros.
+    uint32_t userWords[4];
     /// Number of sequences after A and B: at most the merger's sequenceCount - 2.
     uint32_t moreSequenceCount;
     /// The sequences after A and B, in order: of equal keys, those of earlier sequences come first. NULL without any.
@@ -1161,8 +1171,41 @@ TrmResult trmCmdSplit(VkCommandBuffer commandBuffer, TrmSplitter splitter, const
 /// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
 TrmResult trmCreateMerger(TrmDevice device, const struct TrmMergerCreateInfo *info, TrmMerger *merger);
 
-/// Destroys a merger, and its pipelines unless another merger shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Creates a merger of two sequences that are sorted by a user-defined comparator in GLSL. It merges, by merge path,
+/// also segments. info->operation, info->method and info->order are 0: the comparator is the order.
+///
+/// The comparator is `bool trm_less(KEY a, KEY b, TrmUserData data)`. It returns whether a comes before b: a strict
+/// weak order, as for std::merge. Keys are equal if neither comes before the other; of these, those of A come first.
+/// KEY is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several
+/// words, KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmMergeInfo::userAddress.
+/// data.words is a uvec4, from TrmMergeInfo::userWords.
+///
+/// If the comparator is no strict weak order, the content of the outputs is undefined. Memory outside the ranges is
+/// never accessed, except by the comparator itself.
+///
+/// @param source The comparator and the functions that it calls. It uses only features that are enabled on the device.
+///   If it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
+TrmResult trmCreateMergerFromGlsl(TrmDevice device,
+                                  const struct TrmMergerCreateInfo *info,
+                                  const char *source,
+                                  TrmMerger *merger);
+
+/// Creates a merger as trmCreateMergerFromGlsl(), with a comparator in SPIR-V. The tool trommel-kernel compiles the
+/// comparator for this version of the library.
+///
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+TrmResult trmCreateMergerFromSpirv(TrmDevice device,
+                                   const struct TrmMergerCreateInfo *info,
+                                   const uint32_t *code,
+                                   size_t codeSize,
+                                   TrmMerger *merger);
+
+/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 void trmDestroyMerger(TrmMerger merger);
 
 /// Creates pipelines of a merger with TRM_MERGER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
@@ -1178,9 +1221,9 @@ TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of all sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
-/// needed. Set operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each
-/// item for updates, some bytes for each thousand items otherwise. A merger for up to four sequences also needs the
-/// bytes of each item, and one for more sequences twice as many.
+/// needed. Set operations and updates always need scratch, and so do merges of segments and merges with a comparator: a
+/// quarter of a byte for each item for updates, at most some bytes for each thousand items otherwise. A merger for up
+/// to four sequences also needs the bytes of each item, and one for more sequences twice as many.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1211,18 +1254,19 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
-///   updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and one for
-///   the status. Merges of segments, updates, and merges of more than two sequences begin with vkCmdUpdateBuffer on
-///   scratch. Timestamps and labels if requested.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds and with a comparator, two for set
+///   operations, three for updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers
+///   between them, and one for the status. Merges of segments, merges with a comparator, updates, and merges of more
+///   than two sequences begin with transfers to scratch: vkCmdUpdateBuffer, and for updates vkCmdFillBuffer. Timestamps
+///   and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on all sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments, updates, and merges of more than
-///   two sequences also ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. If it begins with transfers, also ALL_TRANSFER,
+///   TRANSFER_WRITE on scratch. A comparator's input is read as offsets are.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments,
-///   updates, and merges of more than two sequences, it includes ALL_TRANSFER.
+///   outputs). Two calls with the same scratch need a barrier between them as well: before merges that begin with
+///   transfers, it includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then

@@ -70,7 +70,8 @@ pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 #[cfg(feature = "merge")]
 pub use merge::{
-    MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo, MoreSequences,
+    ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo,
+    MoreSequences,
 };
 #[cfg(feature = "radix")]
 pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};

@@ -11,7 +11,7 @@ mod interface;
 #[path = "radix/interface.rs"]
 pub(crate) mod radix;
 
-pub use interface::{Address, GlslType, SharedStruct, StructLayout};
+pub use interface::{Address, GlslType, SharedStruct, StructLayout, UserFunction};
 pub use radix::*;
 
 macro_rules! interfaces {
@@ -29,6 +29,9 @@ macro_rules! interfaces {
 
         /// The shared constants of each folder.
         pub const CONSTANTS: &[&[(&str, u32)]] = &[radix::CONSTANTS, $($module::CONSTANTS),*];
+
+        /// The user-defined functions of each folder.
+        pub const USER_FUNCTIONS: &[&[UserFunction]] = &[$($module::USER_FUNCTIONS),*];
     };
 }
 primitives!(interfaces);
@@ -139,6 +142,8 @@ specialization_constants! {
     Interface = 28 as "SPEC_INTERFACE",
     /// User-defined kernels only: words of a key in the low byte, then `ENCODING_` bits.
     InterfaceKey = 29 as "SPEC_INTERFACE_KEY",
+    /// User-defined kernels only: the number of the function ([`UserFunction::number`]).
+    InterfaceFunction = 33 as "SPEC_INTERFACE_FUNCTION",
     /// Runs that are merged into one.
     Fan = 24 as "SPEC_FAN",
     /// Distance of samples in a run that is merged, in items.
@@ -151,57 +156,63 @@ specialization_constants! {
     Operation = 32 as "SPEC_OPERATION",
 }
 
-/// Identifies the interface of user-defined kernels. The library refuses a module that was compiled with another value.
-///
-/// The value is a hash (FNV-1a) of the tokens of their source files and of the structs and constants that these
-/// files name. Comments, white space and other parts of the library do not change it.
-pub const KERNEL_INTERFACE: u32 = {
-    #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
-    const INTERFACE: u32 = interface::hash::<MAX_IDENTIFIERS>(KERNEL_FILES, STRUCTS, SPECIALIZATION, CONSTANTS);
-    INTERFACE
-};
+/// Returns [`UserFunction::interface`] of a kernel with these files.
+const fn kernel_interface(files: &[(&str, &str)]) -> u32 {
+    /// Capacity for the identifiers of all files.
+    const MAX_IDENTIFIERS: usize = 8192;
+    interface::hash::<MAX_IDENTIFIERS>(files, STRUCTS, SPECIALIZATION, CONSTANTS)
+}
 
 /// The declarations in GLSL.
 pub fn glsl() -> String {
-    let interface: &[_] = &[("KERNEL_INTERFACE", KERNEL_INTERFACE)];
-    interface::glsl(SPECIALIZATION, &[CONSTANTS, &[interface]].concat(), STRUCTS)
+    interface::glsl(SPECIALIZATION, CONSTANTS, STRUCTS)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{CONSTANTS, USER_FUNCTIONS, UserFunction};
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// Not in glsl/: the declarations, which are generated, and the function of the user.
-    const NO_SOURCES: [&str; 2] = ["core/shared.glsl", "trm_bucket.glsl"];
+    /// The declarations, which are generated: not among the files of a kernel.
+    const GENERATED: &str = "core/shared.glsl";
 
-    /// Adds a file of glsl/ and the files that it includes.
-    fn add_included(name: &str, files: &mut BTreeSet<Vec<u8>>) {
-        if NO_SOURCES.contains(&name) {
+    /// Adds a file of glsl/ and the files that it includes, but for the text of the user.
+    fn add_included(name: &str, function: &UserFunction, files: &mut BTreeSet<(String, String)>) {
+        if name == GENERATED || name == format!("{}.glsl", function.name) {
             return;
         }
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl").join(name);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        if !files.insert(text.clone().into_bytes()) {
+        if !files.insert((name.to_owned(), text.clone())) {
             return;
         }
         let included = |line: &str| Some(line.trim().strip_prefix("#include \"")?.trim_end_matches('"').to_owned());
-        text.lines().filter_map(included).for_each(|name| add_included(&name, files));
+        text.lines().filter_map(included).for_each(|name| add_included(&name, function, files));
     }
 
     /// A file that the hash leaves out could change, and modules of users would still be accepted.
     #[test]
     fn the_interface_of_user_kernels_covers_their_sources() {
-        let mut included = BTreeSet::new();
-        add_included("split/label.comp", &mut included);
-        let hashed: BTreeSet<_> = super::KERNEL_FILES.iter().map(|file| file.to_vec()).collect();
-        assert!(included.len() > 10 && included == hashed, "KERNEL_FILES are not what split/label.comp includes");
+        for function in USER_FUNCTIONS.iter().copied().flatten() {
+            let mut included = BTreeSet::new();
+            add_included(function.files[0].0, function, &mut included);
+            let listed = function.files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+            assert!(
+                included.len() > 10 && included == listed.collect(),
+                "{}: not the files that {} includes",
+                function.name,
+                function.files[0].0
+            );
+        }
     }
 
     #[test]
     fn user_kernels_do_not_see_the_whole_library() {
-        let seen = |name: &str| super::KERNEL_FILES.iter().any(|text| String::from_utf8_lossy(text).contains(name));
-        let hidden: Vec<_> = super::CONSTANTS.iter().copied().flatten().filter(|(name, _)| !seen(name)).collect();
-        assert!(hidden.iter().any(|(name, _)| *name == "MOST_STEPS") && hidden.len() > 20, "{hidden:?}");
+        for function in USER_FUNCTIONS.iter().copied().flatten() {
+            let seen = |name: &str| function.files.iter().any(|(_, text)| text.contains(name));
+            let hidden: Vec<_> = CONSTANTS.iter().copied().flatten().filter(|(name, _)| !seen(name)).collect();
+            assert!(hidden.iter().any(|(name, _)| *name == "MOST_STEPS") && hidden.len() > 20, "{hidden:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use trommel::host::{
     Buckets, Context, lower_bound, merge, merge_pairs, set_difference, set_intersection, set_symmetric_difference,
-    set_union, sort, sort_pairs, split, split_pairs, upper_bound,
+    set_union, sort, sort_pairs, split, split_pairs, unique, upper_bound,
 };
 use trommel::{Error, MergeOperation};
 
@@ -60,6 +60,7 @@ fn one_call_sorts_splits_and_merges() {
     assert_eq!(set_intersection(&a, &b), Ok(vec![3, 7]));
     assert_eq!(set_difference(&a, &b), Ok(vec![1, 3]));
     assert_eq!(set_symmetric_difference(&a, &b), Ok(vec![1, 3, 7, 9]));
+    assert_eq!(unique(&[7, 7, 3, 7, 7, 7, 0]), Ok(vec![7, 3, 7, 0]));
 }
 
 #[test]
@@ -175,6 +176,13 @@ fn sequences_are_merged_and_values_go_with_their_keys() {
             assert!(found.len() <= room, "{operation:?} has {} items", found.len());
         }
     }
+    for keys in [&a, &falling, &saw, &vec![7; COUNT], &vec![]] {
+        let mut expected = keys.clone();
+        expected.dedup();
+        assert_eq!(context.unique(keys), Ok(expected));
+    }
+    let refused = context.set_operation(MergeOperation::Unique, &a, &b);
+    assert!(matches!(refused, Err(Error::TooLarge { argument: "countB.max", .. })), "{refused:?}");
     assert_eq!(
         context.set_operation(MergeOperation::Merge, &a, &b),
         Err(Error::Malformed { argument: "operation", why: "it is not a set operation".into() })

@@ -6,8 +6,8 @@ use common::fake::{self, NVIDIA};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use trommel::{
-    BucketFunction, BucketKernel, Count, Device, Error, Range, Scratch, SortInfo, Sorter, SorterInfo, Splitter,
-    SplitterInfo,
+    BucketFunction, BucketKernel, ComparatorKernel, Count, Device, Error, Merger, MergerInfo, Range, Scratch, SortInfo,
+    Sorter, SorterInfo, Splitter, SplitterInfo,
 };
 
 /// Pipelines are counted for the whole process, so one test runs at a time.
@@ -16,13 +16,18 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A user-defined kernel that differs for each number.
-fn kernel(number: u32) -> BucketKernel {
-    let bytes = include_bytes!("kernels/spread_u32.spv");
+/// The words of a module, different for each number.
+fn numbered(bytes: &[u8], number: u32) -> Vec<u32> {
     let mut words: Vec<u32> =
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
     // The word of the module that identifies the compiler.
     words[2] = number;
+    words
+}
+
+/// A user-defined kernel that differs for each number.
+fn kernel(number: u32) -> BucketKernel {
+    let words = numbered(include_bytes!("kernels/spread_u32.spv"), number);
     BucketKernel::from_spirv(&words).expect("a kernel of this version")
 }
 
@@ -30,6 +35,13 @@ fn splitter(device: &Device, number: u32) -> Splitter {
     let info = SplitterInfo::pairs(20, BucketFunction::User).batches();
     // SAFETY: nothing runs here.
     unsafe { Splitter::with_kernel(device, &info, &kernel(number)) }.expect("a kernel for such keys")
+}
+
+fn merger(device: &Device, number: u32) -> Merger {
+    let words = numbered(include_bytes!("kernels/masked_u32.spv"), number);
+    let kernel = ComparatorKernel::from_spirv(&words).expect("a kernel of this version");
+    // SAFETY: nothing runs here.
+    unsafe { Merger::with_comparator(device, &MergerInfo::pairs().batches(), &kernel) }.expect("a kernel for such keys")
 }
 
 #[test]
@@ -83,6 +95,26 @@ fn reloaded_functions_leave_nothing_behind() {
         most = most.max(device.pipelines().len());
     }
     assert!(most <= own + with_function, "{most} pipelines, where a splitter has {own}");
+    drop((current, device));
+    assert_eq!(fake::created_and_live().1, before);
+}
+
+/// The same of comparators: all pipelines of a merger are its own, and equal comparators share them.
+#[test]
+fn reloaded_comparators_leave_nothing_behind() {
+    let _alone = alone();
+    let device = fake::device(&NVIDIA);
+    let (_, before) = fake::created_and_live();
+    let mut current = merger(&device, 0);
+    let own = device.pipelines().len();
+    for number in 1..100 {
+        let (created, _) = fake::created_and_live();
+        current = merger(&device, number);
+        let again = merger(&device, number);
+        assert_eq!(fake::created_and_live().0, created + own);
+        drop(again);
+        assert_eq!(device.pipelines().len(), own);
+    }
     drop((current, device));
     assert_eq!(fake::created_and_live().1, before);
 }

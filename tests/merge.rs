@@ -82,6 +82,7 @@ fn main() -> ExitCode {
         results::bounds,
         results::set_operations,
         results::sets_of_many_tiles,
+        results::unique,
         results::segments,
         results::updates,
         several::every_number_of_sequences,

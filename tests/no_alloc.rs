@@ -10,8 +10,8 @@ use std::sync::Barrier;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, KeyType, MergeInfo, MergeSequence, Merger, MergerInfo, MoreSequences, Request, Requirements, Segments,
-    SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
+    ComparatorKernel, Count, KeyType, MergeInfo, MergeSequence, Merger, MergerInfo, MoreSequences, Request,
+    Requirements, Segments, SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -208,13 +208,25 @@ fn recording_takes_no_heap() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Merges with one pass and with two, alone and together, of two sequences and of seven.
+/// Merges with one pass and with two, of seven sequences, and with a comparator, alone and together.
 #[test]
 fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
-    const MOST: u32 = 100_000;
     let context = Context::new()?;
-    let merger = Merger::new(context.device(), &MergerInfo::keys().batches())?;
-    let of_several = Merger::new(context.device(), &MergerInfo::keys().sequences(7).batches())?;
+    let info = MergerInfo::keys().batches();
+    merges_take_no_heap(&context, &Merger::new(context.device(), &info)?)?;
+    merges_take_no_heap(&context, &Merger::new(context.device(), &info.sequences(7))?)?;
+    let bytes = include_bytes!("kernels/masked_u32.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let kernel = ComparatorKernel::from_spirv(&words)?;
+    // SAFETY: the compiler has created the module from a valid function.
+    merges_take_no_heap(&context, &unsafe { Merger::with_comparator(context.device(), &info, &kernel) }?)?;
+    assert!(context.messages().is_empty());
+    Ok(())
+}
+
+fn merges_take_no_heap(context: &Context, merger: &Merger) -> Result<(), Box<dyn Error>> {
+    const MOST: u32 = 100_000;
     let inputs = context.upload(&vec![1u32; MOST as usize])?;
     let outputs = context.upload(&vec![2u32; 12 * MOST as usize])?;
     let count = context.upload(&[50u32])?;
@@ -223,31 +235,23 @@ fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
         count_b: Count::host(most / 2),
         keys_a: inputs.range(),
         keys_b: inputs.range(),
-        keys_out: trommel::Range::new(outputs.address() + u64::from(MOST) * 6 * index, u64::from(MOST) * 6),
+        keys_out: trommel::Range::new(outputs.address() + u64::from(MOST) * 12 * index, u64::from(MOST) * 12),
+        status: outputs.address() + u64::from(MOST) * 48 - 4 * (index + 1),
         ..MergeInfo::default()
     };
     let merges = [(MOST, 0), (100, 1)].map(merge);
     let sequence =
         MergeSequence { count: Count::device(count.address(), 99), keys: inputs.range(), ..Default::default() };
-    let more = MoreSequences::new(&[sequence; 5])?;
-    let room = u64::from(MOST) * 12;
-    let several = |(most, index): (u32, u64)| MergeInfo {
-        keys_out: trommel::Range::new(outputs.address() + u64::from(MOST) * 12 + room * index, room),
-        status: outputs.address() + 48 * u64::from(MOST) - 4 * (index + 1),
-        more,
-        ..merge((most, 0))
+    // Of seven sequences, if the merger allows so many.
+    let more = &[sequence; 5][..merger.info().sequences.max(2) as usize - 2];
+    let merges = merges.map(|info| MergeInfo { more: MoreSequences::new(more).expect("few"), ..info });
+    record_together(context, &merges.map(|info| Request::Merge(merger, info)), "a batch of merges")?;
+    let all = |info: &MergeInfo| {
+        let more: u32 = info.more.as_slice().iter().map(|sequence| sequence.count.max).sum();
+        info.count_a.max + info.count_b.max + more
     };
-    let several = [(MOST, 0), (100, 1)].map(several);
-    record_together(&context, &merges.map(|info| Request::Merge(&merger, info)), "a batch of merges")?;
-    let requests = several.map(|info| Request::Merge(&of_several, info));
-    record_together(&context, &requests, "a batch of merges of seven sequences")?;
-    for (merger, merge) in
-        merges.map(|merge| (&merger, merge)).into_iter().chain(several.map(|merge| (&of_several, merge)))
-    {
-        let most = merge.count_a.max
-            + merge.count_b.max
-            + merge.more.as_slice().iter().map(|more| more.count.max).sum::<u32>();
-        let scratch = context.buffer(merger.scratch_size(most)?)?;
+    for merge in merges {
+        let scratch = context.buffer(merger.scratch_size(all(&merge))?)?;
         let merge = MergeInfo { scratch: scratch.scratch(), ..merge };
         context.run(|commands| {
             // SAFETY: everything is valid and lives until it has run.
@@ -256,7 +260,6 @@ fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
             Ok(())
         })?;
     }
-    assert!(context.messages().is_empty());
     Ok(())
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Prints the driver's statistics of each pipeline: registers, shared memory and the like.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Searches the tile shapes of sorts and splits, and writes the profile found.
+    /// Searches the tile shapes of sorts, splits and merges, and writes the profile found.
     #[arg(long, value_name = "FILE")]
     pub(crate) tune: Option<PathBuf>,
     /// Times the host instead: it records batches with their arrays in several orders in memory. Nothing is executed.

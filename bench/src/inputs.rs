@@ -19,6 +19,8 @@ pub(crate) enum Keys {
     Alternating,
     /// Ascending in either half, one of every four successive numbers: two sets of density 1/4.
     Quarter,
+    /// Ascending, with this many copies of each number.
+    Copies(u32),
     /// Three uniform draws combined by AND: 17.4 bits of entropy in 32.
     LowEntropy,
     /// Uniform low bits, this many of them. All keys share the bits above.
@@ -166,6 +168,7 @@ impl Field {
             Keys::Alternating if i < n / 2 => rising(2 * i + 1),
             Keys::Alternating => rising(2 * (i - n / 2)),
             Keys::Quarter => 4 * if i < n / 2 { i } else { i - n / 2 } + (draw(i, KEYS) & 3),
+            Keys::Copies(copies) => i / u64::from(copies),
             Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
             Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
             Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
@@ -361,6 +364,7 @@ mod tests {
         }
         let both = sets[..500].iter().zip(&sets[500..]).filter(|(a, b)| a == b).count();
         assert!((80..170).contains(&both), "{both} of 500 numbers are in both sets, not a quarter");
+        assert!(made(Keys::Copies(4)).iter().zip(0..).all(|(key, i)| *key == i / 4));
         assert!(made(Keys::Constant).iter().all(|key| *key == 0x5bd1_e995));
         assert!(made(Keys::LowBits(16)).iter().all(|key| *key < 1 << 16));
         assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));

@@ -8,7 +8,7 @@ use ash::vk;
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
-use trommel::tuning::ItemKind;
+use trommel::tuning::{ItemKind, Shape};
 use trommel::{Device, Request, Scratch, Timestamps};
 
 /// A primitive: its cases, and its part in the other modes of the program.
@@ -35,6 +35,29 @@ pub(crate) trait Primitive: Sync {
     fn tuned(&self, _kind: ItemKind, _role: Role) -> Vec<Arc<dyn Workload>> {
         Vec::new()
     }
+
+    /// The operations with two algorithms of which `--tune` searches the shapes, and the count between them.
+    fn crossovers(&self) -> Vec<Crossover> {
+        Vec::new()
+    }
+}
+
+/// An operation with an algorithm for small counts and one for large counts. Each has a shape in the profile.
+#[derive(Debug)]
+pub(crate) struct Crossover {
+    /// The kind of items, as comments and the record name it.
+    pub(crate) kind: &'static str,
+    pub(crate) work: Arc<dyn Workload>,
+    /// Name of the line with the shape for small counts.
+    pub(crate) small: String,
+    /// Name of the line with the shape for large counts.
+    pub(crate) large: String,
+    /// Name of the line with the largest of the small counts.
+    pub(crate) up_to: String,
+    /// Counts at which both algorithms are timed, in rising order.
+    pub(crate) sizes: &'static [u32],
+    /// Shapes that the search times for both.
+    pub(crate) shapes: Vec<Shape>,
 }
 
 /// An operation as data: its handles, its traffic, and the check of its output.

@@ -72,6 +72,8 @@ pub enum Command<'a> {
     },
     /// `vkCmdUpdateBuffer`: buffer, offset and bytes.
     UpdateBuffer(vk::Buffer, vk::DeviceSize, &'a [u8]),
+    /// `vkCmdFillBuffer`: buffer, offset, size and word.
+    FillBuffer(vk::Buffer, vk::DeviceSize, vk::DeviceSize, u32),
     /// `vkCmdWriteTimestamp2`: stage, pool and query.
     WriteTimestamp(vk::PipelineStageFlags2, vk::QueryPool, u32),
     /// `vkCmdBeginDebugUtilsLabelEXT`; no name: the pointer is null.
@@ -209,6 +211,7 @@ fn function<D: Driver>(name: &[u8]) -> vk::PFN_vkVoidFunction {
         b"vkCmdDispatchIndirect" = dispatch_indirect::<D> => PFN_vkCmdDispatchIndirect,
         b"vkCmdPipelineBarrier2" = barrier::<D> => PFN_vkCmdPipelineBarrier2,
         b"vkCmdUpdateBuffer" = update::<D> => PFN_vkCmdUpdateBuffer,
+        b"vkCmdFillBuffer" = fill::<D> => PFN_vkCmdFillBuffer,
         b"vkCmdWriteTimestamp2" = timestamp::<D> => PFN_vkCmdWriteTimestamp2,
         b"vkSetDebugUtilsObjectNameEXT" = set_name => PFN_vkSetDebugUtilsObjectNameEXT,
         b"vkCmdBeginDebugUtilsLabelEXT" = begin_label::<D> => PFN_vkCmdBeginDebugUtilsLabelEXT,
@@ -471,6 +474,17 @@ unsafe extern "system" fn update<D: Driver>(
         let bytes = std::slice::from_raw_parts(bytes.cast(), usize::try_from(size).unwrap_or(0));
         D::record(commands, Command::UpdateBuffer(buffer, offset, bytes));
     }
+}
+
+unsafe extern "system" fn fill<D: Driver>(
+    commands: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    word: u32,
+) {
+    // SAFETY: the handles are the driver's.
+    unsafe { D::record(commands, Command::FillBuffer(buffer, offset, size, word)) };
 }
 
 unsafe extern "system" fn timestamp<D: Driver>(

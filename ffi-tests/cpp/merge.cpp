@@ -1,10 +1,13 @@
 // Merges through trommel.hpp, against std::merge: pairs with a count on the device, values of several words, indices
-// alone, and a batch with a sort and a split.
+// alone, and a batch with a sort and a split; with an argument, also indices by the comparator in that file.
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <numeric>
+#include <string>
 
 #include <trommel/merge.hpp>
 #include <trommel/sort.hpp>
@@ -151,12 +154,74 @@ void run(const Engine &engine) {
     std::cout << COUNT_A + COUNT_B << " items merged, 0 wrong\n";
 }
 
+std::string read(const std::string &name) {
+    std::ifstream file(name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Creates a merger of indices from GLSL or from SPIR-V. Checks that errors in GLSL name their line.
+trommel::Merger own_merger(const trommel::Device &device, const std::string &name) {
+    const std::string file = read(name);
+    const bool compiles = name.find(".glsl") != std::string::npos;
+    const auto info = trommel::mergeIndicesInfo(TRM_KEY_TYPE_U32);
+    try {
+        // Invalid GLSL is refused in any case: it is malformed, or the library has no compiler.
+        trommel::Merger::fromGlsl(device, info,
+                                  "\nbool trm_less(KEY a, KEY b, TrmUserData data) { return a < color; }");
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == (compiles ? TRM_ERROR_MALFORMED : TRM_ERROR_NOT_BUILT));
+        EXPECT(!compiles || std::string(error.what()).find("trm_less.glsl:2: error: 'color'") != std::string::npos);
+    }
+    if (compiles) return trommel::Merger::fromGlsl(device, info, file.c_str());
+    Words words(file.size() / 4);
+    std::memcpy(words.data(), file.data(), words.size() * 4);
+    return trommel::Merger::fromSpirv(device, info, words);
+}
+
+/// Merges by the comparator in tests/kernels/ranked.glsl: a table maps remainders of keys to ranks.
+void run_own_comparator(const Engine &engine, const char *name) {
+    const Words ranks{3, 0, 4, 1, 1, 2, 0};
+    const auto remainders = static_cast<std::uint32_t>(ranks.size());
+    const auto less = [&](auto a, auto b) { return ranks[a % remainders] < ranks[b % remainders]; };
+    const trommel::Device device(library_info(&engine));
+    const auto merger = own_merger(device, name);
+    auto a = sorted_keys(COUNT_A, 0), b = sorted_keys(COUNT_B, 99);
+    std::stable_sort(a.begin(), a.end(), less);
+    std::stable_sort(b.begin(), b.end(), less);
+    const Memory keys_a(engine, a), keys_b(engine, b), table(engine, ranks), indices(engine, COUNT_A + COUNT_B);
+    const Memory scratch(engine, merger.scratchSize(COUNT_A + COUNT_B) / 4);
+    auto merge = trommel::info<TrmMergeInfo>();
+    merge.countA.max = COUNT_A;
+    merge.countB.max = COUNT_B;
+    merge.keysA = keys_a.range();
+    merge.keysB = keys_b.range();
+    merge.valuesOut = indices.range();
+    merge.scratch = scratch.scratch();
+    merge.userAddress = table.buffer.address;
+    merge.userWords[0] = remainders;
+
+    begin(&engine);
+    merger.cmdMerge(engine.commands, merge);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+    Words of_a(COUNT_A), of_b(COUNT_B), expected;
+    std::iota(of_a.begin(), of_a.end(), 0);
+    std::iota(of_b.begin(), of_b.end(), TRM_SOURCE_B);
+    const auto key = [&](std::uint32_t index) { return index < TRM_SOURCE_B ? a[index] : b[index - TRM_SOURCE_B]; };
+    std::merge(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), std::back_inserter(expected),
+               [&](auto left, auto right) { return less(key(left), key(right)); });
+    EXPECT(indices.begins_with(expected));
+    std::cout << COUNT_A + COUNT_B << " items merged by a comparator of the caller, 0 wrong\n";
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char **argv) {
     Engine engine;
     create_engine(&engine);
     run(engine);
+    if (argc > 1) run_own_comparator(engine, argv[1]);
     destroy_engine(&engine);
     return 0;
 }

@@ -4,12 +4,26 @@ use crate::Engine;
 use crate::api::functions;
 use crate::engine::begun;
 use anyhow::{Result, ensure};
+use std::ffi::c_char;
 use std::ptr;
 use trommel::capi::*;
 use trommel::host::Buffer;
 
 functions! {
     trmCreateMerger: fn(TrmDevice, *const TrmMergerCreateInfo, *mut TrmMerger) -> raw::TrmResult;
+    trmCreateMergerFromGlsl: fn(
+        TrmDevice,
+        *const TrmMergerCreateInfo,
+        *const c_char,
+        *mut TrmMerger
+    ) -> raw::TrmResult;
+    trmCreateMergerFromSpirv: fn(
+        TrmDevice,
+        *const TrmMergerCreateInfo,
+        *const u32,
+        usize,
+        *mut TrmMerger
+    ) -> raw::TrmResult;
     trmDestroyMerger: fn(TrmMerger);
     trmGetMergerScratch: fn(TrmMerger, u32, *mut VkDeviceSize) -> raw::TrmResult;
     trmGetMergerTimestampCount: fn(TrmMerger, u32, *mut u32) -> raw::TrmResult;

@@ -24,22 +24,28 @@ fn committed(name: &str) -> Result<Vec<u8>> {
 fn functions_are_compiled_by_the_package() -> Result<()> {
     let package = package()?;
     by_cmake(&package)?;
-    let function = workspace().join("tests/kernels/spread.glsl");
-    for (compiler, standard, source) in [("cc", "c99", "c/split.c"), ("c++", "c++20", "cpp/split.cpp")] {
+    let function = "by a function of the caller, 0 wrong";
+    for (compiler, standard, source, function, result) in [
+        ("cc", "c99", "c/split.c", "spread.glsl", function),
+        ("c++", "c++20", "cpp/split.cpp", "spread.glsl", function),
+        ("c++", "c++17", "cpp/merge.cpp", "ranked.glsl", "by a comparator of the caller, 0 wrong"),
+    ] {
         let program = package.compiled(compiler, standard, source)?;
-        let text = run_quietly(Command::new(&program).arg(&function))?;
-        ensure!(text.contains("by a function of the caller, 0 wrong"), "{text}");
+        let text = run_quietly(Command::new(&program).arg(workspace().join("tests/kernels").join(function)))?;
+        ensure!(text.contains(result), "{text}");
     }
     Ok(())
 }
 
-/// Compiles kernels for two key types as users of CMake do, and one of them again after its function has changed.
+/// Compiles kernels for two key types and a comparator as users of CMake do, and one of them again after its function
+/// has changed.
 fn by_cmake(package: &Package) -> Result<()> {
     let folder = empty_folder("kernels")?;
     let function = folder.join("function.glsl");
     for copy in [&function, &folder.join("other.glsl")] {
         fs::copy(workspace().join("tests/kernels/spread.glsl"), copy)?;
     }
+    fs::copy(workspace().join("tests/kernels/ranked.glsl"), folder.join("ranked.glsl"))?;
     fs::write(
         folder.join("CMakeLists.txt"),
         "cmake_minimum_required(VERSION 3.22)\n\
@@ -47,6 +53,7 @@ fn by_cmake(package: &Package) -> Result<()> {
          find_package(trommel REQUIRED)\n\
          trommel_add_kernel(words function.glsl)\n\
          trommel_add_kernel(doubles other.glsl KEY f64 OUTPUT kernels/of_doubles.spv)\n\
+         trommel_add_kernel(ranked ranked.glsl FUNCTION trm_less)\n\
          get_target_property(kernel words TROMMEL_KERNEL)\n\
          file(WRITE \"${CMAKE_BINARY_DIR}/path\" \"${kernel}\")\n",
     )?;
@@ -62,6 +69,7 @@ fn by_cmake(package: &Package) -> Result<()> {
         fs::read(build.join("kernels/of_doubles.spv"))? == committed("spread_f64.spv")?,
         "another kernel than the tests'"
     );
+    ensure!(fs::read(build.join("ranked.spv"))? == committed("ranked_u32.spv")?, "another comparator than the tests'");
 
     fs::copy(workspace().join("tests/kernels/backwards.glsl"), &function)?;
     make()?;

@@ -424,6 +424,38 @@ fn set_operations() -> Result<()> {
     engine.finish()
 }
 
+/// Unique pairs of A, also if its keys are in no order. Null ranges stand for B.
+#[test]
+fn unique() -> Result<()> {
+    let engine = engine()?;
+    let kind = TrmMergerCreateInfo { operation: TrmMergeOperation::Unique as i32, ..of(TrmValueType::U32) };
+    let merger = engine.merger_of(&kind)?;
+    let problem = Problem::new(&engine, [9000, 0], [Some(8800), None])?;
+    let in_any_order: Vec<u32> = (0..9000).map(|index| index / 3 % 500).collect();
+    let (count_out, other) = (engine.context.upload(&[UNTOUCHED])?, engine.context.upload(&in_any_order)?);
+    let work = engine.merge_scratch(merger, problem.most())?;
+    let none = TrmRange { address: 0, size: 0 };
+    let info = TrmMergeInfo {
+        keys_b: none,
+        values_b: none,
+        scratch: scratch(&work),
+        count_out: count_out.address(),
+        ..problem.info()
+    };
+    for (keys_a, keys) in [(info.keys_a, &problem.input_keys[0]), (range(&other), &in_any_order)] {
+        run(&engine, merger, &TrmMergeInfo { keys_a, ..info })?;
+        let mut expected: Vec<(u32, u32)> = keys[..8800].iter().copied().zip(0..).collect();
+        expected.dedup_by_key(|pair| pair.0);
+        let found = engine.context.download::<u32>(&count_out, 1)?[0] as usize;
+        ensure!(found == expected.len(), "{found} items, not {}", expected.len());
+        let [keys, values] =
+            problem.output.each_ref().map(|output| engine.context.download::<u32>(output, expected.len()));
+        ensure!(keys?.into_iter().zip(values?).eq(expected), "items");
+    }
+    destroy(&engine, merger);
+    engine.finish()
+}
+
 /// An update of segments: what is marked by its value disappears, and the device writes where segments begin.
 #[test]
 fn updates_and_segments() -> Result<()> {
@@ -568,6 +600,57 @@ fn several_sequences() -> Result<()> {
     refused(many, "moreSequenceCount 4 > 3, the merger's sequenceCount without A and B")?;
     destroy(&engine, merger);
     drop((buffers, work, together, all));
+    engine.finish()
+}
+
+/// By some bits of the keys: see tests/kernels/masked.glsl.
+#[test]
+fn a_merge_by_a_comparator() -> Result<()> {
+    const MASK: u32 = 0x3f0;
+    let engine = engine()?;
+    let bytes = include_bytes!("../../tests/kernels/masked_u32.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let (mut merger, kind, size) = (ptr::null_mut(), of(TrmValueType::U32), size_of_val(&words[..]));
+    // SAFETY: the arguments are valid.
+    let result =
+        unsafe { (engine.api.merge.trmCreateMergerFromSpirv)(engine.device, &kind, words.as_ptr(), size, &mut merger) };
+    ensure!(result == 0 && !merger.is_null(), engine.api.last_error());
+    let sequence = |count: u32, bit: u32| {
+        let mut items: Vec<(u32, u32)> = (0..count).map(|i| (i.wrapping_mul(0x9e37_79b9), i | bit)).collect();
+        items.sort_by_key(|(key, _)| key & MASK);
+        items
+    };
+    let (a, b) = (sequence(9000, 0), sequence(7000, OF_B));
+    let mut expected = [&a[..], &b[..]].concat();
+    expected.sort_by_key(|(key, _)| key & MASK);
+    let upload = |items: &[(u32, u32)]| {
+        let (keys, values): (Vec<u32>, Vec<u32>) = items.iter().copied().unzip();
+        Ok::<_, anyhow::Error>([engine.context.upload(&keys)?, engine.context.upload(&values)?])
+    };
+    let ([keys_a, values_a], [keys_b, values_b]) = (upload(&a)?, upload(&b)?);
+    let [keys_out, values_out] = upload(&vec![(UNTOUCHED, UNTOUCHED); expected.len()])?;
+    let work = engine.merge_scratch(merger, 16_000)?;
+    let count = |max| TrmCount { max, address: 0 };
+    let info = TrmMergeInfo {
+        count_a: count(9000),
+        count_b: count(7000),
+        keys_a: range(&keys_a),
+        values_a: range(&values_a),
+        keys_b: range(&keys_b),
+        values_b: range(&values_b),
+        keys_out: range(&keys_out),
+        values_out: range(&values_out),
+        scratch: scratch(&work),
+        user_words: [0, 0, 0, MASK],
+        ..merge_info()
+    };
+    run(&engine, merger, &info)?;
+    let download = |buffer: &Buffer| engine.context.download::<u32>(buffer, expected.len());
+    let items: Vec<_> = download(&keys_out)?.into_iter().zip(download(&values_out)?).collect();
+    ensure!(items == expected, "items");
+    destroy(&engine, merger);
+    drop((keys_a, values_a, keys_b, values_b, keys_out, values_out, work));
     engine.finish()
 }
 

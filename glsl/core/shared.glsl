@@ -28,6 +28,7 @@
 #define SPEC_OUTPUT 30
 #define SPEC_INTERFACE 28
 #define SPEC_INTERFACE_KEY 29
+#define SPEC_INTERFACE_FUNCTION 33
 #define SPEC_FAN 24
 #define SPEC_STEP 25
 #define SPEC_RANKING 18
@@ -115,8 +116,8 @@ const uint OPERATION_DIFFERENCE = 3;
 const uint OPERATION_SYMMETRIC_DIFFERENCE = 4;
 const uint OPERATION_UPDATE = 5;
 const uint OPERATION_UPDATE_BY_VALUE = 6;
+const uint OPERATION_UNIQUE = 7;
 const uint OPERATION_SEGMENTS = 256;
-const uint KERNEL_INTERFACE = 4216701133;
 
 struct KeyRange {
     uint first;
@@ -416,6 +417,8 @@ struct MergeDetails {
     uvec2 marks;
     uint marked;
     uint mark_tiles;
+    uvec2 user_address;
+    uvec4 user_words;
 };
 
 struct MergePathPush {
@@ -427,14 +430,14 @@ struct MergePathPush {
     uint details;
 };
 
-struct MergeCoRanksPush {
+struct MergeSearchPush {
     MergeProblem problem;
     uvec2 scratch;
     uint problems;
     uint problem_count;
     uint groups;
     uint details;
-    uint searchers;
+    uint log2_searchers;
 };
 
 struct MergePush {

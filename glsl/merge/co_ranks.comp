@@ -4,27 +4,24 @@
 // In:  keys of A and B; their counts, or the offsets of their segments, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
 //      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_prefixes: cleared for these tiles.
-//      With UPDATES, tile_prefixes: cleared for all tiles of marks.
-// Workgroups: args.groups for each problem. A workgroup handles THREADS / args.searchers consecutive tiles.
+// Workgroups: args.groups for each problem. A workgroup handles THREADS >> args.log2_searchers consecutive tiles.
 // Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
 // The workgroup first finds the co-ranks at both ends of its tiles. Those between are in these bounds. So a team
-// searches at most THREADS / args.searchers * TILE items, not the whole sequence.
+// searches at most (THREADS >> args.log2_searchers) * TILE items, not the whole sequence.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
-#include "core/tile_prefixes.glsl"
 #include "radix/keys.glsl"
-#define PUSH MergeCoRanksPush
+#define PUSH MergeSearchPush
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
 PROBLEM_MEMBER(uint, co_ranks)
-PROBLEM_MEMBER(uint, tile_prefixes)
 
 // Distance of neighboring tiles on the merge path. Tiles of set operations may have an item more.
 layout(constant_id = SPEC_TILE) const uint TILE = 1024;
@@ -33,19 +30,14 @@ layout(constant_id = SPEC_TILE) const uint TILE = 1024;
 #ifndef BALANCED
 #include "merge/details.glsl"
 #include "merge/segments.glsl"
-
-MERGE_DETAIL(uint, mark_tiles)
-
-// Clears the prefixes of all tiles of marks, in a part of all workgroups of the problem.
-void clear_mark_tiles(uint p, uint group) {
-    TilePrefixes prefixes = TilePrefixes(Words(scratch_part(problem_tile_prefixes(p))), merge_mark_tiles(p));
-    uint step = args.groups * THREADS;
-    for (uint i = group * THREADS + thread_id(); i < prefixes.tiles; i += step) clear_tile_prefix(prefixes, i);
-}
 #endif
 const uint MOST_TEAMS = THREADS;
 #include "merge/search.glsl"
 #ifdef BALANCED
+#include "core/tile_prefixes.glsl"
+
+PROBLEM_MEMBER(uint, tile_prefixes)
+
 void load_sequence_key(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
     load_key(of_a ? problem_keys_a(p) : problem_keys_b(p), index, key);
 }
@@ -55,13 +47,12 @@ void load_sequence_key(uint p, bool of_a, uint index, out uint key[KEY_WORDS]) {
 void main() {
     uint p = linear_group() / args.groups;
     if (p >= args.problem_count) return;
-    uint group_tiles = THREADS / args.searchers;
+    uint group_tiles = THREADS >> args.log2_searchers;
     uint first_tile = linear_group() % args.groups * group_tiles;
 #ifdef BALANCED
     Counts counts = counts_of(p);
 #else
     Counts counts = all_counts(p);
-    if (UPDATES) clear_mark_tiles(p, linear_group() % args.groups);
 #endif
     uint count = counts.a + counts.b;
     uint tiles = tiles_of(count, TILE);
@@ -70,11 +61,11 @@ void main() {
     // 1. Find the co-ranks of the first tile, and of the one after the last.
     uint last_tile = tiles - first_tile > group_tiles ? first_tile + group_tiles : tiles;
     Bounds ends =
-        search_both_co_ranks(p, first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
+        search_both_co_ranks(p, log2_half(), first_tile * TILE, last_tile == tiles ? count : last_tile * TILE, counts);
     barrier();
 
     // 2. Find the co-ranks of the tiles between them.
-    uint tile = first_tile + thread_id() / args.searchers;
+    uint tile = first_tile + (thread_id() >> args.log2_searchers);
     uint diagonal = tile * TILE;
     Bounds bounds;
     bounds.low = 0;
@@ -84,9 +75,9 @@ void main() {
         bounds.low = max(bounds.low, ends.low);
         bounds.high = min(bounds.high, ends.high);
     }
-    search_co_ranks(p, args.searchers, diagonal, bounds, max(ends.high, ends.low) - ends.low);
-    if (tile >= last_tile || thread_id() % args.searchers != 0) return;
-    uint a = sh_low[thread_id() / args.searchers];
+    search_co_ranks(p, args.log2_searchers, diagonal, bounds, max(ends.high, ends.low) - ends.low);
+    if (tile >= last_tile || (thread_id() & (1 << args.log2_searchers) - 1) != 0) return;
+    uint a = sh_low[thread_id() >> args.log2_searchers];
     Words co_ranks = Words(scratch_part(problem_co_ranks(p)));
 #ifdef BALANCED
     Cut cut = balanced_cut(p, diagonal, a, counts);

@@ -1,6 +1,7 @@
 // Merge of two sequences with segments (SEGMENTED), without the marked items of A (UPDATES), or both; the last step. As
 // tiles.comp: a workgroup loads the keys of its tile into shared memory, A's first. Each thread finds by binary search
-// where its ITEMS items begin in both, and merges these one after the other.
+// where its ITEMS items begin in both, and merges these one after the other. With USER_FUNCTION, a user-defined
+// comparator is the order (merge/user.glsl): such a kernel is FUSED, so that it is the only one that compares keys.
 //
 // In:  sequences A and B, sorted, or with sorted segments; their counts, or the offsets of their segments; with
 //      UPDATES, marked (merge/marks.glsl); without FUSED, co_ranks[tile]: the number of items of A before the tile.
@@ -18,11 +19,19 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
+#ifdef USER_FUNCTION
+#define FUSED
+#include "merge/user.glsl"
+#endif
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#ifdef FUSED
+#define PUSH MergeSearchPush
+#else
 #define PUSH MergePathPush
+#endif
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 
@@ -36,6 +45,10 @@ const uint TILE = THREADS * ITEMS;
 #include "merge/details.glsl"
 #include "merge/segments.glsl"
 #include "merge/marks.glsl"
+#ifdef USER_FUNCTION
+MERGE_DETAIL(uvec2, user_address)
+MERGE_DETAIL(uvec4, user_words)
+#endif
 #include "merge/status.glsl"
 #ifdef FUSED
 const uint MOST_TEAMS = 2;
@@ -183,6 +196,11 @@ void main() {
     uint p = linear_group() / args.groups;
     uint index = linear_group() % args.groups;
     if (p >= args.problem_count) return;
+#ifdef USER_FUNCTION
+    if (!INTERFACE_MATCHES) return;
+    user_data.address = merge_user_address(p);
+    user_data.words = merge_user_words(p);
+#endif
     Counts counts = all_counts(p);
     uint count = counts.a + counts.b;
     if (SEGMENTED) write_offsets(p, index, counts);

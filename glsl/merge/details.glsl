@@ -1,4 +1,5 @@
-// The additional parameters of merges of segments and of updates: one MergeDetails for each problem, in scratch.
+// The additional parameters of merges of segments, of merges with a comparator, and of updates: one MergeDetails for
+// each problem, in scratch.
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer AllDetails {
     MergeDetails v[];

@@ -9,7 +9,7 @@ OutputTile find_tile(uint p, uint index, Counts counts) {
     tile.first = index * TILE;
     tile.items = min(count - tile.first, TILE);
 #ifdef FUSED
-    Bounds ends = search_both_co_ranks(p, tile.first, tile.first + tile.items, counts);
+    Bounds ends = search_both_co_ranks(p, args.log2_searchers, tile.first, tile.first + tile.items, counts);
     tile.first_a = ends.low;
     uint end_a = ends.high;
 #else

@@ -1,7 +1,7 @@
-// Update of a sequence, step 2 of 3: finds the marked items of A, and how many of them precede each item.
+// Update of a sequence, beside merge_co_ranks: finds the marked items of A, and how many of them precede each item.
 //
 // In:  the marks: a bit for each item of A; with MARKS_VALUES, a bit for each value, and the values of A; the count of
-//      A, or the offsets of segments, if they are in device memory; tile_prefixes: cleared by merge_co_ranks.
+//      A, or the offsets of segments, if they are in device memory; tile_prefixes: cleared.
 // Out: marked[2 * i]: a bit for each of the items of A from 32 * i on; marked[2 * i + 1]: the number of marked items
 //      before these (merge/marks.glsl).
 // Workgroups: args.groups for each problem: max_a / (32 * THREADS) + 1, one for each tile of 32 * THREADS items of A.
@@ -38,10 +38,31 @@ const uint TILE_ITEMS = 32 * THREADS;
 
 shared uint sh_marked[THREADS];
 
-// Returns whether the value of an item is marked. Values past the end of the marks are not.
-bool is_value_marked(uint p, uint item) {
-    uint value = Words(advance(problem_values_a(p), bytes_of(item, VALUE_STRIDE * 4))).v[0];
-    return value / 32 < merge_mark_words(p) && (Words(merge_marks(p)).v[value / 32] >> value % 32 & 1) != 0;
+// Items of a thread whose values, and then their marks, are loaded at once.
+const uint LOADS = 16;
+
+// Finds the marked values of the tile that begins with item `first`, and sets the bits of these items in sh_marked.
+void mark_values(uint p, uint first, uint count) {
+    Words values = Words(advance(problem_values_a(p), bytes_of(first, VALUE_STRIDE * 4)));
+    Words marks = Words(merge_marks(p));
+    uint items = min(count - min(count, first), TILE_ITEMS);
+    uint mark_words = merge_mark_words(p);
+    if (items == 0 || mark_words == 0) return;
+    [[dont_unroll]] for (uint round = 0; round < 32; round += LOADS) {
+        uint loaded[LOADS];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            uint item = (round + k) * THREADS + thread_id();
+            loaded[k] = values.v[min(item, items - 1) * VALUE_STRIDE];
+        }
+        // Values past the end of the marks are not marked.
+        uint words[LOADS];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) words[k] = marks.v[min(loaded[k] / 32, mark_words - 1)];
+        [[unroll]] for (uint k = 0; k < LOADS; ++k) {
+            uint item = (round + k) * THREADS + thread_id();
+            bool is_marked = loaded[k] / 32 < mark_words && (words[k] >> loaded[k] % 32 & 1) != 0;
+            if (item < items && is_marked) atomicOr(sh_marked[item / 32], 1 << item % 32);
+        }
+    }
 }
 
 // Returns the marks of this thread's items in a tile. The whole workgroup must call it.
@@ -55,10 +76,7 @@ uint own_marks(uint p, uint tile, uint count) {
     }
     sh_marked[thread_id()] = 0;
     barrier();
-    [[unroll]] for (uint k = 0; k < 32; ++k) {
-        uint item = k * THREADS + thread_id();
-        if (first + item < count && is_value_marked(p, first + item)) atomicOr(sh_marked[item / 32], 1 << item % 32);
-    }
+    mark_values(p, first, count);
     barrier();
     uint marks = sh_marked[thread_id()];
     barrier();

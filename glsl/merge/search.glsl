@@ -55,26 +55,30 @@ uint search_co_rank(uint p, uint diagonal, Bounds bounds) {
 shared uint sh_low[MOST_TEAMS];
 shared uint sh_high[MOST_TEAMS];
 
-// Finds the co-rank of a diagonal for each team: sh_low[team]. The whole workgroup must call it, with the same `most`:
-// no range has more candidates. On return, all threads may read the results. A barrier must precede another call.
+// Finds the co-rank of a diagonal for each of the first MOST_TEAMS teams of 2^log2_members threads: sh_low[team]. The
+// whole workgroup must call it, with the same `most`: no range has more candidates. On return, all threads may read the
+// results. A barrier must precede another call.
 //
 // In each round, the threads of a team test candidates at equal distances, and the range shrinks to the candidates
-// between two of them. With 64 threads, a range of 2^28 candidates takes five rounds.
-void search_co_ranks(uint p, uint members, uint diagonal, Bounds bounds, uint most) {
-    uint team = thread_id() / members;
-    uint member = thread_id() % members;
-    if (member == 0) {
+// between two of them: by the number of threads, which is a power of two, or by half for a single thread. With 64
+// threads, a range of 2^28 candidates takes five rounds.
+void search_co_ranks(uint p, uint log2_members, uint diagonal, Bounds bounds, uint most) {
+    uint team = thread_id() >> log2_members;
+    uint member = thread_id() & (1 << log2_members) - 1;
+    uint log2_parts = max(log2_members, 1);
+    bool searches = team < MOST_TEAMS;
+    if (searches && member == 0) {
         sh_low[team] = bounds.low;
         sh_high[team] = bounds.high;
     }
     barrier();
-    [[dont_unroll]] for (; most != 0; most /= members + 1) {
-        uint low = sh_low[team];
+    [[dont_unroll]] for (; most != 0; most >>= log2_parts) {
+        uint low = searches ? sh_low[team] : 0;
         // Bounds cross only in sequences that are not sorted.
-        uint candidates = max(sh_high[team], low) - low;
+        uint candidates = searches ? max(sh_high[team], low) - low : 0;
         // All threads have read the bounds before one changes them.
         barrier();
-        uint offset = (member + 1) * (candidates / (members + 1) + 1) - 1;
+        uint offset = (member + 1) * ((candidates >> log2_parts) + 1) - 1;
         if (offset < candidates) {
             if (is_among(p, diagonal, low + offset)) atomicMax(sh_low[team], low + offset + 1);
             else atomicMin(sh_high[team], low + offset);
@@ -83,10 +87,10 @@ void search_co_ranks(uint p, uint members, uint diagonal, Bounds bounds, uint mo
     }
 }
 
-// Returns the co-ranks of two diagonals. As search_co_ranks; the number of threads is even.
-Bounds search_both_co_ranks(uint p, uint first_diagonal, uint second_diagonal, Counts counts) {
-    uint diagonal = thread_id() < THREADS / 2 ? first_diagonal : second_diagonal;
-    search_co_ranks(p, THREADS / 2, diagonal, own_bounds_of(p, diagonal, counts), min(counts.a, counts.b));
+// Returns the co-ranks of two diagonals. As search_co_ranks; two teams have at most all threads.
+Bounds search_both_co_ranks(uint p, uint log2_members, uint first_diagonal, uint second_diagonal, Counts counts) {
+    uint diagonal = thread_id() >> log2_members == 0 ? first_diagonal : second_diagonal;
+    search_co_ranks(p, log2_members, diagonal, own_bounds_of(p, diagonal, counts), min(counts.a, counts.b));
     // Not a constant: glslang compares constant indices with the size for the default number of threads.
     uint second = 1;
     Bounds found;
@@ -94,3 +98,6 @@ Bounds search_both_co_ranks(uint p, uint first_diagonal, uint second_diagonal, C
     found.high = sh_low[second];
     return found;
 }
+
+// Binary logarithm of the number of threads of each of two teams of the whole workgroup.
+uint log2_half() { return findMSB(THREADS / 2); }

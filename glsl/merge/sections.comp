@@ -127,7 +127,7 @@ void main() {
     if (section >= tiles_of(count, SECTION_TILES * TILE)) return;
     uint first = section * SECTION_TILES * TILE;
     uint end = first + min(count - first, SECTION_TILES * TILE);
-    Bounds ends = search_both_co_ranks(p, first, end, counts);
+    Bounds ends = search_both_co_ranks(p, log2_half(), first, end, counts);
     // Co-ranks of sequences that are not sorted may decrease, or increase by more than the section. Clamped, they still
     // name items of both sequences.
     uint first_a = ends.low;

@@ -1,7 +1,8 @@
 // Two sorted sequences, A and B, and their merged output.
 //
 // The arrays are dense: keys and values in arrays of their own, or {key, value} items (INTERLEAVED). Keys in memory,
-// also in shared memory, have the caller's encoding. They are encoded to be compared (radix/keys.glsl).
+// also in shared memory, have the caller's encoding. They are encoded to be compared (radix/keys.glsl), unless a
+// user-defined comparator compares them (merge/user_order.glsl): then ENCODING is 0.
 
 PROBLEM_MEMBER(uvec2, keys_a)
 PROBLEM_MEMBER(uvec2, values_a)
@@ -30,7 +31,11 @@ const uint END_BIT = KEY_WORDS * 32;
 // A macro, not a constant: glslang takes arrays of the sizes MERGED_WORDS and KEY_WORDS for different types otherwise,
 // and silently does not copy such an argument back from an inout parameter.
 #define MERGED_WORDS KEY_WORDS
+#ifdef USER_FUNCTION
+#include "merge/user_order.glsl"
+#else
 #include "merge/comes_after.glsl"
+#endif
 
 const bool ENCODES = KEYS_ARE_SIGNED || KEYS_DESCEND;
 

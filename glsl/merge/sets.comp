@@ -1,6 +1,6 @@
 // Set operations on two sorted sequences, step 2 of 2. Sequences are multisets: of m copies of a key in A and n in B,
 // the union has max(m, n), the intersection min(m, n), the difference max(m - n, 0), and the symmetric difference
-// |m - n|.
+// |m - n|. OPERATION_UNIQUE takes the first item of each run of equal keys in A. B is empty then.
 //
 // In:  sequences A and B, sorted; their counts, if they are in device memory; co_ranks[2 * tile] and
 //      co_ranks[2 * tile + 1]: the numbers of items of A and of B before each tile, balanced; tile_prefixes: cleared.
@@ -14,6 +14,8 @@
 // A tile has at most TILE items of both sequences, and its end is balanced (merge/balance.glsl): copy i of a key in A
 // and copy i in B are a pair, and both are in the tile, or neither. Each thread takes ITEMS items of the tile in the
 // order of a merge.
+//
+// With OPERATION_UNIQUE, the first item of a tile is compared with the item before the tile, in device memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -66,11 +68,15 @@ uint output_room(uint p) {
     return OPERATION == OPERATION_DIFFERENCE ? most_a : most_a + most_b;
 }
 
+// Whether the result has the first item of each run of equal keys in A. B is empty, and A may have any order.
+const bool IS_UNIQUE = OPERATION == OPERATION_UNIQUE;
 // Whether the result depends on pairs of items of B.
 const bool PAIRS_B = OPERATION == OPERATION_UNION || OPERATION == OPERATION_SYMMETRIC_DIFFERENCE;
 
-// Whether the result has an item of A or of B. `in_pair`: it has a counterpart with an equal key.
-bool is_in_result(bool of_b, bool in_pair) {
+// Whether the result has an item of A or of B. `copies`: the number of copies before it in its sequence. `in_pair`: it
+// has a counterpart with an equal key.
+bool is_in_result(bool of_b, uint copies, bool in_pair) {
+    if (IS_UNIQUE) return copies == 0;
     if (OPERATION == OPERATION_INTERSECTION) return !of_b && in_pair;
     if (OPERATION == OPERATION_DIFFERENCE) return !of_b && !in_pair;
     if (OPERATION == OPERATION_SYMMETRIC_DIFFERENCE) return !in_pair;
@@ -83,9 +89,17 @@ bool are_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return equal;
 }
 
+// Returns whether an item of A, in device memory, has another key than the item before it. `key`: its key.
+bool begins_run(uvec2 keys, uint index, uint key[KEY_WORDS]) {
+    if (index == 0) return true;
+    uint before[KEY_WORDS];
+    load_key(keys, index - 1, before);
+    return !are_equal(before, key);
+}
+
 // Returns whether the next item of a merge is one of B.
 bool takes_from_b(bool has_a, bool has_b, uint key_a[KEY_WORDS], uint key_b[KEY_WORDS]) {
-    return has_b && (!has_a || comes_after(key_a, key_b));
+    return !IS_UNIQUE && has_b && (!has_a || comes_after(key_a, key_b));
 }
 
 // Finds the items of the result among those of this thread. Returns their number. `mask`: a bit for each of the
@@ -104,13 +118,18 @@ uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HE
     load_item(min(b_next, last), key_b);
 
     // 2. Count the copies of the next item's key before it in its sequence. The next item of the other sequence has no
-    // copies before it there: all copies in A precede those in B.
+    // copies before it there: all copies in A precede those in B. For unique items, one copy suffices, but it may be in
+    // the preceding tile.
     uint copies = 0;
     if (diagonal < tile.items) {
         if (takes_from_b(a_next < end_a, b_next < end_b, key_a, key_b)) {
             copies = count_copies(end_a, false, false, b_next - end_a, b_next - end_a, key_b);
         } else {
-            copies = count_copies(end_a, true, false, a_next, a_next, key_a);
+            uint most = IS_UNIQUE ? min(a_next, 1) : a_next;
+            copies = count_copies(end_a, true, false, a_next, most, key_a);
+            if (IS_UNIQUE && a_next == 0) {
+                copies = begins_run(problem_keys_a(tile.problem), tile.first_a, key_a) ? 0 : 1;
+            }
         }
     }
 
@@ -126,7 +145,7 @@ uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HE
         uint other[KEY_WORDS];
         load_item(min(tested, last), other);
         bool in_pair = tested < (of_b ? end_a : end_b) && are_equal(other, key);
-        if (is_in_result(takes_b, in_pair)) mask[k / 32] |= 1 << k % 32;
+        if (is_in_result(takes_b, copies, in_pair)) mask[k / 32] |= 1 << k % 32;
         if (VALUE_WORDS == 0) {
             [[unroll]] for (uint w = 0; w < HELD_WORDS; ++w) held[k * HELD_WORDS + w] = key[w];
         } else {
@@ -193,29 +212,33 @@ uint lower_bound(uvec2 keys, uint begin, uint end, uint key[KEY_WORDS]) {
     return begin;
 }
 
-// Counts the items of the result in a tile of another workgroup, in device memory. Copy i of a key in A is in a pair if
-// B has more than i copies. The whole workgroup must call it.
+// Counts the items of the result in a tile of another workgroup, in device memory: by its items of A in pairs, or those
+// that begin a run. Copy i of a key in A is in a pair if B has more than i copies. The whole workgroup must call it.
 uint count_tile(OutputTile tile) {
     uvec2 keys_a = problem_keys_a(tile.problem);
     uvec2 keys_b = problem_keys_b(tile.problem);
     uint end_b = tile.first_b + tile.items - tile.items_a;
-    uint pairs = 0;
+    uint counted = 0;
     [[dont_unroll]] for (uint i = thread_id(); i < tile.items_a; i += THREADS) {
         uint a = tile.first_a + i;
         uint key[KEY_WORDS];
         load_key(keys_a, a, key);
+        if (IS_UNIQUE) {
+            counted += begins_run(keys_a, a, key) ? 1 : 0;
+            continue;
+        }
         uint copy = a - lower_bound(keys_a, tile.first_a, a, key);
         uint b = lower_bound(keys_b, tile.first_b, end_b, key) + copy;
         if (b >= end_b) continue;
         uint other[KEY_WORDS];
         load_key(keys_b, b, other);
-        pairs += are_equal(key, other) ? 1 : 0;
+        counted += are_equal(key, other) ? 1 : 0;
     }
-    uint all_pairs;
-    scan_threads(pairs, all_pairs);
-    if (OPERATION == OPERATION_INTERSECTION) return all_pairs;
-    if (OPERATION == OPERATION_DIFFERENCE) return tile.items_a - all_pairs;
-    return tile.items - (OPERATION == OPERATION_UNION ? 1 : 2) * all_pairs;
+    uint total;
+    scan_threads(counted, total);
+    if (OPERATION == OPERATION_INTERSECTION || IS_UNIQUE) return total;
+    if (OPERATION == OPERATION_DIFFERENCE) return tile.items_a - total;
+    return tile.items - (OPERATION == OPERATION_UNION ? 1 : 2) * total;
 }
 
 void main() {

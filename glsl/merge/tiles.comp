@@ -23,7 +23,11 @@
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
 #include "radix/keys.glsl"
+#ifdef FUSED
+#define PUSH MergeSearchPush
+#else
 #define PUSH MergePathPush
+#endif
 #define ROW MergeProblem
 #include "radix/problem.glsl"
 

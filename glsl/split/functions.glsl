@@ -96,20 +96,14 @@ uint divide_by_width(uint p, uint key[KEY_WORDS]) {
 
 #ifdef USER_FUNCTION
 
-// The interface of host and kernel, and the type of the key. The host reads these ids from a module that was compiled
-// earlier and rejects one that does not match. The kernel uses them, because unused constants would be dropped.
-layout(constant_id = SPEC_INTERFACE) const uint INTERFACE = KERNEL_INTERFACE;
-layout(constant_id = SPEC_INTERFACE_KEY) const uint INTERFACE_KEY = USER_KEY;
-const bool INTERFACE_MATCHES = INTERFACE == KERNEL_INTERFACE && INTERFACE_KEY == USER_KEY;
+#include "radix/user_key.glsl"
 
 // Calls the user-defined bucket function: see split/user.glsl.
 uint bucket_of(uint p, uint i, uint key[KEY_WORDS]) {
-    uint words[MAX_KEY_WORDS] = uint[MAX_KEY_WORDS](0, 0, 0, 0);
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) words[memory_word(w)] = key[w];
     TrmUserData data;
     data.address = problem_user_address(p);
     data.words = problem_user_words(p);
-    return min(trm_bucket(USER_KEY_OF(words), i, data), BUCKETS);
+    return min(trm_bucket(user_key(key), i, data), BUCKETS);
 }
 
 #else

@@ -2,14 +2,7 @@
 //
 //   uint trm_bucket(KEY key, uint index, TrmUserData data)
 //
-// It returns the bucket of the item `index`, or a number that is no bucket. KEY depends on the type of the keys:
-// - keys of 32 bits: uint, int or float;
-// - keys of 64 bits: uvec2, low word first;
-// - keys of several words: uvec2, uvec3 or uvec4, in the order of the words in memory.
+// It returns the bucket of the item `index`, or a number that is no bucket. radix/user_key.glsl describes KEY.
 
-struct TrmUserData {
-    uvec2 address;  // SplitInfo::user_address, for buffer references
-    uvec4 words;    // SplitInfo::user_words
-};
-
+#include "radix/user_data.glsl"
 #include "trm_bucket.glsl"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "../trommel.hpp"
 
@@ -84,6 +85,22 @@ public:
         handle_.reset(merger);
     }
 
+    /// trmCreateMergerFromGlsl()
+    static Merger fromGlsl(const Device &device, const TrmMergerCreateInfo &info, const char *source) {
+        TrmMerger merger = nullptr;
+        check(trmCreateMergerFromGlsl(device.get(), &info, source, &merger));
+        return Merger(merger);
+    }
+
+    /// trmCreateMergerFromSpirv()
+    static Merger fromSpirv(const Device &device, const TrmMergerCreateInfo &info,
+                            const std::vector<std::uint32_t> &code) {
+        TrmMerger merger = nullptr;
+        const std::size_t bytes = code.size() * sizeof(std::uint32_t);
+        check(trmCreateMergerFromSpirv(device.get(), &info, code.data(), bytes, &merger));
+        return Merger(merger);
+    }
+
     TrmMerger get() const noexcept { return handle_.get(); }
 
     /// Returns the info as Batch::add() takes it: with this handle.
@@ -122,6 +139,8 @@ public:
     }
 
 private:
+    explicit Merger(TrmMerger merger) : handle_(merger) {}
+
     struct Destroy {
         void operator()(TrmMerger merger) const noexcept { trmDestroyMerger(merger); }
     };

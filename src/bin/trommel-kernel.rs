@@ -1,30 +1,49 @@
-//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--key u32]`: compiles a user-defined bucket function to SPIR-V, for
-//! engines without a shader compiler.
+//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function trm_bucket] [--key u32]`: compiles a user-defined function
+//! to SPIR-V, for engines without a shader compiler.
 
 use std::env;
 use std::fs;
 use std::process::ExitCode;
-use trommel::{BucketKernel, KeyType};
+use trommel::{BucketKernel, ComparatorKernel, KeyType, Result as Compiled};
 
-const USAGE: &str = "trommel-kernel FUNCTION.glsl -o KERNEL.spv [--key TYPE]
+const USAGE: &str = "trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function NAME] [--key TYPE]
 
-Compiles `uint trm_bucket(KEY key, uint index, TrmUserData data)` to the kernel that trmCreateSplitterFromSpirv() and
-BucketKernel::from_spirv() take. TYPE: u32 (the default), i32, f32, u64, i64, f64, u32x2, u32x3 or u32x4.";
+Compiles a user-defined function to a kernel. NAME is one of:
+  trm_bucket  `uint trm_bucket(KEY key, uint index, TrmUserData data)`, the default, for trmCreateSplitterFromSpirv()
+              and BucketKernel::from_spirv()
+  trm_less    `bool trm_less(KEY a, KEY b, TrmUserData data)`, for trmCreateMergerFromSpirv() and
+              ComparatorKernel::from_spirv()
+TYPE: u32 (the default), i32, f32, u64, i64, f64, u32x2, u32x3 or u32x4.";
+
+/// Compiles the text of a function for keys of one type.
+type Compile = fn(KeyType, &str) -> Compiled<Vec<u32>>;
+
+/// The functions that users define, and their compilers.
+const FUNCTIONS: [(&str, Compile); 2] = [
+    ("trm_bucket", |key, source| BucketKernel::from_glsl(key, source).map(|kernel| kernel.spirv().to_vec())),
+    ("trm_less", |key, source| ComparatorKernel::from_glsl(key, source).map(|kernel| kernel.spirv().to_vec())),
+];
 
 struct Options {
     source: String,
     output: String,
+    compile: Compile,
     key: KeyType,
 }
 
 /// Parses the command line. `None`: print the usage text.
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
-    let (mut source, mut output, mut key) = (None, None, KeyType::U32);
+    let (mut source, mut output, mut compile, mut key) = (None, None, FUNCTIONS[0].1, KeyType::U32);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "-h" | "--help" => return Ok(None),
             "-o" => output = Some(value()?),
+            "--function" => {
+                let name = value()?;
+                let known = FUNCTIONS.into_iter().find(|(known, _)| *known == name);
+                compile = known.ok_or_else(|| format!("{name} is no function that users define"))?.1;
+            }
             "--key" => {
                 let name = value()?;
                 let known = KeyType::ALL.into_iter().find(|key| format!("{key:?}").eq_ignore_ascii_case(&name));
@@ -37,19 +56,19 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options
     }
     let source = source.ok_or("the function is missing: FUNCTION.glsl")?;
     let output = output.ok_or("the output is missing: -o KERNEL.spv")?;
-    Ok(Some(Options { source, output, key }))
+    Ok(Some(Options { source, output, compile, key }))
 }
 
 fn run() -> Result<(), String> {
-    let Some(Options { source, output, key }) =
+    let Some(Options { source, output, compile, key }) =
         options(env::args().skip(1)).map_err(|why| format!("{why}\n\n{USAGE}"))?
     else {
         println!("{USAGE}");
         return Ok(());
     };
     let text = fs::read_to_string(&source).map_err(|error| format!("{source}: {error}"))?;
-    let kernel = BucketKernel::from_glsl(key, &text).map_err(|error| format!("{source}: {error}"))?;
-    let bytes: Vec<u8> = kernel.spirv().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let kernel = compile(key, &text).map_err(|error| format!("{source}: {error}"))?;
+    let bytes: Vec<u8> = kernel.iter().flat_map(|word| word.to_le_bytes()).collect();
     fs::write(&output, bytes).map_err(|error| format!("{output}: {error}"))
 }
 

@@ -5,6 +5,8 @@ use super::types::raw;
 use crate::{Error, Result};
 use std::any::Any;
 use std::cell::RefCell;
+#[cfg(feature = "runtime-shaders")]
+use std::ffi::CStr;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -77,6 +79,28 @@ pub(super) fn checked<T>(argument: &'static str, pointer: *const T) -> Result<*c
         return Err(Error::Misaligned { argument, value, alignment });
     }
     Ok(pointer)
+}
+
+/// Returns the text of a user-defined function.
+///
+/// # Safety
+/// `source`, unless null, points to a string that ends with a NUL character and lives as long as the result.
+#[cfg(feature = "runtime-shaders")]
+pub(super) unsafe fn source_text<'a>(source: *const c_char) -> Result<&'a str> {
+    // SAFETY: the caller's promise.
+    let source = unsafe { CStr::from_ptr(checked("source", source)?) }.to_str();
+    source.map_err(|error| Error::Malformed { argument: "source", why: error.to_string() })
+}
+
+/// Returns the words of a module.
+///
+/// # Safety
+/// `code`, unless null or misaligned, points to `code_size` bytes that live as long as the result.
+#[allow(dead_code, reason = "some builds have no primitive that takes modules of the caller")]
+pub(super) unsafe fn module_code<'a>(code: *const u32, code_size: usize) -> Result<&'a [u32]> {
+    crate::core::memory::check_multiple("codeSize", code_size as u64, 4)?;
+    // SAFETY: the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(checked("code", code)?, code_size / 4) })
 }
 
 /// Writes a result to an output parameter.

@@ -104,7 +104,39 @@ macro_rules! shared_constants {
     };
 }
 
-pub(super) use {shared_constants, shared_structs};
+/// The [`UserFunction`] with this name, and the files of its kernel: the kernel first. The generated core/shared.glsl
+/// is not listed.
+macro_rules! user_function {
+    ($name:literal, $($file:literal)*) => {{
+        const FILES: &[(&str, &str)] = &[$(($file, include_str!(concat!("../../glsl/", $file)))),*];
+        #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
+        const INTERFACE: u32 = super::kernel_interface(FILES);
+        UserFunction { name: $name, files: FILES, interface: INTERFACE }
+    }};
+}
+
+pub(super) use {shared_constants, shared_structs, user_function};
+
+/// A function that the user defines in a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct UserFunction {
+    /// The name in GLSL. The kernel includes the text of the function as a file of this name, with the ending `.glsl`.
+    pub name: &'static str,
+    /// Name and text of each source file: the kernel first, then the files that it includes.
+    pub files: &'static [(&'static str, &'static str)],
+    /// Identifies the interface of the kernel. The library refuses a module that was compiled with another value.
+    ///
+    /// The value is a hash (FNV-1a) of the tokens of `files` and of the structs and constants that they name. Comments,
+    /// white space and other parts of the library do not change it.
+    pub interface: u32,
+}
+
+impl UserFunction {
+    /// A number that identifies the function in modules: a hash of its name.
+    pub const fn number(&self) -> u32 {
+        hash_of(self.name.as_bytes())
+    }
+}
 
 /// Continues a hash with `bytes` (FNV-1a, 32 bits).
 const fn add_bytes(mut hash: u32, bytes: &[u8]) -> u32 {
@@ -153,7 +185,7 @@ const fn token_end(text: &[u8], at: usize) -> usize {
 /// space and other declarations do not change the hash. `N`: capacity for the identifiers of `files`. The lists are
 /// those of the folders.
 pub(super) const fn hash<const N: usize>(
-    files: &[&[u8]],
+    files: &[(&str, &str)],
     structs: &[&[StructLayout]],
     ids: &[(&str, u32)],
     constants: &[&[(&str, u32)]],
@@ -162,7 +194,7 @@ pub(super) const fn hash<const N: usize>(
     let (mut identifiers, mut count) = ([0; N], 0);
     let mut file = 0;
     while file < files.len() {
-        let text = files[file];
+        let text = files[file].1.as_bytes();
         let mut at = skip_blank(text, 0);
         while at < text.len() {
             let end = token_end(text, at);
@@ -260,15 +292,15 @@ pub(super) fn glsl(ids: &[(&str, u32)], constants: &[&[(&str, u32)]], structs: &
 mod tests {
     use super::{Fields, StructLayout, hash};
 
-    const FILE: &[u8] = b"// The radix.\nuint x = RADIX * args.keys; Row row;";
+    const FILE: &str = "// The radix.\nuint x = RADIX * args.keys; Row row;";
     const ROW: &Fields = &[("Keys", "keys", 0)];
     const KEYS: &Fields = &[("uvec2", "address", 0)];
     const MOVED: &Fields = &[("uvec2", "address", 8)];
 
-    fn of(file: &[u8], [keys, row, unseen]: [&'static Fields; 3], radix: u32, other: u32) -> u32 {
+    fn of(file: &str, [keys, row, unseen]: [&'static Fields; 3], radix: u32, other: u32) -> u32 {
         let structs = [("Keys", keys), ("Row", row), ("Other", unseen)];
         let structs = structs.map(|(name, fields)| StructLayout { name, fields, size: 0 });
-        hash::<64>(&[file], &[&structs], &[], &[&[("RADIX", radix), ("OTHER", other)]])
+        hash::<64>(&[("file.glsl", file)], &[&structs], &[], &[&[("RADIX", radix), ("OTHER", other)]])
     }
 
     #[test]
@@ -278,15 +310,15 @@ mod tests {
         assert_eq!(number, of(FILE, [KEYS, ROW, MOVED], 256, 2), "neither the struct nor the constant is named");
         assert_eq!(
             number,
-            of(b"uint x=RADIX*args.keys;\n// A row.\nRow row;", structs, 256, 1),
+            of("uint x=RADIX*args.keys;\n// A row.\nRow row;", structs, 256, 1),
             "comments and white space are no tokens"
         );
         for (other, what) in [
             (of(FILE, structs, 128, 1), "a constant that is named"),
             (of(FILE, [KEYS, &[("Keys", "keys", 8)], KEYS], 256, 1), "an offset of a struct that is named"),
             (of(FILE, [MOVED, ROW, KEYS], 256, 1), "an offset of a struct in a struct that is named"),
-            (of(b"uint x = RADIX + args.keys; Row row;", structs, 256, 1), "a token"),
-            (of(b"uint x = RADIX * args . key s; Row row;", structs, 256, 1), "a word in two"),
+            (of("uint x = RADIX + args.keys; Row row;", structs, 256, 1), "a token"),
+            (of("uint x = RADIX * args . key s; Row row;", structs, 256, 1), "a word in two"),
         ] {
             assert_ne!(number, other, "{what}");
         }

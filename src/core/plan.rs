@@ -15,7 +15,7 @@ pub(crate) const MAX_PASSES: usize = 64;
 pub(crate) const MAX_RESOURCES: usize = 96;
 /// Most variants of a plan. One request has at most eight.
 pub(crate) const MAX_VARIANTS: usize = 40;
-/// Most tables of a plan. One group of requests has at most five: of merges of several sequences.
+/// Most transfers of a plan. One group of requests has at most five: of merges of several sequences.
 const MAX_UPLOADS: usize = 24;
 
 /// A set of a plan's resources.
@@ -112,11 +112,18 @@ pub(crate) trait Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows(pub(crate) u8);
 
-/// Rows of a table and their offset in scratch.
+/// What a transfer writes.
+#[derive(Clone, Copy)]
+pub(crate) enum Content<'a> {
+    Rows(&'a dyn Table, Rows),
+    /// So many bytes, a multiple of 4.
+    Zeros(u64),
+}
+
+/// A transfer to scratch.
 #[derive(Clone, Copy)]
 pub(crate) struct Upload<'a> {
-    pub(crate) table: &'a dyn Table,
-    pub(crate) rows: Rows,
+    pub(crate) content: Content<'a>,
     pub(crate) level: u8,
     /// Bytes from the beginning of scratch.
     pub(crate) offset: u64,
@@ -246,12 +253,12 @@ impl<'a> Plan<'a> {
         self.resources.len() - 1
     }
 
-    /// Adds a table, before the passes of its part; before all passes, if no earlier part uses its bytes.
-    pub(crate) fn add_upload(&mut self, table: &'a dyn Table, rows: Rows, offset: u64, resource: usize) {
+    /// Adds a transfer, before the passes of its part; before all passes, if no earlier part uses its bytes.
+    pub(crate) fn add_upload(&mut self, content: Content<'a>, offset: u64, resource: usize) {
         let own = Resources::of(&[resource]);
         let is_used = self.overlapping(own).intersects(self.part.earlier);
         let level = if is_used { self.part.level as u8 } else { 0 };
-        self.is_full |= self.uploads.try_push(Upload { table, rows, level, offset, resource }).is_err();
+        self.is_full |= self.uploads.try_push(Upload { content, level, offset, resource }).is_err();
     }
 
     /// The index of a variant, which is added unless the plan has it.
@@ -314,7 +321,8 @@ impl fmt::Display for Plan<'_> {
             writeln!(f, "  {:<17} {:>#14x} {:>12} bytes", resource.name, resource.range.address, resource.range.size)?;
         }
         for upload in &self.uploads {
-            writeln!(f, "  upload            -> {}", names(Resources::of(&[upload.resource])))?;
+            let verb = if let Content::Zeros(_) = upload.content { "clear" } else { "upload" };
+            writeln!(f, "  {verb:<17} -> {}", names(Resources::of(&[upload.resource])))?;
         }
         for pass in &self.passes {
             let groups = match pass.groups {

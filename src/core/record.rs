@@ -2,7 +2,7 @@
 
 use crate::core::memory::Timestamps;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resources, Upload};
+use crate::core::plan::{Content, Groups, MAX_VARIANTS, Pass, Plan, Resources, Rows, Table, Upload};
 use crate::device::Device;
 use crate::kernels::Kernel;
 use crate::{Error, Result, Scratch};
@@ -20,6 +20,8 @@ pub(crate) trait Commands {
     fn dispatch(&mut self, index: usize, pass: &Pass);
     /// Writes `bytes` at `offset` of scratch.
     fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]);
+    /// Clears `bytes` bytes of scratch, at the offset of the transfer.
+    fn clear(&mut self, upload: &Upload<'_>, bytes: u64);
     /// Marks the end of a level with passes, counted from 1. 0 marks the beginning.
     fn mark(&mut self, level: u32);
 }
@@ -149,7 +151,10 @@ pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
             commands.barrier(source, target);
             pending = pending.after_barrier(source, target);
         }
-        uploads().for_each(|upload| send_table(upload, commands));
+        uploads().for_each(|upload| match upload.content {
+            Content::Rows(table, rows) => send_table(upload, table, rows, commands),
+            Content::Zeros(bytes) => commands.clear(upload, bytes),
+        });
         passes().for_each(|(index, pass)| commands.dispatch(index, pass));
         pending.add(&accesses);
         // A level of uploads alone counts as a part of the next one.
@@ -161,10 +166,10 @@ pub(crate) fn record(plan: &Plan<'_>, commands: &mut impl Commands) -> u32 {
     marks
 }
 
-fn send_table(upload: &Upload<'_>, commands: &mut impl Commands) {
+fn send_table(upload: &Upload<'_>, table: &dyn Table, rows: Rows, commands: &mut impl Commands) {
     let mut chunk = ArrayVec::<u8, UPLOAD_BYTES>::new();
     let mut offset = upload.offset;
-    upload.table.for_each_row(upload.rows, &mut |row| {
+    table.for_each_row(rows, &mut |row| {
         if chunk.try_extend_from_slice(row).is_err() {
             commands.update(upload, offset, &chunk);
             offset += chunk.len() as u64;
@@ -295,6 +300,20 @@ impl Commands for Recorder<'_> {
                 self.scratch.buffer,
                 self.scratch.offset + offset,
                 bytes,
+            );
+        }
+    }
+
+    fn clear(&mut self, upload: &Upload<'_>, bytes: u64) {
+        // SAFETY: the command buffer is recording, outside a render pass; offset and size are multiples of 4 within
+        // scratch.
+        unsafe {
+            self.device.handles().vk.cmd_fill_buffer(
+                self.command_buffer,
+                self.scratch.buffer,
+                self.scratch.offset + upload.offset,
+                bytes,
+                0,
             );
         }
     }

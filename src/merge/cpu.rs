@@ -20,12 +20,20 @@ use std::ops::Range;
 /// # Panics
 /// If `k` exceeds the number of items.
 pub fn co_rank<T: Ord>(k: usize, a: &[T], b: &[T]) -> usize {
+    co_rank_by(k, a, b, T::lt)
+}
+
+/// As [`co_rank`], in the order of a comparator: `less(x, y)` is whether `x` comes before `y`.
+///
+/// # Panics
+/// If `k` exceeds the number of items.
+pub fn co_rank_by<T>(k: usize, a: &[T], b: &[T], less: impl Fn(&T, &T) -> bool) -> usize {
     assert!(k <= a.len() + b.len(), "index {k} is beyond the output");
     let (mut low, mut high) = (k.saturating_sub(b.len()), k.min(a.len()));
     while low < high {
         let i = low + (high - low) / 2;
         // Item i of a is among the first k, unless the last candidate of b precedes it.
-        if a[i] <= b[k - 1 - i] { low = i + 1 } else { high = i }
+        if less(&b[k - 1 - i], &a[i]) { high = i } else { low = i + 1 }
     }
     low
 }
@@ -72,15 +80,20 @@ pub fn marked_before(marked: &[[u32; 2]], item: usize) -> usize {
 
 /// Merges two sorted sequences one item after the other. Of equal items, those of `a` come first.
 pub fn merge_sequential<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
+    merge_sequential_by(a, b, T::lt)
+}
+
+/// As [`merge_sequential`], in the order of a comparator.
+pub fn merge_sequential_by<T: Clone>(a: &[T], b: &[T], less: impl Fn(&T, &T) -> bool) -> Vec<T> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        if a[i] <= b[j] {
-            merged.push(a[i].clone());
-            i += 1;
-        } else {
+        if less(&b[j], &a[i]) {
             merged.push(b[j].clone());
             j += 1;
+        } else {
+            merged.push(a[i].clone());
+            i += 1;
         }
     }
     merged.extend_from_slice(&a[i..]);
@@ -90,13 +103,18 @@ pub fn merge_sequential<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
 
 /// `tiles`: merges the items of each tile of the output.
 pub fn tiles<T: Ord + Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize]) -> Vec<T> {
+    tiles_by(a, b, tile, co_ranks, T::lt)
+}
+
+/// As [`tiles`], in the order of a comparator.
+pub fn tiles_by<T: Clone>(a: &[T], b: &[T], tile: usize, co_ranks: &[usize], less: impl Fn(&T, &T) -> bool) -> Vec<T> {
     let count = a.len() + b.len();
     let mut merged = Vec::with_capacity(count);
     for (t, first_a) in co_ranks.iter().enumerate() {
         let output = t * tile..count.min((t + 1) * tile);
         let end_a = co_ranks.get(t + 1).map_or(a.len(), |end| *end);
         let (of_a, of_b): (Range<usize>, _) = (*first_a..end_a, output.start - first_a..output.end - end_a);
-        merged.extend(merge_sequential(&a[of_a], &b[of_b]));
+        merged.extend(merge_sequential_by(&a[of_a], &b[of_b], &less));
     }
     merged
 }
@@ -145,6 +163,9 @@ pub fn balanced_co_ranks<T: Ord>(a: &[T], b: &[T], step: usize) -> Vec<[usize; 2
 
 /// A set operation on two sorted multisets, one pair of items after the other.
 pub fn set_operation<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T]) -> Vec<T> {
+    if operation == MergeOperation::Unique {
+        return unique(a, 0..a.len());
+    }
     let mut result = Vec::new();
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
@@ -165,11 +186,19 @@ pub fn set_operation<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T]
     result
 }
 
+/// The first item of each run of equal items in `a[tile]`. An item begins a run if the one before it, also before the
+/// tile, is another.
+pub fn unique<T: Ord + Clone>(a: &[T], tile: Range<usize>) -> Vec<T> {
+    tile.filter(|i| *i == 0 || a[i - 1] != a[*i]).map(|i| a[i].clone()).collect()
+}
+
 /// `set_tiles`: the result of each tile.
 pub fn set_tiles<T: Ord + Clone>(operation: MergeOperation, a: &[T], b: &[T], cuts: &[[usize; 2]]) -> Vec<Vec<T>> {
     let ends = cuts.iter().skip(1).copied().chain([[a.len(), b.len()]]);
-    let tile =
-        |(first, end): (&[usize; 2], [usize; 2])| set_operation(operation, &a[first[0]..end[0]], &b[first[1]..end[1]]);
+    let tile = |(first, end): (&[usize; 2], [usize; 2])| match operation {
+        MergeOperation::Unique => unique(a, first[0]..end[0]),
+        _ => set_operation(operation, &a[first[0]..end[0]], &b[first[1]..end[1]]),
+    };
     cuts.iter().zip(ends).map(tile).collect()
 }
 
@@ -250,6 +279,25 @@ mod tests {
     }
 
     proptest! {
+        /// The standard library's stable sort of A before B, by the low bits of keys in descending order.
+        #[test]
+        fn merges_by_comparators(keys in any::<[Vec<u8>; 2]>(), mask in any::<u8>(), tile in 1..70usize) {
+            let less = |x: &Item, y: &Item| x.0 & mask > y.0 & mask;
+            let order = |x: &Item, y: &Item| less(y, x).cmp(&less(x, y));
+            let [a, b] = tagged(keys).map(|mut items| {
+                items.sort_by(order);
+                items
+            });
+            let mut expected = [a.clone(), b.clone()].concat();
+            expected.sort_by(order);
+            let tags = |items: Vec<Item>| items.iter().map(|item| item.1).collect::<Vec<_>>();
+            let count = expected.len();
+            let expected = tags(expected);
+            prop_assert_eq!(tags(merge_sequential_by(&a, &b, less)), expected.clone());
+            let ranks: Vec<usize> = (0..count).step_by(tile).map(|k| co_rank_by(k, &a, &b, less)).collect();
+            prop_assert_eq!(tags(tiles_by(&a, &b, tile, &ranks, less)), expected);
+        }
+
         /// The standard library's stable sort of A before B is the merge. Set operations have as many copies of each
         /// key as multisets have.
         #[test]
@@ -259,6 +307,7 @@ mod tests {
             tile in 1..70usize,
         ) {
             let drawn = |key: &u8| if few_keys { key % 4 } else { *key };
+            let drawn_a: Vec<Item> = keys[0].iter().map(drawn).zip(0..).map(|(key, tag)| Tagged(key, tag)).collect();
             let [a, b] = tagged(keys.map(|keys| keys.iter().map(drawn).collect()));
             let mut expected = [a.clone(), b.clone()].concat();
             expected.sort_by_key(|item| item.0);
@@ -271,6 +320,15 @@ mod tests {
                 let cuts = balanced_co_ranks(&a, &b, tile);
                 prop_assert!(cuts.iter().enumerate().all(|(t, [i, j])| (t * tile..t * tile + 2).contains(&(i + j))));
                 prop_assert_eq!(tags(set_tiles(operation, &a, &b, &cuts).concat()), expected);
+            }
+            // In the drawn order and sorted: the standard library removes all items of a run but the first.
+            for items in [&drawn_a, &a] {
+                let mut expected = items.clone();
+                expected.dedup();
+                let cuts = balanced_co_ranks(items, &[], tile);
+                prop_assert!(cuts.iter().enumerate().all(|(t, cut)| *cut == [t * tile, 0]));
+                let found = set_tiles(MergeOperation::Unique, items, &[], &cuts).concat();
+                prop_assert_eq!(tags(found), tags(expected));
             }
             let marked: Vec<bool> = a.iter().map(|item| item.1 % 3 == 1).collect();
             let left: Vec<Item> = a.iter().filter(|item| item.1 % 3 != 1).cloned().collect();

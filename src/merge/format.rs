@@ -5,7 +5,7 @@ use super::{MergeMethod, MergeOperation, MergerInfo};
 use crate::shared::{
     ENCODING_DESCENDING, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_INTERLEAVED, MAX_VALUE_WORDS, OPERATION_DIFFERENCE,
     OPERATION_INTERSECTION, OPERATION_MERGE, OPERATION_SEGMENTS, OPERATION_SYMMETRIC_DIFFERENCE, OPERATION_UNION,
-    OPERATION_UPDATE, OPERATION_UPDATE_BY_VALUE, SOURCE_B,
+    OPERATION_UNIQUE, OPERATION_UPDATE, OPERATION_UPDATE_BY_VALUE, SOURCE_B,
 };
 use crate::{Error, Layout, Order, Result, ValueType};
 use std::ops::Add;
@@ -26,6 +26,8 @@ pub(crate) struct Format {
     pub(crate) sequences: u32,
     /// Of all sequences together.
     pub(crate) max_count: u32,
+    /// Number of the module with a user-defined comparator; 0: none.
+    pub(crate) comparator: u64,
 }
 
 impl Format {
@@ -113,7 +115,27 @@ impl Format {
             segmented: info.segmented,
             sequences,
             max_count: if info.max_count == 0 { most } else { info.max_count },
+            comparator: 0,
         })
+    }
+
+    /// The format of a merger with a user-defined comparator, without the number of its module. The comparator receives
+    /// keys as they are in memory.
+    ///
+    /// # Errors
+    /// As [`Format::new`].
+    pub(crate) fn of_comparator(info: &MergerInfo) -> Result<Self> {
+        let format = Self::new(info)?;
+        let unavailable = [
+            ("operation", info.operation != MergeOperation::Merge, "comparators are of merges alone"),
+            ("method", info.method != MergeMethod::Path, "merges with a comparator are by merge path"),
+            ("order", info.order != Order::Ascending, "the comparator is the order"),
+            ("sequenceCount", format.sequences > 2, "merges with a comparator are of two sequences"),
+        ];
+        match unavailable.into_iter().find(|(_, set, _)| *set) {
+            Some((argument, _, why)) => Err(Error::Malformed { argument, why: why.to_owned() }),
+            None => Ok(Self { encoding: 0, ..format }),
+        }
     }
 
     pub(crate) const fn has(&self, layout: u32) -> bool {
@@ -146,7 +168,7 @@ impl Format {
 
     /// Whether merges have more parameters than their sequences: [`crate::shared::MergeDetails`].
     pub(crate) fn has_details(&self) -> bool {
-        self.segmented || self.operation.is_update()
+        self.segmented || self.comparator != 0 || self.operation.is_update()
     }
 
     /// The `OPERATION_` bits.
@@ -159,6 +181,7 @@ impl Format {
             MergeOperation::SymmetricDifference => OPERATION_SYMMETRIC_DIFFERENCE,
             MergeOperation::Update => OPERATION_UPDATE,
             MergeOperation::UpdateByValue => OPERATION_UPDATE_BY_VALUE,
+            MergeOperation::Unique => OPERATION_UNIQUE,
         };
         operation | if self.segmented { OPERATION_SEGMENTS } else { 0 }
     }
@@ -207,6 +230,10 @@ mod tests {
                 MergerInfo::pairs().operation(MergeOperation::Union).method(MergeMethod::Tiled),
                 "method is malformed: methods for comparison are of merges",
             ),
+            (
+                MergerInfo::keys().operation(MergeOperation::Unique).segmented(),
+                "flags is malformed: set operations have",
+            ),
             (MergerInfo { max_count: SOURCE_B + 1, ..indices }, "maxCount 2147483649 > 2147483648"),
             (keys.sequences(1), "sequenceCount is malformed: a merge has two sequences or more"),
             (keys.sequences(17), "sequenceCount 17 > 16, the most of one merge"),
@@ -216,6 +243,7 @@ mod tests {
             ),
             (MergerInfo::lower_bound().sequences(3), "operation is malformed: other operations"),
             (keys.sequences(3).operation(MergeOperation::Update), "operation is malformed: other operations"),
+            (keys.sequences(3).operation(MergeOperation::Unique), "operation is malformed: other operations"),
             (keys.sequences(3).method(MergeMethod::Basic), "method is malformed: methods for comparison are of merges"),
             (keys.sequences(3).segmented(), "flags is malformed: merges of segments are of two"),
             (indices.sequences(3), "valueType is malformed: indices name one of two"),
@@ -228,6 +256,17 @@ mod tests {
             assert_eq!(Format::new(&keys.sequences(sequences)).unwrap().sequences, most);
         }
         assert!(indices.sequences(2).check().is_ok());
+        for (info, text) in [
+            (MergerInfo::lower_bound(), "operation is malformed: comparators are of merges"),
+            (keys.operation(MergeOperation::Update), "operation is malformed: comparators are of merges"),
+            (keys.method(MergeMethod::Basic), "method is malformed: merges with a comparator"),
+            (MergerInfo { order: Order::Descending, ..keys }, "order is malformed: the comparator is the order"),
+            (keys.sequences(3), "sequenceCount is malformed: merges with a comparator are of two sequences"),
+            (MergerInfo { key: KeyType::U16, ..keys }, "keyType is malformed: keys narrower"),
+        ] {
+            let error = Format::of_comparator(&info).unwrap_err().to_string();
+            assert!(error.contains(text), "{error} should say: {text}");
+        }
         let counts = MergerInfo { drop_keys: true, ..keys.operation(MergeOperation::Difference) };
         assert!(Format::new(&counts).unwrap().only_counts() && !Format::new(&keys).unwrap().only_counts());
         assert_eq!(Format::new(&keys).unwrap().max_count, u32::MAX);

@@ -39,7 +39,8 @@ impl Context {
     }
 
     /// Returns the result of a set operation on two sorted sequences of keys in host memory. Sequences are multisets.
-    /// If they are not sorted, the result is unspecified.
+    /// If they are not sorted, the result is unspecified. For [`MergeOperation::Unique`], `b` is empty, and `a` may
+    /// have any order.
     ///
     /// # Errors
     /// As [`Context::merge`]; [`Error::Malformed`](crate::Error::Malformed) for another operation.
@@ -49,6 +50,14 @@ impl Context {
             return Err(Error::Malformed { argument: "operation", why });
         }
         Ok(self.merge_on_device(&MergerInfo::keys().operation(operation), [a, b], [&[], &[]])?.0)
+    }
+
+    /// Returns the first key of each run of equal keys in host memory. Of sorted keys, these are all keys that occur.
+    ///
+    /// # Errors
+    /// As [`Context::merge`].
+    pub fn unique(&self, keys: &[u32]) -> Result<Vec<u32>> {
+        self.set_operation(MergeOperation::Unique, keys, &[])
     }
 
     fn merge_on_device(
@@ -158,4 +167,13 @@ pub fn set_difference(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
 /// As [`Context::new`] and [`Context::set_operation`].
 pub fn set_symmetric_difference(a: &[u32], b: &[u32]) -> Result<Vec<u32>> {
     shared()?.set_operation(MergeOperation::SymmetricDifference, a, b)
+}
+
+/// The first key of each run of equal keys in host memory, on a device that the first call opens: as `std::unique` in
+/// C++. Of sorted keys, these are all keys that occur.
+///
+/// # Errors
+/// As [`Context::new`] and [`Context::unique`].
+pub fn unique(keys: &[u32]) -> Result<Vec<u32>> {
+    shared()?.unique(keys)
 }

@@ -32,12 +32,15 @@ pub enum MergeOperation {
     Update,
     /// As `Update`, with a bit for each value: an item of A is marked if its value is.
     UpdateByValue,
+    /// The first item of each run of equal keys in A, as `std::unique`: a set operation of A alone. B is empty. A may
+    /// have any order: items of a run are neighbors.
+    Unique,
 }
 
 impl MergeOperation {
-    /// Whether this is a set operation. Only the device knows the size of its result.
+    /// Whether this is a set operation, of A and B or of A alone. Only the device knows the size of its result.
     pub const fn is_set_operation(self) -> bool {
-        matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference)
+        matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference | Self::Unique)
     }
 
     /// Whether this is a merge without the marked items of A. Only the device knows the size of its result.
@@ -90,7 +93,7 @@ pub struct MergerInfo {
     /// Both sequences consist of segments: [`crate::MergeInfo::segments`]. For merges and updates by merge path.
     pub segmented: bool,
     /// Most sequences of one merge, up to 16: those after A and B are in [`crate::MergeInfo::more`]. 0: two. More than
-    /// two are for merges by merge path, without segments and not with [`ValueType::Index`].
+    /// two are for merges by merge path, without segments, without a comparator and not with [`ValueType::Index`].
     pub sequences: u32,
     /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// [`ValueType::Index`].

@@ -1,6 +1,8 @@
 //! Merges: constants, rows of problems, push constants, kernels. See src/shared.rs.
 
-use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
+use super::interface::{
+    Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs, user_function,
+};
 use super::radix::*;
 use bytemuck::{Pod, Zeroable};
 
@@ -27,6 +29,8 @@ shared_constants! {
     const OPERATION_UPDATE = 5;
     /// As `OPERATION_UPDATE`: an item of A is marked if its value is.
     const OPERATION_UPDATE_BY_VALUE = 6;
+    /// The first item of each run of equal keys in A.
+    const OPERATION_UNIQUE = 7;
     /// The sequences consist of segments, which are merged one by one.
     const OPERATION_SEGMENTS = 1 << 8;
 }
@@ -61,7 +65,7 @@ shared_structs! {
         tile_prefixes: u32,
     }
 
-    /// The additional parameters of merges of segments and of updates.
+    /// The additional parameters of merges of segments, of merges with a comparator, and of updates.
     struct MergeDetails {
         /// Address of the offsets of segments in A, one more than segments.
         offsets_a: Address,
@@ -81,6 +85,10 @@ shared_structs! {
         marked: u32,
         /// Number of tiles with marks, at the maximum count of A.
         mark_tiles: u32,
+        /// Input of a comparator.
+        user_address: Address,
+        /// More input of a comparator.
+        user_words: [u32; 4],
     }
 
     /// Push constants of merges of two sequences.
@@ -94,16 +102,17 @@ shared_structs! {
         details: u32,
     }
 
-    /// Push constants of the search for co-ranks.
-    struct MergeCoRanksPush {
+    /// Push constants of kernels that search for co-ranks.
+    struct MergeSearchPush {
         problem: MergeProblem,
         scratch: Address,
         problems: u32,
         problem_count: u32,
         groups: u32,
         details: u32,
-        /// Threads that search for one co-rank.
-        searchers: u32,
+        /// Binary logarithm of the number of threads that search for the co-rank of one tile; in one dispatch, for each
+        /// of its two co-ranks.
+        log2_searchers: u32,
     }
 
     /// Push constants of merge sorts.
@@ -121,6 +130,21 @@ shared_structs! {
         run_items: u32,
     }
 }
+
+/// Compares two keys: `bool trm_less(KEY a, KEY b, TrmUserData data)`. The kernel is [`crate::kernels::Kernel`]'s
+/// `MergeDetailedFused` with this function.
+pub const COMPARATOR: UserFunction = user_function! {
+    "trm_less",
+    "merge/detailed_tiles.comp"
+    "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "merge/comes_after.glsl" "merge/compare.glsl"
+    "merge/details.glsl" "merge/find_tile.glsl" "merge/marks.glsl" "merge/path.glsl" "merge/search.glsl"
+    "merge/segments.glsl" "merge/sequences.glsl" "merge/status.glsl" "merge/tile.glsl" "merge/user.glsl"
+    "merge/user_order.glsl" "radix/keys.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/user_data.glsl"
+    "radix/user_key.glsl"
+};
+
+/// The user-defined functions of this folder.
+pub(super) const USER_FUNCTIONS: &[UserFunction] = &[COMPARATOR];
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
@@ -148,7 +172,7 @@ macro_rules! folder_kernels {
                     ];
                 /// Finds the items that each tile of a merge takes from each sequence.
                 MergeCoRanks = "merge_co_ranks",
-                    push MergeCoRanksPush, memory [MergeProblem, MergeDetails],
+                    push MergeSearchPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Finds the marked items of A, and how many of them precede each item.
                 MergeMarkRanks = "merge_mark_ranks",
@@ -156,7 +180,7 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, KeyWords, ValueWords, Layout, Operation, SpinLimit, DelayEvery];
                 /// As `MergeCoRanks`, for set operations: from both sequences, with equal keys in pairs.
                 MergeBalancedCoRanks = "merge_balanced_co_ranks",
-                    push MergeCoRanksPush, memory [MergeProblem],
+                    push MergeSearchPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Tile, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// Writes the items of a set operation's result: one workgroup for each tile.
                 MergeSets = "merge_sets",
@@ -171,7 +195,7 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// As `MergeTiles`, in one dispatch: each workgroup finds the items of its tile.
                 MergeFused = "merge_fused",
-                    push MergePathPush, memory [MergeProblem],
+                    push MergeSearchPush, memory [MergeProblem],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout];
                 /// Checks the counts of merges of more than two sequences.
                 MergeStatus = "merge_status",
@@ -181,9 +205,10 @@ macro_rules! folder_kernels {
                 MergeDetailedTiles = "merge_detailed_tiles",
                     push MergePathPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
-                /// As `MergeDetailedTiles`, in one dispatch: each workgroup finds the items of its tile.
+                /// As `MergeDetailedTiles`, in one dispatch: each workgroup finds the items of its tile. User-defined
+                /// comparators have modules of their own, which replace this one.
                 MergeDetailedFused = "merge_detailed_fused",
-                    push MergePathPush, memory [MergeProblem, MergeDetails],
+                    push MergeSearchPush, memory [MergeProblem, MergeDetails],
                     [Threads, Lanes, Mode, Items, KeyWords, KeyBits, Encoding, ValueWords, Layout, Operation];
                 /// Finds the lower bound of each needle in a sorted sequence.
                 MergeLowerBound = "merge_lower_bound",

@@ -1,13 +1,15 @@
 //! The handle and the parameters of one merge.
 
-use super::MergerInfo;
 use super::format::Format;
 use super::planner::MergePlanner;
 use super::sequences::MoreSequences;
+use super::{ComparatorKernel, MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::pipelines::Module;
 use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
+use std::sync::Arc;
 
 /// The segments of both sequences, of a merger with [`MergerInfo::segmented`]. Offsets and count may be written on the
 /// device: the host reads neither.
@@ -29,14 +31,15 @@ pub struct MergeSegments {
     pub offsets_out: Range,
 }
 
-/// The parameters of one merge, set operation, update or search. All sequences are sorted in the order of the merger;
-/// for bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
-/// Memory outside the ranges is never accessed.
+/// The parameters of one merge, set operation, update or search. All sequences are sorted in the merger's order; for
+/// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
+/// of the outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeInfo {
     /// Number of items of sequence A.
     pub count_a: Count,
-    /// Number of items of sequence B. The maxima of all sequences together are at most [`MergerInfo::max_count`].
+    /// Number of items of sequence B. The maxima of all sequences together are at most [`MergerInfo::max_count`]. For
+    /// unique items, the maximum is 0.
     pub count_b: Count,
     /// `count_a.max` keys, or {key, value} items if interleaved. Only read.
     pub keys_a: Range,
@@ -50,8 +53,8 @@ pub struct MergeInfo {
     /// sequences come first. Otherwise none.
     pub more: MoreSequences,
     /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
-    /// one of both; for a difference, for `count_a.max`. If the result has fewer items, the rest is not written.
-    /// Ignored if keys are dropped, and for bounds.
+    /// one of both; for a difference and for unique items, for `count_a.max`. If the result has fewer items, the rest
+    /// is not written. Ignored if keys are dropped, and for bounds.
     pub keys_out: Range,
     /// For bounds: `count_a.max` words, the bound of each key of A. Otherwise the resulting values or indices: room for
     /// as many as in `keys_out`. Ignored without values and with interleaved items.
@@ -63,6 +66,11 @@ pub struct MergeInfo {
     /// `count_a.max` items. With [`crate::MergeOperation::UpdateByValue`] that of value `i`: as many words as the range
     /// has, and larger values are not marked. Only read. Otherwise [`Range::NONE`].
     pub marks: Range,
+    /// For [`Merger::with_comparator`]: `data.address` in the comparator, the address of additional input. The merge
+    /// must not write to it. Otherwise 0.
+    pub user_address: vk::DeviceAddress,
+    /// For [`Merger::with_comparator`]: `data.words` in the comparator. Otherwise zeros.
+    pub user_words: [u32; 4],
     /// [`Merger::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
@@ -76,8 +84,9 @@ pub struct MergeInfo {
 
 /// The pipelines for merges of one format on one device. Immutable: any number of threads may record with it.
 ///
-/// Mergers with equal parameters share their pipelines; the last one destroys them. A merger, or a clone of it, must
-/// outlive the execution of all commands recorded with it.
+/// Mergers with equal parameters share their pipelines; the last one destroys them. The same holds for the modules of
+/// [`ComparatorKernel`]s, which may be loaded again any number of times. A merger, or a clone of it, must outlive the
+/// execution of all commands recorded with it.
 ///
 /// ```no_run
 /// # use trommel::{Count, Device, MergeInfo, Merger, MergerInfo, Range, Scratch};
@@ -99,6 +108,8 @@ pub struct MergeInfo {
 pub struct Merger {
     info: MergerInfo,
     planner: MergePlanner,
+    /// The module of a user-defined comparator.
+    _module: Option<Arc<Module>>,
 }
 
 impl Merger {
@@ -110,7 +121,31 @@ impl Merger {
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &MergerInfo) -> Result<Self> {
-        Ok(Self { info: *info, planner: MergePlanner::new(device, Format::new(info)?, info.options())? })
+        let planner = MergePlanner::new(device, Format::new(info)?, info.options())?;
+        Ok(Self { info: *info, planner, _module: None })
+    }
+
+    /// Creates a merger of two sequences that are sorted by a user-defined comparator. It merges, by merge path, also
+    /// segments. Keys are equal if neither comes before the other; of these, those of A come first. The order in `info`
+    /// is ascending: the comparator takes its place. Every such merge is one dispatch and needs scratch.
+    ///
+    /// If the comparator is no strict weak order, the content of the outputs is undefined. Memory outside the ranges is
+    /// never accessed, except by the comparator itself.
+    ///
+    /// # Errors
+    /// As [`Merger::new`]; [`Error::Malformed`] if the kernel is for another key type, for another operation, method or
+    /// order, and for more than two sequences.
+    ///
+    /// # Safety
+    /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
+    /// is valid.
+    pub unsafe fn with_comparator(device: &Device, info: &MergerInfo, kernel: &ComparatorKernel) -> Result<Self> {
+        let format = Format::of_comparator(info)?;
+        kernel.0.check_key(info.key)?;
+        let module = device.add_module(kernel.0.code());
+        let format = Format { comparator: module.number(), ..format };
+        let planner = MergePlanner::new(device, format, info.options())?;
+        Ok(Self { info: *info, planner, _module: Some(module) })
     }
 
     /// Creates pipelines of a merger with [`MergerInfo::deferred`] on the calling thread: as
@@ -140,10 +175,10 @@ impl Merger {
 
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of all sequences together.
     /// Non-decreasing in `max_count`. 0 for bounds and small merges of two sequences: then no buffer is needed. Set
-    /// operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each item for
-    /// updates, some bytes for each thousand items otherwise. A merger for up to four sequences also needs the bytes of
-    /// each item, and one for more sequences twice as many. Merges of fewer sequences than the merger's most may need
-    /// less, and are not refused then.
+    /// operations and updates always need scratch, and so do merges of segments and merges with a comparator: a quarter
+    /// of a byte for each item for updates, at most some bytes for each thousand items otherwise. A merger for up to
+    /// four sequences also needs the bytes of each item, and one for more sequences twice as many. Merges of fewer
+    /// sequences than the merger's most may need less, and are not refused then.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -174,17 +209,18 @@ impl Merger {
     /// must not overlap any other range. If all counts are zero, only the status, `count_out` and offsets of segments
     /// are written. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and
     /// one for the status. With another [`crate::MergeOperation`], appends a set operation instead: two dispatches with
-    /// a barrier between them; an update: three dispatches; or a search: one dispatch, without scratch. Merges of
-    /// segments, updates, and merges of more than two sequences begin with `vkCmdUpdateBuffer` on scratch.
+    /// a barrier between them; an update: two dispatches side by side, then one behind a barrier; or a search: one
+    /// dispatch, without scratch. Merges of segments, merges with a comparator, updates, and merges of more than two
+    /// sequences begin with transfers to scratch: `vkCmdUpdateBuffer`, and for updates `vkCmdFillBuffer`.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on all sequences, on counts, offsets and marks,
     ///   `SHADER_STORAGE_WRITE` on outputs, on the status, on `count_out` and on `segments.offsets_out`,
-    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. Of merges of segments, updates, and merges of more
-    ///   than two sequences also `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
+    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch. If it begins with transfers, also
+    ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. A comparator's input is read as offsets are.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the merge (writes of the inputs, earlier use of scratch)
-    ///   and after it (reads of the outputs). Before merges of segments, updates, and merges of more than two
-    ///   sequences, the barrier for scratch includes `ALL_TRANSFER`.
+    ///   and after it (reads of the outputs). Before merges that begin with transfers, the barrier for scratch includes
+    ///   `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
     ///   computes them. No other workgroup waits.
@@ -252,6 +288,15 @@ impl Primitive for Merger {
             let (value, limit) = (u64::from(info.sequence_count()) - 2, u64::from(sequences) - 2);
             let why = "the merger's sequenceCount without A and B";
             return Err(Error::TooLarge { argument: "moreSequenceCount", value, limit, why });
+        }
+        if self.info.operation == MergeOperation::Unique && info.count_b.max != 0 {
+            let value = info.count_b.max.into();
+            return Err(Error::TooLarge {
+                argument: "countB.max",
+                value,
+                limit: 0,
+                why: "unique items are those of A",
+            });
         }
         let (value, limit) = (info.all_items(), u64::from(u32::MAX));
         if value > limit {

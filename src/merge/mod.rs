@@ -19,6 +19,8 @@ mod info;
 // `shared` declares this file in a macro, where rustfmt does not see it.
 #[cfg(rustfmt)]
 mod interface;
+#[cfg(feature = "merge")]
+mod kernel;
 mod levels;
 #[cfg(feature = "merge")]
 mod merger;
@@ -40,6 +42,7 @@ pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]
 pub use {
     info::{MergeMethod, MergeOperation, MergerInfo},
+    kernel::ComparatorKernel,
     merger::{MergeInfo, MergeSegments, Merger},
     sequences::{MergeSequence, MoreSequences},
 };

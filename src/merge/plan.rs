@@ -6,14 +6,14 @@ use super::status::StatusCheck;
 use super::tree::{Before, MOST_DEPTHS, Nodes, Tree};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::{Layout, PART_ALIGNMENT, part_number};
 use crate::kernels::Kernel;
 use crate::radix::MOST_GROUPS_Y;
 use crate::shared::{
-    Constant, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeCoRanksPush, MergeDetails,
-    MergePathPush, MergeProblem, SECTION_TILES, THREAD_OFFSETS,
+    Constant, LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MODE_SINGLE, MergeDetails, MergePathPush,
+    MergeProblem, MergeSearchPush, SECTION_TILES, THREAD_OFFSETS,
 };
 use crate::tuning::Shape;
 use crate::{Error, Result};
@@ -32,6 +32,10 @@ const SEARCHING_THREADS: u32 = 128;
 /// Threads that search at once for all co-ranks of a merge. Teams take fewer rounds than single threads, and more
 /// loads: small merges wait for rounds, others for loads (docs/merge.md).
 const ALL_SEARCHERS: u32 = 1 << 16;
+
+/// The same, for each of the two co-ranks of all tiles, of merges in one dispatch. Half of all threads would take the
+/// time of more loads than the device has room for (docs/merge.md).
+const FUSED_SEARCHERS: u32 = 1 << 15;
 
 /// Most threads that search for one co-rank.
 const MOST_SEARCHERS: u32 = 16;
@@ -230,6 +234,8 @@ impl<'a> MergeTable<'a> {
             marks: info.marks.address.into(),
             marked: self.part_behind(self.marked, before.marked),
             mark_tiles: mark_tiles(&self.config, info.count_a.max),
+            user_address: info.user_address.into(),
+            user_words: info.user_words,
         }
     }
 
@@ -276,6 +282,7 @@ impl<'a> MergeTable<'a> {
             // Kernels of merges declare no others.
             _ => 0,
         })
+        .of_module(format.comparator)
     }
 
     /// The push constants of a pass with so many workgroups a merge.
@@ -310,20 +317,47 @@ impl<'a> MergeTable<'a> {
     }
 
     /// Adds the search for the co-ranks of all tiles.
-    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, merges: &Merges, kernel: Kernel, [reads, writes]: [Resources; 2]) {
+    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, merges: &Merges, kernel: Kernel, sets: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-        let searchers = searchers(self.tiles(merges)).min(threads);
-        let MergePathPush { problem, scratch, problems, problem_count, groups, details } =
-            self.push(merges, self.tiles(merges).div_ceil(threads / searchers));
-        let push = MergeCoRanksPush { problem, scratch, problems, problem_count, groups, details, searchers };
+        let log2_searchers = log2_searchers(ALL_SEARCHERS, self.tiles(merges), MOST_SEARCHERS.min(threads));
+        let shape =
+            SearchShape { threads, groups: self.tiles(merges).div_ceil(threads >> log2_searchers), log2_searchers };
+        self.add_searching_pass(plan, merges, kernel, shape, sets);
+    }
+
+    /// Adds a pass that searches for co-ranks.
+    fn add_searching_pass<'p>(
+        &'p self,
+        plan: &mut Plan<'p>,
+        merges: &Merges,
+        kernel: Kernel,
+        SearchShape { threads, groups, log2_searchers }: SearchShape,
+        [reads, writes]: [Resources; 2],
+    ) {
+        let MergePathPush { problem, scratch, problems, problem_count, groups, details } = self.push(merges, groups);
+        let push = MergeSearchPush { problem, scratch, problems, problem_count, groups, details, log2_searchers };
         let variant = plan.add_variant(&self.variant(merges, kernel, threads));
         plan.add_pass(variant, Groups::Fixed(merges.count * groups), Push::new(kernel, &push), reads, writes);
     }
 }
 
-/// Threads that search for the co-rank of each of so many tiles: a power of two.
-fn searchers(tiles: u32) -> u32 {
-    1 << (ALL_SEARCHERS / tiles).clamp(1, MOST_SEARCHERS).ilog2()
+/// The size of a pass that searches for co-ranks.
+#[derive(Clone, Copy)]
+struct SearchShape {
+    threads: u32,
+    /// Workgroups for each merge.
+    groups: u32,
+    /// Binary logarithm of the number of threads that search for each co-rank.
+    log2_searchers: u32,
+}
+
+/// Binary logarithm of the number of threads that search for each of so many co-ranks, if `all` search at once. At most
+/// `most` threads, and not two: those search as fast as one.
+fn log2_searchers(all: u32, co_ranks: u32, most: u32) -> u32 {
+    match (all / co_ranks).clamp(1, most).ilog2() {
+        1 => 0,
+        log2 => log2,
+    }
 }
 
 fn items_of(info: &MergeInfo) -> u32 {
@@ -461,7 +495,7 @@ impl PlanSource for MergeTable<'_> {
         });
         for (list, set, range) in lists.chain([(DETAILS, details, self.details)]) {
             if let Some(resource) = set.iter().next() {
-                plan.add_upload(self, list, range.address.wrapping_sub(self.scratch), resource);
+                plan.add_upload(Content::Rows(self, list), range.address.wrapping_sub(self.scratch), resource);
             }
         }
         let threads = self.tile.threads;
@@ -499,8 +533,11 @@ impl PlanSource for MergeTable<'_> {
                     Kernel::MergeSets
                 }
                 Algorithm::Update => {
-                    let sets = [searched, co_ranks.union(tile_prefixes)];
-                    self.add_search(plan, merges, Kernel::MergeCoRanks, sets);
+                    if let Some(resource) = tile_prefixes.iter().next() {
+                        let zeros = Content::Zeros(self.tile_prefixes.size);
+                        plan.add_upload(zeros, self.tile_prefixes.address.wrapping_sub(self.scratch), resource);
+                    }
+                    self.add_search(plan, merges, Kernel::MergeCoRanks, [searched, co_ranks]);
                     let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);
                     let threads = self.config.profile.plain_threads;
                     let sets = [reads, marked.union(tile_prefixes)];
@@ -509,7 +546,15 @@ impl PlanSource for MergeTable<'_> {
                 }
             };
             let sets = [merged.union(own_prefixes), written.union(own_prefixes)];
-            self.add_pass(plan, merges, kernel, threads, self.groups(merges), sets);
+            let groups = self.groups(merges);
+            if self.group.algorithm == Algorithm::Fused {
+                let tiles = merges.count.saturating_mul(self.tiles(merges));
+                let log2_searchers = log2_searchers(FUSED_SEARCHERS, tiles, threads / 2);
+                let shape = SearchShape { threads, groups, log2_searchers };
+                self.add_searching_pass(plan, merges, kernel, shape, sets);
+            } else {
+                self.add_pass(plan, merges, kernel, threads, groups, sets);
+            }
         }
         if self.status_check.has_rows() {
             plan.append_beside(&self.status_check);

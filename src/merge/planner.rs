@@ -91,7 +91,8 @@ impl<'a> Config<'a> {
             (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
             (operation, _) if operation.is_set_operation() => Algorithm::Sets,
             (operation, _) if operation.is_update() => Algorithm::Update,
-            (_, MergeMethod::Path) if max_count <= fused_up_to => Algorithm::Fused,
+            // The module of a comparator has one kernel.
+            (_, MergeMethod::Path) if max_count <= fused_up_to || self.format.comparator != 0 => Algorithm::Fused,
             (_, MergeMethod::Path) => Algorithm::Tiles,
             (_, MergeMethod::Basic) => Algorithm::Basic,
             (_, MergeMethod::Tiled) => Algorithm::Tiled,
@@ -211,11 +212,15 @@ impl MergePlanner {
         Ok(())
     }
 
-    fn check_segments(&self, info: &MergeInfo) -> Result<()> {
+    fn check_details(&self, info: &MergeInfo) -> Result<()> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
         let MergeSegments { count, offsets_a, offsets_b, offsets_out } = info.segments;
         if !self.format.operation.is_update() && info.marks != Range::NONE {
             return malformed("marks", "the merger's operation is not an update");
+        }
+        if self.format.comparator == 0 && (info.user_address, info.user_words) != (0, [0; 4]) {
+            let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
+            return malformed(argument, "the merger has no comparator");
         }
         if !self.format.segmented {
             let is_set = info.segments != MergeSegments::default();
@@ -366,7 +371,7 @@ impl Planner for MergePlanner {
             range.check(*argument.role.names(), 4, argument.range.size, Some(items))?;
         }
         self.check_more(info)?;
-        self.check_segments(info)
+        self.check_details(info)
     }
 
     fn for_each_more(&self, info: &MergeInfo, visit: &mut dyn FnMut(Argument<MergeRole>)) {

@@ -6,7 +6,7 @@ use super::tree::{Before, Nodes, Tree};
 use crate::Result;
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
@@ -97,7 +97,7 @@ impl PlanSource for StatusCheck<'_> {
         let counts = set(&[("counts_a", of_a), ("counts_b", of_b), ("counts_more", of_more)]);
         let statuses = set(&[("checked_statuses", self.statuses)]);
         let rows = plan.add_resource("checked_counts", self.rows);
-        plan.add_upload(self, PROBLEMS, self.rows.address.wrapping_sub(self.scratch), rows);
+        plan.add_upload(Content::Rows(self, PROBLEMS), self.rows.address.wrapping_sub(self.scratch), rows);
         let threads = self.config.profile.plain_threads;
         let variant = Variant::new(Kernel::MergeStatus, |constant| match constant {
             Constant::Threads => threads,

@@ -14,7 +14,7 @@ use crate::core::memory::Argument;
 use crate::core::plan::{Groups, Plan, Resource};
 use crate::core::primitive::RequestInfo as _;
 use crate::core::scratch::Layout as ScratchLayout;
-use crate::shared::THREAD_OFFSETS;
+use crate::shared::{MergeDetails, THREAD_OFFSETS};
 use crate::tests::hazards::{Truth, check};
 use crate::tests::problems::{NVIDIA, SCRATCH, devices};
 use crate::tuning::{Limits, Profile};
@@ -23,8 +23,8 @@ use std::rc::Rc;
 
 /// Formats with each of: no values, values, interleaved items, indices, dropped keys; then the methods for comparison,
 /// searches, set operations, segments, updates, and several sequences.
-fn formats() -> [MergerInfo; 25] {
-    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union, Update, UpdateByValue};
+fn formats() -> [MergerInfo; 27] {
+    use MergeOperation::{Difference, Intersection, SymmetricDifference, Union, Unique, Update, UpdateByValue};
     let keys = MergerInfo::keys();
     [
         keys,
@@ -44,6 +44,8 @@ fn formats() -> [MergerInfo; 25] {
         MergerInfo { key: KeyType::U32x3, value: ValueType::Bytes(8), layout: Layout::Interleaved, ..keys }
             .operation(SymmetricDifference),
         MergerInfo { key: KeyType::I32, drop_keys: true, ..keys }.operation(SymmetricDifference),
+        MergerInfo { key: KeyType::U64, order: Order::Descending, ..MergerInfo::pairs() }.operation(Unique),
+        MergerInfo { drop_keys: true, ..keys }.operation(Unique),
         MergerInfo { key: KeyType::F32, ..MergerInfo::pairs() }.segmented(),
         MergerInfo::pairs().operation(UpdateByValue),
         MergerInfo { key: KeyType::U64, layout: Layout::Interleaved, ..MergerInfo::pairs() }
@@ -56,6 +58,14 @@ fn formats() -> [MergerInfo; 25] {
         MergerInfo { drop_keys: true, value: ValueType::Bytes(16), ..keys }.sequences(16),
         MergerInfo { key: KeyType::F32, layout: Layout::Interleaved, ..MergerInfo::pairs() }.sequences(11),
     ]
+}
+
+/// Formats of these mergers, and of two with a comparator.
+fn planned() -> Vec<(MergerInfo, Format)> {
+    let of_comparators = [MergerInfo::pairs(), MergerInfo { key: KeyType::F64, ..MergerInfo::keys() }.segmented()];
+    let all = formats().into_iter().map(|info| (info, Format::new(&info).unwrap()));
+    let module = |info| (info, Format { comparator: 7, ..Format::of_comparator(&info).unwrap() });
+    all.chain(of_comparators.map(module)).collect()
 }
 
 /// Segments of segmented merges.
@@ -103,8 +113,9 @@ impl Addresses {
         numbers.map(merge).collect()
     }
 
-    /// A merge with arrays of its own.
+    /// A merge with arrays of its own. B is empty where the operation is of A alone.
     fn merge(&mut self, format: &Format, [a, b]: [u32; 2], on_device: bool, status: bool) -> MergeInfo {
+        let b = if format.operation == MergeOperation::Unique { 0 } else { b };
         let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
         let (count_a, count_b) = (u64::from(a), u64::from(b));
         let mut word = |wanted: bool| if wanted { self.range(4).address } else { 0 };
@@ -205,8 +216,7 @@ const COUNTS: [[u32; 2]; 6] = [[0, 0], [3, 0], [500, 900], [20_000, 9000], [1 <<
 fn every_plan_has_the_barriers_it_needs_and_no_other() {
     for (_, facts) in devices() {
         let profile = Profile::for_device(&facts);
-        for info in formats() {
-            let format = Format::new(&info).unwrap();
+        for (_, format) in planned() {
             let config = Config { profile: &profile, format };
             for (counts, merges, flags) in COUNTS
                 .iter()
@@ -232,13 +242,12 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
 fn every_pipeline_is_made() {
     for (_, facts) in devices() {
         let profile = Profile::for_device(&facts);
-        for info in formats() {
-            let format = Format::new(&info).unwrap();
+        for (info, format) in planned() {
             let config = Config { profile: &profile, format };
             for batches in [false, true] {
                 let made = config.variants(batches).unwrap();
                 let kernels = match info.operation {
-                    MergeOperation::Merge if info.method == MergeMethod::Path => 3,
+                    MergeOperation::Merge if info.method == MergeMethod::Path && format.comparator == 0 => 3,
                     operation if operation.is_set_operation() => 2,
                     operation if operation.is_update() => 3,
                     _ => 1,
@@ -414,6 +423,21 @@ fn trees_merge_all_sequences_in_order() {
             &(Range::new(7, 4 * u64::from((1u32 << sequences) - 1)), (1 << sequences) - 1)
         );
     }
+}
+
+/// Merges with a comparator need their details alone, whatever their number of items. Those with another comparator
+/// are another group.
+#[test]
+fn scratch_holds_the_input_of_comparators() {
+    let profile = Profile::for_device(&NVIDIA);
+    let of_module = |comparator| Format { comparator, ..Format::of_comparator(&MergerInfo::pairs()).unwrap() };
+    let config = Config { profile: &profile, format: of_module(1) };
+    for counts in [[1, 1], [1 << 30, 1 << 30]] {
+        let info = Addresses(1 << 20).merge(&config.format, counts, true, true);
+        assert_eq!(with_table(config, &[info], true, |_, size| size), size_of::<MergeDetails>() as u64, "{counts:?}");
+    }
+    let other = Config { format: of_module(2), ..config };
+    assert!(config.group(5, false) == config.group(6, false) && config.group(5, false) != other.group(5, false));
 }
 
 /// Set operations need three words for each tile, two for each block of tiles, and one. Tiles are an item apart less

@@ -6,7 +6,7 @@ use super::problems::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, Problems};
 use super::rows::{PassFacts, PassIndex};
 use super::values::{PLAIN, Values};
 use crate::core::memory::Range;
-use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::kernels::Kernel;
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_INDIRECT, FLAG_ODD, FLAG_SKIPS_CONSTANT_DIGITS,
@@ -109,7 +109,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         let tile_words = add("tile_words", problems.tile_words);
         let offsets = add("offsets", bound(ItemRole::SegmentOffsets));
         if let Some(resource) = rows.0.filter(|_| !format.segmented) {
-            plan.add_upload(table, PROBLEMS, problems.offset_of(problems.rows), resource);
+            plan.add_upload(Content::Rows(table, PROBLEMS), problems.offset_of(problems.rows), resource);
         }
         // A single row is in the push constants.
         let mut row = RadixProblem::default();

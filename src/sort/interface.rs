@@ -1,6 +1,6 @@
 //! Kernels of sorts, their constants and push constants. See src/shared.rs.
 
-use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
+use super::interface::{Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs};
 use super::radix::*;
 use bytemuck::{Pod, Zeroable};
 
@@ -27,6 +27,9 @@ shared_structs! {
         pass: PackedPass,
     }
 }
+
+/// The user-defined functions of this folder.
+pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {

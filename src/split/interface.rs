@@ -1,6 +1,8 @@
 //! Kernels of splits, their constants, rows of problems and push constants. See src/shared.rs.
 
-use super::interface::{Address, GlslType, SharedStruct, StructLayout, shared_constants, shared_structs};
+use super::interface::{
+    Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs, user_function,
+};
 use super::radix::*;
 use bytemuck::{Pod, Zeroable};
 
@@ -150,6 +152,19 @@ shared_structs! {
     }
 }
 
+/// Maps an item to its bucket: `uint trm_bucket(KEY key, uint index, TrmUserData data)`.
+pub const BUCKET_FUNCTION: UserFunction = user_function! {
+    "trm_bucket",
+    "split/label.comp"
+    "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "radix/bins.glsl" "radix/counts.glsl"
+    "radix/input.glsl" "radix/keys.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/segment_offsets.glsl"
+    "radix/share.glsl" "radix/tile_map.glsl" "radix/user_data.glsl" "radix/user_key.glsl" "split/functions.glsl"
+    "split/user.glsl"
+};
+
+/// The user-defined functions of this folder.
+pub(super) const USER_FUNCTIONS: &[UserFunction] = &[BUCKET_FUNCTION];
+
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
     ([$($next:tt)*] $($others:tt)*) => {
@@ -197,25 +212,3 @@ macro_rules! folder_kernels {
 }
 
 pub(crate) use folder_kernels;
-
-/// The source files of user-defined kernels, except for the generated glsl/core/shared.glsl.
-pub(super) const KERNEL_FILES: &[&[u8]] = &[
-    include_bytes!("../../glsl/radix/bins.glsl"),
-    include_bytes!("../../glsl/core/extensions.glsl"),
-    include_bytes!("../../glsl/radix/keys.glsl"),
-    include_bytes!("../../glsl/core/memory.glsl"),
-    include_bytes!("../../glsl/core/subgroup.glsl"),
-    include_bytes!("../../glsl/radix/counts.glsl"),
-    include_bytes!("../../glsl/radix/input.glsl"),
-    include_bytes!("../../glsl/radix/problem.glsl"),
-    include_bytes!("../../glsl/radix/scratch.glsl"),
-    include_bytes!("../../glsl/radix/segment_offsets.glsl"),
-    include_bytes!("../../glsl/radix/share.glsl"),
-    include_bytes!("../../glsl/radix/tile_map.glsl"),
-    include_bytes!("../../glsl/split/functions.glsl"),
-    include_bytes!("../../glsl/split/label.comp"),
-    include_bytes!("../../glsl/split/user.glsl"),
-];
-
-/// Capacity for the identifiers in [`KERNEL_FILES`].
-pub(super) const MAX_IDENTIFIERS: usize = 8192;

@@ -165,15 +165,13 @@ impl Splitter {
     /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
     /// is valid.
     pub unsafe fn with_kernel(device: &Device, info: &SplitterInfo, kernel: &BucketKernel) -> Result<Self> {
-        let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
         if info.function != BucketFunction::User {
-            return malformed("bucketFunction", "a kernel needs a user-defined function".into());
+            let why = "a kernel needs a user-defined function".into();
+            return Err(Error::Malformed { argument: "bucketFunction", why });
         }
-        if kernel.key() != info.key.plain() {
-            return malformed("keyType", format!("{:?} is not the key type of the kernel", info.key));
-        }
+        kernel.0.check_key(info.key)?;
         let (format, mut by) = info.format()?;
-        let module = device.add_module(kernel.code());
+        let module = device.add_module(kernel.0.code());
         if let Some(labels) = &mut by.labels {
             labels.module = module.number();
         }

@@ -4,7 +4,7 @@ use super::algorithm::{Algorithm, strategies};
 use super::job::{BucketSource, Buckets, Job, Role, SplitBy};
 use super::rows::{InfoFacts, label_row};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Range};
-use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
@@ -247,7 +247,7 @@ impl<'p, 'a> Builder<'p, 'a> {
             (label_rows, LABELS, table.label_rows, has_items),
         ] {
             if let Some(resource) = id.0.filter(|_| wanted) {
-                passes.plan.add_upload(table, rows, problems.offset_of(range), resource);
+                passes.plan.add_upload(Content::Rows(table, rows), problems.offset_of(range), resource);
             }
         }
         Self { table, passes, info, info_rows, label_rows, given, starts, writes_bucket_info: *writes_bucket_info }

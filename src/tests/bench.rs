@@ -5,7 +5,7 @@ use super::labels;
 use super::primitives::{AnyTable, Buckets, Primitive, Requests as _, Selection as _};
 use super::problems::Sorts;
 use super::twins::{LOW, Twin, WIDTH, noise};
-use crate::core::plan::{Plan, Table as _};
+use crate::core::plan::{Content, Plan, Table as _};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::host::{Buffer, Context};
 use crate::radix::{ItemRole, Items};
@@ -285,7 +285,8 @@ impl Bench {
         let mut memory = self.initial.clone();
         for upload in &plan.uploads {
             let mut start = (self.scratch.offset + upload.offset - AHEAD) as usize;
-            upload.table.for_each_row(upload.rows, &mut |row| {
+            let Content::Rows(table, rows) = upload.content else { continue };
+            table.for_each_row(rows, &mut |row| {
                 memory[start..start + row.len()].copy_from_slice(row);
                 start += row.len();
             });

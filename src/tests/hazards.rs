@@ -93,6 +93,22 @@ impl<'a> List<'a> {
         }
         list.commands
     }
+
+    /// Lists a transfer to `offset` of scratch.
+    fn transfer(&mut self, upload: &Upload<'_>, offset: u64, bytes: u64) {
+        let plan = self.plan;
+        let range = Range::new(SCRATCH + offset, bytes);
+        let declared = self.truths[plan].plan.resources[upload.resource].range;
+        assert!(range.address >= declared.address && range.address + range.size <= declared.address + declared.size);
+        assert!(bytes.is_multiple_of(4) && offset.is_multiple_of(4), "the limits of transfers");
+        let what = format!("plan {plan} transfer");
+        self.commands.push(Command::Accesses(vec![Access {
+            stage: Stage::ALL_TRANSFER,
+            writes: true,
+            ranges: Rc::from([range]),
+            what,
+        }]));
+    }
 }
 
 impl Commands for List<'_> {
@@ -123,23 +139,13 @@ impl Commands for List<'_> {
     }
 
     fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
-        let plan = self.plan;
-        let range = Range::new(SCRATCH + offset, bytes.len() as u64);
-        let table = self.truths[plan].plan.resources[upload.resource].range;
-        assert!(range.address >= table.address && range.address + range.size <= table.address + table.size);
-        assert!(
-            bytes.len() <= 65_536 && bytes.len().is_multiple_of(4) && offset.is_multiple_of(4),
-            "vkCmdUpdateBuffer's limits"
-        );
-        let what = format!("plan {plan} update");
-        self.commands.push(Command::Accesses(vec![Access {
-            stage: Stage::ALL_TRANSFER,
-            writes: true,
-            ranges: Rc::from([range]),
-            what,
-        }]));
+        assert!(bytes.len() <= 65_536, "vkCmdUpdateBuffer's limit");
+        self.transfer(upload, offset, bytes.len() as u64);
     }
 
+    fn clear(&mut self, upload: &Upload<'_>, bytes: u64) {
+        self.transfer(upload, upload.offset, bytes);
+    }
     fn mark(&mut self, _level: u32) {}
 }
 

@@ -220,6 +220,10 @@ impl Driver for LoggingDriver {
                 assert_eq!(buffer, self::buffer());
                 log(format!("update {} bytes of scratch at {offset}", bytes.len()));
             }
+            Command::FillBuffer(buffer, offset, size, word) => {
+                assert_eq!(buffer, self::buffer());
+                log(format!("fill {size} bytes of scratch at {offset} with {word}"));
+            }
             Command::WriteTimestamp(stage, _, query) => log(format!("timestamp {query} after {stage:?}")),
             Command::BeginLabel(_) | Command::EndLabel => panic!("VK_EXT_debug_utils is not there"),
         }

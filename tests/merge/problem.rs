@@ -20,6 +20,16 @@ pub(crate) struct Segments {
     pub(crate) count: Counted,
 }
 
+/// A user-defined order of keys.
+#[derive(Clone)]
+pub(crate) struct Comparator {
+    /// Returns a number for each key: keys compare as their numbers.
+    pub(crate) rank: fn(&Comparator, Bits) -> Bits,
+    /// Read by the comparator: an array in device memory.
+    pub(crate) table: Vec<u32>,
+    pub(crate) words: [u32; 4],
+}
+
 /// One merge.
 #[derive(Clone)]
 pub(crate) struct Job<'a> {
@@ -33,6 +43,7 @@ pub(crate) struct Job<'a> {
     pub(crate) marks: Vec<u32>,
     /// Whether the sequences are not sorted: the content of the outputs is undefined. Of a search: whether B is not.
     pub(crate) unsorted: bool,
+    pub(crate) comparator: Option<Comparator>,
 }
 
 /// An item: its sequence (0: A, 1: B) and its index there.
@@ -41,25 +52,40 @@ type Source = (usize, usize);
 impl<'a> Job<'a> {
     /// Sorts the keys of each sequence.
     pub(crate) fn new(merger: &'a Merger, keys: [Vec<Bits>; 2]) -> Self {
-        let MergerInfo { key, order, .. } = *merger.info();
-        let keys = keys.map(|mut keys| {
-            keys.sort_unstable_by_key(|bits| number(key, order, *bits));
-            keys
-        });
-        let marks = Vec::new();
-        Self { merger, keys, counts: [Counted::Host; 2], status: false, segments: None, marks, unsorted: false }
+        let (counts, marks) = ([Counted::Host; 2], Vec::new());
+        let (status, segments, unsorted, comparator) = (false, None, false, None);
+        Self { merger, keys, counts, status, segments, marks, unsorted, comparator }.sorted()
+    }
+
+    fn sorted(mut self) -> Self {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.iter_mut().for_each(|keys| keys.sort_unstable_by_key(|bits| self.number(*bits)));
+        Self { keys, ..self }
+    }
+
+    /// The same merge of a merger with this comparator.
+    pub(crate) fn compared(self, comparator: Comparator) -> Self {
+        Self { comparator: Some(comparator), ..self }.sorted()
+    }
+
+    /// Returns the number of a key: keys compare as their numbers.
+    fn number(&self, bits: Bits) -> Bits {
+        let MergerInfo { key, order, .. } = *self.merger.info();
+        let own = || number(key, order, bits);
+        self.comparator.as_ref().map_or_else(own, |comparator| (comparator.rank)(comparator, bits))
     }
 
     /// The same merge of segments. The keys of each segment are sorted.
     pub(crate) fn cut(mut self, offsets: [Vec<u32>; 2], count: Counted) -> Self {
-        let MergerInfo { key, order, .. } = *self.merger.info();
         self.segments = Some(Segments { offsets, count });
-        for segment in self.segments() {
-            for (keys, items) in self.keys.iter_mut().zip(segment) {
-                keys[items].sort_unstable_by_key(|bits| number(key, order, *bits));
+        let segments = self.segments();
+        let mut keys = std::mem::take(&mut self.keys);
+        for segment in segments {
+            for (keys, items) in keys.iter_mut().zip(segment) {
+                keys[items].sort_unstable_by_key(|bits| self.number(*bits));
             }
         }
-        self
+        Self { keys, ..self }
     }
 
     /// The same update with marked items.
@@ -72,9 +98,9 @@ impl<'a> Job<'a> {
         Self::new(merger, [keys.draw(key, a, seed), keys.draw(key, b, seed + 1)])
     }
 
-    /// The same merge of keys that are not sorted.
+    /// The same merge of keys that are not sorted. Unique items are determined in any order.
     pub(crate) fn unsorted(self, keys: [Vec<Bits>; 2]) -> Self {
-        Self { keys, unsorted: true, ..self }
+        Self { keys, unsorted: self.merger.info().operation != MergeOperation::Unique, ..self }
     }
 
     /// The same merge with its counts in device memory and a status word.
@@ -149,10 +175,14 @@ impl<'a> Job<'a> {
 
     /// The same of one segment.
     fn order_of(&self, items: [Range<usize>; 2]) -> Vec<Source> {
-        let MergerInfo { key, order, operation, .. } = *self.merger.info();
+        let operation = self.merger.info().operation;
         let sources = items.into_iter().enumerate().flat_map(|(side, items)| items.map(move |index| (side, index)));
         let mut all: Vec<Source> = sources.filter(|source| !self.is_marked(*source)).collect();
-        let number = |(side, index): &Source| number(key, order, self.keys[*side][*index]);
+        let number = |(side, index): &Source| self.number(self.keys[*side][*index]);
+        if operation == MergeOperation::Unique {
+            all.dedup_by_key(|source| number(source));
+            return all;
+        }
         all.sort_by_key(number);
         if !operation.is_set_operation() {
             return all;
@@ -167,9 +197,9 @@ impl<'a> Job<'a> {
 
     /// The bounds of the keys of A in B, by the standard library.
     fn bounds(&self) -> Vec<u32> {
-        let MergerInfo { key, order, operation, .. } = *self.merger.info();
+        let operation = self.merger.info().operation;
         let numbers = |side: usize| -> Vec<_> {
-            self.keys[side][..self.count(side)].iter().map(|bits| number(key, order, *bits)).collect()
+            self.keys[side][..self.count(side)].iter().map(|bits| self.number(*bits)).collect()
         };
         let [needles, sequence] = [numbers(0), numbers(1)];
         let bound = |needle| match operation {
@@ -265,7 +295,7 @@ impl<'a> Job<'a> {
         operation.is_set_operation() || operation.is_update() || segmented
     }
 
-    /// The arrays of segments and of marks.
+    /// The arrays of segments, of marks, and of a comparator.
     fn detail_arrays(&self) -> Vec<Array> {
         let mut all = Vec::new();
         if let Some(Segments { offsets, count }) = &self.segments {
@@ -284,6 +314,9 @@ impl<'a> Job<'a> {
         }
         if self.merger.info().operation.is_update() {
             all.push(Array::words("marks", &self.marks));
+        }
+        if let Some(Comparator { table, .. }) = &self.comparator {
+            all.extend((!table.is_empty()).then(|| Array::words("user data", table)));
         }
         all
     }
@@ -306,6 +339,8 @@ impl<'a> Job<'a> {
                 offsets_out: places.range("offsets out"),
             }),
             marks: places.range("marks"),
+            user_address: places.address("user data"),
+            user_words: self.comparator.as_ref().map_or([0; 4], |comparator| comparator.words),
             scratch: places.scratch,
             status: places.address("status"),
             count_out: places.address("count out"),
@@ -374,7 +409,7 @@ impl Problem for Job<'_> {
 
     fn begins_with_transfer(&self) -> bool {
         let MergerInfo { operation, segmented, .. } = *self.merger.info();
-        operation.is_update() || segmented
+        operation.is_update() || segmented || self.comparator.is_some()
     }
 
     fn request(&self, places: &Places) -> Request<'_> {

@@ -25,6 +25,21 @@ pub(crate) fn refusals() {
     assert_eq!(scratch.map_err(|error| error.to_string()), Err(text.clone()));
     assert_eq!(any.describe(&wraps).map_err(|error| error.to_string()), Err(text));
 
+    let unique =
+        Merger::new(context.device(), &MergerInfo::keys().operation(MergeOperation::Unique)).expect("a merger");
+    let with_b = MergeInfo { count_a: Count::host(9), count_b: Count::host(5), ..MergeInfo::default() };
+    let text = "countB.max 5 > 0, unique items are those of A".to_owned();
+    let scratch = batch_scratch_size(&[Request::Merge(&unique, with_b)]);
+    assert_eq!(scratch.map_err(|error| error.to_string()), Err(text.clone()));
+    assert_eq!(unique.describe(&with_b).map_err(|error| error.to_string()), Err(text.clone()));
+    let run = context.run(|commands| {
+        // SAFETY: the command buffer is recording; the refused call records nothing.
+        let refused = unsafe { unique.cmd_merge(commands, &with_b) };
+        assert_eq!(refused.map_err(|error| error.to_string()), Err(text));
+        Ok(())
+    });
+    run.expect("an empty command buffer is submitted");
+
     // With tiny tiles, few items take two dispatches: only these need scratch.
     let case = Case::new(Setup::Folded, &MergerInfo { max_count: 100_000, ..MergerInfo::pairs() });
     let n = case.tile()[1];

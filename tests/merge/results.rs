@@ -295,6 +295,42 @@ pub(crate) fn set_operations() {
     }
 }
 
+/// The first items of runs: of single items, of runs shorter and longer than tiles, and of one run; with counts on the
+/// device, alone and in batches. The keys need no order.
+pub(crate) fn unique() {
+    let counts_only = MergerInfo { drop_keys: true, ..MergerInfo::keys() };
+    let emulated = Setup::Emulated(EMULATED[share().unwrap_or(1)]);
+    let others = [(Setup::Late(16), ITEMS[1]), (Setup::Late(16), counts_only), (emulated, ITEMS[0])];
+    let kinds = ITEMS.into_iter().chain([counts_only]).enumerate().map(|(nth, items)| (SETUPS[(nth + 1) % 2], items));
+    for (nth, (setup, items)) in kinds.chain(others).enumerate() {
+        if brief() && nth % 6 != 1 && setup != Setup::Late(16) {
+            continue;
+        }
+        let (key, order) = (KEYS[nth % KEYS.len()], [Order::Ascending, Order::Descending][nth / 3 % 2]);
+        let case = Case::new(setup, &MergerInfo { key, order, ..items.operation(MergeOperation::Unique) });
+        let n = 7 * case.tile()[0] + 3;
+        let runs = |run: usize| Job::new(&case.merger, [(0..n).map(|i| (i / run) as Bits).collect(), vec![]]);
+        let device = Counted::Device;
+        let mut jobs: Vec<_> = [1, 2, 4, 7, n / 15, n / 3].map(runs).into();
+        for (seed, keys) in (1..).zip([Keys::LowEntropy, Keys::Constant, Keys::Special, Keys::Random]) {
+            jobs.push(case.draw(keys, [n, 0], seed));
+            jobs.push(case.draw(keys, [seed as usize - 1, 0], seed + 4));
+        }
+        for counts in [[device(0), Counted::Host], [device(n as u32 / 3), device(0)], [device(n as u32 + 1), device(3)]]
+        {
+            jobs.push(runs(3).counted(counts));
+        }
+        let any_order = |keys: Vec<Bits>| case.draw(Keys::Random, [0, 0], 9).unsorted([keys, vec![]]);
+        jobs.push(any_order((0..n).map(|i| (i / 5 % 3) as Bits).collect()));
+        jobs.push(any_order((0..n).rev().map(|i| (i / 2) as Bits).collect()));
+        jobs.push(any_order(Keys::Special.draw(key, n, 10)));
+        for together in [Together::Singles, Together::Batch] {
+            case.merge(&jobs, together, nth as u64);
+        }
+        assert_silence(&case.context);
+    }
+}
+
 /// Offsets of `segments` segments of any length: many are empty, some are longer than a tile.
 fn cut(items: usize, segments: usize, seed: u64) -> Vec<u32> {
     let mut ends: Vec<u32> = (0..segments as u64)

@@ -54,8 +54,8 @@ const TESTS: &[&str] =
 /// Generated from the files of all folders, below [`SHARED`].
 const GENERATED: &[&str] = &["glsl/core/shared.glsl"];
 
-/// Programs of one primitive, below [`SHARED`]: the compiler of bucket functions, and a drawing of the approaches to a
-/// split.
+/// Programs that name primitives, below [`SHARED`]: the compiler of user-defined functions, and drawings of the
+/// approaches to a split and of the methods of a merge.
 const PROGRAMS: &[&str] = &["src/bin/trommel-kernel.rs", "bench/src/bin/trommel-plot"];
 
 /// Folders in which the files of a primitive may use others: to compare with them, or to draw the same members.

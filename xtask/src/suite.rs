@@ -186,7 +186,7 @@ fn compiler_builds() -> [Step; 2] {
 }
 
 /// Rust tests with the compiler of GLSL: of the compiling xtask, and of functions of the caller.
-const WITH_COMPILER: [&str; 4] = ["--bin", "xtask", "--test", "user_functions"];
+const WITH_COMPILER: [&str; 6] = ["--bin", "xtask", "--test", "user_functions", "--test", "comparators"];
 
 /// The test binary in ffi-tests with the compiler of GLSL.
 const COMPILER_OF_C: &str = "compiler";

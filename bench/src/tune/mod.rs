@@ -1,5 +1,6 @@
 //! Searches the shapes of a profile. The fewest shapes are chosen that serve all sizes well.
 
+mod crossover;
 mod search;
 mod spans;
 
@@ -7,8 +8,8 @@ use crate::gpu::Gpu;
 use crate::report::Report;
 use crate::shapes::{self, Role, Shapes};
 use crate::workload::{Case, Primitive};
-use search::{Candidate, Group, MAX_ON_CPU, Search};
-use spans::{SPAN_COST, Span, spans};
+use search::{Candidate, Group, Search, is_for_cpu};
+use spans::{SPAN_COST, Span, boundary, spans};
 use trommel::tuning::{ItemKind, Ranking, Shape, SizedTile, SmallMethod, SmallShape, TileShape};
 use trommel::{Profile, Strategy};
 
@@ -26,7 +27,8 @@ const TILES: std::ops::RangeInclusive<u32> = 1 << 10..=12 << 10;
 /// Shapes that a list of a profile holds.
 const MAX_SHAPES: usize = 4;
 
-/// Returns `profile` with the best shapes for each kind of items on the device. `heating`: see
+/// Returns `profile` with the best shapes for each kind of items on the device, and for each operation with two
+/// algorithms. `heating`: see
 /// [`crate::timing::Timer::new`].
 pub(crate) fn tune(
     gpu: &Gpu,
@@ -47,6 +49,10 @@ pub(crate) fn tune(
         });
         let times = Times::measure(gpu, profile, kind, &groups, strategy, heating, report)?;
         found = times.choose(profile.radix.direct_up_to)?.put(&found, kind)?;
+    }
+    for crossover in primitives.iter().flat_map(|primitive| primitive.crossovers()) {
+        let times = crossover::Times::measure(gpu, profile, &crossover, strategy, heating, report)?;
+        found = times.choose()?.put(&found, &crossover)?;
     }
     Ok(found)
 }
@@ -77,12 +83,11 @@ impl Searched {
             [SmallMethod::Radix, SmallMethod::Buckets, SmallMethod::Merge]
                 .map(|method| SmallShape { shape: *shape, method })
         };
-        let on_cpu = |shape: &Shape| shape.threads == 128 && shape.tile() <= MAX_ON_CPU;
-        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || on_cpu(shape)));
+        let tiled = all.iter().filter(|shape| TILES.contains(&shape.tile()) && (!is_cpu || is_for_cpu(shape)));
         // CPU drivers have few lanes, and nothing to prove. The other rankings are for profiles by hand.
         let rankings: &[Ranking] =
             if is_cpu { &[Ranking::Ballots] } else { &[Ranking::Ballots, Ranking::VerifiedBySourceIndex] };
-        let single_dispatch = all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || on_cpu(shape)));
+        let single_dispatch = all.iter().filter(|shape| shape.items <= 2 && (!is_cpu || is_for_cpu(shape)));
         Self {
             small: all.iter().filter(|shape| SMALL.contains(&shape.tile())).flat_map(methods).collect(),
             single_dispatch: single_dispatch.map(|&shape| shape.into()).collect(),
@@ -227,11 +232,9 @@ impl Times {
 
     /// The choices of spans over the sizes from index `first` on.
     fn sized(&self, candidates: &[Candidate<TileShape>], first: usize, spans: &[Span]) -> Vec<SizedTile> {
-        let sized = spans.iter().map(|Span { end, choice }| {
-            let (last, next) = (self.sizes[first + end - 1], self.sizes.get(first + end));
-            // The geometric mean of this size and the next.
-            let up_to = next.map_or(u32::MAX, |next| last.isqrt() * next.isqrt());
-            SizedTile { up_to, shape: candidates[*choice].shape }
+        let sized = spans.iter().map(|Span { end, choice }| SizedTile {
+            up_to: boundary(&self.sizes, first + end),
+            shape: candidates[*choice].shape,
         });
         sized.collect()
     }

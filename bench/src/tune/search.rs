@@ -13,11 +13,16 @@ use serde_json::json;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::thread;
-use trommel::tuning::{SmallShape, TileShape};
+use trommel::tuning::{Shape, SmallShape, TileShape};
 use trommel::{Error, Profile, Strategy};
 
 /// On a CPU only the search itself can be tried: at counts and tiles up to this.
-pub(super) const MAX_ON_CPU: u32 = 1 << 11;
+const MAX_ON_CPU: u32 = 1 << 11;
+
+/// Whether the search tries a shape on a CPU.
+pub(super) fn is_for_cpu(shape: &Shape) -> bool {
+    shape.threads == 128 && shape.tile() <= MAX_ON_CPU
+}
 
 /// The batch by which candidates are verified: numbers of problems and their keys. On a CPU the first, without the
 /// largest problems.
@@ -39,10 +44,16 @@ impl Searched for SmallShape {
     }
 }
 
-impl Searched for TileShape {
+impl Searched for Shape {
     fn verified_at(self) -> Vec<u32> {
         let tile = self.tile();
         [3 * tile + 77, 65, 257, 700, tile - 1, tile, tile + 1].into_iter().filter(|n| *n != 0).collect()
+    }
+}
+
+impl Searched for TileShape {
+    fn verified_at(self) -> Vec<u32> {
+        self.shape.verified_at()
     }
 }
 

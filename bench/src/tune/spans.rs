@@ -10,6 +10,16 @@ pub(super) struct Span {
     pub(super) choice: usize,
 }
 
+/// The largest count that is served like the sizes before index `end`, not like those from there on: the geometric mean
+/// of the last one before and the first one behind.
+pub(super) fn boundary(sizes: &[u32], end: usize) -> u32 {
+    match (end.checked_sub(1).map(|last| sizes[last]), sizes.get(end)) {
+        (None, _) => 0,
+        (Some(last), Some(next)) => last.isqrt() * next.isqrt(),
+        (Some(_), None) => u32::MAX,
+    }
+}
+
 /// Cuts the sizes into at most `most` spans with a choice each and minimizes the product of all times. Each span costs
 /// [`SPAN_COST`]. Times are `times[choice][size]`; in the last span, `at_last` replaces them.
 pub(super) fn spans(times: &[&[f64]], at_last: &[&[f64]], most: usize) -> Vec<Span> {
@@ -59,6 +69,12 @@ mod tests {
         assert_eq!(spans(times, times, 3).len(), 3);
         assert_eq!(spans(times, times, 2).len(), 2);
         assert_eq!(spans(times, times, 2).last().map(|span| span.end), Some(3), "every size is served");
+    }
+
+    #[test]
+    fn counts_are_cut_half_way() {
+        let sizes = [1 << 16, 1 << 18, 1 << 20];
+        assert_eq!([0, 1, 2, 3].map(|end| boundary(&sizes, end)), [0, 1 << 17, 1 << 19, u32::MAX]);
     }
 
     #[test]

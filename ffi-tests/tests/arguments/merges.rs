@@ -41,7 +41,7 @@ fn mergers() -> Result<()> {
         ("order", TrmOrder::Descending as i32, |info, value| info.order = value),
         ("layout", TrmLayout::Strided as i32, |info, value| info.layout = value),
         ("method", TrmMergeMethod::CircularBuffer as i32, |info, value| info.method = value),
-        ("operation", TrmMergeOperation::UpdateByValue as i32, |info, value| info.operation = value),
+        ("operation", TrmMergeOperation::Unique as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -108,6 +108,42 @@ fn mergers() -> Result<()> {
     let reason = "maxCount 2147483649 > 2147483648, the items that indices reach";
     bad("many indices", engine.device, &many, TOO_LARGE, reason);
 
+    // Comparators: code that is no kernel, or one with another function, and a library without a compiler.
+    let words = [0x0723_0203u32, 0x0001_0600, 0, 1, 0];
+    let (code, size) = (words.as_ptr(), size_of_val(&words));
+    let [bucket, descending]: [Vec<u32>; 2] = [
+        &include_bytes!("../../../tests/kernels/spread_u32.spv")[..],
+        &include_bytes!("../../../tests/kernels/descending_u32.spv")[..],
+    ]
+    .map(|bytes| bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect());
+    let of_buckets = "code is malformed: it is a kernel with another function than trm_less";
+    let (kernel, kernel_size) = (descending.as_ptr(), size_of_val(&descending[..]));
+    let sets = TrmMergerCreateInfo { operation: TrmMergeOperation::Union as i32, ..good };
+    let falling = TrmMergerCreateInfo { order: TrmOrder::Descending as i32, ..good };
+    let by_method = TrmMergerCreateInfo { method: TrmMergeMethod::Basic as i32, ..good };
+    let another_key = "keyType is malformed: F32 is not the key type of the kernel";
+    let cases = [
+        ("no code", good, ptr::null(), size, NULL, "code is null"),
+        ("misaligned code", good, code.wrapping_byte_add(1), size, MISALIGNED, "code"),
+        ("odd code", good, code, size - 1, MISALIGNED, "codeSize 0x13 is not a multiple of 4"),
+        ("an empty module", good, code, size, MALFORMED, "code is malformed: it has no compute kernel called main"),
+        ("a bucket function", good, bucket.as_ptr(), size_of_val(&bucket[..]), MALFORMED, of_buckets),
+        ("another key type", keyed(TrmKeyType::F32), kernel, kernel_size, MALFORMED, another_key),
+        ("sets", sets, kernel, kernel_size, MALFORMED, "operation is malformed: comparators are of merges alone"),
+        ("an order", falling, kernel, kernel_size, MALFORMED, "order is malformed: the comparator is the order"),
+        ("a method", by_method, kernel, kernel_size, MALFORMED, "method is malformed: merges with a comparator"),
+    ];
+    for (what, info, code, size, error, reason) in cases {
+        let mut merger = ptr::dangling_mut();
+        // SAFETY: pointers are valid, or such that the library finds out.
+        let result = unsafe { (api.merge.trmCreateMergerFromSpirv)(engine.device, &info, code, size, &mut merger) };
+        refusals.expect(what, result, error, reason);
+        assert!(merger.is_null(), "{what}: there is a handle");
+        // SAFETY: as above.
+        let result = unsafe { (api.merge.trmCreateMergerFromGlsl)(engine.device, &info, ptr::null(), &mut merger) };
+        refusals.expect(what, result, TrmResult::TrmErrorNotBuilt as i32, "runtime-shaders");
+    }
+
     let few = engine.merger_of(&TrmMergerCreateInfo { max_count: 1000, ..good })?;
     let deferred = engine.merger_of(&TrmMergerCreateInfo { flags: TRM_MERGER_CREATE_DEFERRED_BIT, ..good })?;
     let (mut size, mut count, mut ready) = (UNTOUCHED, 7, 7);
@@ -165,6 +201,7 @@ fn merges() -> Result<()> {
         assert_eq!((api.merge.trmCreateMerger)(second_device, &with_batches, &mut foreign), 0);
         assert_eq!((api.merge.trmCreateMerger)(engine.device, &pairs, &mut without_batches), 0);
     }
+    let unique = engine.merger_of(&TrmMergerCreateInfo { operation: TrmMergeOperation::Unique as i32, ..pairs })?;
     let memory = context.upload(&[WORD; WORDS])?;
     let part = |index: u64, size| TrmRange { address: memory.address() + index * 6000, size };
     let work = engine.merge_scratch(merger, 1 << 20)?;
@@ -257,6 +294,10 @@ fn merges() -> Result<()> {
         }
         let marked = TrmMergeInfo { marks: part(9, 400), ..good };
         bad("marks", &marked, MALFORMED, "marks is malformed: the merger's operation is not an update");
+        let addressed = TrmMergeInfo { user_address: 4, ..good };
+        bad("user address", &addressed, MALFORMED, "userAddress is malformed: the merger has no comparator");
+        let worded = TrmMergeInfo { user_words: [0, 0, 1, 0], ..good };
+        bad("user words", &worded, MALFORMED, "userWords is malformed: the merger has no comparator");
         let mut cut = good;
         cut.segments.count.max = 1;
         bad("segments", &cut, MALFORMED, "segments is malformed: the merger is not segmented");
@@ -284,6 +325,8 @@ fn merges() -> Result<()> {
             refusals.expect("odd merger", cmd_merge(commands, odd, &good), MISALIGNED, "merger");
             let alone = TrmMergeInfo { merger: none, ..good };
             refusals.expect("not ready", cmd_merge(commands, deferred, &alone), NOT_READY, "merger is not ready");
+            let reason = format!("countB.max {COUNT} > 0, unique items are those of A");
+            refusals.expect("B of unique items", cmd_merge(commands, unique, &alone), TOO_LARGE, &reason);
         }
         Ok(())
     })?;
@@ -320,7 +363,7 @@ fn merges() -> Result<()> {
             &apart,
             &a_sort,
             MALFORMED,
-            "TrmSortInfo is malformed: of 304 bytes, those past 192",
+            "TrmSortInfo is malformed: of 328 bytes, those past 192",
         );
         let set = |merger| TrmMergeInfo { merger, ..good };
         with("no merger", &apart, &set(ptr::null_mut()), NULL, "merger is null");
@@ -360,7 +403,7 @@ fn merges() -> Result<()> {
     // SAFETY: nobody uses them.
     unsafe {
         (api.sort.trmDestroySorter)(sorter);
-        for merger in [foreign, without_batches, deferred, other, merger] {
+        for merger in [foreign, without_batches, deferred, unique, other, merger] {
             (api.merge.trmDestroyMerger)(merger);
         }
         (api.trmDestroyDevice)(second_device);

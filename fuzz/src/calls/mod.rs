@@ -18,6 +18,7 @@ pub(crate) mod random;
 mod report;
 mod run;
 pub(crate) mod session;
+pub(crate) mod user;
 
 pub(crate) use primitive::Primitive;
 

@@ -30,11 +30,12 @@ const METHODS: [MergeMethod; 6] = [
     MergeMethod::CircularBuffer,
 ];
 
-const SETS: [MergeOperation; 4] = [
+const SETS: [MergeOperation; 5] = [
     MergeOperation::Union,
     MergeOperation::Intersection,
     MergeOperation::Difference,
     MergeOperation::SymmetricDifference,
+    MergeOperation::Unique,
 ];
 
 /// A merger of any kind; one in four times a search, one in eight each a set operation, an update, segments, more than
@@ -178,7 +179,11 @@ impl HandleInfo for Info {
             // Items, nodes in scratch, and the result.
             return Ask { count: CountAt::Host, ..Ask::draw(&limits, 4 * bytes, false, random) };
         }
-        let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random).divided(random);
+        let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random);
+        if self.0.operation == MergeOperation::Unique {
+            return ask;
+        }
+        let ask = ask.divided(random);
         if !self.0.segmented {
             return ask;
         }

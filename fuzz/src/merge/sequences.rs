@@ -22,11 +22,11 @@ pub(super) struct Sequences {
     pub(super) offsets: [Vec<u32>; 2],
     /// For updates: a bit for each item of the first sequence, or for each value.
     pub(super) marks: Vec<u32>,
-    /// The items of the result; of sequences that are not sorted, all items of one and then of the other.
+    /// The items of the result; if it is not determined, all items of one sequence and then of the other.
     pub(super) merged: Vec<Source>,
     /// The index of each segment's first item in the result, and its end. Without segments, the result is one.
     pub(super) starts: Vec<u32>,
-    /// Whether both are sorted and offsets rise: the output is determined.
+    /// Whether the output is determined: both are sorted, or may have any order, and offsets rise.
     pub(super) are_sorted: bool,
 }
 
@@ -126,13 +126,15 @@ impl Sequences {
         let is_left = |index: usize| !is_marked(info.operation, &marks, &items[0], index);
         let mut are_sorted = used_offsets(ask).iter().all(|used| Segmentation::is_determined(used));
         let (mut merged, mut starts) = (Vec::new(), vec![0]);
+        let takes_any_order = info.operation == MergeOperation::Unique;
         for run in runs(ask) {
-            let is_sorted = |of: usize| run[of].clone().is_sorted_by_key(|index| key((of, index)));
+            let is_sorted = |of: usize| takes_any_order || run[of].clone().is_sorted_by_key(|index| key((of, index)));
             are_sorted = are_sorted && is_sorted(0) && is_sorted(1);
             if !are_sorted {
                 break;
             }
             merged.extend(match info.operation {
+                MergeOperation::Unique => first_of_runs(counts[0], key),
                 operation if operation.is_set_operation() => operate(operation, counts, key),
                 _ => merge([run[0].clone().filter(|index| is_left(*index)).collect(), run[1].clone().collect()], key),
             });
@@ -294,6 +296,13 @@ fn operate<K: Ord>(operation: MergeOperation, counts: [usize; 2], key: impl Fn(S
     chosen
 }
 
+/// The first item of each run of equal keys in the first sequence.
+fn first_of_runs<K: Ord>(count: usize, key: impl Fn(Source) -> K) -> Vec<Source> {
+    let mut items: Vec<Source> = (0..count).map(|index| (0, index)).collect();
+    items.dedup_by_key(|item| key(*item));
+    items
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,6 +342,18 @@ mod tests {
         assert_eq!(of(MergeOperation::Difference), [a(0), a(2)]);
         assert_eq!(of(MergeOperation::SymmetricDifference), [b(0), a(0), a(2), b(3), b(4)]);
         assert_eq!(of(MergeOperation::Union), [b(0), a(0), a(1), a(2), a(3), b(3), b(4)]);
+    }
+
+    #[test]
+    fn the_first_item_of_each_run_is_unique() {
+        let keys = [4, 4, 1, 4, 4, 4];
+        assert_eq!(first_of_runs(6, |(_, index)| keys[index]), [(0, 0), (0, 2), (0, 3)]);
+        assert_eq!(first_of_runs(0, |(_, index)| keys[index]), []);
+        let info = MergerInfo::pairs().operation(MergeOperation::Unique);
+        for hostile in [false, true] {
+            let sequences = Sequences::new(&info, &Ask { second: None, hostile, ..ask([50, 0], Dealing::Random) });
+            assert!(sequences.are_sorted && sequences.merged.len() >= 9 && sequences.merged.len() < 50);
+        }
     }
 
     #[test]

@@ -4,18 +4,21 @@ mod types;
 
 pub use types::*;
 
+#[cfg(feature = "runtime-shaders")]
+use crate::capi::border::source_text;
 use crate::capi::border::{border, create, destroy, if_built, write};
 use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
+use std::ffi::c_char;
 #[cfg(feature = "merge")]
 use {
     crate::capi::batch::ProblemInfo,
-    crate::capi::border::{checked, object},
+    crate::capi::border::{checked, module_code, object},
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, order, value_type},
     crate::{
-        Error, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo, MoreSequences,
-        Request, Result,
+        ComparatorKernel, Error, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger,
+        MergerInfo, MoreSequences, Request, Result,
     },
 };
 
@@ -47,8 +50,73 @@ pub unsafe extern "C" fn trmCreateMerger(
     })
 }
 
-/// Destroys a merger, and its pipelines unless another merger shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Creates a merger of two sequences that are sorted by a user-defined comparator in GLSL. It merges, by merge path,
+/// also segments. info->operation, info->method and info->order are 0: the comparator is the order.
+///
+/// The comparator is `bool trm_less(KEY a, KEY b, TrmUserData data)`. It returns whether a comes before b: a strict
+/// weak order, as for std::merge. Keys are equal if neither comes before the other; of these, those of A come first.
+/// KEY is uint, int or float for keys of 32 bits, and uvec2 (low word first) for keys of 64 bits. For keys of several
+/// words, KEY is uvec2, uvec3 or uvec4. data.address is a uvec2 for buffer references, from TrmMergeInfo::userAddress.
+/// data.words is a uvec4, from TrmMergeInfo::userWords.
+///
+/// If the comparator is no strict weak order, the content of the outputs is undefined. Memory outside the ranges is
+/// never accessed, except by the comparator itself.
+///
+/// @param source The comparator and the functions that it calls. It uses only features that are enabled on the device.
+///   If it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateMergerFromGlsl(
+    device: TrmDevice,
+    info: *const TrmMergerCreateInfo,
+    source: *const c_char,
+    merger: *mut TrmMerger,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid; the compiler's output is a valid kernel.
+        unsafe {
+            create("merger", merger, || {
+                if_built!("runtime-shaders", (device, info, source), {
+                    let (device, info) = (object("device", device)?, merger_info(&read("info", info)?)?);
+                    let kernel = ComparatorKernel::from_glsl(info.key, source_text(source)?)?;
+                    Ok(TrmMerger_T(Merger::with_comparator(&device.0, &info, &kernel)?))
+                })
+            })
+        }
+    })
+}
+
+/// Creates a merger as trmCreateMergerFromGlsl(), with a comparator in SPIR-V. The tool trommel-kernel compiles the
+/// comparator for this version of the library.
+///
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
+/// @param merger Destroy it with trmDestroyMerger() before the VkDevice; NULL on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateMergerFromSpirv(
+    device: TrmDevice,
+    info: *const TrmMergerCreateInfo,
+    code: *const u32,
+    code_size: usize,
+    merger: *mut TrmMerger,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid, and so is the module.
+        unsafe {
+            create("merger", merger, || {
+                if_built!("merge", (device, info, code, code_size), {
+                    let (device, info) = (object("device", device)?, merger_info(&read("info", info)?)?);
+                    let kernel = ComparatorKernel::from_spirv(module_code(code, code_size)?)?;
+                    Ok(TrmMerger_T(Merger::with_comparator(&device.0, &info, &kernel)?))
+                })
+            })
+        }
+    })
+}
+
+/// Destroys a merger, and its pipelines and shader module unless another merger shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroyMerger(merger: TrmMerger) {
     // SAFETY: the caller's handle is valid or null.
@@ -82,9 +150,9 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of all sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
-/// needed. Set operations and updates always need scratch, and so do merges of segments: a quarter of a byte for each
-/// item for updates, some bytes for each thousand items otherwise. A merger for up to four sequences also needs the
-/// bytes of each item, and one for more sequences twice as many.
+/// needed. Set operations and updates always need scratch, and so do merges of segments and merges with a comparator: a
+/// quarter of a byte for each item for updates, at most some bytes for each thousand items otherwise. A merger for up
+/// to four sequences also needs the bytes of each item, and one for more sequences twice as many.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -143,18 +211,19 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 /// TrmResult result = trmCmdMerge(commandBuffer, merger, &merge);
 /// @endcode
 ///
-/// - Commands: one dispatch, or two with a barrier between them; one for bounds, two for set operations, three for
-///   updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and one for
-///   the status. Merges of segments, updates, and merges of more than two sequences begin with vkCmdUpdateBuffer on
-///   scratch. Timestamps and labels if requested.
+/// - Commands: one dispatch, or two with a barrier between them; one for bounds and with a comparator, two for set
+///   operations, three for updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers
+///   between them, and one for the status. Merges of segments, merges with a comparator, updates, and merges of more
+///   than two sequences begin with transfers to scratch: vkCmdUpdateBuffer, and for updates vkCmdFillBuffer. Timestamps
+///   and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on all sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. Of merges of segments, updates, and merges of more than
-///   two sequences also ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. If it begins with transfers, also ALL_TRANSFER,
+///   TRANSFER_WRITE on scratch. A comparator's input is read as offsets are.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the merge (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well: before merges of segments,
-///   updates, and merges of more than two sequences, it includes ALL_TRANSFER.
+///   outputs). Two calls with the same scratch need a barrier between them as well: before merges that begin with
+///   transfers, it includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: a workgroup of a set operation or of an update polls the results of others for a bounded time, then
@@ -206,6 +275,7 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
         (TrmMergeOperation::SymmetricDifference as i32, MergeOperation::SymmetricDifference),
         (TrmMergeOperation::Update as i32, MergeOperation::Update),
         (TrmMergeOperation::UpdateByValue as i32, MergeOperation::UpdateByValue),
+        (TrmMergeOperation::Unique as i32, MergeOperation::Unique),
     ];
     Ok(MergerInfo {
         key: key_type(info.key_type)?,
@@ -256,6 +326,8 @@ unsafe fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
             offsets_out: range(info.segments.offsets_out),
         },
         marks: range(info.marks),
+        user_address: info.user_address,
+        user_words: info.user_words,
         more,
         scratch: scratch(info.scratch),
         status: info.status,

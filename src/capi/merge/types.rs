@@ -59,6 +59,9 @@ pub enum TrmMergeOperation {
     Update = 7,
     /// As TRM_MERGE_OPERATION_UPDATE, with a bit for each value: an item of A is marked if its value is.
     UpdateByValue = 8,
+    /// The first item of each run of equal keys in A, as std::unique: a set operation of A alone. countB.max is 0. A
+    /// may have any order: items of a run are neighbors.
+    Unique = 9,
 }
 
 /// Flag in TrmMergerCreateInfo::flags: the resulting keys are not written, only the values. keysOut is ignored. With
@@ -128,7 +131,8 @@ pub struct TrmMergerCreateInfo {
     /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
     pub operation: raw::TrmMergeOperation,
     /// Most sequences of one merge, up to 16: those after A and B are in TrmMergeInfo::moreSequences. 0: two. More than
-    /// two are for merges with TRM_MERGE_METHOD_PATH, without segments and not with TRM_VALUE_TYPE_INDEX.
+    /// two are for merges with TRM_MERGE_METHOD_PATH, without segments, without a comparator and not with
+    /// TRM_VALUE_TYPE_INDEX.
     pub sequence_count: u32,
 }
 
@@ -164,8 +168,8 @@ pub struct TrmMergeSequence {
 }
 
 /// The parameters of one merge, set operation, update or search. All sequences are sorted in the merger's order; for
-/// bounds, only B must be; with segments, each segment must be. Otherwise the content of the outputs is undefined.
-/// Memory outside the ranges is never accessed.
+/// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
+/// of the outputs is undefined. Memory outside the ranges is never accessed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeInfo {
@@ -177,7 +181,8 @@ pub struct TrmMergeInfo {
     pub merger: TrmMerger,
     /// Number of items of sequence A.
     pub count_a: TrmCount,
-    /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount.
+    /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount. For
+    /// unique items, the maximum is 0.
     pub count_b: TrmCount,
     /// countA.max keys, or {key, value} items if interleaved. Only read.
     pub keys_a: TrmRange,
@@ -188,8 +193,8 @@ pub struct TrmMergeInfo {
     /// As valuesA, for B.
     pub values_b: TrmRange,
     /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
-    /// one of both; for a difference, for countA.max. If the result has fewer items, the rest is not written. Ignored
-    /// if keys are dropped, and for bounds.
+    /// one of both; for a difference and for unique items, for countA.max. If the result has fewer items, the rest is
+    /// not written. Ignored if keys are dropped, and for bounds.
     pub keys_out: TrmRange,
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
@@ -210,6 +215,11 @@ pub struct TrmMergeInfo {
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
     pub marks: TrmRange,
+    /// For trmCreateMergerFromGlsl() and trmCreateMergerFromSpirv(): data.address in the comparator, the address of
+    /// additional input. The merge must not write to it. Otherwise 0.
+    pub user_address: VkDeviceAddress,
+    /// For the same mergers: data.words in the comparator. Otherwise zeros.
+    pub user_words: [u32; 4],
     /// Number of sequences after A and B: at most the merger's sequenceCount - 2.
     pub more_sequence_count: u32,
     /// The sequences after A and B, in order: of equal keys, those of earlier sequences come first. NULL without any.
@@ -230,7 +240,8 @@ declarations! {
         }
         TrmMergeInfo {
             s_type, struct_size, p_next, merger, count_a, count_b, keys_a, values_a, keys_b, values_b, keys_out,
-            values_out, scratch, status, timestamps, count_out, segments, marks, more_sequence_count, more_sequences
+            values_out, scratch, status, timestamps, count_out, segments, marks, user_address, user_words,
+            more_sequence_count, more_sequences
         }
         TrmMergeSequence { count, keys, values }
         TrmMergeSegments { count, offsets_a, offsets_b, offsets_out }
@@ -254,6 +265,7 @@ declarations! {
         "TRM_MERGE_OPERATION_SYMMETRIC_DIFFERENCE" = TrmMergeOperation::SymmetricDifference,
         "TRM_MERGE_OPERATION_UPDATE" = TrmMergeOperation::Update,
         "TRM_MERGE_OPERATION_UPDATE_BY_VALUE" = TrmMergeOperation::UpdateByValue,
+        "TRM_MERGE_OPERATION_UNIQUE" = TrmMergeOperation::Unique,
         "TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO" = TrmStructureType::MergerCreateInfo,
         "TRM_STRUCTURE_TYPE_MERGE_INFO" = TrmStructureType::MergeInfo,
     }

@@ -4,19 +4,18 @@ mod types;
 
 pub use types::*;
 
+#[cfg(feature = "runtime-shaders")]
+use crate::capi::border::source_text;
 use crate::capi::border::{border, create, destroy, if_built, write};
 use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
-#[cfg(feature = "runtime-shaders")]
-use std::ffi::CStr;
 use std::ffi::c_char;
 #[cfg(feature = "split")]
 use {
     crate::capi::batch::ProblemInfo,
-    crate::capi::border::{checked, object},
+    crate::capi::border::{module_code, object},
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, segments, strategy, value_type},
-    crate::core::memory::check_multiple,
     crate::{
         BucketFunction, BucketKernel, Error, IdType, Request, Result, SplitInfo, SplitMethod, SplitOutput, Splitter,
         SplitterInfo,
@@ -75,10 +74,7 @@ pub unsafe extern "C" fn trmCreateSplitterFromGlsl(
             create("splitter", splitter, || {
                 if_built!("runtime-shaders", (device, info, source), {
                     let (device, info) = (object("device", device)?, splitter_info(&read("info", info)?)?);
-                    let source = CStr::from_ptr(checked("source", source)?).to_str();
-                    let source =
-                        source.map_err(|error| Error::Malformed { argument: "source", why: error.to_string() })?;
-                    let kernel = BucketKernel::from_glsl(info.key, source)?;
+                    let kernel = BucketKernel::from_glsl(info.key, source_text(source)?)?;
                     Ok(TrmSplitter_T(Splitter::with_kernel(&device.0, &info, &kernel)?))
                 })
             })
@@ -106,9 +102,7 @@ pub unsafe extern "C" fn trmCreateSplitterFromSpirv(
             create("splitter", splitter, || {
                 if_built!("split", (device, info, code, code_size), {
                     let (device, info) = (object("device", device)?, splitter_info(&read("info", info)?)?);
-                    check_multiple("codeSize", code_size as u64, 4)?;
-                    let code = std::slice::from_raw_parts(checked("code", code)?, code_size / 4);
-                    let kernel = BucketKernel::from_spirv(code)?;
+                    let kernel = BucketKernel::from_spirv(module_code(code, code_size)?)?;
                     Ok(TrmSplitter_T(Splitter::with_kernel(&device.0, &info, &kernel)?))
                 })
             })

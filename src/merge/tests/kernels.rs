@@ -7,18 +7,19 @@ use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder, record};
 use crate::core::scratch::Layout as ScratchLayout;
+use crate::core::specialize;
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernels::Kernel;
 use crate::merge::cpu::{self, Tagged};
 use crate::merge::format::Format;
 use crate::merge::plan::MergeTable;
 use crate::merge::planner::{Config, Merges};
-use crate::merge::{MergeInfo, MergeMethod, MergeOperation, MergerInfo};
+use crate::merge::{ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergerInfo};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MergeDetails, MergeProblem, SOURCE_B};
 use crate::tests::twins::noise;
 use crate::tuning::Profile;
-use crate::{Range, Scratch, ValueType};
+use crate::{Order, Range, Scratch, ValueType};
 
 /// Tiny tiles in at most 7 workgroups in x: a thousand items need two passes.
 fn context() -> Context {
@@ -67,8 +68,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(context: &Context, info: &MergerInfo, counts: &[[usize; 2]]) -> Self {
-        let format = Format::new(info).unwrap();
+    fn new(context: &Context, format: Format, counts: &[[usize; 2]]) -> Self {
         let room = |first| {
             let mut addresses = Addresses(first);
             let counts = counts.iter().map(|[a, b]| [*a as u32, *b as u32]);
@@ -167,8 +167,15 @@ struct Twin {
 
 /// Merges of these counts, together, against the twin. `kernel`: the last one.
 fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Kernel) {
-    let mut bench = Bench::new(context, info, counts);
-    let format = bench.format;
+    prove_format(context, info, Format::new(info).unwrap(), counts, kernel);
+}
+
+/// The same of a format whose results are those of `info`.
+fn prove_format(context: &Context, info: &MergerInfo, format: Format, counts: &[[usize; 2]], kernel: Kernel) {
+    let is_unique = info.operation == MergeOperation::Unique;
+    let counts: Vec<[usize; 2]> = counts.iter().map(|[a, b]| if is_unique { [a + b, 0] } else { [*a, *b] }).collect();
+    let counts = &counts[..];
+    let mut bench = Bench::new(context, format, counts);
     let (key_words, value_words) = (format.key_words as usize, format.value_words as usize);
     let mut twins = Vec::new();
     for (nth, [a, b]) in counts.iter().enumerate() {
@@ -350,6 +357,26 @@ fn merge_kernels() {
         prove(&context, &info, &[[600, 500], [900, 3], [0, 905]], large);
         prove(&context, &info, &[[300, 333], [1, 200], [127, 0]], small);
         prove(&context, &info, &[[1, 1]], small);
+    }
+    assert_eq!(context.messages(), Vec::<String>::new());
+}
+
+/// A comparator with the order of descending keys.
+#[test]
+fn merge_kernels_with_a_comparator() {
+    let context = context();
+    let bytes = include_bytes!("../../../tests/kernels/descending_u32.spv");
+    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let kernel = ComparatorKernel::from_spirv(&words).unwrap();
+    assert!(specialize::Module::parse(kernel.0.code().clone()).is_some(), "the driver would specialize it");
+    let module = context.device().add_module(kernel.0.code());
+    for info in [MergerInfo::keys(), MergerInfo::pairs(), MergerInfo::pairs().segmented()] {
+        let format = Format { comparator: module.number(), ..Format::of_comparator(&info).unwrap() };
+        let twin = MergerInfo { order: Order::Descending, ..info };
+        let problems: [&[_]; 3] = [&[[9000, 7001]], &[[600, 500], [900, 3], [0, 905]], &[[1, 1]]];
+        for counts in problems {
+            prove_format(&context, &twin, format, counts, Kernel::MergeDetailedFused);
+        }
     }
     assert_eq!(context.messages(), Vec::<String>::new());
 }

@@ -5,7 +5,7 @@ use super::{Command, SCRATCH, Truth, barriers, check};
 use crate::core::compose::{Concurrent, Sequence};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Plan, Push, Resources, Rows, Table};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::PlanSource;
 use crate::kernels::Kernel;
 use crate::shared::PreparePush;
@@ -51,8 +51,10 @@ impl PlanSource for Request {
         let mut added =
             (0..).zip(names).map(|(index, name)| plan.add_resource(name, Range::new(SCRATCH + offset(index), SIZE)));
         let resources: [usize; RESOURCES] = std::array::from_fn(|_| added.next().unwrap());
-        (0..self.tables)
-            .for_each(|index| plan.add_upload(&OneRow, crate::radix::PROBLEMS, offset(index), resources[index]));
+        let contents = [Content::Rows(&OneRow, crate::radix::PROBLEMS), Content::Zeros(SIZE)];
+        for (index, content) in contents.into_iter().take(self.tables).enumerate() {
+            plan.add_upload(content, offset(index), resources[index]);
+        }
         let set = |drawn: u128| {
             Resources(drawn)
                 .iter()

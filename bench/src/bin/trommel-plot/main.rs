@@ -1,15 +1,20 @@
-//! Draws the output of `trommel-bench`: the rate of each approach to a split against the number of buckets.
+//! Draws the output of `trommel-bench`: the rate of each approach to a split against the number of buckets, or the rate
+//! of each method of a merge against the number of items.
 
+mod figure;
+mod merges;
 mod picture;
 mod record;
+mod splits;
 
 use anyhow::Context as _;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use figure::Figure;
 use record::Record;
 use std::fs;
 use std::path::PathBuf;
 
-/// Draws the approaches to a split that a record has, keys on the left and pairs on the right, as SVG.
+/// Draws cases of a record as SVG.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Args {
@@ -17,16 +22,39 @@ struct Args {
     record: PathBuf,
     /// SVG file to write.
     picture: PathBuf,
-    /// Items of the drawn cases; the cases of other sizes are skipped.
-    #[arg(long, default_value_t = picture::ITEMS)]
+    /// What to draw.
+    #[arg(long, value_enum, default_value_t = Subject::Splits)]
+    figure: Subject,
+    /// Items of the drawn splits; the cases of other sizes are skipped.
+    #[arg(long, default_value_t = SPLIT_ITEMS)]
     n: u32,
 }
 
+/// Items of the splits in the committed picture.
+const SPLIT_ITEMS: u32 = 1 << 25;
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Subject {
+    /// The approaches to a split, against the number of buckets.
+    Splits,
+    /// The methods of a merge, against the number of items.
+    Merges,
+}
+
+impl Subject {
+    const fn figure(self) -> &'static Figure {
+        match self {
+            Self::Splits => &splits::FIGURE,
+            Self::Merges => &merges::FIGURE,
+        }
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let Args { record, picture, n } = Args::parse();
+    let Args { record, picture, figure, n } = Args::parse();
     let text = fs::read_to_string(&record).with_context(|| record.display().to_string())?;
     let svg = Record::parse(&text)
-        .and_then(|record| picture::draw(&record, n))
+        .and_then(|record| picture::draw(figure.figure(), &record, n))
         .with_context(|| record.display().to_string())?;
     fs::write(&picture, svg).with_context(|| picture.display().to_string())
 }
@@ -41,7 +69,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
         let record = Record::parse(&read("bench/records/h200-580.159.04-compute-split.txt")).unwrap();
-        let drawn = picture::draw(&record, picture::ITEMS).unwrap();
+        let drawn = picture::draw(&splits::FIGURE, &record, SPLIT_ITEMS).unwrap();
         // `assert_eq!` would print a megabyte.
         assert!(drawn == read("docs/images/split-approaches.svg"), "draw it anew: see bench/records/README.md");
     }

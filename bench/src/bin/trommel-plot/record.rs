@@ -28,6 +28,12 @@ impl Record {
         Ok(Self { device: device.to_owned(), cases })
     }
 
+    /// A record of these cases.
+    #[cfg(test)]
+    pub(crate) fn of(cases: &str) -> Self {
+        Self::parse(&format!("# Some GPU, driver\n{cases}")).unwrap()
+    }
+
     /// Returns the rate of a case in items per nanosecond, if the record has the case.
     pub(crate) fn rate(&self, name: &str, n: u32) -> Option<f64> {
         self.cases.iter().find(|case| case.name == name && case.n == n).map(|case| case.rate)

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use trommel::{KeyType, Layout, MergeMethod, MergeOperation, MergerInfo, ValueType};
 
 /// Among them those of the peers.
-const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
+const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
 const LARGE: &[u32] = &[1 << 24];
-const METHOD_SIZES: &[u32] = &[1 << 20, 1 << 24];
+/// Those that `trommel-plot` draws.
+const METHOD_SIZES: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
 /// Items of A, into which a hundredth of them is merged.
 const BASES: &[u32] = &[1 << 20, 1 << 26];
 /// Half of them needles, half keys of the sorted sequence.
@@ -21,14 +22,15 @@ const SET_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 /// Items of all sequences together.
 const MULTIWAY: &[u32] = &[1 << 24, 1 << 26];
 const MULTIWAY_OF_MANY: &[u32] = &[1 << 20, 1 << 24, 1 << 26];
+const UNIQUE_SIZES: &[u32] = &[1 << 20, 1 << 24, 1 << 26];
 /// Far fewer items than the maximum that the host knows.
 const FEW: &[u32] = &[1 << 20];
 
-const KEYS: MergerInfo = MergerInfo::keys();
-const PAIRS: MergerInfo = MergerInfo::pairs();
+pub(super) const KEYS: MergerInfo = MergerInfo::keys();
+pub(super) const PAIRS: MergerInfo = MergerInfo::pairs();
 const INDICES: MergerInfo = MergerInfo { value: ValueType::Index, drop_keys: true, ..KEYS };
 
-const fn long_keys(info: MergerInfo) -> MergerInfo {
+pub(super) const fn long_keys(info: MergerInfo) -> MergerInfo {
     MergerInfo { key: KeyType::U64, ..info }
 }
 
@@ -54,8 +56,10 @@ pub(super) fn families() -> Vec<Family> {
     families.extend(methods());
     families.extend(searches());
     families.extend(sets());
+    families.extend(unique());
     families.extend(segments());
     families.extend(updates());
+    families.extend(comparators());
     families
 }
 
@@ -88,6 +92,14 @@ fn updates() -> Vec<Family> {
     ]
 }
 
+/// Merges by a user-defined comparator, to compare with `merge_keys_u32` and `merge_pairs_u32_u32`.
+fn comparators() -> Vec<Family> {
+    vec![
+        Family::new("merge_comparator_keys_u32", Merge::new(KEYS).compared(), SOME_SIZES),
+        Family::new("merge_comparator_pairs_u32_u32", Merge::new(PAIRS).compared(), SOME_SIZES),
+    ]
+}
+
 /// Sorted searches.
 fn searches() -> Vec<Family> {
     let (lower, upper) = (MergerInfo::lower_bound(), MergerInfo::upper_bound());
@@ -114,6 +126,22 @@ fn sets() -> Vec<Family> {
         ("set_intersection_u64", long_keys(KEYS).operation(Intersection)),
     ];
     families.into_iter().map(|(name, info)| Family::new(name, Merge::new(info).of(Keys::Quarter), SET_SIZES)).collect()
+}
+
+/// Unique items of A, which has four copies of each key. B is empty.
+fn unique() -> Vec<Family> {
+    let counts = MergerInfo { drop_keys: true, ..KEYS };
+    let families = [
+        ("merge_unique_keys_u32", KEYS),
+        ("merge_unique_count_u32", counts),
+        ("merge_unique_pairs_u32_u32", PAIRS),
+        ("merge_unique_keys_u64", long_keys(KEYS)),
+    ];
+    let family = |(name, info): (&str, MergerInfo)| {
+        let unique = Merge::new(info.operation(MergeOperation::Unique)).divided(Division::AllInA);
+        Family::new(name, unique.of(Keys::Copies(4)), UNIQUE_SIZES)
+    };
+    families.into_iter().map(family).collect()
 }
 
 fn merges() -> Vec<Family> {
@@ -171,6 +199,12 @@ mod tests {
             let Sizes::Default(sizes) = family(name).sizes else { panic!("{name} has one size") };
             assert!([1 << 20, 1 << 24, 1 << 25, 1 << 28].iter().all(|size| sizes.contains(size)), "{name}: {sizes:?}");
         }
+    }
+
+    #[test]
+    fn merge_path_has_the_sizes_of_the_other_methods() {
+        let Sizes::Default(sizes) = family("merge_keys_u32").sizes else { panic!("one size") };
+        assert!(METHOD_SIZES.iter().all(|size| sizes.contains(size)), "{sizes:?}");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
 use trommel::{
-    Device, Layout, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo, Order, Strategy, Timestamps,
+    ComparatorKernel, Device, Layout, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo, Order, Strategy,
+    Timestamps,
 };
 
 impl HandleInfo for MergerInfo {
@@ -33,6 +34,38 @@ impl HandleInfo for MergerInfo {
 
     fn describe(&self) -> String {
         format!("merger of {}", describe(self))
+    }
+}
+
+/// A merger of `u32` keys with a comparator: by the bits of keys that are set in [`MASK`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Comparing(pub(super) MergerInfo);
+
+/// The input of the comparator: all bits, so that the order is that of other mergers.
+pub(super) const MASK: [u32; 4] = [0, 0, 0, u32::MAX];
+
+impl HandleInfo for Comparing {
+    type Handle = Merger;
+
+    fn create(&self, _context: &Context, library: &Device, _strategy: Strategy) -> trommel::Result<Merger> {
+        let bytes = include_bytes!("../../../../tests/kernels/masked_u32.spv");
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+        let kernel = ComparatorKernel::from_spirv(&words)?;
+        // SAFETY: the compiler has created the module from a valid function.
+        unsafe { Merger::with_comparator(library, &self.0, &kernel) }
+    }
+
+    fn strategy_name(_merger: &Merger) -> Option<&'static str> {
+        Some("merge_path")
+    }
+
+    fn for_batches(self) -> Self {
+        Self(self.0.batches())
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, with a comparator", HandleInfo::describe(&self.0))
     }
 }
 

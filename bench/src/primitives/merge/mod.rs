@@ -2,9 +2,10 @@
 
 mod families;
 mod handle;
+mod tuned;
 mod workload;
 
-use crate::workload::{Creation, Family, Primitive, Recorder};
+use crate::workload::{Creation, Crossover, Family, Primitive, Recorder};
 use ash::vk;
 use trommel::{Count, Device, KeyType, MergeInfo, Merger, MergerInfo, Range, Request, Scratch};
 
@@ -35,6 +36,10 @@ impl Primitive for MergePrimitive {
 
     fn recorder(&self, library: &Device) -> trommel::Result<Option<Box<dyn Recorder>>> {
         Ok(Some(Box::new(MergeRecorder(Merger::new(library, &MergerInfo::keys().batches())?))))
+    }
+
+    fn crossovers(&self) -> Vec<Crossover> {
+        tuned::crossovers()
     }
 }
 

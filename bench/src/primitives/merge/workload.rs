@@ -1,6 +1,6 @@
 //! One merge, or a batch of merges: handle, arguments, check.
 
-use super::handle::MergeStep;
+use super::handle::{Comparing, MASK, MergeStep};
 use crate::arrays::{ArrayInfo, Contents, Memory, Table};
 use crate::handles::Handles;
 use crate::inputs::{Keys, Source};
@@ -55,6 +55,8 @@ pub(super) struct Merge {
     is_unsorted: bool,
     /// Items of a segment in each sequence; 0: there are no segments.
     segment: u32,
+    /// The order is that of a comparator.
+    compares: bool,
 }
 
 /// The items of A in the arrays of a case, and those of B and further sequences.
@@ -64,12 +66,17 @@ impl Merge {
     /// One merge of two halves of random keys.
     pub(super) fn new(info: MergerInfo) -> Self {
         let (keys, division, problems) = (Keys::Random, Division::Halves, Problems::One);
-        Self { info, keys, division, problems, is_unsorted: false, segment: 0 }
+        Self { info, keys, division, problems, is_unsorted: false, segment: 0, compares: false }
     }
 
     /// The same of segments with so many items in each sequence.
     pub(super) fn segments(self, items: u32) -> Self {
         Self { info: self.info.segmented(), segment: items, ..self }
+    }
+
+    /// The same by a comparator with the same order.
+    pub(super) fn compared(self) -> Self {
+        Self { compares: true, ..self }
     }
 
     /// The same search of needles in random order.
@@ -303,7 +310,9 @@ impl Workload for Merge {
     }
 
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
-        Ok(Box::new(MergeWork { merge: *self, n, merger: handles.get(self.merger_info())? }))
+        let info = self.merger_info();
+        let merger = if self.compares { handles.get(Comparing(info)) } else { handles.get(info) };
+        Ok(Box::new(MergeWork { merge: *self, n, merger: merger? }))
     }
 
     /// A merge is a stable sort of A followed by B.
@@ -325,6 +334,10 @@ impl Workload for Merge {
 
     fn with_keys(&self, keys: Keys) -> Arc<dyn Workload> {
         Arc::new(self.of(keys))
+    }
+
+    fn batch(&self, groups: &'static [(u32, u32)]) -> Option<Arc<dyn Workload>> {
+        Some(Arc::new(self.problems(Problems::Batch(groups))))
     }
 }
 
@@ -380,6 +393,7 @@ impl MergeWork {
             count_out: if self.merge.is_sized_by_device() { memory.table(COUNT_OUT).address } else { 0 },
             segments,
             marks: if is_update { memory.table(MARKS) } else { DeviceRange::NONE },
+            user_words: if self.merge.compares { MASK } else { [0; 4] },
             ..MergeInfo::default()
         }
     }
@@ -547,6 +561,26 @@ mod tests {
         assert!(pairs(&[0, 1, 3, 3, 3, 8, 8, 9], &MOVED).is_err(), "of another segment");
         assert_eq!(Merge::new(MergerInfo::keys()).segments(3).offsets(7), [0, 3, 6, 7]);
         assert_eq!(Merge::marks(101), [1, 0, 0, 1 << 4]);
+    }
+
+    #[test]
+    fn wrong_unique_items_are_found() {
+        let found = |keys: &[u32], values: &[u32], items: u32| {
+            let array = |words: &[u32]| Arc::new(words.to_vec());
+            let info = MergerInfo::pairs().operation(MergeOperation::Unique);
+            let unique = Merge::new(info).divided(Division::AllInA);
+            let inputs = vec![Some(array(&[1, 1, 3, 3, 3, 8, 8, 9])), Some(array(&VALUES))];
+            let tables = vec![None, None, Some(vec![items])];
+            unique.check(N, &Contents { inputs, outputs: vec![Some(array(keys)), Some(array(values))], tables })
+        };
+        let pairs = |keys: [u32; 4], values: [u32; 4], items| {
+            found(&[&keys[..], &[7; 4]].concat(), &[&values[..], &[7; 4]].concat(), items)
+        };
+        let (keys, values) = ([1, 3, 8, 9], [10, 12, 21, 23]);
+        assert_eq!(pairs(keys, values, 4), Ok(()));
+        assert!(pairs(keys, [11, 12, 21, 23], 4).is_err(), "the second item of a run");
+        assert!(pairs([1, 3, 3, 8], values, 4).is_err(), "two items of a run");
+        assert_eq!(pairs(keys, values, 5), Err("Some(5) items are counted, not 4".into()));
     }
 
     #[test]

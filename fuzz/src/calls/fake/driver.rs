@@ -116,6 +116,7 @@ impl Driver for CheckingDriver {
                 memory.iter().for_each(|barrier| recording.barrier(barrier));
             }
             Command::UpdateBuffer(buffer, offset, bytes) => recording.update(buffer.as_raw(), offset, bytes),
+            Command::FillBuffer(buffer, offset, size, word) => recording.fill(buffer.as_raw(), offset, size, word),
             Command::WriteTimestamp(stage, pool, query) => recording.timestamp(stage, pool.as_raw(), query),
             Command::BeginLabel(name) => {
                 if name.is_none_or(std::ffi::CStr::is_empty) {

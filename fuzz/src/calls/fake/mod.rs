@@ -258,6 +258,12 @@ impl Recording {
         self.check((1..=65_536).contains(&size) && size.is_multiple_of(4), || format!("an update of {size} bytes"));
     }
 
+    fn fill(&mut self, buffer: u64, offset: u64, size: u64, word: u32) {
+        self.log(&[9, buffer, offset, size, word.into()]);
+        self.in_scratch("fill", buffer, offset, size);
+        self.check(size != 0 && size.is_multiple_of(4), || format!("a fill of {size} bytes"));
+    }
+
     fn barrier(&mut self, barrier: &vk::MemoryBarrier2<'_>) {
         use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
         let (source, target) = (barrier.src_stage_mask, barrier.dst_stage_mask);

@@ -23,7 +23,7 @@ fn any_merger(random: &mut Random) -> TrmMergerCreateInfo {
             ..merger
         },
         1 => TrmMergerCreateInfo { operation: random.pick(&[1, 2]), ..merger },
-        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6, 7, 8]), method: 0, ..merger },
+        2 => TrmMergerCreateInfo { operation: random.pick(&[3, 4, 5, 6, 7, 8, 9]), method: 0, ..merger },
         4 => TrmMergerCreateInfo { sequence_count: random.pick(&[2, 3, 4, 9, 16, 16, 17]), method: 0, ..merger },
         3 => TrmMergerCreateInfo {
             flags: merger.flags | SEGMENTED,
@@ -50,13 +50,14 @@ fn any_merger_of_values(random: &mut Random) -> TrmMergerCreateInfo {
     }
 }
 
-/// `ready`: with pipelines, so that merges can be recorded.
-pub(super) fn merger(random: &mut Random, ready: bool) -> TrmMergerCreateInfo {
+/// `ready`: with pipelines, so that merges can be recorded. `compares`: with a comparator.
+pub(super) fn merger(random: &mut Random, ready: bool, compares: bool) -> TrmMergerCreateInfo {
     let make = || {
         let info = any_merger(random);
+        let info = if compares { TrmMergerCreateInfo { order: 0, method: 0, operation: 0, ..info } } else { info };
         TrmMergerCreateInfo { flags: info.flags & if ready { !DEFERRED } else { u32::MAX }, ..info }
     };
-    until_good(make, judge_merger)
+    until_good(make, |info, verdict| judge_merger(info, compares, verdict))
 }
 
 /// A merge of at most `most` items, without scratch.
@@ -69,7 +70,11 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         more = &[];
     }
     let all = count(random, &Items { max_count: items.max_count - sum(more), ..items }, most - sum(more));
-    let a = if random.once_in(4) { random.count(all) } else { random.below32(all) };
+    let a = match random.once_in(4) {
+        _ if model.is_unique() => all,
+        true => random.count(all),
+        false => random.below32(all),
+    };
     let b = all - a;
     let mut word = |wanted: bool| if wanted { take_word(random, space) } else { 0 };
     let counts = [word(!model.is_segmented), word(!model.is_segmented)];
@@ -86,6 +91,10 @@ pub(super) fn merge(random: &mut Random, model: &MergerModel, most: u32, space: 
         more_sequences: if more.is_empty() { null() } else { more.as_ptr() },
         ..empty()
     };
+    if model.compares {
+        info.user_address = random.next();
+        info.user_words = [1, 2, 3, random.below32(9)];
+    }
     if model.only_counts() && info.count_out == 0 {
         info.count_out = space.take(random, 4, 4).address;
     }
@@ -146,7 +155,8 @@ mod tests {
         let mut random = Random::new(1, 2);
         for _ in 0..2000 {
             let mut verdict = Verdict::default();
-            let model = MergerModel::new(&merger(&mut random, true));
+            let compares = random.once_in(4);
+            let model = MergerModel::new(&merger(&mut random, true, compares), compares);
             let mut space = Space::new(&mut random);
             judge_merge(&model, &merge(&mut random, &model, u32::MAX, &mut space), &mut verdict);
             assert_eq!(verdict.faults, []);

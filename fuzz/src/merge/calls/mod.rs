@@ -15,12 +15,14 @@ use crate::calls::model::*;
 use crate::calls::primitive::{Creation, Handle, Judged, Members, Query};
 use crate::calls::random::Random;
 use crate::calls::session::place;
+use crate::calls::user::*;
 use crate::merge::Merges;
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::null_mut;
 use std::rc::Rc;
 use trommel::capi::*;
+use trommel::shared::COMPARATOR;
 
 infos! {
     infos { TrmMergerCreateInfo: MergerCreateInfo, }
@@ -37,7 +39,7 @@ impl Primitive for Merges {
     }
 
     fn creations(&self) -> &'static [(&'static str, u64)] {
-        &[("trmCreateMerger", 6)]
+        &[("trmCreateMerger", 6), ("trmCreateMergerFromGlsl", 4), ("trmCreateMergerFromSpirv", 4)]
     }
 
     fn members(&self) -> &'static Members {
@@ -65,22 +67,35 @@ impl Primitive for Merges {
         }
     }
 
-    fn make(&self, random: &mut Random, _: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
-        let (info, mut handle) = (merger(random, true), null_mut());
-        // SAFETY: the arguments are valid.
-        let result = unsafe { trmCreateMerger(device, &raw const info, &raw mut handle) };
+    fn make(&self, random: &mut Random, index: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
+        let compares = index == 1;
+        let (info, mut handle) = (merger(random, true, compares), null_mut());
+        let code = module(&COMPARATOR, info.key_type);
+        // SAFETY: the arguments are valid; the fake compiles no module.
+        let result = unsafe {
+            if compares {
+                trmCreateMergerFromSpirv(device, &raw const info, code.as_ptr(), code.len() * 4, &raw mut handle)
+            } else {
+                trmCreateMerger(device, &raw const info, &raw mut handle)
+            }
+        };
         if result == SUCCESS {
-            Ok(Rc::new(Merger(handle, MergerModel::new(&info))))
+            Ok(Rc::new(Merger(handle, MergerModel::new(&info, compares))))
         } else {
             Err(format!("trmCreateMerger of {info:?}"))
         }
     }
 
-    fn draw_creation(&self, _: usize, random: &mut Random, case: &mut Case) {
-        case.image = Image::of(&merger(random, false));
+    fn draw_creation(&self, creation: usize, random: &mut Random, case: &mut Case) {
+        let info = merger(random, false, creation != PLAIN);
+        draw_function(creation, &COMPARATOR, info.key_type, case);
+        case.image = Image::of(&info);
     }
 
-    fn break_creation(&self, _: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
+    fn break_creation(&self, creation: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
+        if let Some(breakage) = break_function(creation, random, case) {
+            return breakages.push(breakage);
+        }
         match random.below(12) {
             0 => breakages.push(Breakage::Output(random.pick(&[Pointer::Null, Pointer::Misaligned]))),
             1 => breakages.push(Breakage::Handle(None)),
@@ -89,10 +104,14 @@ impl Primitive for Merges {
         }
     }
 
-    fn judge_creation(&self, _: usize, case: &Case, verdict: &mut Verdict) {
+    fn judge_creation(&self, creation: usize, case: &Case, verdict: &mut Verdict) {
+        let mut key_type = None;
         if verdict.header::<TrmMergerCreateInfo>(&case.image) {
-            judge_merger(&case.image.effective(), verdict);
+            let info = case.image.effective::<TrmMergerCreateInfo>();
+            judge_merger(&info, creation != PLAIN, verdict);
+            key_type = Some(info.key_type);
         }
+        judge_function(creation, &COMPARATOR, key_type, case, verdict);
     }
 
     fn describe_creation(&self, image: &Image) -> String {
@@ -115,10 +134,17 @@ impl Primitive for Merges {
         place::<TrmMergeInfo>(block, image, pointers).cast()
     }
 
-    unsafe fn create(&self, _: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32 {
-        let info = place(arguments.block, arguments.image, &[]);
+    unsafe fn create(&self, creation: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32 {
+        let Creation { device, block, image, source, code, code_size } = *arguments;
+        let (info, merger) = (place(block, image, &[]), handle.cast());
         // SAFETY: the caller's promise.
-        unsafe { trmCreateMerger(arguments.device, info, handle.cast()) }
+        unsafe {
+            match creation {
+                PLAIN => trmCreateMerger(device, info, merger),
+                FROM_GLSL => trmCreateMergerFromGlsl(device, info, source, merger),
+                _ => trmCreateMergerFromSpirv(device, info, code, code_size, merger),
+            }
+        }
     }
 
     unsafe fn destroy(&self, handle: *mut c_void) {

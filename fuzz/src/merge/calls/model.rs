@@ -22,6 +22,8 @@ pub(super) struct MergerModel {
     /// Bounds are written, not items.
     pub(super) is_search: bool,
     pub(super) is_segmented: bool,
+    /// Whether it has a comparator.
+    pub(super) compares: bool,
     /// TrmMergerCreateInfo::operation.
     operation: i32,
     /// Most sequences of a merge.
@@ -29,7 +31,7 @@ pub(super) struct MergerModel {
 }
 
 impl MergerModel {
-    pub(super) fn new(info: &TrmMergerCreateInfo) -> Self {
+    pub(super) fn new(info: &TrmMergerCreateInfo, compares: bool) -> Self {
         let value = (info.value_type, info.value_size);
         let items = Items::new(info.key_type, value, info.layout, info.max_count, info.flags & DROP_KEYS);
         let most = if items.index { 1 << 31 } else { u32::MAX };
@@ -37,7 +39,8 @@ impl MergerModel {
         let items = Items { max_count, batches: info.flags & BATCHES != 0, ..items };
         let is_search = [1, 2].contains(&info.operation);
         let is_segmented = info.flags & SEGMENTED != 0;
-        Self { items, is_search, is_segmented, operation: info.operation, sequences: info.sequence_count.max(2) }
+        let sequences = info.sequence_count.max(2);
+        Self { items, is_search, is_segmented, compares, operation: info.operation, sequences }
     }
 
     /// Bytes of the marks of an update of `a` items, if the range has `given` bytes.
@@ -50,7 +53,12 @@ impl MergerModel {
     }
 
     pub(super) fn is_update(&self) -> bool {
-        self.operation >= 7
+        [7, 8].contains(&self.operation)
+    }
+
+    /// Whether the second sequence must be empty.
+    pub(super) fn is_unique(&self) -> bool {
+        self.operation == 9
     }
 
     /// Whether the marks are those of values.
@@ -107,29 +115,32 @@ pub(super) fn more_sequences(info: &TrmMergeInfo) -> &'static [TrmMergeSequence]
     list.and_then(|list| list.get(..info.more_sequence_count as usize)).unwrap_or_default()
 }
 
-/// Judges what trmCreateMerger() is given.
-pub(super) fn judge_merger(info: &TrmMergerCreateInfo, verdict: &mut Verdict) {
+/// Judges what trmCreateMerger() is given, or the same with a comparator.
+pub(super) fn judge_merger(info: &TrmMergerCreateInfo, compares: bool, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.must(info.flags <= 15, MALFORMED, "flags");
     verdict.known(info.order, 2, "order");
     verdict.known(info.layout, 3, "layout");
     verdict.known(info.method, 4, "method");
-    verdict.known(info.operation, 9, "operation");
+    verdict.known(info.operation, 10, "operation");
     verdict.must(info.sequence_count != 1, MALFORMED, "sequenceCount of one");
     verdict.must(info.sequence_count <= MOST_SEQUENCES, LARGE, "sequenceCount");
     let is_segmented = info.flags & SEGMENTED != 0;
     let is_bare = (info.value_type, info.flags & (DROP_KEYS | SEGMENTED), info.layout, info.method) == (0, 0, 0, 0);
-    let (is_search, is_set_operation) = ([1, 2].contains(&info.operation), (3..7).contains(&info.operation));
+    let is_search = [1, 2].contains(&info.operation);
+    let is_set_operation = [3, 4, 5, 6, 9].contains(&info.operation);
     verdict.must(!is_search || is_bare, MALFORMED, "operation: bounds of bare keys");
     let is_plain = info.operation <= 2 && !is_segmented;
     verdict.must(is_plain || info.method == 0, MALFORMED, "method of sets, updates and segments");
     verdict.must(!is_set_operation || !is_segmented, MALFORMED, "flags: segments of sets");
-    let is_simple = info.operation == 0 && info.method == 0 && !is_segmented && info.value_type != 3;
+    let is_simple = !compares && info.operation == 0 && info.method == 0 && !is_segmented && info.value_type != 3;
     verdict.must(info.sequence_count <= 2 || is_simple, MALFORMED, "sequenceCount of other merges");
     let is_word = info.value_type == 1 || info.value_type == 2 && info.value_size == 4;
     verdict.must(info.operation != 8 || is_word, MALFORMED, "valueType of marked values");
-    let mut items = MergerModel::new(info).items;
+    let is_default = (info.order, info.method, info.operation) == (0, 0, 0);
+    verdict.must(!compares || is_default, MALFORMED, "order, method or operation of a comparator");
+    let mut items = MergerModel::new(info, compares).items;
     // Sets may only be counted.
     items.drop_keys &= !is_set_operation || items.value_size != 0;
     verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
@@ -149,6 +160,7 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
     let of_more: u64 = more.iter().map(|sequence| u64::from(sequence.count.max)).sum();
     let all = u64::from(a) + u64::from(b) + of_more;
     verdict.must(all <= items.max_count.into(), LARGE, "count.max");
+    verdict.must(!model.is_unique() || b == 0, LARGE, "countB.max of unique items");
     verdict.must(info.count_a.address.is_multiple_of(4), MISALIGNED, "countA.address");
     verdict.must(info.count_b.address.is_multiple_of(4), MISALIGNED, "countB.address");
     verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
@@ -182,6 +194,8 @@ pub(super) fn judge_merge(model: &MergerModel, info: &TrmMergeInfo, verdict: &mu
         let is_zero = (count.max, count.address) == (0, 0) && ranges == [(0, 0); 3];
         verdict.must(is_zero, MALFORMED, "segments of a handle without");
     }
+    let is_empty = (info.user_address, info.user_words) == (0, [0; 4]);
+    verdict.must(model.compares || is_empty, MALFORMED, "userAddress, userWords");
     if model.is_update() {
         arrays.push(array(info.marks, model.mark_bytes(a, info.marks.size), 1, false));
     } else {
@@ -221,7 +235,7 @@ mod tests {
     fn what_mergers_can_be() {
         let faults = |info: TrmMergerCreateInfo| {
             let mut verdict = Verdict::default();
-            judge_merger(&info, &mut verdict);
+            judge_merger(&info, false, &mut verdict);
             verdict.faults
         };
         let (good, pairs) = (empty(), TrmMergerCreateInfo { value_type: 1, ..empty() });
@@ -234,6 +248,9 @@ mod tests {
         assert_eq!(faults(TrmMergerCreateInfo { flags: 8, operation: 8, ..pairs }), []);
         let sets = TrmMergerCreateInfo { flags: 8, operation: 4, ..pairs };
         assert_eq!(faults(sets), [(MALFORMED, "flags: segments of sets")]);
+        let unique = TrmMergerCreateInfo { operation: 9, ..sets };
+        assert_eq!(faults(unique), [(MALFORMED, "flags: segments of sets")]);
+        assert_eq!(faults(TrmMergerCreateInfo { flags: 1, value_type: 0, ..unique }), []);
         let values = TrmMergerCreateInfo { operation: 8, ..good };
         assert_eq!(faults(values), [(MALFORMED, "valueType of marked values")]);
         let method = TrmMergerCreateInfo { operation: 7, method: 1, ..good };
@@ -243,6 +260,9 @@ mod tests {
         assert_eq!(faults(TrmMergerCreateInfo { sequence_count: 17, ..pairs }), [(LARGE, "sequenceCount")]);
         let sets = TrmMergerCreateInfo { sequence_count: 3, operation: 4, ..pairs };
         assert_eq!(faults(sets), [(MALFORMED, "sequenceCount of other merges")]);
+        let mut verdict = Verdict::default();
+        judge_merger(&TrmMergerCreateInfo { order: 1, ..pairs }, true, &mut verdict);
+        assert_eq!(verdict.faults, [(MALFORMED, "order, method or operation of a comparator")]);
         let most = TrmMergerCreateInfo { max_count: 1 << 31, value_type: 3, ..good };
         assert_eq!(faults(most), []);
         let beyond = TrmMergerCreateInfo { max_count: (1 << 31) + 1, ..most };
@@ -255,7 +275,7 @@ mod tests {
         let create = TrmMergerCreateInfo { value_type: 1, max_count: 30, ..empty() };
         let faults = |info: TrmMergeInfo| {
             let mut verdict = Verdict::default();
-            judge_merge(&MergerModel::new(&create), &info, &mut verdict);
+            judge_merge(&MergerModel::new(&create, false), &info, &mut verdict);
             verdict.faults.iter().map(|(code, _)| *code).collect::<Vec<_>>()
         };
         let range = |address, size| TrmRange { address, size };
@@ -281,5 +301,8 @@ mod tests {
         assert!(faults(most).contains(&LARGE), "the sum does not wrap");
         assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 641 << 2 }, ..good }), []);
         assert_eq!(faults(TrmMergeInfo { count_a: TrmCount { max: 10, address: 640 }, ..good }), [OVERLAP]);
+        let mut verdict = Verdict::default();
+        judge_merge(&MergerModel::new(&TrmMergerCreateInfo { operation: 9, ..create }, false), &good, &mut verdict);
+        assert_eq!(verdict.faults, [(LARGE, "countB.max of unique items")]);
     }
 }

@@ -115,24 +115,6 @@ pub(super) fn split(random: &mut Random, model: &SplitterModel, most: u32, space
     info
 }
 
-/// A module without code that has all declarations that splitters require.
-pub(super) fn module(key_type: i32) -> Vec<u32> {
-    use trommel::shared::{Constant, ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, KERNEL_INTERFACE};
-    let encoding = match key_type {
-        4..=7 => ENCODING_SIGNED,
-        8..=11 => ENCODING_FLOAT,
-        12..=14 => ENCODING_BIG_END_FIRST,
-        _ => 0,
-    };
-    let key = key_bits(key_type).div_ceil(32) | encoding << 8;
-    let mut code = vec![0x0723_0203, 0x0001_0600, 0, 9, 0, 15 | 5 << 16, 5, 1, u32::from_le_bytes(*b"main"), 0];
-    for (constant, id, value) in [(Constant::Interface, 7, KERNEL_INTERFACE), (Constant::InterfaceKey, 8, key)] {
-        code.extend([71 | 4 << 16, id, 1, constant as u32]);
-        code.extend([50 | 4 << 16, 2, id, value]);
-    }
-    code
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 mod good;
 mod model;
 
-use self::good::{module, split, splitter};
+use self::good::{split, splitter};
 use self::model::{SplitterModel, USER, judge_split, judge_splitter};
 use crate::calls::Primitive;
 use crate::calls::breakage::{break_create, break_info};
@@ -15,22 +15,19 @@ use crate::calls::model::*;
 use crate::calls::primitive::{Creation, Handle, Judged, Members, Query};
 use crate::calls::random::Random;
 use crate::calls::session::place;
+use crate::calls::user::*;
 use crate::split::Splits;
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::null_mut;
 use std::rc::Rc;
 use trommel::capi::*;
+use trommel::shared::BUCKET_FUNCTION;
 
 infos! {
     infos { TrmSplitterCreateInfo: SplitterCreateInfo, }
     requests { TrmSplitInfo: SplitInfo, }
 }
-
-/// Creations, by their index in [`Primitive::creations`].
-const PLAIN: usize = 0;
-const FROM_GLSL: usize = 1;
-const FROM_SPIRV: usize = 2;
 
 impl Primitive for Splits {
     fn recording(&self) -> (&'static str, u64) {
@@ -65,7 +62,7 @@ impl Primitive for Splits {
     fn make(&self, random: &mut Random, index: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
         let user = index == 1;
         let (info, mut handle) = (splitter(random, user), null_mut());
-        let code = module(info.key_type);
+        let code = module(&BUCKET_FUNCTION, info.key_type);
         // SAFETY: the arguments are valid; the fake compiles no module.
         let result = unsafe {
             if user {
@@ -83,59 +80,32 @@ impl Primitive for Splits {
 
     fn draw_creation(&self, creation: usize, random: &mut Random, case: &mut Case) {
         let info = splitter(random, creation != PLAIN);
-        if creation == FROM_SPIRV {
-            case.text = bytes_of(&module(info.key_type));
-            case.number = case.text.len() as u64;
-        } else {
-            // Not GLSL, so that a library with a compiler refuses it, too.
-            case.text = b"uint trm_bucket(".to_vec();
-        }
+        draw_function(creation, &BUCKET_FUNCTION, info.key_type, case);
         case.image = Image::of(&info);
     }
 
     fn break_creation(&self, creation: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
-        let by_module = creation == FROM_SPIRV;
-        match random.below(14) {
+        if let Some(breakage) = break_function(creation, random, case) {
+            return breakages.push(breakage);
+        }
+        match random.below(11) {
             0 => breakages.push(Breakage::Output(random.pick(&[Pointer::Null, Pointer::Misaligned]))),
             1 => breakages.push(Breakage::Handle(None)),
             2 => breakages.push(Breakage::Fail(random.pick(&[0, 1, 7]))),
-            3 if creation != PLAIN => {
-                breakages.push(Breakage::List(random.pick(&[Pointer::Null, Pointer::Misaligned])));
-            }
-            4 | 5 if by_module => breakages.push(Breakage::Number(case.number - 1 - random.below(case.number))),
-            6 | 7 if by_module => {
-                breakages.push(Breakage::Text { at: random.index(case.text.len()), bits: 1 << random.below(8) });
-            }
             _ => break_create::<TrmSplitterCreateInfo>(random, &case.image, breakages),
         }
     }
 
     fn judge_creation(&self, creation: usize, case: &Case, verdict: &mut Verdict) {
+        let mut key_type = None;
         if verdict.header::<TrmSplitterCreateInfo>(&case.image) {
             let info = case.image.effective::<TrmSplitterCreateInfo>();
             judge_splitter(&info, verdict);
             let user = info.bucket_function == USER;
             verdict.must(user == (creation != PLAIN), MALFORMED, "bucketFunction and its kernel");
-            if creation == FROM_SPIRV {
-                let for_key = bytes_of(&module(info.key_type));
-                verdict.must(case.text_is_changed || case.text == for_key, MALFORMED, "keyType of the kernel");
-            }
+            key_type = Some(info.key_type);
         }
-        match creation {
-            // No compiler, or one that refuses the text.
-            FROM_GLSL => {
-                verdict.must(false, NOT_BUILT, "no compiler");
-                verdict.must(false, MALFORMED, "no GLSL");
-            }
-            FROM_SPIRV => {
-                verdict.must(case.number.is_multiple_of(4), MISALIGNED, "codeSize");
-                verdict.must(case.list != Pointer::Null, NULL, "code");
-                verdict.must(case.list != Pointer::Misaligned, MISALIGNED, "code");
-                verdict.must(case.number == case.text.len() as u64, MALFORMED, "code is cut off");
-                verdict.doubt(case.text_is_changed, "a changed module");
-            }
-            _ => {}
-        }
+        judge_function(creation, &BUCKET_FUNCTION, key_type, case, verdict);
     }
 
     fn describe_creation(&self, image: &Image) -> String {
@@ -190,10 +160,6 @@ impl Primitive for Splits {
         // SAFETY: the caller's promise.
         unsafe { trmGetSplitterTimestampCount(handle.cast(), max_count, count) }
     }
-}
-
-fn bytes_of(code: &[u32]) -> Vec<u8> {
-    code.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
 #[derive(Debug)]

@@ -1,28 +1,12 @@
-//! Compiles a user-defined bucket function in GLSL to a kernel.
+//! Compiles a user-defined function in GLSL to a kernel.
 
 use super::malformed;
+use crate::shared::{UserFunction, glsl};
 use crate::{KeyType, Result};
 use shaderc::{
     CompileOptions, Compiler, EnvVersion, IncludeCallbackResult, OptimizationLevel, ResolvedInclude, ShaderKind,
     SpirvVersion, TargetEnv,
 };
-
-macro_rules! sources {
-    ($($name:literal)*) => {
-        /// The library's files that the kernel includes, by the names in `#include`.
-        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../glsl/", $name)))),*];
-    };
-}
-
-sources! {
-    "radix/bins.glsl" "core/extensions.glsl" "radix/keys.glsl" "core/memory.glsl" "core/shared.glsl"
-    "core/subgroup.glsl" "radix/counts.glsl" "radix/input.glsl" "radix/problem.glsl" "radix/scratch.glsl"
-    "radix/segment_offsets.glsl" "radix/share.glsl" "radix/tile_map.glsl" "split/functions.glsl" "split/user.glsl"
-}
-
-const KERNEL: &str = include_str!("../../../glsl/split/label.comp");
-/// The name of the user's function in split/user.glsl and in messages.
-const FUNCTION: &str = "trm_bucket.glsl";
 
 /// Returns the GLSL type of a key, and the expression that makes it from `words`.
 fn key_type(key: KeyType) -> Result<(&'static str, &'static str)> {
@@ -37,14 +21,15 @@ fn key_type(key: KeyType) -> Result<(&'static str, &'static str)> {
     })
 }
 
-pub(super) fn compile(key: KeyType, source: &str) -> Result<Vec<u32>> {
+pub(super) fn compile(function: &UserFunction, key: KeyType, source: &str) -> Result<Vec<u32>> {
     let (name, of_words) = key_type(key)?;
     if source.contains('\0') {
         return Err(malformed("source", "it contains a NUL character"));
     }
     let plain = key.plain();
     let macros = [
-        ("USER_FUNCTION", "1".to_owned()),
+        ("USER_FUNCTION", format!("{}u", function.number())),
+        ("USER_INTERFACE", format!("{}u", function.interface)),
         ("USER_KEY", format!("{}u", plain.words | plain.encoding << 8)),
         ("USER_KEY_OF(words)", of_words.to_owned()),
         ("KEY", name.to_owned()),
@@ -54,22 +39,26 @@ pub(super) fn compile(key: KeyType, source: &str) -> Result<Vec<u32>> {
     options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_3 as u32);
     options.set_target_spirv(SpirvVersion::V1_6);
     options.set_optimization_level(OptimizationLevel::Performance);
-    options.set_include_callback(|requested, _, from, _| include(requested, from, source));
+    options.set_include_callback(|requested, _, from, _| include(function, requested, from, source));
     macros.iter().for_each(|(name, value)| options.add_macro_definition(name, Some(value)));
     let compiler = Compiler::new().map_err(failed)?;
-    let artifact = compiler.compile_into_spirv(KERNEL, ShaderKind::Compute, "split/label.comp", "main", Some(&options));
+    let (name, kernel) = function.files[0];
+    let artifact = compiler.compile_into_spirv(kernel, ShaderKind::Compute, name, "main", Some(&options));
     Ok(artifact.map_err(failed)?.as_binary().to_vec())
 }
 
 /// Resolves includes of the library's files. The user's function may not include files.
-fn include(requested: &str, from: &str, source: &str) -> IncludeCallbackResult {
-    let found = if from == FUNCTION {
+fn include(function: &UserFunction, requested: &str, from: &str, source: &str) -> IncludeCallbackResult {
+    let of_user = format!("{}.glsl", function.name);
+    let found = if from == of_user {
         None
-    } else if requested == FUNCTION {
-        Some(source)
+    } else if requested == of_user {
+        Some(source.to_owned())
+    } else if requested == "core/shared.glsl" {
+        Some(glsl())
     } else {
-        SOURCES.iter().find(|(name, _)| *name == requested).map(|(_, content)| *content)
+        function.files.iter().find(|(name, _)| *name == requested).map(|(_, content)| (*content).to_owned())
     };
-    let content = found.ok_or_else(|| format!("{requested}: a function includes no files"))?.to_owned();
+    let content = found.ok_or_else(|| format!("{requested}: a function includes no files"))?;
     Ok(ResolvedInclude { resolved_name: requested.to_owned(), content })
 }
