@@ -33,9 +33,12 @@ const SEARCHING_THREADS: u32 = 128;
 /// loads: small merges wait for rounds, others for loads (docs/merge.md).
 const ALL_SEARCHERS: u32 = 1 << 16;
 
-/// The same, for each of the two co-ranks of all tiles, of merges in one dispatch. Half of all threads would take the
-/// time of more loads than the device has room for (docs/merge.md).
+/// The same, for each of the two co-ranks of all tiles, of merges in one dispatch. With half of all threads, the loads
+/// would take more time than the rounds that they save (docs/merge.md).
 const FUSED_SEARCHERS: u32 = 1 << 15;
+
+/// Fewest threads that search for one co-rank in a merge in one dispatch. With many tiles, others wait for the rounds.
+const FEWEST_FUSED_SEARCHERS: u32 = 16;
 
 /// Most threads that search for one co-rank.
 const MOST_SEARCHERS: u32 = 16;
@@ -319,7 +322,7 @@ impl<'a> MergeTable<'a> {
     /// Adds the search for the co-ranks of all tiles.
     fn add_search<'p>(&'p self, plan: &mut Plan<'p>, merges: &Merges, kernel: Kernel, sets: [Resources; 2]) {
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-        let log2_searchers = log2_searchers(ALL_SEARCHERS, self.tiles(merges), MOST_SEARCHERS.min(threads));
+        let log2_searchers = log2_searchers(ALL_SEARCHERS, self.tiles(merges), [1, MOST_SEARCHERS.min(threads)]);
         let shape =
             SearchShape { threads, groups: self.tiles(merges).div_ceil(threads >> log2_searchers), log2_searchers };
         self.add_searching_pass(plan, merges, kernel, shape, sets);
@@ -351,10 +354,10 @@ struct SearchShape {
     log2_searchers: u32,
 }
 
-/// Binary logarithm of the number of threads that search for each of so many co-ranks, if `all` search at once. At most
-/// `most` threads, and not two: those search as fast as one.
-fn log2_searchers(all: u32, co_ranks: u32, most: u32) -> u32 {
-    match (all / co_ranks).clamp(1, most).ilog2() {
+/// Binary logarithm of the number of threads that search for each of so many co-ranks, if `all` search at once. At least
+/// `fewest` and at most `most` threads, and not two: those search as fast as one.
+fn log2_searchers(all: u32, co_ranks: u32, [fewest, most]: [u32; 2]) -> u32 {
+    match (all / co_ranks).max(fewest).min(most).ilog2() {
         1 => 0,
         log2 => log2,
     }
@@ -549,7 +552,7 @@ impl PlanSource for MergeTable<'_> {
             let groups = self.groups(merges);
             if self.group.algorithm == Algorithm::Fused {
                 let tiles = merges.count.saturating_mul(self.tiles(merges));
-                let log2_searchers = log2_searchers(FUSED_SEARCHERS, tiles, threads / 2);
+                let log2_searchers = log2_searchers(FUSED_SEARCHERS, tiles, [FEWEST_FUSED_SEARCHERS, threads / 2]);
                 let shape = SearchShape { threads, groups, log2_searchers };
                 self.add_searching_pass(plan, merges, kernel, shape, sets);
             } else {
