@@ -918,7 +918,7 @@ typedef struct TrmMergeInfo {
     /// Number of sequences after A and B: at most the merger's sequenceCount - 2.
     uint32_t moreSequenceCount;
     /// The sequences after A and B, in order: of equal keys, those of earlier sequences come first. NULL without any.
-    /// The call copies them.
+    /// Calls only read them.
     const struct TrmMergeSequence *moreSequences;
 } TrmMergeInfo;
 

@@ -23,7 +23,7 @@ macro_rules! primitives {
         $to! {
             "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo, "sort/interface.rs", "sort/settings.rs";
             "split": split, Split(Splitter, SplitInfo), TrmSplitInfo, "split/interface.rs", "split/settings.rs";
-            "merge": merge, Merge(Merger, MergeInfo), TrmMergeInfo, "merge/interface.rs", "merge/settings.rs";
+            "merge": merge, Merge(Merger, MergeInfo<'a>), TrmMergeInfo, "merge/interface.rs", "merge/settings.rs";
         }
     };
 }
@@ -71,7 +71,6 @@ pub use error::{Error, Result};
 #[cfg(feature = "merge")]
 pub use merge::{
     ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo,
-    MoreSequences,
 };
 #[cfg(feature = "radix")]
 pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};

@@ -10,8 +10,8 @@ use std::sync::Barrier;
 use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    ComparatorKernel, Count, KeyType, MergeInfo, MergeSequence, Merger, MergerInfo, MoreSequences, Request,
-    Requirements, Segments, SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
+    ComparatorKernel, Count, KeyType, MergeInfo, MergeSequence, Merger, MergerInfo, Request, Requirements, Segments,
+    SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -244,10 +244,10 @@ fn merges_take_no_heap(context: &Context, merger: &Merger) -> Result<(), Box<dyn
         MergeSequence { count: Count::device(count.address(), 99), keys: inputs.range(), ..Default::default() };
     // Of seven sequences, if the merger allows so many.
     let more = &[sequence; 5][..merger.info().sequences.max(2) as usize - 2];
-    let merges = merges.map(|info| MergeInfo { more: MoreSequences::new(more).expect("few"), ..info });
+    let merges = merges.map(|info| MergeInfo { more, ..info });
     record_together(context, &merges.map(|info| Request::Merge(merger, info)), "a batch of merges")?;
     let all = |info: &MergeInfo| {
-        let more: u32 = info.more.as_slice().iter().map(|sequence| sequence.count.max).sum();
+        let more: u32 = info.more.iter().map(|sequence| sequence.count.max).sum();
         info.count_a.max + info.count_b.max + more
     };
     for merge in merges {

@@ -6,7 +6,7 @@ use crate::profiles::Line;
 use crate::random::Random;
 use crate::second::Second;
 use std::fmt;
-use trommel::{Device, DeviceFacts, Profile, Request, Scratch, Strategy};
+use trommel::{Device, DeviceFacts, MergeSequence, Profile, Request, Scratch, Strategy};
 
 /// Limits of draws on a device with a profile.
 #[derive(Clone, Debug)]
@@ -386,8 +386,13 @@ pub trait Handle: fmt::Debug {
     /// The arrays of a request, with their content before and after the execution.
     fn arrays(&self, ask: &Ask, limits: &Limits) -> Vec<Array>;
 
-    /// The request, once its arrays have addresses.
-    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_>;
+    /// The sequences that the request borrows.
+    fn more_sequences(&self, _ask: &Ask, _ranges: &ArrayRanges) -> Vec<MergeSequence> {
+        Vec::new()
+    }
+
+    /// The request, once its arrays have addresses. `more`: its [`Handle::more_sequences`].
+    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> Request<'a>;
 
     /// Bytes of scratch of a request by itself.
     ///

@@ -258,8 +258,9 @@ unsafe fn record(
     scratch: Scratch,
 ) -> trommel::Result<()> {
     if case.is_batch {
+        let more = case.more_sequences(live, Some(image));
         // SAFETY: the caller's promise.
-        return unsafe { cmd_batch(commands, &case.requests(live, Some(image)), scratch) };
+        return unsafe { cmd_batch(commands, &case.requests(live, Some(image), &more), scratch) };
     }
     let (handle, ask) = &case.members[0];
     // SAFETY: the caller's promise.

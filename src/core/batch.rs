@@ -7,7 +7,7 @@ use super::handle::{check_apart, check_conflicts, check_scratch, scratch_address
 use super::memory::{self, BoundingRanges, RangeNames};
 use super::pipelines::Variant;
 use super::plan::Plan;
-use super::primitive::{GroupOf, JobOf, Jobs, Planner, Primitive, RoleOf};
+use super::primitive::{GroupOf, JobOf, Jobs, KindOf, Planner, Primitive, RoleOf};
 use super::record::{Recorder, record};
 use super::scratch::Layout;
 use crate::requests::{AnyGroup, AnyMembers, AnyTable, Request};
@@ -49,7 +49,7 @@ impl Requests for [Request<'_>] {
 /// A primitive that has a variant of [`Request`].
 pub(crate) trait Listed: Primitive {
     /// The request's handle and parameters, if it is one of this primitive.
-    fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info)>;
+    fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info<'a>)>;
 }
 
 /// Requests of one group, in the order of the batch.
@@ -68,7 +68,7 @@ pub(crate) struct Members<'a, R: ?Sized, P: Primitive> {
 
 impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
     /// The group of the request at `index`.
-    pub(crate) fn of(requests: &'a R, index: usize, primitive: &'a P, info: &P::Info) -> Self {
+    pub(crate) fn of(requests: &'a R, index: usize, primitive: &'a P, info: &P::Info<'_>) -> Self {
         let (group_count, alone) = (primitive.group_count(info), requests.len() == 1);
         let group = primitive.planner().group(group_count, alone);
         Self { requests, primitive, group, group_count, indices: index..index + 1, count: 1, alone }
@@ -81,7 +81,7 @@ impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
 
     /// Whether a request is one of the group for the same reasons as the first: those of other groups are not, others
     /// may be.
-    pub(crate) fn has_alike(&self, primitive: &P, info: &P::Info) -> bool {
+    pub(crate) fn has_alike(&self, primitive: &P, info: &P::Info<'_>) -> bool {
         ptr::eq(self.primitive, primitive)
             && self.group_count == primitive.group_count(info)
             && P::Planner::shares(&self.group)
@@ -102,8 +102,8 @@ impl<'a, R: Requests + ?Sized, P: Listed> Members<'a, R, P> {
     }
 }
 
-impl<R: Requests + ?Sized, P: Listed> Jobs<JobOf<P>, RoleOf<P>> for Members<'_, R, P> {
-    fn for_each(&self, visit: &mut dyn FnMut(&JobOf<P>)) {
+impl<R: Requests + ?Sized, P: Listed> Jobs<KindOf<P>> for Members<'_, R, P> {
+    fn for_each(&self, visit: &mut dyn FnMut(&JobOf<'_, P>)) {
         let are_all = self.count == self.indices.len();
         for index in self.indices.clone() {
             let request = self.requests.get(index);
@@ -365,7 +365,12 @@ pub(crate) fn check_len(len: usize) -> Result<()> {
 }
 
 /// Checks the count and the handle of one request. `several`: others are recorded with it.
-pub(crate) fn check_kind<P: Primitive>(primitive: &P, info: &P::Info, device: &Device, several: bool) -> Result<()> {
+pub(crate) fn check_kind<P: Primitive>(
+    primitive: &P,
+    info: &P::Info<'_>,
+    device: &Device,
+    several: bool,
+) -> Result<()> {
     let planner = primitive.planner();
     primitive.check_count(info)?;
     if several && !planner.allows_batches() {
@@ -376,7 +381,11 @@ pub(crate) fn check_kind<P: Primitive>(primitive: &P, info: &P::Info, device: &D
 }
 
 /// Checks everything else about one request that needs no scratch. `visit` gets the memory that the request names.
-pub(crate) fn check_one<P: Primitive>(primitive: &P, info: &P::Info, visit: &mut impl FnMut(Argument)) -> Result<()> {
+pub(crate) fn check_one<P: Primitive>(
+    primitive: &P,
+    info: &P::Info<'_>,
+    visit: &mut impl FnMut(Argument),
+) -> Result<()> {
     let planner = primitive.planner();
     planner.handle().check_ready(P::NAME)?;
     primitive.check(info)?;
@@ -391,13 +400,13 @@ pub(crate) fn check_one<P: Primitive>(primitive: &P, info: &P::Info, visit: &mut
 }
 
 /// Checks that no argument of one request shares bytes with scratch.
-pub(crate) fn check_one_apart<P: Primitive>(primitive: &P, info: &P::Info, scratch: memory::Range) -> Result<()> {
+pub(crate) fn check_one_apart<P: Primitive>(primitive: &P, info: &P::Info<'_>, scratch: memory::Range) -> Result<()> {
     let planner = primitive.planner();
     primitive.with_job(info, |job| check_apart(planner, job, &planner.arguments(job), scratch))
 }
 
 /// Calls `visit` with each argument of one request.
-pub(crate) fn for_each_argument<P: Primitive>(primitive: &P, info: &P::Info, visit: &mut dyn FnMut(Argument)) {
+pub(crate) fn for_each_argument<P: Primitive>(primitive: &P, info: &P::Info<'_>, visit: &mut dyn FnMut(Argument)) {
     let planner = primitive.planner();
     primitive.with_job(info, |job| {
         planner.arguments(job).iter().for_each(|argument| visit(argument.named()));
@@ -408,18 +417,17 @@ pub(crate) fn for_each_argument<P: Primitive>(primitive: &P, info: &P::Info, vis
 /// Declares [`Request`] and what batches keep of each primitive's requests, a line a primitive.
 macro_rules! requests {
     ($(
-        $feature:literal: $module:ident, $name:ident($handle:ident, $info:ident), $c:ident,
+        $feature:literal: $module:ident, $name:ident($handle:ident, $info:ident $(<$borrowed:lifetime>)?), $c:ident,
         $interface:literal, $settings:literal;
     )*) => {
         /// One problem of a batch. Its own scratch and timestamps are not used: the batch has scratch for all.
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
-        #[allow(clippy::large_enum_variant, reason = "merges have room for 16 sequences; boxes would need the heap")]
         pub enum Request<'a> {
             $(
                 #[doc = concat!("A request to a [`", stringify!($handle), "`](crate::", stringify!($handle), ").")]
                 #[cfg(feature = $feature)]
-                $name(&'a crate::$handle, crate::$info),
+                $name(&'a crate::$handle, crate::$info$(<$borrowed>)?),
             )*
         }
 
@@ -462,7 +470,7 @@ macro_rules! requests {
 
         $(#[cfg(feature = $feature)]
         impl Listed for crate::$handle {
-            fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info)> {
+            fn of<'r, 'a>(request: &'r Request<'a>) -> Option<(&'a Self, &'r Self::Info<'a>)> {
                 #[allow(irrefutable_let_patterns, reason = "a build may have one primitive")]
                 if let Request::$name(handle, info) = request { Some((*handle, info)) } else { None }
             }

@@ -1,10 +1,10 @@
 //! The part of a sorter, a splitter and the like that does not depend on the primitive: device, pipelines, sizes of
 //! scratch; and the recording of one request.
 
-use super::memory::{Argument, Arguments, BoundingRanges, Range, Role, Scratch, Timestamps, check_alignment};
+use super::memory::{Argument, Arguments, BoundingRanges, Range, Scratch, Timestamps, check_alignment};
 use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
 use super::plan::Plan;
-use super::primitive::{Jobs, PlanSource, Planner, Primitive, RequestInfo};
+use super::primitive::{Job, JobKind, Jobs, PlanSource, Planner, Primitive, RequestInfo, Roles};
 use super::record::{Commands as _, Recorder, record};
 use super::scratch::Layout;
 use crate::{Device, Error, Result};
@@ -163,23 +163,23 @@ impl Handle {
 }
 
 /// One job, and the memory that it names.
-pub(crate) struct One<J, R> {
-    pub(crate) job: J,
-    pub(crate) arguments: Arguments<R>,
+pub(crate) struct One<'j, K: JobKind> {
+    pub(crate) job: K::Job<'j>,
+    pub(crate) arguments: Arguments<K::Role>,
 }
 
-impl<J: Copy, R: Role> One<J, R> {
-    pub(crate) fn new<P: Planner<Job = J, Role = R>>(planner: &P, job: J) -> Self {
+impl<'j, K: JobKind> One<'j, K> {
+    pub(crate) fn new<P: Planner<Kind = K>>(planner: &P, job: K::Job<'j>) -> Self {
         Self { job, arguments: planner.arguments(&job) }
     }
 }
 
-impl<J, R: Role> Jobs<J, R> for One<J, R> {
-    fn for_each(&self, visit: &mut dyn FnMut(&J)) {
+impl<K: JobKind> Jobs<K> for One<'_, K> {
+    fn for_each(&self, visit: &mut dyn FnMut(&K::Job<'_>)) {
         visit(&self.job);
     }
 
-    fn bounding_ranges(&self) -> BoundingRanges<R> {
+    fn bounding_ranges(&self) -> BoundingRanges<K::Role> {
         BoundingRanges::of(&self.arguments)
     }
 }
@@ -227,7 +227,7 @@ pub(crate) fn timestamp_count<P: Planner>(planner: &P, max_count: u32) -> Result
 }
 
 /// The passes of a request, as text.
-pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info) -> Result<String> {
+pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info<'_>) -> Result<String> {
     let planner = primitive.planner();
     primitive.check_count(info)?;
     let job = One::new(planner, primitive.job(info));
@@ -242,7 +242,7 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info) -> Result<St
 pub(crate) unsafe fn record_one<P: Primitive>(
     primitive: &P,
     command_buffer: vk::CommandBuffer,
-    info: &P::Info,
+    info: &P::Info<'_>,
 ) -> Result<()> {
     if command_buffer.is_null() {
         return Err(Error::Null { argument: "commandBuffer" });
@@ -307,7 +307,11 @@ fn check_timestamps(timestamps: Option<Timestamps>, queries: u32) -> Result<()> 
 }
 
 /// Checks that no argument of a request is written and shares bytes with another one.
-pub(crate) fn check_conflicts<P: Planner>(planner: &P, job: &P::Job, arguments: &Arguments<P::Role>) -> Result<()> {
+pub(crate) fn check_conflicts<P: Planner>(
+    planner: &P,
+    job: &Job<'_, P>,
+    arguments: &Arguments<Roles<P>>,
+) -> Result<()> {
     for (index, argument) in arguments.iter().enumerate() {
         if let Some(other) = arguments[..index].iter().find(|other| argument.conflicts(other)) {
             return Err(Error::Overlap { first: other.name(), second: argument.name() });
@@ -325,11 +329,11 @@ pub(crate) fn check_conflicts<P: Planner>(planner: &P, job: &P::Job, arguments: 
 /// Checks that no argument shares bytes with scratch.
 pub(crate) fn check_apart<P: Planner>(
     planner: &P,
-    job: &P::Job,
-    arguments: &Arguments<P::Role>,
+    job: &Job<'_, P>,
+    arguments: &Arguments<Roles<P>>,
     scratch: Range,
 ) -> Result<()> {
-    let overlap = |argument: &Argument<P::Role>| {
+    let overlap = |argument: &Argument<Roles<P>>| {
         let overlaps = argument.range.overlaps(scratch);
         overlaps.then(|| Error::Overlap { first: argument.name(), second: "scratch" })
     };

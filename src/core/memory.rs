@@ -9,6 +9,7 @@ use ash::vk;
 ///
 /// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER`. Give large buffers dedicated allocations
 /// (`VkMemoryDedicatedAllocateInfo`): random access is up to six times as fast on some devices.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
     /// Address of the first byte.
@@ -108,7 +109,7 @@ pub(crate) fn check_multiple(argument: &'static str, value: u64, alignment: u64)
 }
 
 /// The role of an argument: the member of the request. Each planner has an enum of roles, declared by [`roles!`].
-pub(crate) trait Role: Copy + Eq {
+pub(crate) trait Role: Copy + Eq + 'static {
     fn names(self) -> &'static RangeNames;
 }
 
@@ -219,6 +220,7 @@ impl<R: Role> Default for BoundingRanges<R> {
 }
 
 /// A number of items: known to the host, or in device memory with a maximum that the host knows.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// The count or its maximum. A larger count in device memory is clamped, and flagged in the status word.

@@ -11,37 +11,40 @@ pub(crate) trait Primitive {
     /// The handle in messages, such as "sorter".
     const NAME: &'static str;
     /// The struct that describes one request.
-    type Info: RequestInfo;
+    type Info<'i>: RequestInfo;
     type Planner: Planner;
 
     fn planner(&self) -> &Self::Planner;
 
     /// Checks the counts of a request against the largest count of the handle.
-    fn check_count(&self, info: &Self::Info) -> Result<()> {
+    fn check_count(&self, info: &Self::Info<'_>) -> Result<()> {
         self.planner().check_count(info.max_count())
     }
 
     /// The maximum count that decides the group of a request: its passes, and with which requests it shares dispatches.
-    fn group_count(&self, info: &Self::Info) -> u32 {
+    fn group_count(&self, info: &Self::Info<'_>) -> u32 {
         info.max_count()
     }
 
     /// Checks the members of `info` that the planner does not know.
-    fn check(&self, info: &Self::Info) -> Result<()>;
+    fn check(&self, info: &Self::Info<'_>) -> Result<()>;
 
-    fn job(&self, info: &Self::Info) -> JobOf<Self>;
+    fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self>;
 
     /// Calls `visit` with the job. A primitive of which the info is the job copies nothing.
-    fn with_job<T>(&self, info: &Self::Info, visit: impl FnOnce(&JobOf<Self>) -> T) -> T {
+    fn with_job<T>(&self, info: &Self::Info<'_>, visit: impl FnOnce(&JobOf<'_, Self>) -> T) -> T {
         visit(&self.job(info))
     }
 }
 
 /// The job that a primitive's planner takes.
-pub(crate) type JobOf<P> = <<P as Primitive>::Planner as Planner>::Job;
+pub(crate) type JobOf<'j, P> = Job<'j, <P as Primitive>::Planner>;
+
+/// The jobs of a primitive.
+pub(crate) type KindOf<P> = <<P as Primitive>::Planner as Planner>::Kind;
 
 /// The roles of a primitive's arguments.
-pub(crate) type RoleOf<P> = <<P as Primitive>::Planner as Planner>::Role;
+pub(crate) type RoleOf<P> = Roles<<P as Primitive>::Planner>;
 
 /// The groups of a primitive's planner.
 pub(crate) type GroupOf<P> = <<P as Primitive>::Planner as Planner>::Group;
@@ -54,11 +57,29 @@ pub(crate) trait RequestInfo: Copy {
     fn queries(&self) -> Option<Timestamps>;
 }
 
+/// A type of jobs, and the roles of their memory.
+pub(crate) trait JobKind: 'static {
+    /// One request. It may borrow from the caller's memory.
+    type Job<'j>: Copy;
+    type Role: Role;
+}
+
+/// Jobs that borrow nothing.
+impl<J: Copy + 'static, R: Role> JobKind for (J, R) {
+    type Job<'j> = J;
+    type Role = R;
+}
+
+/// A job of a planner.
+pub(crate) type Job<'j, P> = <<P as Planner>::Kind as JobKind>::Job<'j>;
+
+/// The roles of the memory of a planner's jobs.
+pub(crate) type Roles<P> = <<P as Planner>::Kind as JobKind>::Role;
+
 /// Turns requests into plans. All of it is arithmetic on the host.
 pub(crate) trait Planner {
-    /// One request.
-    type Job: Copy;
-    type Role: Role;
+    /// Its jobs.
+    type Kind: JobKind;
     /// Requests of equal groups can share their dispatches.
     type Group: Copy + Ord;
     type Table<'a>: PlanSource
@@ -74,13 +95,13 @@ pub(crate) trait Planner {
     fn check_count(&self, max_count: u32) -> Result<()>;
 
     /// The memory that a job names, without scratch and without that of [`Planner::for_each_more`].
-    fn arguments(&self, job: &Self::Job) -> Arguments<Self::Role>;
+    fn arguments(&self, job: &Job<'_, Self>) -> Arguments<Roles<Self>>;
 
     /// Calls `visit` with the memory that a job only reads and that [`Planner::arguments`] has no room for.
-    fn for_each_more(&self, _job: &Self::Job, _visit: &mut dyn FnMut(Argument<Self::Role>)) {}
+    fn for_each_more(&self, _job: &Job<'_, Self>, _visit: &mut dyn FnMut(Argument<Roles<Self>>)) {}
 
     /// Checks everything about a job but its count, its scratch and that its arguments do not overlap.
-    fn check(&self, job: &Self::Job, arguments: &Arguments<Self::Role>) -> Result<()>;
+    fn check(&self, job: &Job<'_, Self>, arguments: &Arguments<Roles<Self>>) -> Result<()>;
 
     /// The group of requests with this maximum count. `alone`: nothing else is recorded with the request.
     fn group(&self, max_count: u32, alone: bool) -> Self::Group;
@@ -92,13 +113,13 @@ pub(crate) trait Planner {
     fn lay_out<'a>(
         &'a self,
         group: Self::Group,
-        jobs: &'a dyn Jobs<Self::Job, Self::Role>,
+        jobs: &'a dyn Jobs<Self::Kind>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self::Table<'a>>;
 
     /// A job with as many passes and as much scratch as any with this maximum count.
-    fn largest(&self, max_count: u32) -> Self::Job;
+    fn largest(&self, max_count: u32) -> Job<'static, Self>;
 
     /// Maximum counts at which the group of a request that is recorded alone, or with others, changes: the last of each
     /// range.
@@ -106,12 +127,12 @@ pub(crate) trait Planner {
 }
 
 /// The jobs of one group.
-pub(crate) trait Jobs<J, R: Role> {
+pub(crate) trait Jobs<K: JobKind> {
     /// Calls `visit` for each job, in the same order each time.
-    fn for_each(&self, visit: &mut dyn FnMut(&J));
+    fn for_each(&self, visit: &mut dyn FnMut(&K::Job<'_>));
 
     /// The smallest ranges around the arguments of all jobs.
-    fn bounding_ranges(&self) -> BoundingRanges<R>;
+    fn bounding_ranges(&self) -> BoundingRanges<K::Role>;
 }
 
 /// Jobs with their offsets in scratch.

@@ -2,11 +2,11 @@
 
 use super::format::Format;
 use super::planner::MergePlanner;
-use super::sequences::MoreSequences;
+use super::sequences::MergeSequence;
 use super::{ComparatorKernel, MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::pipelines::Module;
-use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
+use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub struct MergeSegments {
 /// bounds, only B must be; for unique items, A need not be; with segments, each segment must be. Otherwise the content
 /// of the outputs is undefined. Memory outside the ranges is never accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MergeInfo {
+pub struct MergeInfo<'a> {
     /// Number of items of sequence A.
     pub count_a: Count,
     /// Number of items of sequence B. The maxima of all sequences together are at most [`MergerInfo::max_count`]. For
@@ -51,7 +51,7 @@ pub struct MergeInfo {
     pub values_b: Range,
     /// The sequences after A and B, for a merger with [`MergerInfo::sequences`]: of equal keys, those of earlier
     /// sequences come first. Otherwise none.
-    pub more: MoreSequences,
+    pub more: &'a [MergeSequence],
     /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
     /// one of both; for a difference and for unique items, for `count_a.max`. If the result has fewer items, the rest
     /// is not written. Ignored if keys are dropped, and for bounds.
@@ -200,7 +200,7 @@ impl Merger {
     ///
     /// # Errors
     /// As [`Merger::cmd_merge`], for the count.
-    pub fn describe(&self, info: &MergeInfo) -> Result<String> {
+    pub fn describe(&self, info: &MergeInfo<'_>) -> Result<String> {
         describe(self, info)
     }
 
@@ -234,22 +234,21 @@ impl Merger {
     /// merger's device, and no other thread uses it. The merger or a clone of it lives until the commands have finished
     /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
     /// require.
-    pub unsafe fn cmd_merge(&self, command_buffer: vk::CommandBuffer, info: &MergeInfo) -> Result<()> {
+    pub unsafe fn cmd_merge(&self, command_buffer: vk::CommandBuffer, info: &MergeInfo<'_>) -> Result<()> {
         // SAFETY: the caller's promises are the same.
         unsafe { record_one(self, command_buffer, info) }
     }
 }
 
-impl MergeInfo {
+impl MergeInfo<'_> {
     /// The number of sequences.
-    #[allow(clippy::cast_possible_truncation, reason = "there are at most 16")]
     pub(super) fn sequence_count(&self) -> u32 {
-        2 + self.more.as_slice().len() as u32
+        u32::try_from(self.more.len()).map_or(u32::MAX, |more| more.saturating_add(2))
     }
 
     /// Maximum number of items of the sequences after B.
     pub(super) fn more_items(&self) -> u64 {
-        self.more.as_slice().iter().map(|sequence| u64::from(sequence.count.max)).sum()
+        self.more.iter().map(|sequence| u64::from(sequence.count.max)).sum()
     }
 
     /// Maximum number of items of all sequences.
@@ -258,7 +257,7 @@ impl MergeInfo {
     }
 }
 
-impl RequestInfo for MergeInfo {
+impl RequestInfo for MergeInfo<'_> {
     /// Of all sequences together.
     fn max_count(&self) -> u32 {
         u32::try_from(self.all_items()).unwrap_or(u32::MAX)
@@ -275,14 +274,14 @@ impl RequestInfo for MergeInfo {
 
 impl Primitive for Merger {
     const NAME: &'static str = "merger";
-    type Info = MergeInfo;
+    type Info<'i> = MergeInfo<'i>;
     type Planner = MergePlanner;
 
     fn planner(&self) -> &MergePlanner {
         &self.planner
     }
 
-    fn check_count(&self, info: &MergeInfo) -> Result<()> {
+    fn check_count(&self, info: &MergeInfo<'_>) -> Result<()> {
         let sequences = self.planner.format().sequences;
         if info.sequence_count() > sequences {
             let (value, limit) = (u64::from(info.sequence_count()) - 2, u64::from(sequences) - 2);
@@ -306,19 +305,19 @@ impl Primitive for Merger {
     }
 
     /// A search has workgroups for its needles, however many keys it searches.
-    fn group_count(&self, info: &MergeInfo) -> u32 {
+    fn group_count(&self, info: &MergeInfo<'_>) -> u32 {
         self.planner.format().path_items(info.count_a.max, info.max_count() - info.count_a.max)
     }
 
-    fn check(&self, _info: &MergeInfo) -> Result<()> {
+    fn check(&self, _info: &MergeInfo<'_>) -> Result<()> {
         Ok(())
     }
 
-    fn job(&self, info: &MergeInfo) -> MergeInfo {
+    fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self> {
         *info
     }
 
-    fn with_job<T>(&self, info: &MergeInfo, visit: impl FnOnce(&MergeInfo) -> T) -> T {
+    fn with_job<T>(&self, info: &MergeInfo<'_>, visit: impl FnOnce(&MergeInfo<'_>) -> T) -> T {
         visit(info)
     }
 }

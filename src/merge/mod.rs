@@ -29,7 +29,7 @@ mod plan;
 #[cfg(feature = "merge")]
 mod planner;
 #[cfg(feature = "merge")]
-mod sequences;
+pub(crate) mod sequences;
 #[cfg(feature = "merge")]
 mod status;
 #[cfg(test)]
@@ -44,5 +44,5 @@ pub use {
     info::{MergeMethod, MergeOperation, MergerInfo},
     kernel::ComparatorKernel,
     merger::{MergeInfo, MergeSegments, Merger},
-    sequences::{MergeSequence, MoreSequences},
+    sequences::MergeSequence,
 };

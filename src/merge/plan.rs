@@ -1,7 +1,7 @@
 //! The plan of a merge.
 
 use super::merger::{COUNTS, MergeInfo, MergeSegments};
-use super::planner::{Algorithm, Config, Group, MergeRole, marks, more_arguments};
+use super::planner::{Algorithm, Config, Group, MergeJobs, MergeRole, marks, more_arguments};
 use super::status::StatusCheck;
 use super::tree::{Before, MOST_DEPTHS, Nodes, Tree};
 use crate::core::memory::{BoundingRanges, Range};
@@ -48,7 +48,7 @@ pub(crate) struct MergeTable<'a> {
     config: Config<'a>,
     group: Group,
     tile: Shape,
-    jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+    jobs: &'a dyn Jobs<MergeJobs>,
     bounds: BoundingRanges<MergeRole>,
     /// The smallest ranges around the keys, the values and the counts of the sequences after B.
     more: [Range; 3],
@@ -87,7 +87,7 @@ impl<'a> MergeTable<'a> {
     pub(crate) fn new(
         config: Config<'a>,
         group: Group,
-        jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+        jobs: &'a dyn Jobs<MergeJobs>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
@@ -196,7 +196,7 @@ impl<'a> MergeTable<'a> {
     }
 
     /// The row of a problem. `before`: bytes of preceding problems.
-    fn row(&self, info: &MergeInfo, before: TileBytes) -> MergeProblem {
+    fn row(&self, info: &MergeInfo<'_>, before: TileBytes) -> MergeProblem {
         let format = &self.config.format;
         // The value of an item follows its key. Without items, the address is unused and may have any value.
         let values = |keys: Range, values: Range| {
@@ -225,7 +225,7 @@ impl<'a> MergeTable<'a> {
     }
 
     /// The details of a problem. `before`: bytes of preceding problems.
-    fn details(&self, info: &MergeInfo, before: TileBytes) -> MergeDetails {
+    fn details(&self, info: &MergeInfo<'_>, before: TileBytes) -> MergeDetails {
         let MergeSegments { count, offsets_a, offsets_b, offsets_out } = info.segments;
         MergeDetails {
             offsets_a: offsets_a.address.into(),
@@ -247,7 +247,7 @@ impl<'a> MergeTable<'a> {
     }
 
     /// Calls `visit` with each merge of a depth and the bytes of those before it.
-    fn for_each_problem(&self, depth: usize, visit: &mut dyn FnMut(&MergeInfo, TileBytes)) {
+    fn for_each_problem(&self, depth: usize, visit: &mut dyn FnMut(&MergeInfo<'_>, TileBytes)) {
         let (mut bytes, mut trees) = (TileBytes::default(), Before::default());
         self.jobs.for_each(&mut |info| {
             let tree = Tree::new(info, &self.config.format, &self.nodes, trees);
@@ -363,7 +363,7 @@ fn log2_searchers(all: u32, co_ranks: u32, [fewest, most]: [u32; 2]) -> u32 {
     }
 }
 
-fn items_of(info: &MergeInfo) -> u32 {
+fn items_of(info: &MergeInfo<'_>) -> u32 {
     // Merger::check_count() refuses sums that do not fit.
     info.count_a.max.saturating_add(info.count_b.max)
 }

@@ -3,11 +3,12 @@
 use super::format::Format;
 use super::merger::{COUNTS, MergeInfo};
 use super::plan::MergeTable;
-use super::{MergeMethod, MergeOperation, MergeSegments, MergeSequence, MoreSequences};
+use super::sequences::MOST_MORE;
+use super::{MergeMethod, MergeOperation, MergeSegments, MergeSequence};
 use crate::core::handle::{Handle, Options};
 use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
 use crate::core::pipelines::Variant;
-use crate::core::primitive::{Jobs, Planner};
+use crate::core::primitive::{JobKind, Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
 use crate::radix::check_segment_count;
@@ -38,6 +39,15 @@ roles! {
         MoreValues = "moreSequences.values",
         MoreCount = "moreSequences.count",
     }
+}
+
+/// Merges, which borrow their further sequences.
+#[derive(Debug)]
+pub(crate) enum MergeJobs {}
+
+impl JobKind for MergeJobs {
+    type Job<'j> = MergeInfo<'j>;
+    type Role = MergeRole;
 }
 
 /// The device's profile and the format: all that plans depend on.
@@ -156,11 +166,11 @@ impl Config<'_> {
 #[derive(Debug)]
 pub(crate) struct Merges<'a> {
     pub(crate) format: &'a Format,
-    pub(crate) infos: &'a [MergeInfo],
+    pub(crate) infos: &'a [MergeInfo<'a>],
 }
 
-impl Jobs<MergeInfo, MergeRole> for Merges<'_> {
-    fn for_each(&self, visit: &mut dyn FnMut(&MergeInfo)) {
+impl Jobs<MergeJobs> for Merges<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&MergeInfo<'_>)) {
         self.infos.iter().for_each(visit);
     }
 
@@ -173,10 +183,11 @@ impl Jobs<MergeInfo, MergeRole> for Merges<'_> {
 }
 
 /// A merge of so many sequences, with as many passes and as much scratch as any of them with this maximum count.
-pub(crate) fn largest(sequences: u32, max_count: u32) -> MergeInfo {
+pub(crate) fn largest(sequences: u32, max_count: u32) -> MergeInfo<'static> {
+    const EMPTY: MergeSequence = MergeSequence { count: Count::device(4, 0), keys: Range::NONE, values: Range::NONE };
+    const MORE: &[MergeSequence] = &[EMPTY; MOST_MORE];
     let [count, none] = [max_count, 0].map(|max| Count::device(4, max));
-    let mut more = MoreSequences::default();
-    (2..sequences).for_each(|_| more.push(MergeSequence { count: none, ..MergeSequence::default() }));
+    let more = MORE.get(..(sequences as usize).saturating_sub(2)).unwrap_or(MORE);
     MergeInfo { count_a: count, count_b: none, more, status: 4, ..MergeInfo::default() }
 }
 
@@ -200,8 +211,8 @@ impl MergePlanner {
         &self.format
     }
 
-    fn check_more(&self, info: &MergeInfo) -> Result<()> {
-        for MergeSequence { count, keys, values } in info.more.as_slice() {
+    fn check_more(&self, info: &MergeInfo<'_>) -> Result<()> {
+        for MergeSequence { count, keys, values } in info.more {
             check_alignment("moreSequences.count.address", count.address)?;
             let items = u64::from(count.max);
             let arrays = [(MergeRole::MoreKeys, keys), (MergeRole::MoreValues, values)];
@@ -212,7 +223,7 @@ impl MergePlanner {
         Ok(())
     }
 
-    fn check_details(&self, info: &MergeInfo) -> Result<()> {
+    fn check_details(&self, info: &MergeInfo<'_>) -> Result<()> {
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
         let MergeSegments { count, offsets_a, offsets_b, offsets_out } = info.segments;
         if !self.format.operation.is_update() && info.marks != Range::NONE {
@@ -248,7 +259,7 @@ impl MergePlanner {
 }
 
 /// The words with the marks of an update.
-pub(crate) fn marks(format: &Format, info: &MergeInfo) -> Range {
+pub(crate) fn marks(format: &Format, info: &MergeInfo<'_>) -> Range {
     let words = match format.operation {
         MergeOperation::Update => u64::from(info.count_a.max.div_ceil(32)),
         MergeOperation::UpdateByValue => (info.marks.size / 4).min(MOST_MARK_WORDS),
@@ -267,9 +278,9 @@ fn item_bytes(format: &Format) -> [u64; 2] {
 }
 
 /// Calls `visit` with the memory of the sequences after B.
-pub(crate) fn more_arguments(format: &Format, info: &MergeInfo, visit: &mut dyn FnMut(Argument<MergeRole>)) {
+pub(crate) fn more_arguments(format: &Format, info: &MergeInfo<'_>, visit: &mut dyn FnMut(Argument<MergeRole>)) {
     let [key_bytes, value_bytes] = item_bytes(format);
-    for MergeSequence { count, keys, values } in info.more.as_slice() {
+    for MergeSequence { count, keys, values } in info.more {
         let items = u64::from(count.max);
         let mut read =
             |role, address, bytes| visit(Argument { role, range: Range::new(address, bytes), written: false });
@@ -280,7 +291,7 @@ pub(crate) fn more_arguments(format: &Format, info: &MergeInfo, visit: &mut dyn 
 }
 
 /// The memory that a merge names, without scratch and without the sequences after B.
-pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRole> {
+pub(crate) fn arguments(format: &Format, info: &MergeInfo<'_>) -> Arguments<MergeRole> {
     let (a, b) = (u64::from(info.count_a.max), u64::from(info.count_b.max));
     let keys = |range: Range, items: u64| Range::new(range.address, items * u64::from(format.key_step()));
     let values = |range: Range, items: u64, is_used: bool| {
@@ -322,8 +333,7 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo) -> Arguments<MergeRol
 }
 
 impl Planner for MergePlanner {
-    type Job = MergeInfo;
-    type Role = MergeRole;
+    type Kind = MergeJobs;
     type Group = Group;
     type Table<'a> = MergeTable<'a>;
 
@@ -343,11 +353,11 @@ impl Planner for MergePlanner {
         Ok(())
     }
 
-    fn arguments(&self, info: &MergeInfo) -> Arguments<MergeRole> {
+    fn arguments(&self, info: &MergeInfo<'_>) -> Arguments<MergeRole> {
         arguments(&self.format, info)
     }
 
-    fn check(&self, info: &MergeInfo, arguments: &Arguments<MergeRole>) -> Result<()> {
+    fn check(&self, info: &MergeInfo<'_>, arguments: &Arguments<MergeRole>) -> Result<()> {
         check_alignment("countA.address", info.count_a.address)?;
         check_alignment("countB.address", info.count_b.address)?;
         check_alignment("status", info.status)?;
@@ -374,7 +384,7 @@ impl Planner for MergePlanner {
         self.check_details(info)
     }
 
-    fn for_each_more(&self, info: &MergeInfo, visit: &mut dyn FnMut(Argument<MergeRole>)) {
+    fn for_each_more(&self, info: &MergeInfo<'_>, visit: &mut dyn FnMut(Argument<MergeRole>)) {
         more_arguments(&self.format, info, visit);
     }
 
@@ -389,14 +399,14 @@ impl Planner for MergePlanner {
     fn lay_out<'a>(
         &'a self,
         group: Group,
-        jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+        jobs: &'a dyn Jobs<MergeJobs>,
         scratch: u64,
         layout: &mut ScratchLayout,
     ) -> Result<MergeTable<'a>> {
         MergeTable::new(self.config(), group, jobs, scratch, layout)
     }
 
-    fn largest(&self, max_count: u32) -> MergeInfo {
+    fn largest(&self, max_count: u32) -> MergeInfo<'static> {
         largest(self.format.sequences, max_count)
     }
 

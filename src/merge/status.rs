@@ -1,7 +1,6 @@
 //! The status of merges of more than two sequences. No merge of two nodes sees the counts of all sequences.
 
-use super::merger::MergeInfo;
-use super::planner::{Config, MergeRole};
+use super::planner::{Config, MergeJobs};
 use super::tree::{Before, Nodes, Tree};
 use crate::Result;
 use crate::core::memory::Range;
@@ -16,7 +15,7 @@ use crate::shared::{Constant, MergePathPush, MergeProblem};
 /// A pass beside those of the merges that checks the counts of their sequences.
 pub(super) struct StatusCheck<'a> {
     config: Config<'a>,
-    jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+    jobs: &'a dyn Jobs<MergeJobs>,
     scratch: u64,
     /// Number of rows: one for each two sequences of a merge, the first one of a merge with the status.
     count: u32,
@@ -31,7 +30,7 @@ impl<'a> StatusCheck<'a> {
     /// Lays out the check. `counts` and `statuses`: the smallest ranges around those of all merges.
     pub(super) fn new(
         config: Config<'a>,
-        jobs: &'a dyn Jobs<MergeInfo, MergeRole>,
+        jobs: &'a dyn Jobs<MergeJobs>,
         counts: [Range; 3],
         statuses: Range,
         scratch: u64,

@@ -81,16 +81,17 @@ impl Addresses {
         Range::new(address, size)
     }
 
-    /// The same merge with sequences after B, a third as long as B.
-    fn more(&mut self, format: &Format, info: MergeInfo, sequences: u32, on_device: bool) -> MergeInfo {
+    /// The same merge with sequences after B, a third as long as B. They stay for as long as the process.
+    fn more<'a>(&mut self, format: &Format, info: MergeInfo<'a>, sequences: u32, on_device: bool) -> MergeInfo<'a> {
         let mut info = info;
         let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
-        for _ in 2..sequences {
+        let sequence = |_| {
             let address = if on_device { self.range(4).address } else { 0 };
             let count = Count { max: info.count_b.max / 3, address };
             let bytes = |size: u64| u64::from(count.max) * size;
-            info.more.push(MergeSequence { count, keys: self.range(bytes(keys)), values: self.range(bytes(values)) });
-        }
+            MergeSequence { count, keys: self.range(bytes(keys)), values: self.range(bytes(values)) }
+        };
+        info.more = (2..sequences).map(sequence).collect::<Vec<_>>().leak();
         let written = u64::from(info.max_count());
         (info.keys_out, info.values_out) = (self.range(written * keys), self.range(written * values));
         info
@@ -104,7 +105,7 @@ impl Addresses {
         merges: usize,
         on_device: bool,
         status: bool,
-    ) -> Vec<MergeInfo> {
+    ) -> Vec<MergeInfo<'static>> {
         let numbers = [format.sequences, 2, 3].into_iter().cycle().take(merges);
         let merge = |sequences: u32| {
             let info = self.merge(format, counts, on_device, status);
@@ -114,7 +115,7 @@ impl Addresses {
     }
 
     /// A merge with arrays of its own. B is empty where the operation is of A alone.
-    fn merge(&mut self, format: &Format, [a, b]: [u32; 2], on_device: bool, status: bool) -> MergeInfo {
+    fn merge(&mut self, format: &Format, [a, b]: [u32; 2], on_device: bool, status: bool) -> MergeInfo<'static> {
         let b = if format.operation == MergeOperation::Unique { 0 } else { b };
         let (keys, values) = (u64::from(format.key_step()), u64::from(4 * format.value_words));
         let (count_a, count_b) = (u64::from(a), u64::from(b));
@@ -335,10 +336,10 @@ fn scratch_holds_the_nodes_of_trees() {
         let format = Format::new(&MergerInfo::pairs().sequences(most)).unwrap();
         let config = Config { profile: &profile, format };
         let size = |counts: &[u32]| {
-            let mut info = MergeInfo { count_a: counts[0].into(), count_b: counts[1].into(), ..MergeInfo::default() };
-            counts[2..].iter().for_each(|count| {
-                info.more.push(MergeSequence { count: (*count).into(), ..MergeSequence::default() });
-            });
+            let sequence = |count: &u32| MergeSequence { count: (*count).into(), ..MergeSequence::default() };
+            let more: Vec<_> = counts[2..].iter().map(sequence).collect();
+            let (count_a, count_b) = (counts[0].into(), counts[1].into());
+            let info = MergeInfo { count_a, count_b, more: &more, ..MergeInfo::default() };
             with_table(config, &[info], true, |_, size| size)
         };
         let enough = |total: u32| {
@@ -377,9 +378,9 @@ fn trees_merge_all_sequences_in_order() {
         let keys = |of: u32| Range::new(1000 * u64::from(of + 1), 4 << of);
         (info.count_a, info.keys_a) = (Count::host(1), keys(0));
         (info.count_b, info.keys_b) = (Count::host(2), keys(1));
-        for of in 2..sequences {
-            info.more.push(MergeSequence { count: Count::host(1 << of), keys: keys(of), values: Range::NONE });
-        }
+        let sequence = |of: u32| MergeSequence { count: Count::host(1 << of), keys: keys(of), values: Range::NONE };
+        let more: Vec<_> = (2..sequences).map(sequence).collect();
+        info.more = &more;
         info.keys_out = Range::new(7, 0);
         let all = Before::default();
         let nodes = Nodes::default();

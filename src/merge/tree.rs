@@ -80,14 +80,14 @@ impl Nodes {
 
 /// A merge of two or more sequences.
 pub(super) struct Tree<'i> {
-    info: &'i MergeInfo,
+    info: &'i MergeInfo<'i>,
     format: &'i Format,
     nodes: &'i Nodes,
     before: Before,
 }
 
 impl<'i> Tree<'i> {
-    pub(super) fn new(info: &'i MergeInfo, format: &'i Format, nodes: &'i Nodes, before: Before) -> Self {
+    pub(super) fn new(info: &'i MergeInfo<'i>, format: &'i Format, nodes: &'i Nodes, before: Before) -> Self {
         Self { info, format, nodes, before }
     }
 
@@ -111,7 +111,7 @@ impl<'i> Tree<'i> {
         match index {
             0 => MergeSequence { count: count_a, keys: keys_a, values: values_a },
             1 => MergeSequence { count: count_b, keys: keys_b, values: values_b },
-            _ => self.info.more.as_slice().get(index as usize - 2).copied().unwrap_or_default(),
+            _ => self.info.more.get(index as usize - 2).copied().unwrap_or_default(),
         }
     }
 
@@ -159,7 +159,7 @@ impl<'i> Tree<'i> {
 
     /// Calls `visit` with each merge of a depth, which is one of two sequences. Those of a tree of more than two
     /// sequences write no status: see [`super::status`].
-    pub(super) fn for_each_merge(&self, depth: usize, visit: &mut dyn FnMut(&MergeInfo)) {
+    pub(super) fn for_each_merge(&self, depth: usize, visit: &mut dyn FnMut(&MergeInfo<'_>)) {
         if self.sequence_count() == 2 {
             if depth == 0 {
                 visit(self.info);

@@ -51,7 +51,7 @@ pub(crate) trait Method: Copy + Debug + Ord {
     /// The handle in messages, and its maximum count.
     const HANDLE: [&'static str; 2];
     /// One problem: its items, and what else the primitive needs.
-    type Job: Copy;
+    type Job: Copy + 'static;
     type Role: Role + From<ItemRole>;
     type Algorithm: Algorithm;
     type Table<'a>: PlanSource;
@@ -75,7 +75,7 @@ pub(crate) trait Method: Copy + Debug + Ord {
         &self,
         config: Config<'a>,
         algorithm: Self::Algorithm,
-        jobs: &'a dyn Jobs<Self::Job, Self::Role>,
+        jobs: &'a dyn Jobs<(Self::Job, Self::Role)>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self::Table<'a>>;
@@ -198,8 +198,7 @@ impl<M: Method> Operation<M> {
 }
 
 impl<M: Method> Planner for Operation<M> {
-    type Job = M::Job;
-    type Role = M::Role;
+    type Kind = (M::Job, M::Role);
     type Group = Group<M, M::Algorithm>;
     type Table<'a>
         = M::Table<'a>
@@ -256,7 +255,7 @@ impl<M: Method> Planner for Operation<M> {
     fn lay_out<'a>(
         &'a self,
         group: Self::Group,
-        jobs: &'a dyn Jobs<M::Job, M::Role>,
+        jobs: &'a dyn Jobs<(M::Job, M::Role)>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<M::Table<'a>> {

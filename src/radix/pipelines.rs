@@ -19,7 +19,7 @@ struct Group<'a, M: Method> {
     format: &'a Format,
 }
 
-impl<M: Method> Jobs<M::Job, M::Role> for Group<'_, M> {
+impl<M: Method> Jobs<(M::Job, M::Role)> for Group<'_, M> {
     fn for_each(&self, visit: &mut dyn FnMut(&M::Job)) {
         self.jobs.iter().for_each(visit);
     }

@@ -20,7 +20,7 @@ pub use info::SorterInfo;
 #[cfg(doc)]
 use crate::Layout;
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
-use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
+use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
 use crate::radix::{Items, Operation};
 use crate::shared::FLAG_EVEN;
 use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
@@ -109,7 +109,7 @@ impl RequestInfo for SortInfo {
 
 impl Primitive for Sorter {
     const NAME: &'static str = "sorter";
-    type Info = SortInfo;
+    type Info<'i> = SortInfo;
     type Planner = Operation<Sorting>;
 
     fn planner(&self) -> &Operation<Sorting> {
@@ -120,7 +120,7 @@ impl Primitive for Sorter {
         Ok(())
     }
 
-    fn job(&self, info: &SortInfo) -> Items {
+    fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self> {
         (*info).into()
     }
 }

@@ -76,7 +76,7 @@ impl Method for Sorting {
         &self,
         config: Config<'a>,
         algorithm: Algorithm,
-        jobs: &'a dyn Jobs<Items, ItemRole>,
+        jobs: &'a dyn Jobs<(Items, ItemRole)>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<SortTable<'a>> {
@@ -91,7 +91,7 @@ impl Method for Sorting {
 pub(crate) struct SortTable<'a> {
     pub(crate) problems: Problems<'a>,
     pub(crate) algorithm: Algorithm,
-    jobs: &'a dyn Jobs<Items, ItemRole>,
+    jobs: &'a dyn Jobs<(Items, ItemRole)>,
 }
 
 impl Table for SortTable<'_> {

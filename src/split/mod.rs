@@ -20,7 +20,7 @@ mod rows;
 
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::pipelines::Module;
-use crate::core::primitive::{Planner as _, Primitive, RequestInfo};
+use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
 use crate::radix::{INDIRECT_COMMAND, Items, MOST_GROUPS_Y, Operation};
 use crate::shared::RADIX;
 use crate::{Count, Device, Error, Range, Result, Scratch, Segments, Strategy, Timestamps};
@@ -300,7 +300,7 @@ impl RequestInfo for SplitInfo {
 
 impl Primitive for Splitter {
     const NAME: &'static str = "splitter";
-    type Info = SplitInfo;
+    type Info<'i> = SplitInfo;
     type Planner = Operation<SplitBy>;
 
     fn planner(&self) -> &Operation<SplitBy> {
@@ -354,7 +354,7 @@ impl Primitive for Splitter {
         Ok(())
     }
 
-    fn job(&self, info: &SplitInfo) -> Job {
+    fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self> {
         let SplitInfo {
             count,
             keys,

@@ -59,7 +59,7 @@ impl Method for SplitBy {
         &self,
         config: Config<'a>,
         algorithm: Algorithm,
-        jobs: &'a dyn Jobs<Job, Role>,
+        jobs: &'a dyn Jobs<(Job, Role)>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<SplitTable<'a>> {
@@ -92,7 +92,7 @@ pub(crate) struct SplitTable<'a> {
     pub(crate) problems: Problems<'a>,
     pub(crate) algorithm: Algorithm,
     by: SplitBy,
-    jobs: &'a dyn Jobs<Job, Role>,
+    jobs: &'a dyn Jobs<(Job, Role)>,
     bounds: Bounds,
     /// Whether bucket information is written.
     writes_bucket_info: bool,
@@ -107,7 +107,7 @@ impl<'a> SplitTable<'a> {
         by: SplitBy,
         config: Config<'a>,
         algorithm: Algorithm,
-        jobs: &'a dyn Jobs<Job, Role>,
+        jobs: &'a dyn Jobs<(Job, Role)>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {

@@ -78,7 +78,7 @@ impl Selection for Config<'_> {
 }
 
 /// Requests of either primitive. Sorts use only their items.
-pub(super) trait Requests: Jobs<Job, Role> + Jobs<Items, ItemRole> {
+pub(super) trait Requests: Jobs<(Job, Role)> + Jobs<(Items, ItemRole)> {
     fn primitive(&self) -> Primitive;
 }
 

@@ -100,7 +100,7 @@ pub(super) struct Sorts {
 }
 
 /// All problems as one group, for cases with one algorithm.
-impl Jobs<Job, Role> for Sorts {
+impl Jobs<(Job, Role)> for Sorts {
     fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         self.jobs().for_each(|job| visit(&job));
     }
@@ -110,7 +110,7 @@ impl Jobs<Job, Role> for Sorts {
     }
 }
 
-impl Jobs<Items, ItemRole> for Sorts {
+impl Jobs<(Items, ItemRole)> for Sorts {
     fn for_each(&self, visit: &mut dyn FnMut(&Items)) {
         self.infos.iter().for_each(visit);
     }
@@ -139,7 +139,7 @@ impl Group<'_> {
     }
 }
 
-impl Jobs<Job, Role> for Group<'_> {
+impl Jobs<(Job, Role)> for Group<'_> {
     fn for_each(&self, visit: &mut dyn FnMut(&Job)) {
         self.jobs().for_each(|job| visit(&job));
     }
@@ -149,7 +149,7 @@ impl Jobs<Job, Role> for Group<'_> {
     }
 }
 
-impl Jobs<Items, ItemRole> for Group<'_> {
+impl Jobs<(Items, ItemRole)> for Group<'_> {
     fn for_each(&self, visit: &mut dyn FnMut(&Items)) {
         self.jobs().for_each(|job| visit(&job.items));
     }

@@ -4,7 +4,7 @@
 use crate::core::compose::record_composed;
 use crate::core::handle::{Handle, One, record_one, scratch_size};
 use crate::core::memory::Arguments;
-use crate::core::primitive::{GroupOf, Jobs, Planner, Primitive, RoleOf};
+use crate::core::primitive::{GroupOf, JobOf, Jobs, KindOf, Planner, Primitive, RoleOf};
 use crate::core::scratch::Layout;
 use crate::host::Context;
 use crate::radix::Items;
@@ -40,7 +40,7 @@ impl Counted {
 
 impl Primitive for Counted {
     const NAME: &'static str = Sorter::NAME;
-    type Info = SortInfo;
+    type Info<'i> = SortInfo;
     type Planner = Self;
 
     fn planner(&self) -> &Self {
@@ -51,14 +51,13 @@ impl Primitive for Counted {
         self.sorter.check(info)
     }
 
-    fn job(&self, info: &SortInfo) -> Items {
+    fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self> {
         self.sorter.job(info)
     }
 }
 
 impl Planner for Counted {
-    type Job = Items;
-    type Role = RoleOf<Sorter>;
+    type Kind = KindOf<Sorter>;
     type Group = GroupOf<Sorter>;
     type Table<'a> = SortTable<'a>;
 
@@ -74,12 +73,12 @@ impl Planner for Counted {
         self.inner().check_count(max_count)
     }
 
-    fn arguments(&self, job: &Items) -> Arguments<Self::Role> {
+    fn arguments(&self, job: &Items) -> Arguments<RoleOf<Sorter>> {
         self.count(|calls| calls.arguments += 1);
         self.inner().arguments(job)
     }
 
-    fn check(&self, job: &Items, arguments: &Arguments<Self::Role>) -> Result<()> {
+    fn check(&self, job: &Items, arguments: &Arguments<RoleOf<Sorter>>) -> Result<()> {
         Planner::check(self.inner(), job, arguments)
     }
 
@@ -94,7 +93,7 @@ impl Planner for Counted {
     fn lay_out<'a>(
         &'a self,
         group: Self::Group,
-        jobs: &'a dyn Jobs<Items, Self::Role>,
+        jobs: &'a dyn Jobs<Self::Kind>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<SortTable<'a>> {

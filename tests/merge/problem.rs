@@ -322,7 +322,7 @@ impl<'a> Job<'a> {
     }
 
     /// The info of the merge with its arrays at `places`.
-    pub(crate) fn info(&self, places: &Places) -> MergeInfo {
+    pub(crate) fn info(&self, places: &Places) -> MergeInfo<'static> {
         MergeInfo {
             count_a: places.count("count a", self.most(0) as u32),
             count_b: places.count("count b", self.most(1) as u32),

@@ -8,7 +8,8 @@ use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, Limits};
 use ash::vk;
 use trommel::{
-    Layout, MergeInfo, MergeOperation, MergeSegments, Merger, Range, Request, STATUS_COUNT_CLAMPED, Scratch, ValueType,
+    Layout, MergeInfo, MergeOperation, MergeSegments, MergeSequence, Merger, Range, Request, STATUS_COUNT_CLAMPED,
+    Scratch, ValueType,
 };
 
 #[derive(Debug)]
@@ -166,14 +167,14 @@ impl Merging {
         array
     }
 
-    fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> MergeInfo {
+    fn info<'a>(&self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> MergeInfo<'a> {
         if self.is_of_several() {
             return MergeInfo {
                 keys_out: ranges.range("keys out"),
                 values_out: ranges.range("values out"),
                 status: ranges.address("status"),
                 count_out: ranges.address("count out"),
-                ..Several::new(self.0.info(), ask).info(ranges)
+                ..Several::new(self.0.info(), ask).info(ranges, more)
             };
         }
         let [[keys_a, values_a, count_a], [keys_b, values_b, count_b]] = ROLES;
@@ -242,8 +243,12 @@ impl Handle for Merging {
         arrays
     }
 
-    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_> {
-        Request::Merge(&self.0, self.info(ask, ranges))
+    fn more_sequences(&self, ask: &Ask, ranges: &ArrayRanges) -> Vec<MergeSequence> {
+        if self.is_of_several() { Several::new(self.0.info(), ask).more(ranges) } else { Vec::new() }
+    }
+
+    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> Request<'a> {
+        Request::Merge(&self.0, self.info(ask, ranges, more))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
@@ -257,7 +262,8 @@ impl Handle for Merging {
         ranges: &ArrayRanges,
         scratch: Scratch,
     ) -> trommel::Result<()> {
+        let more = self.more_sequences(ask, ranges);
         // SAFETY: the caller's promise.
-        unsafe { self.0.cmd_merge(commands, &MergeInfo { scratch, ..self.info(ask, ranges) }) }
+        unsafe { self.0.cmd_merge(commands, &MergeInfo { scratch, ..self.info(ask, ranges, &more) }) }
     }
 }

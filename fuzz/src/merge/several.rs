@@ -5,7 +5,7 @@ use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream};
 use crate::primitive::{Ask, CountAt};
 use crate::random::Random;
-use trommel::{MergeInfo, MergeSequence, MergerInfo, MoreSequences};
+use trommel::{MergeInfo, MergeSequence, MergerInfo};
 
 /// The arrays of keys, values and the count of each sequence.
 const ROLES: [[&str; 3]; 16] = [
@@ -104,22 +104,28 @@ impl Several {
         arrays
     }
 
-    /// The members of the sequences.
-    pub(super) fn info(&self, ranges: &ArrayRanges) -> MergeInfo {
-        let sequence = |of: usize| {
-            let [keys, values, count] = ROLES[of];
-            let count = self.counts[of].of(self.maxima[of], count, ranges);
-            MergeSequence { count, keys: ranges.range(keys), values: ranges.range(values) }
-        };
-        let all: Vec<_> = (0..self.items.len()).map(sequence).collect();
+    fn sequence(&self, of: usize, ranges: &ArrayRanges) -> MergeSequence {
+        let [keys, values, count] = ROLES[of];
+        let count = self.counts[of].of(self.maxima[of], count, ranges);
+        MergeSequence { count, keys: ranges.range(keys), values: ranges.range(values) }
+    }
+
+    /// The sequences after A and B.
+    pub(super) fn more(&self, ranges: &ArrayRanges) -> Vec<MergeSequence> {
+        (2..self.items.len()).map(|of| self.sequence(of, ranges)).collect()
+    }
+
+    /// The members of the sequences. `more`: those after A and B.
+    pub(super) fn info<'a>(&self, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> MergeInfo<'a> {
+        let [a, b] = [0, 1].map(|of| self.sequence(of, ranges));
         MergeInfo {
-            count_a: all[0].count,
-            keys_a: all[0].keys,
-            values_a: all[0].values,
-            count_b: all[1].count,
-            keys_b: all[1].keys,
-            values_b: all[1].values,
-            more: MoreSequences::new(&all[2..]).expect("at most 16"),
+            count_a: a.count,
+            keys_a: a.keys,
+            values_a: a.values,
+            count_b: b.count,
+            keys_b: b.keys,
+            values_b: b.values,
+            more,
             ..MergeInfo::default()
         }
     }

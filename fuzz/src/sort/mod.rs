@@ -11,8 +11,8 @@ use crate::random::Random;
 use ash::vk;
 use std::ops::Range;
 use trommel::{
-    Count, Device, KeyType, Layout, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments, SortInfo,
-    Sorter, SorterInfo, ValueType,
+    Count, Device, KeyType, Layout, MergeSequence, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments,
+    SortInfo, Sorter, SorterInfo, ValueType,
 };
 
 /// The sort.
@@ -251,7 +251,7 @@ impl Handle for Sorting {
         arrays
     }
 
-    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_> {
+    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, _more: &'a [MergeSequence]) -> Request<'a> {
         Request::Sort(&self.0, self.info(ask, ranges))
     }
 

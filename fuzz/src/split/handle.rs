@@ -9,8 +9,8 @@ use crate::primitive::{Ask, Handle, Limits};
 use ash::vk;
 use std::ops::Range;
 use trommel::{
-    BucketFunction, Count, Layout, Request, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments, SplitInfo,
-    SplitOutput, Splitter, ValueType,
+    BucketFunction, Count, Layout, MergeSequence, Request, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments,
+    SplitInfo, SplitOutput, Splitter, ValueType,
 };
 
 /// The status bit of a placed split: some items belong past the end of the output and are not written.
@@ -260,7 +260,7 @@ impl Handle for Splitting {
         arrays
     }
 
-    fn request(&self, ask: &Ask, ranges: &ArrayRanges) -> Request<'_> {
+    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, _more: &'a [MergeSequence]) -> Request<'a> {
         Request::Split(&self.0, self.info(ask, ranges))
     }
 

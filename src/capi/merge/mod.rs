@@ -16,10 +16,12 @@ use {
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, layout, order, value_type},
+    crate::merge::sequences::check_len,
     crate::{
         ComparatorKernel, Error, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger,
-        MergerInfo, MoreSequences, Request, Result,
+        MergerInfo, Request, Result,
     },
+    std::slice,
 };
 
 /// Creates a merger with every pipeline that its merges can use: in batches of several problems only with
@@ -293,23 +295,36 @@ fn merger_info(info: &TrmMergerCreateInfo) -> Result<MergerInfo> {
     })
 }
 
-/// Checks that the sequences after A and B can be read and copied.
+// merge_info() lends the caller's sequences: both structs have the same layout.
+#[cfg(feature = "merge")]
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<TrmMergeSequence>() == size_of::<MergeSequence>());
+    assert!(align_of::<TrmMergeSequence>() == align_of::<MergeSequence>());
+    assert!(offset_of!(TrmMergeSequence, count.max) == offset_of!(MergeSequence, count.max));
+    assert!(offset_of!(TrmMergeSequence, count.address) == offset_of!(MergeSequence, count.address));
+    assert!(offset_of!(TrmMergeSequence, keys.address) == offset_of!(MergeSequence, keys.address));
+    assert!(offset_of!(TrmMergeSequence, keys.size) == offset_of!(MergeSequence, keys.size));
+    assert!(offset_of!(TrmMergeSequence, values.address) == offset_of!(MergeSequence, values.address));
+    assert!(offset_of!(TrmMergeSequence, values.size) == offset_of!(MergeSequence, values.size));
+};
+
+/// Checks that the sequences after A and B can be read.
 #[cfg(feature = "merge")]
 fn check_more(info: &TrmMergeInfo) -> Result<()> {
-    MoreSequences::check_len(info.more_sequence_count as usize)?;
+    check_len(info.more_sequence_count as usize)?;
     if info.more_sequence_count == 0 { Ok(()) } else { checked("moreSequences", info.more_sequences).map(drop) }
 }
 
 /// # Safety
 /// [`check_more`] has passed, and the caller's pointers are valid.
 #[cfg(feature = "merge")]
-unsafe fn merge_info(info: &TrmMergeInfo) -> MergeInfo {
-    let mut more = MoreSequences::default();
-    for index in 0..info.more_sequence_count as usize {
-        // SAFETY: the caller's promise.
-        let TrmMergeSequence { count: items, keys, values } = unsafe { info.more_sequences.add(index).read() };
-        more.push(MergeSequence { count: count(items), keys: range(keys), values: range(values) });
-    }
+unsafe fn merge_info<'a>(info: &TrmMergeInfo) -> MergeInfo<'a> {
+    let more = match info.more_sequence_count {
+        0 => &[][..],
+        // SAFETY: the caller's promise. Both structs have the same layout.
+        len => unsafe { slice::from_raw_parts(info.more_sequences.cast::<MergeSequence>(), len as usize) },
+    };
     MergeInfo {
         count_a: count(info.count_a),
         count_b: count(info.count_b),

@@ -223,7 +223,7 @@ pub struct TrmMergeInfo {
     /// Number of sequences after A and B: at most the merger's sequenceCount - 2.
     pub more_sequence_count: u32,
     /// The sequences after A and B, in order: of equal keys, those of earlier sequences come first. NULL without any.
-    /// The call copies them.
+    /// Calls only read them.
     pub more_sequences: *const TrmMergeSequence,
 }
 

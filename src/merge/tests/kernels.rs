@@ -61,7 +61,7 @@ impl Keys {
 struct Bench {
     context: Context,
     format: Format,
-    infos: Vec<MergeInfo>,
+    infos: Vec<MergeInfo<'static>>,
     buffer: Buffer,
     scratch: Scratch,
     memory: Vec<u8>,

@@ -4,7 +4,7 @@
 use crate::core::compose::{Concurrent, Sequence, record_composed};
 use crate::core::handle::{Handle, One};
 use crate::core::plan::Plan;
-use crate::core::primitive::{JobOf, PlanSource, Planner, Primitive, RequestInfo as _, RoleOf};
+use crate::core::primitive::{KindOf, PlanSource, Planner, Primitive, RequestInfo as _};
 use crate::core::scratch::Layout;
 use crate::host::{Buffer, Context};
 use crate::tests::contexts::{always, assert_silence, context, in_full, in_rotation, tile_of};
@@ -123,11 +123,11 @@ impl Memory {
 struct Part<'a, P: Primitive> {
     primitive: &'a P,
     max_count: u32,
-    job: One<JobOf<P>, RoleOf<P>>,
+    job: One<'a, KindOf<P>>,
 }
 
 impl<'a, P: Primitive> Part<'a, P> {
-    fn new(primitive: &'a P, info: &P::Info) -> Self {
+    fn new(primitive: &'a P, info: &P::Info<'a>) -> Self {
         let planner = primitive.planner();
         let job = One::new(planner, primitive.job(info));
         primitive.check(info).unwrap();

@@ -5,8 +5,8 @@ use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
 use trommel::{
-    ComparatorKernel, Device, Layout, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo, Order, Strategy,
-    Timestamps,
+    ComparatorKernel, Device, Layout, MergeInfo, MergeMethod, MergeOperation, MergeSequence, Merger, MergerInfo, Order,
+    Strategy, Timestamps,
 };
 
 impl HandleInfo for MergerInfo {
@@ -86,23 +86,25 @@ fn describe(info: &MergerInfo) -> String {
 /// One merge.
 pub(super) struct MergeStep<'a> {
     pub(super) merger: &'a Merger,
-    pub(super) info: MergeInfo,
+    /// Without the sequences after A and B.
+    pub(super) info: MergeInfo<'a>,
+    pub(super) more: Vec<MergeSequence>,
 }
 
 impl Step for MergeStep<'_> {
     unsafe fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
         // SAFETY: the caller's promises are the same.
-        unsafe { self.merger.cmd_merge(commands, &MergeInfo { timestamps, ..self.info }) }
+        unsafe { self.merger.cmd_merge(commands, &MergeInfo { timestamps, more: &self.more, ..self.info }) }
     }
 
     fn timestamp_count(&self) -> trommel::Result<u32> {
-        let more = self.info.more.as_slice().iter().map(|sequence| sequence.count.max);
+        let more = self.more.iter().map(|sequence| sequence.count.max);
         let counts = [self.info.count_a.max, self.info.count_b.max].into_iter().chain(more);
         self.merger.timestamp_count(counts.fold(0, u32::saturating_add))
     }
 
     fn describe(&self) -> trommel::Result<String> {
-        self.merger.describe(&self.info)
+        self.merger.describe(&MergeInfo { more: &self.more, ..self.info })
     }
 }
 

@@ -75,7 +75,7 @@ impl Recorder for MergeRecorder {
 
 impl MergeRecorder {
     /// The first half of the keys is A, the second B.
-    fn info(address: u64, count: u32) -> MergeInfo {
+    fn info(address: u64, count: u32) -> MergeInfo<'static> {
         let (count_a, keys) = (count / 2, |address, count: u32| Range::new(address, u64::from(count) * 4));
         MergeInfo {
             count_a: Count::host(count_a),

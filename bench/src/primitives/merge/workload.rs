@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use trommel::merge::cpu::{self, Tagged};
 use trommel::{
-    Count, MergeInfo, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo, MoreSequences, Placement,
+    Count, MergeInfo, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo, Placement,
     Range as DeviceRange, Request, SOURCE_B, ValueType, batch_scratch_size,
 };
 
@@ -353,8 +353,19 @@ impl MergeWork {
         self.merge.problems.capacity(self.merge.item_count(self.n))
     }
 
-    /// The arguments of one problem. The parts of sequences overlap where their maximum exceeds their count.
-    fn info(&self, memory: &Memory, [a, b]: &Sequences) -> MergeInfo {
+    /// The sequences after A and B.
+    fn more(&self, memory: &Memory, [_, after_a]: &Sequences) -> Vec<MergeSequence> {
+        let sequence = |items: &Range<u32>| MergeSequence {
+            count: Count::host(items.end - items.start),
+            keys: memory.part(KEYS, 0, items),
+            values: memory.part(VALUES, 0, items),
+        };
+        self.merge.after_a(after_a).iter().skip(1).map(sequence).collect()
+    }
+
+    /// The arguments of one problem. The parts of sequences overlap where their maximum exceeds their count. `more`:
+    /// the sequences after A and B.
+    fn info<'a>(&self, memory: &Memory, [a, b]: &Sequences, more: &'a [MergeSequence]) -> MergeInfo<'a> {
         let problems = self.merge.problems;
         let room = |items: &Range<u32>| items.start..items.start + problems.capacity(items.end - items.start);
         let count = |table, items: &Range<u32>| {
@@ -364,13 +375,7 @@ impl MergeWork {
         };
         let output = room(&(a.start..b.end));
         let after_a = self.merge.after_a(b);
-        let Some((b, more)) = after_a.split_first() else { unreachable!("B follows A") };
-        let sequence = |items: &Range<u32>| MergeSequence {
-            count: Count::host(items.end - items.start),
-            keys: memory.part(KEYS, 0, items),
-            values: memory.part(VALUES, 0, items),
-        };
-        let more: Vec<_> = more.iter().map(sequence).collect();
+        let Some(b) = after_a.first() else { unreachable!("B follows A") };
         let is_update = self.merge.info.operation.is_update();
         let mut segments = MergeSegments::default();
         if self.merge.segment != 0 {
@@ -386,7 +391,7 @@ impl MergeWork {
             values_a: memory.part(VALUES, 0, &room(a)),
             keys_b: memory.part(KEYS, 0, &room(b)),
             values_b: memory.part(VALUES, 0, &room(b)),
-            more: MoreSequences::new(&more).expect("cases have at most 16 sequences"),
+            more,
             keys_out: memory.part(KEYS, 1, &output),
             values_out: memory.part(VALUES, 1, &output),
             scratch: memory.scratch(),
@@ -398,7 +403,7 @@ impl MergeWork {
         }
     }
 
-    fn requests(&self, info: impl Fn(&Sequences) -> MergeInfo) -> Vec<Request<'_>> {
+    fn requests<'a>(&'a self, info: impl Fn(&Sequences) -> MergeInfo<'a>) -> Vec<Request<'a>> {
         self.merge.sequences(self.n).iter().map(|problem| Request::Merge(&self.merger, info(problem))).collect()
     }
 }
@@ -436,11 +441,12 @@ impl Operation for MergeWork {
 
     fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
         if let Problems::Batch(_) = self.merge.problems {
-            let requests = self.requests(|problem| self.info(memory, problem));
+            let requests = self.requests(|problem| self.info(memory, problem, &[]));
             return vec![Box::new(BatchStep { requests, scratch: memory.scratch() })];
         }
         let step = |problem: &Sequences| -> Box<dyn Step + 'a> {
-            Box::new(MergeStep { merger: &self.merger, info: self.info(memory, problem) })
+            let more = self.more(memory, problem);
+            Box::new(MergeStep { merger: &self.merger, info: self.info(memory, problem, &[]), more })
         };
         self.merge.sequences(self.n).iter().map(step).collect()
     }
