@@ -117,6 +117,7 @@ pub(crate) struct Rows(pub(crate) u8);
 pub(crate) enum Content<'a> {
     Rows(&'a dyn Table, Rows),
     /// So many bytes, a multiple of 4.
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
     Zeros(u64),
 }
 

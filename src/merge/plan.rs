@@ -354,8 +354,8 @@ struct SearchShape {
     log2_searchers: u32,
 }
 
-/// Binary logarithm of the number of threads that search for each of so many co-ranks, if `all` search at once. At least
-/// `fewest` and at most `most` threads, and not two: those search as fast as one.
+/// Binary logarithm of the number of threads that search for each of so many co-ranks, if `all` search at once. It is
+/// that of `fewest` threads or more, of at most `most`, and not of two: those search as fast as one.
 fn log2_searchers(all: u32, co_ranks: u32, [fewest, most]: [u32; 2]) -> u32 {
     match (all / co_ranks).max(fewest).min(most).ilog2() {
         1 => 0,
