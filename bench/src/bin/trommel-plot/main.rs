@@ -65,12 +65,18 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_committed_plot_is_of_the_committed_record() {
+    fn the_committed_plots_are_of_the_committed_records() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
-        let record = Record::parse(&read("bench/records/h200-580.159.04-compute-split.txt")).unwrap();
-        let drawn = picture::draw(&splits::FIGURE, &record, SPLIT_ITEMS).unwrap();
-        // `assert_eq!` would print a megabyte.
-        assert!(drawn == read("docs/images/split-approaches.svg"), "draw it anew: see bench/records/README.md");
+        for (subject, record, picture) in [
+            (Subject::Splits, "h200-580.159.04-compute-split.txt", "split-approaches.svg"),
+            (Subject::Merges, "h100-580.159.04-compute-merge.txt", "merge-methods.svg"),
+        ] {
+            let record = Record::parse(&read(&format!("bench/records/{record}"))).unwrap();
+            let drawn = picture::draw(subject.figure(), &record, SPLIT_ITEMS).unwrap();
+            // `assert_eq!` would print a megabyte.
+            let same = drawn == read(&format!("docs/images/{picture}"));
+            assert!(same, "draw {picture} anew: see bench/records/README.md");
+        }
     }
 }
