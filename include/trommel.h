@@ -84,7 +84,7 @@
 /// TRM_VALUE_TYPE_NONE only available for set operations, which then write only countOut and the status.
 #define TRM_MERGER_CREATE_DROP_KEYS_BIT 1
 
-/// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
+/// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs up to twice as many
 /// pipelines.
 #define TRM_MERGER_CREATE_BATCHES_BIT 2
 

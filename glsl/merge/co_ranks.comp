@@ -1,11 +1,11 @@
-// Merge of two sequences, step 1 of 2: finds the items that each tile of the output takes from each sequence. With
-// BALANCED, step 1 of 2 of a set operation: equal keys of both sequences are in the same tile in pairs.
+// Finds the co-rank of each tile: the first dispatch of a merge. In an update, it runs beside merge_mark_ranks. With
+// BALANCED, the first dispatch of a set operation: equal keys of both sequences are in the same tile in pairs.
 //
 // In:  keys of A and B; their counts, or the offsets of their segments, if they are in device memory.
 // Out: co_ranks[tile]: the number of items of A before each tile. With BALANCED, co_ranks[2 * tile] and
 //      co_ranks[2 * tile + 1]: the numbers of items of A and of B before it; tile_prefixes: cleared for these tiles.
 // Workgroups: args.groups for each problem. A workgroup handles THREADS >> args.log2_searchers consecutive tiles.
-// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
+// Memory order: inputs come from earlier commands; no workgroup accesses memory that another one writes.
 // Progress: never waits.
 //
 // The workgroup first finds the co-ranks at both ends of its tiles. Those between are in these bounds. So a team

@@ -1,12 +1,12 @@
 // Update of a sequence, beside merge_co_ranks: finds the marked items of A, and how many of them precede each item.
 //
 // In:  the marks: a bit for each item of A; with MARKS_VALUES, a bit for each value, and the values of A; the count of
-//      A, or the offsets of segments, if they are in device memory; tile_prefixes: cleared.
+//      A, or the offsets of segments, if they are in device memory; tile_prefixes: cleared by a transfer.
 // Out: marked[2 * i]: a bit for each of the items of A from 32 * i on; marked[2 * i + 1]: the number of marked items
 //      before these (merge/marks.glsl).
 // Workgroups: args.groups for each problem: max_a / (32 * THREADS) + 1, one for each tile of 32 * THREADS items of A.
 //             If the actual count is smaller, the others exit.
-// Memory order: inputs come from an earlier dispatch. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
+// Memory order: inputs come from earlier commands. Workgroups share only tile_prefixes (core/tile_prefixes.glsl).
 // Progress: waits for preceding tiles, for a bounded number of polls. Then the workgroup counts a missing tile itself.
 //
 // Each thread has 32 consecutive items: a word of marks.
@@ -36,6 +36,7 @@ MERGE_DETAIL(uint, mark_tiles)
 
 const uint TILE_ITEMS = 32 * THREADS;
 
+// With MARKS_VALUES: word t has the marks of items 32 * t to 32 * t + 31 of the tile.
 shared uint sh_marked[THREADS];
 
 // Items of a thread whose values, and then their marks, are loaded at once.

@@ -1,7 +1,7 @@
 // Searches for co-ranks among keys in device memory. The co-rank of a diagonal d is the number of items of A among the
 // first d items of the merged output. The other d - co-rank items are the first ones of B.
 
-// A range [low, high] of items of A.
+// Bounds of a co-rank, both inclusive. The items [low, high) of A are the candidates of its search.
 struct Bounds {
     uint low;
     uint high;
@@ -31,7 +31,8 @@ Bounds own_bounds_of(uint p, uint diagonal, Counts counts) {
 }
 
 // Returns whether item `i` of A is among the first `diagonal` items of the output. It is, unless item diagonal - 1 - i
-// of B precedes it: equal keys of A come first. True for all items before the co-rank, false from there on.
+// of B precedes it: equal keys of A come first. True for all items before the co-rank, false from there on. Both items
+// exist if `i` is a candidate (bounds_of).
 bool is_among(uint p, uint diagonal, uint i) {
     uint key_a[KEY_WORDS];
     uint key_b[KEY_WORDS];
@@ -60,8 +61,10 @@ shared uint sh_high[MOST_TEAMS];
 // results. A barrier must precede another call.
 //
 // In each round, the threads of a team test candidates at equal distances, and the range shrinks to the candidates
-// between two of them: by the number of threads, which is a power of two, or by half for a single thread. With 64
-// threads, a range of 2^28 candidates takes five rounds.
+// between two of them: by the number of threads, which is a power of two, or by half for a single thread. The last
+// thread of several has no candidate to test. With 64 threads, a range of 2^28 candidates takes five rounds. All
+// threads run the rounds of `most`, so that they reach the same barriers. Tests are monotonic (is_among), so atomicMax
+// and atomicMin leave the same range in any order.
 void search_co_ranks(uint p, uint log2_members, uint diagonal, Bounds bounds, uint most) {
     uint team = thread_id() >> log2_members;
     uint member = thread_id() & (1 << log2_members) - 1;
@@ -87,7 +90,8 @@ void search_co_ranks(uint p, uint log2_members, uint diagonal, Bounds bounds, ui
     }
 }
 
-// Returns the co-ranks of two diagonals. As search_co_ranks; two teams have at most all threads.
+// Returns the co-ranks of two diagonals, by teams 0 and 1, which together have at most THREADS threads. The whole
+// workgroup must call it. No range exceeds min(counts.a, counts.b).
 Bounds search_both_co_ranks(uint p, uint log2_members, uint first_diagonal, uint second_diagonal, Counts counts) {
     uint diagonal = thread_id() >> log2_members == 0 ? first_diagonal : second_diagonal;
     search_co_ranks(p, log2_members, diagonal, own_bounds_of(p, diagonal, counts), min(counts.a, counts.b));

@@ -257,7 +257,7 @@ void main() {
     OutputTile tile = find_tile(p, index, counts);
     delay(prefixes, index);
 
-    // 2. Put those of the result into shared memory. The balanced end of the preceding tile may leave no item.
+    // 2. Stage the items of the result in shared memory. The balanced end of the preceding tile may leave no item.
     if (tile.items != 0) load_items(tile);
     barrier();
     uint mask[MASK_WORDS];
@@ -269,7 +269,7 @@ void main() {
     if (thread_id() == 0) publish_aggregate(prefixes, index, found);
     if (own != 0 && !ONLY_COUNTS) stage_items(preceding, mask, held);
 
-    // 3. Sum the numbers of those in preceding tiles.
+    // 3. Look back: sum the aggregates of preceding tiles.
     LookBack before = begin_look_back(index);
     look_back(prefixes, before);
     [[dont_unroll]] while (before.next != 0) {
@@ -285,7 +285,8 @@ void main() {
         if (index == tiles - 1) write_results(p, min(before.sum + found, output_room(p)));
     }
 
-    // 4. Copy them to the output, as far as it has room. Since they were staged, all threads have passed a barrier.
+    // 4. Copy the staged items to the output, as far as it has room. Since they were staged, all threads have passed a
+    // barrier.
     // From here on, `tile` has the items of the result.
     uint room = output_room(p);
     tile.first = before.sum;

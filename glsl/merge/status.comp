@@ -4,8 +4,9 @@
 // In:  problems: a row for each two sequences of a merge, with their counts. The first row of a merge has the address
 //      of its status, the others have none. Counts in device memory.
 // Out: the statuses.
-// Workgroups: args.groups, with an invocation for each row.
-// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
+// Workgroups: args.groups, with an invocation for each row. That of a merge's first row reads all rows of the merge and
+//             writes its status; the others return.
+// Memory order: inputs come from earlier commands; no workgroup accesses memory that another one writes.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -73,32 +73,35 @@ pub enum MergeMethod {
 /// The parameters of [`crate::Merger::new`]. The default: merges of `u32` keys without values, ascending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MergerInfo {
-    /// The key type: 32 bits or more.
+    /// The key type: 32 to 128 bits.
     pub key: KeyType,
-    /// The order of both sequences and of the result.
+    /// The order of all sequences and of the result.
     pub order: Order,
-    /// The value type. With [`ValueType::Index`], the merge writes for each item of the result the index of the item in
-    /// its sequence. Items of B have the bit [`crate::SOURCE_B`] as well.
+    /// The value type: a multiple of 4 bytes, at most 4096. With [`ValueType::Index`], the merge writes for each item
+    /// of the result the index of the item in its sequence. Items of B have the bit [`crate::SOURCE_B`] as well.
     pub value: ValueType,
     /// The resulting keys are not written, only the values. Without values only available for set operations: then only
     /// the number of items and the status are written ([`crate::MergeInfo::count_out`]).
     pub drop_keys: bool,
-    /// The layout of items in all arrays. [`Layout::Strided`] is not available.
+    /// The layout of items in all arrays. [`Layout::Interleaved`] takes values of 4 to 16 bytes and keeps keys.
+    /// [`Layout::Strided`] is refused.
     pub layout: Layout,
-    /// The operation. For bounds, values, layout and method keep their defaults, and keys are not dropped. Set
-    /// operations and updates have no other method. [`MergeOperation::UpdateByValue`] needs values of 4 bytes.
+    /// The operation. Bounds require the default value, layout and method, and keep keys. Set operations and updates
+    /// require [`MergeMethod::Path`]. [`MergeOperation::UpdateByValue`] needs values of 4 bytes.
     pub operation: MergeOperation,
-    /// The algorithm.
+    /// The algorithm. Others than [`MergeMethod::Path`] merge two sequences, without segments and comparator.
     pub method: MergeMethod,
     /// Both sequences consist of segments: [`crate::MergeInfo::segments`]. For merges and updates by merge path.
     pub segmented: bool,
-    /// Most sequences of one merge, up to 16: those after A and B are in [`crate::MergeInfo::more`]. 0: two. More than
-    /// two are for merges by merge path, without segments, without a comparator and not with [`ValueType::Index`].
+    /// Maximum number of sequences of one merge: 2 to 16. 0 means 2. Those after A and B are in
+    /// [`crate::MergeInfo::more`]. More than two require [`MergeOperation::Merge`] by [`MergeMethod::Path`], and
+    /// exclude segments, comparators and [`ValueType::Index`].
     pub sequences: u32,
     /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// [`ValueType::Index`].
     pub max_count: u32,
-    /// The merger may be used in batches with other problems ([`crate::cmd_batch`]). Needs twice as many pipelines.
+    /// The merger may be used in batches with other problems ([`crate::cmd_batch`]). Needs up to twice as many
+    /// pipelines.
     pub batches: bool,
     /// Creation returns without pipelines. Threads that call [`crate::Merger::compile`] create them.
     pub deferred: bool,

@@ -60,8 +60,8 @@ shared_structs! {
         /// Part of scratch: for each tile of the output, the number of items of A before it. For set operations, the
         /// numbers of items of A and of B before each tile.
         co_ranks: u32,
-        /// Part of scratch, for set operations: the number of tiles taken, and the prefix of each tile's number of
-        /// items of the result. For updates: the same of marked items. See glsl/core/tile_prefixes.glsl.
+        /// Part of scratch: the state of a look-back, see glsl/core/tile_prefixes.glsl. Its aggregates are numbers of
+        /// items of the result, for set operations, or of marked items, for updates.
         tile_prefixes: u32,
     }
 

@@ -6,13 +6,13 @@ use crate::shared::COMPARATOR;
 
 /// A kernel with a user-defined comparator, for [`crate::Merger::with_comparator`]. The comparator is GLSL, `bool
 /// trm_less(KEY a, KEY b, TrmUserData data)`, and returns whether `a` comes before `b`. It must be a strict weak order,
-/// as for `std::merge`: keys of which neither comes before the other are equal. Each call in a merge must return the
-/// same for the same keys. It receives only keys of the two sequences.
+/// as for `std::merge`: keys of which neither comes before the other are equal. `trm_less` must be deterministic during
+/// a merge. It receives only keys of the two sequences.
 ///
 /// `KEY` depends on the key type of the kernel: `uint`, `int` or `float` for keys of 32 bits; `uvec2` (low word first)
-/// for keys of 64 bits; `uvec2`, `uvec3` or `uvec4` for keys of several words. `data.address` is a `uvec2` for buffer
-/// references, from [`crate::MergeInfo::user_address`]. `data.words` is a `uvec4`, from
-/// [`crate::MergeInfo::user_words`].
+/// with the bits of a key of 64 bits, not encoded; `uvec2`, `uvec3` or `uvec4` for keys of several words.
+/// `data.address` is a `uvec2` for buffer references, from [`crate::MergeInfo::user_address`]. `data.words` is a
+/// `uvec4`, from [`crate::MergeInfo::user_words`].
 ///
 /// With the feature `runtime-shaders`, `ComparatorKernel::from_glsl` compiles the comparator.
 /// [`ComparatorKernel::spirv`] returns the result, for programs without a compiler.
@@ -33,7 +33,7 @@ impl ComparatorKernel {
     ///
     /// # Errors
     /// [`Error::Malformed`](crate::Error::Malformed) for `source`, with the compiler's messages and their lines; for
-    /// `keyType`, if comparators do not support these keys.
+    /// `keyType`, if keys have fewer than 32 bits.
     #[cfg(feature = "runtime-shaders")]
     pub fn from_glsl(key: crate::KeyType, source: &str) -> Result<Self> {
         UserKernel::from_glsl(&COMPARATOR, key, source).map(Self)

@@ -125,16 +125,16 @@ impl Merger {
         Ok(Self { info: *info, planner, _module: None })
     }
 
-    /// Creates a merger of two sequences that are sorted by a user-defined comparator. It merges, by merge path, also
-    /// segments. Keys are equal if neither comes before the other; of these, those of A come first. The order in `info`
-    /// is ascending: the comparator takes its place. Every such merge is one dispatch and needs scratch.
+    /// Creates a merger of two sequences, with or without segments, in the order of a user-defined comparator. Keys are
+    /// equal if neither comes before the other; of these, those of A come first. The order in `info` is ascending: the
+    /// comparator takes its place. Every such merge is one dispatch and needs scratch.
     ///
     /// If the comparator is no strict weak order, the content of the outputs is undefined. Memory outside the ranges is
     /// never accessed, except by the comparator itself.
     ///
     /// # Errors
-    /// As [`Merger::new`]; [`Error::Malformed`] if the kernel is for another key type, for another operation, method or
-    /// order, and for more than two sequences.
+    /// As [`Merger::new`]; [`Error::Malformed`] if the kernel is for another key type, or unless `info` has
+    /// [`MergeOperation::Merge`], [`crate::MergeMethod::Path`], [`crate::Order::Ascending`] and two sequences.
     ///
     /// # Safety
     /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
@@ -176,9 +176,9 @@ impl Merger {
     /// Bytes of scratch that suffice for every merge of at most `max_count` items, those of all sequences together.
     /// Non-decreasing in `max_count`. 0 for bounds and small merges of two sequences: then no buffer is needed. Set
     /// operations and updates always need scratch, and so do merges of segments and merges with a comparator: a quarter
-    /// of a byte for each item for updates, at most some bytes for each thousand items otherwise. A merger for up to
-    /// four sequences also needs the bytes of each item, and one for more sequences twice as many. Merges of fewer
-    /// sequences than the merger's most may need less, and are not refused then.
+    /// of a byte for each item for updates, up to 100 bytes for each thousand items otherwise. A merger of three or
+    /// four sequences also needs the bytes of each item, and one of more sequences twice as many. Merges of fewer
+    /// sequences than the merger's most may need less. With less than this size, they may be refused or not.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above [`MergerInfo::max_count`].
@@ -208,10 +208,14 @@ impl Merger {
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
     /// must not overlap any other range. If all counts are zero, only the status, `count_out` and offsets of segments
     /// are written. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and
-    /// one for the status. With another [`crate::MergeOperation`], appends a set operation instead: two dispatches with
-    /// a barrier between them; an update: two dispatches side by side, then one behind a barrier; or a search: one
-    /// dispatch, without scratch. Merges of segments, merges with a comparator, updates, and merges of more than two
-    /// sequences begin with transfers to scratch: `vkCmdUpdateBuffer`, and for updates `vkCmdFillBuffer`.
+    /// one more if a status is wanted.
+    ///
+    /// With another [`crate::MergeOperation`], the call appends something else. A set operation is two dispatches with
+    /// a barrier between them. An update is two dispatches side by side, then one behind a barrier. A search is one
+    /// dispatch, without scratch.
+    ///
+    /// Merges of segments, merges with a comparator, updates, and merges of more than two sequences begin with
+    /// transfers to scratch: `vkCmdUpdateBuffer`, and for updates `vkCmdFillBuffer`.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on all sequences, on counts, offsets and marks,
     ///   `SHADER_STORAGE_WRITE` on outputs, on the status, on `count_out` and on `segments.offsets_out`,

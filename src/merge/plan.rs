@@ -29,8 +29,8 @@ const DETAILS: Rows = Rows(MOST_DEPTHS as u8);
 /// medium merge has more workgroups that search.
 const SEARCHING_THREADS: u32 = 128;
 
-/// Threads that search at once for all co-ranks of a merge. Teams take fewer rounds than single threads, and more
-/// loads: small merges wait for rounds, others for loads (docs/merge.md).
+/// Threads that search at once for all co-ranks of a merge, however many merges share the dispatch. Teams take fewer
+/// rounds than single threads, and more loads: small merges wait for rounds, others for loads (docs/merge.md).
 const ALL_SEARCHERS: u32 = 1 << 16;
 
 /// The same, for each of the two co-ranks of all tiles, of merges in one dispatch. With half of all threads, the loads
@@ -266,8 +266,7 @@ impl<'a> MergeTable<'a> {
         // Inner nodes have their keys.
         let dropped = if merges.depth == 0 { 0 } else { LAYOUT_DROP_KEYS };
         let emulated = profile.emulated_subgroups;
-        // A kernel without an emulated form uses no subgroup operations, and runs with a size that the device chooses.
-        let lanes = if emulated && kernel.emulated(true) == kernel { 0 } else { profile.lanes };
+        let lanes = self.config.lanes(kernel);
         Variant::new(kernel.emulated(emulated), |constant| match constant {
             Constant::Threads => threads,
             Constant::Lanes => lanes,

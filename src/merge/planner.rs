@@ -11,6 +11,7 @@ use crate::core::pipelines::Variant;
 use crate::core::primitive::{JobKind, Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
+use crate::kernels::Kernel;
 use crate::radix::check_segment_count;
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
 use crate::tuning::merge::Shapes;
@@ -127,6 +128,13 @@ impl<'a> Config<'a> {
             Algorithm::Tiled | Algorithm::CircularBuffer => shapes.tile.of_words(2 * words),
             Algorithm::LowerBound | Algorithm::UpperBound => Shape { items: NEEDLES, ..shapes.fused },
         }
+    }
+
+    /// The subgroup size of a kernel's pipeline. With emulated subgroups, a kernel without an emulated form uses no
+    /// subgroup operations, and runs with a size that the device chooses: 0.
+    pub(crate) fn lanes(&self, kernel: Kernel) -> u32 {
+        let is_free = self.profile.emulated_subgroups && kernel.emulated(true) == kernel;
+        if is_free { 0 } else { self.profile.lanes }
     }
 
     /// Distance of neighboring tiles on the merge path, or in the needles. In a set operation, a tile may have one item

@@ -10,13 +10,14 @@ pub(super) const MOST_SEQUENCES: u32 = 16;
 pub(super) const MOST_MORE: usize = MOST_SEQUENCES as usize - 2;
 const _: () = assert!(MAX_ARGUMENTS + 3 * MOST_MORE <= MAX_NAMED, "each has keys, values and a count");
 
-/// A sorted sequence after A and B.
+/// A sequence after A and B, sorted in the merger's order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeSequence {
-    /// Number of items.
+    /// Number of items, on the host or on the device. It may be 0.
     pub count: Count,
-    /// `count.max` keys, or {key, value} items if interleaved. Only read. May overlap other sequences.
+    /// `count.max` keys, or {key, value} items if interleaved, aligned to 4 bytes. Only read. May overlap other
+    /// sequences, but no output.
     pub keys: Range,
     /// `count.max` values. Ignored without values and with interleaved items.
     pub values: Range,

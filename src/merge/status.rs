@@ -100,6 +100,7 @@ impl PlanSource for StatusCheck<'_> {
         let threads = self.config.profile.plain_threads;
         let variant = Variant::new(Kernel::MergeStatus, |constant| match constant {
             Constant::Threads => threads,
+            Constant::Lanes => self.config.lanes(Kernel::MergeStatus),
             _ => 0,
         });
         let groups = self.count.div_ceil(threads);

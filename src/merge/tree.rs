@@ -9,11 +9,11 @@
 //!    depth 0                  01234
 //!    depth 1           01              234        in area 0
 //!    depth 2        0     1        2       34     34 in area 1, others where they are
-//!    depth 3                             3    4
+//!    its children                        3    4
 //! ```
 //!
-//! The merges of one depth share dispatches, from the greatest depth to depth 0. Merges of few sequences have the last
-//! depths only, so merges of any number of sequences share the dispatches of these.
+//! There are ceil(log2 k) depths with merges, here 0 to 2. The merges of one depth share dispatches, from the greatest
+//! depth to depth 0. In a batch, a tree with fewer depths begins at its own greatest depth, so all trees share depth 0.
 
 use super::format::Format;
 use super::merger::MergeInfo;
@@ -31,8 +31,8 @@ const WORD: u64 = 4;
 /// Scratch for the nodes of trees, except roots and leaves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Nodes {
-    /// Areas for the items of odd and of even depths (ping-pong): keys, then values. An item has the same index in
-    /// either of them: the number of items of the sequences before.
+    /// Areas for the items of odd and of even depths (ping-pong): keys, then values. In its area, a node begins at the
+    /// sum of the maximum counts of all sequences before its first one, those of preceding trees included.
     pub(super) areas: [Range; 2],
     /// Bytes of an area before the values.
     values_offset: u64,
@@ -105,7 +105,7 @@ impl<'i> Tree<'i> {
         self.sequence_count().next_power_of_two().ilog2() as usize
     }
 
-    /// A sequence; without items from the number of sequences on.
+    /// Returns sequence `index` of A, B and those after them; an empty one past the last.
     pub(super) fn sequence(&self, index: u32) -> MergeSequence {
         let MergeInfo { count_a, keys_a, values_a, count_b, keys_b, values_b, .. } = *self.info;
         match index {
@@ -115,7 +115,7 @@ impl<'i> Tree<'i> {
         }
     }
 
-    /// Items of sequences, or their maximum.
+    /// Returns the sum of the maximum counts of sequences.
     fn items(&self, sequences: std::ops::Range<u32>) -> u64 {
         sequences.map(|index| u64::from(self.sequence(index).count.max)).sum()
     }
@@ -126,7 +126,7 @@ impl<'i> Tree<'i> {
         first(node)..first(node + 1)
     }
 
-    /// The items of a node that is not the root.
+    /// Returns the memory of a node other than the root: that of a sequence, or a part of scratch.
     fn node(&self, depth: usize, node: u32) -> MergeSequence {
         let sequences = self.sequences_of(depth, node);
         if sequences.len() == 1 {
@@ -157,7 +157,7 @@ impl<'i> Tree<'i> {
         (0..1 << depth).map(|node| u32::from(self.sequences_of(depth, node).len() > 1)).sum()
     }
 
-    /// Calls `visit` with each merge of a depth, which is one of two sequences. Those of a tree of more than two
+    /// Calls `visit` with each merge of two nodes at a depth. Those of a tree of more than two
     /// sequences write no status: see [`super::status`].
     pub(super) fn for_each_merge(&self, depth: usize, visit: &mut dyn FnMut(&MergeInfo<'_>)) {
         if self.sequence_count() == 2 {

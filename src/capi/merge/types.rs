@@ -68,7 +68,7 @@ pub enum TrmMergeOperation {
 /// TRM_VALUE_TYPE_NONE only available for set operations, which then write only countOut and the status.
 pub const TRM_MERGER_CREATE_DROP_KEYS_BIT: u32 = 1;
 
-/// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs twice as many
+/// Flag in TrmMergerCreateInfo::flags: the merger may be used in batches of several problems. Needs up to twice as many
 /// pipelines.
 pub const TRM_MERGER_CREATE_BATCHES_BIT: u32 = 2;
 
