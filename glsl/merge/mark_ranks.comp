@@ -39,7 +39,7 @@ const uint TILE_ITEMS = 32 * THREADS;
 // With MARKS_VALUES: word t has the marks of items 32 * t to 32 * t + 31 of the tile.
 shared uint sh_marked[THREADS];
 
-// Items of a thread whose values, and then their marks, are loaded at once.
+// Items of a thread in a round: their values are loaded at once, then their marks.
 const uint LOADS = 16;
 
 // Finds the marked values of the tile that begins with item `first`, and sets the bits of these items in sh_marked.

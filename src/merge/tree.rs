@@ -196,7 +196,7 @@ impl<'i> Tree<'i> {
         self.info.status
     }
 
-    /// Rows of the check of all counts: one for each two sequences. None for two sequences, whose merge sees both.
+    /// Rows of the check of all counts: one for each two sequences. None for two sequences: their merge checks both.
     pub(super) fn checked_pairs(&self) -> u32 {
         if self.sequence_count() == 2 { 0 } else { self.sequence_count().div_ceil(2) }
     }

@@ -52,8 +52,8 @@ pub unsafe extern "C" fn trmCreateMerger(
     })
 }
 
-/// Creates a merger of two sequences that are sorted by a user-defined comparator in GLSL. It merges, by merge path,
-/// also segments. info->operation, info->method and info->order are 0: the comparator is the order.
+/// Creates a merger of two sequences, with or without segments, in the order of a user-defined comparator in GLSL.
+/// info->operation, info->method and info->order are 0: the comparator is the order.
 ///
 /// The comparator is `bool trm_less(KEY a, KEY b, TrmUserData data)`. It returns whether a comes before b: a strict
 /// weak order, as for std::merge. Keys are equal if neither comes before the other; of these, those of A come first.
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 /// Returns the bytes of scratch that suffice for every merge of at most maxCount items, those of all sequences
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
 /// needed. Set operations and updates always need scratch, and so do merges of segments and merges with a comparator: a
-/// quarter of a byte for each item for updates, at most some bytes for each thousand items otherwise. A merger for up
-/// to four sequences also needs the bytes of each item, and one for more sequences twice as many.
+/// quarter of a byte for each item for updates, up to 100 bytes for each thousand items otherwise. A merger of three or
+/// four sequences also needs the bytes of each item, and one of more sequences twice as many.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]
@@ -215,9 +215,9 @@ pub unsafe extern "C" fn trmGetMergerTimestampCount(
 ///
 /// - Commands: one dispatch, or two with a barrier between them; one for bounds and with a comparator, two for set
 ///   operations, three for updates. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers
-///   between them, and one for the status. Merges of segments, merges with a comparator, updates, and merges of more
-///   than two sequences begin with transfers to scratch: vkCmdUpdateBuffer, and for updates vkCmdFillBuffer. Timestamps
-///   and labels if requested.
+///   between them, and one more if a status is wanted. Merges of segments, merges with a comparator, updates, and
+///   merges of more than two sequences begin with transfers to scratch: vkCmdUpdateBuffer, and for updates
+///   vkCmdFillBuffer. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on all sequences, on counts, offsets and marks,
 ///   SHADER_STORAGE_WRITE on outputs, on the status, on countOut and on segments.offsetsOut,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on scratch. If it begins with transfers, also ALL_TRANSFER,

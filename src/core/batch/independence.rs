@@ -22,7 +22,7 @@
 
 use super::Argument;
 use crate::core::check_memory::{CheckMemory, SpanWords};
-use crate::core::memory::{MAX_ARGUMENTS, NamedArguments};
+use crate::core::memory::{MAX_NAMED, NamedArguments};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use bytemuck::{Pod, Zeroable};
@@ -37,7 +37,7 @@ const STACK_SPANS: usize = 2304;
 
 /// Calls `check` with a buffer for the ranges of `count` problems: the device's memory, unless another thread uses it.
 pub(super) fn with_buffer<T>(memory: &CheckMemory, count: usize, check: impl FnOnce(&mut [Span]) -> T) -> T {
-    let most = count.saturating_mul(MAX_ARGUMENTS);
+    let most = count.saturating_mul(MAX_NAMED);
     // Small batches leave the device's memory to others.
     match (most > STACK_SPANS).then(|| memory.take()).flatten() {
         Some(mut words) => check(bytemuck::cast_slice_mut(&mut words)),

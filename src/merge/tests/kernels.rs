@@ -170,7 +170,7 @@ fn prove(context: &Context, info: &MergerInfo, counts: &[[usize; 2]], kernel: Ke
     prove_format(context, info, Format::new(info).unwrap(), counts, kernel);
 }
 
-/// The same of a format whose results are those of `info`.
+/// The same of another format with the results of `info`.
 fn prove_format(context: &Context, info: &MergerInfo, format: Format, counts: &[[usize; 2]], kernel: Kernel) {
     let is_unique = info.operation == MergeOperation::Unique;
     let counts: Vec<[usize; 2]> = counts.iter().map(|[a, b]| if is_unique { [a + b, 0] } else { [*a, *b] }).collect();

@@ -2,7 +2,7 @@
 
 use super::{Argument, Independence, STACK_SPANS, Span, with_buffer};
 use crate::core::check_memory::{CheckMemory, DEVICE_SPANS};
-use crate::core::memory::{MAX_ARGUMENTS, NamedArguments as Arguments, Range, RangeNames};
+use crate::core::memory::{MAX_NAMED, NamedArguments as Arguments, Range, RangeNames};
 use crate::{Error, Result};
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -309,9 +309,9 @@ fn one_thread_at_a_time_has_the_memory_of_the_device() {
         std::thread::scope(|scope| {
             scope.spawn(|| in_memory(&memory, STACK_SPANS, &|| ()));
         });
-        with_buffer(&memory, 3, |buffer| assert_eq!(buffer.len(), 3 * MAX_ARGUMENTS));
+        with_buffer(&memory, 3, |buffer| assert_eq!(buffer.len(), 3 * MAX_NAMED));
     });
-    with_buffer(&memory, 3, |buffer| assert_eq!(buffer.len(), 3 * MAX_ARGUMENTS));
+    with_buffer(&memory, 3, |buffer| assert_eq!(buffer.len(), 3 * MAX_NAMED));
     in_memory(&memory, DEVICE_SPANS, &|| ());
     // A thread that panics leaves the memory to others.
     let panics = std::panic::catch_unwind(|| with_buffer(&memory, COUNT, |_| panic!("on purpose")));
